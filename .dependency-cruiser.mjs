@@ -25,7 +25,7 @@ const PLATFORM = [
     'operations',
     'openapi',
     'http',
-    'context|operator',
+    'context|cli',
     'read-models',
     'boot',
   ],

@@ -5,7 +5,7 @@ import { isAmount, toMinorUnits } from '../src/kernel/money.js';
 import { ApiProperty, Field } from '../src/platform/dto/field.js';
 import { text, USDC } from '../src/platform/dto/rules.js';
 import { ValidBody } from '../src/platform/http/decorators.js';
-import { Operation } from '../src/platform/openapi/operation.js';
+import { ApiRoute } from '../src/platform/openapi/route.js';
 import { Treasury } from './treasury.js';
 
 /** The most one transfer may send, in USDC: far over any payout, so that refusals of a payout can be tried too. */
@@ -46,7 +46,7 @@ export class TransfersController {
 
   @Post()
   @HttpCode(201)
-  @Operation({
+  @ApiRoute({
     id: 'createSandboxTransfer',
     tag: 'Sandbox',
     summary: 'Broadcast a transfer of test USDC',

@@ -6,7 +6,7 @@ import { exchangeDemo, EXCHANGE_TITLE } from './lib/demo-exchange.mjs';
 import { payoutDemo, PAYOUT_TITLE } from './lib/demo-payout.mjs';
 import { install, requireNode } from './lib/installation.mjs';
 import { useSandbox } from './lib/running-sandbox.mjs';
-import { bold, complain, dim, Problem, say } from './lib/terminal.mjs';
+import { bold, complain, dim, Problem, printLine } from './lib/terminal.mjs';
 
 const DEMOS = {
   payout: { title: PAYOUT_TITLE, run: payoutDemo },
@@ -20,7 +20,7 @@ try {
   if (!Object.hasOwn(DEMOS, name))
     throw new Problem(`There is no demo "${name}": try ${Object.keys(DEMOS).join(' or ')}.`);
   const { title, run } = DEMOS[name];
-  say(`\n  ${bold('disburse')} ${dim(title)}\n`);
+  printLine(`\n  ${bold('disburse')} ${dim(title)}\n`);
   await install();
   const { sandbox, letGo } = await useSandbox();
   try {
@@ -28,7 +28,7 @@ try {
   } finally {
     await letGo();
   }
-  say();
+  printLine();
 } catch (error) {
   complain(error);
 }

@@ -4,7 +4,18 @@ import { relative } from 'node:path';
 import { build, install, requireNode } from './lib/installation.mjs';
 import { MerchantClient } from './lib/merchant-client.mjs';
 import { dataDir, ending, nextSignal, startService, stopService } from './lib/service.mjs';
-import { bold, complain, cyan, dim, elapsed, green, Problem, say, step, table } from './lib/terminal.mjs';
+import {
+  bold,
+  complain,
+  cyan,
+  dim,
+  elapsed,
+  green,
+  Problem,
+  printLine,
+  step,
+  table,
+} from './lib/terminal.mjs';
 
 const began = performance.now();
 
@@ -15,7 +26,7 @@ try {
       'npm start runs the sandbox. In production run node dist/main.js, with MODE=production.',
     );
   }
-  say(`\n  ${bold('disburse')} ${dim('sandbox')}\n`);
+  printLine(`\n  ${bold('disburse')} ${dim('sandbox')}\n`);
   await install();
   await build();
   const signalled = nextSignal();
@@ -30,7 +41,7 @@ try {
 
 async function welcome(sandbox, loginUrl) {
   const place = relative(process.cwd(), dataDir()) || '.';
-  say(`\n  ${green('Ready')} ${dim(`after ${elapsed(performance.now() - began)}`)}\n`);
+  printLine(`\n  ${green('Ready')} ${dim(`after ${elapsed(performance.now() - began)}`)}\n`);
   const pages = [
     ['API reference', `${sandbox.base_url}/docs`],
     ['Widget', `${sandbox.widget_url}/onboarding`, '?merchant_id=…&user_id=…'],
@@ -48,7 +59,7 @@ async function welcome(sandbox, loginUrl) {
     ['Dev chain', `${cyan(sandbox.chain.rpc_url)} ${dim(`chain ${sandbox.chain.chain_id}`)}`],
     ['Test USDC', sandbox.chain.usdc_address],
   ]);
-  say();
+  printLine();
   table([
     ['svc-api-key', sandbox.merchant.api_key],
     ['private key', sandbox.merchant.private_key],
@@ -57,11 +68,11 @@ async function welcome(sandbox, loginUrl) {
     ['for programs', `${place}/sandbox.json`],
     ['log', `${place}/service.log`],
   ]);
-  say(`\n  Sign in to the console, once: ${cyan(loginUrl)}`);
-  say(`  ${dim('Later: npm run operator -- login-link administrator@sandbox.example')}`);
-  say(`\n  Try it in a second shell:  ${bold('npm run demo')}, ${bold('npm run demo -- exchange')}`);
-  say(`  Webhooks as they come:     ${bold('npm run webhooks:listen')}`);
-  say(`  ${dim('Ctrl-C stops everything; what was written stays in')} ${dim(place)}\n`);
+  printLine(`\n  Sign in to the console, once: ${cyan(loginUrl)}`);
+  printLine(`  ${dim('Later: npm run operator -- login-link administrator@sandbox.example')}`);
+  printLine(`\n  Try it in a second shell:  ${bold('npm run demo')}, ${bold('npm run demo -- exchange')}`);
+  printLine(`  Webhooks as they come:     ${bold('npm run webhooks:listen')}`);
+  printLine(`  ${dim('Ctrl-C stops everything; what was written stays in')} ${dim(place)}\n`);
 }
 
 /** Opens the portal of the sandbox merchant once; nothing where no process serves it. */

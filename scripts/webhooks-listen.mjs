@@ -9,7 +9,7 @@ import { HELP, readOptions } from './lib/listen-options.mjs';
 import { MerchantClient } from './lib/merchant-client.mjs';
 import { findSandbox } from './lib/running-sandbox.mjs';
 import { dataDir, nextSignal } from './lib/service.mjs';
-import { bold, complain, dim, elapsed, printOn, Problem, say, step, table } from './lib/terminal.mjs';
+import { bold, complain, dim, elapsed, printOn, Problem, printLine, step, table } from './lib/terminal.mjs';
 import { listen } from './lib/webhook-receiver.mjs';
 
 const DESCRIPTION = 'webhooks:listen';
@@ -27,7 +27,7 @@ try {
 
 async function run(options) {
   if (options.json) printOn(process.stderr);
-  say(`\n  ${bold('disburse')} ${dim('a receiver of webhooks, for development')}\n`);
+  printLine(`\n  ${bold('disburse')} ${dim('a receiver of webhooks, for development')}\n`);
   if (!existsSync(join(ROOT, 'node_modules', 'standardwebhooks'))) await install();
   const { Webhook } = await import('standardwebhooks');
   const merchant = options.secrets.length > 0 ? null : await findMerchant(options);
@@ -40,7 +40,7 @@ async function run(options) {
     desk.close();
     await listener.close();
   }
-  say(`\n  ${dim(desk.summary())}\n`);
+  printLine(`\n  ${dim(desk.summary())}\n`);
 }
 
 /** Verifies with secrets it was given, and registers nothing. */
@@ -59,7 +59,7 @@ async function listenAs(merchant, options, { url }, desk, Webhook) {
   const endpoint = await register(merchant, options.publicUrl ?? url, options.types);
   try {
     desk.open([webhookOf(Webhook, endpoint.signing_secret)], endpoint.id);
-    say();
+    printLine();
     table([
       ['Receiver', endpoint.url === url ? url : `${endpoint.url}, which is to lead to ${url}`],
       ['Event types', options.types?.join(', ') ?? 'all'],
@@ -69,7 +69,7 @@ async function listenAs(merchant, options, { url }, desk, Webhook) {
     if (options.test) await merchant.expect(202, 'POST', `/webhook_endpoints/${endpoint.id}/test_delivery`);
     await Promise.race([signalled, desk.readerGone]);
   } finally {
-    say();
+    printLine();
     await unregister(merchant, endpoint.id);
   }
 }
@@ -80,10 +80,10 @@ function invite({ forward: to, status, delay, test }, ending) {
     ...(status && !to ? [`gets status ${status}`] : []),
     ...(delay > 0 ? [`waits ${elapsed(delay)} for its response`] : []),
   ];
-  say(`\n  Waiting for deliveries. ${ending}.`);
-  if (ways.length > 0) say(`  ${dim(`Each ${ways.join(' and ')}.`)}`);
-  else if (!test) say(`  ${dim('npm run demo in another shell makes some.')}`);
-  say();
+  printLine(`\n  Waiting for deliveries. ${ending}.`);
+  if (ways.length > 0) printLine(`  ${dim(`Each ${ways.join(' and ')}.`)}`);
+  else if (!test) printLine(`  ${dim('npm run demo in another shell makes some.')}`);
+  printLine();
 }
 
 async function findMerchant(options) {

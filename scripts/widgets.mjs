@@ -1,8 +1,8 @@
-// Builds the pages of widgets/ into dist/widgets: for each a script and a style, named by their content, and the licences
-// of the packages in it. This runs after nest build: the style begins with the one that all pages share.
+// Builds the pages of widgets/ into dist/widgets: for each a script and a style, named by their content, the icon, and
+// the licences of the packages in it. This runs after nest build: the style begins with the one that all pages share.
 import { build, transform } from 'esbuild';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -53,6 +53,7 @@ for (const [name, shared] of Object.entries(PAGES)) {
   mkdirSync(out, { recursive: true });
   write(out, 'script', 'js', script);
   write(out, 'style', 'css', code);
+  copyFileSync(join(root, 'widgets', 'icon.svg'), join(out, 'icon.svg'));
   writeFileSync(join(out, 'licenses.txt'), licencesOf(Object.keys(metafile.inputs)));
 }
 

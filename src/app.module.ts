@@ -12,7 +12,7 @@ import { OpenApiModule } from './platform/openapi/openapi.module.js';
 import { DatabaseModule } from './platform/postgres/database.module.js';
 import { QueueModule } from './platform/queue/queue.module.js';
 import { SealingModule } from './platform/sealing/sealing.module.js';
-import { VitalsModule } from './platform/boot/vitals.module.js';
+import { ReadinessModule } from './platform/boot/readiness.module.js';
 
 /** The table of contents: the modules of the service. Its contexts are listed in contexts/index.ts. */
 @Module({})
@@ -28,7 +28,7 @@ export class AppModule {
         SealingModule,
         EventStoreModule,
         ProjectionsModule,
-        VitalsModule,
+        ReadinessModule,
         QueueModule,
         IdempotencyModule,
         HttpModule,

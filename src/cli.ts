@@ -1,9 +1,23 @@
 import { constants, setPriority } from 'node:os';
+import { Global, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { CqrsModule } from '@nestjs/cqrs';
+import { Command } from 'commander';
+import { ALL_CONTEXTS, ALL_SETTINGS, MIGRATIONS, readConfig } from './composition.js';
 import { DomainError } from './kernel/domain-error.js';
-import { programOf, type OperatorIo } from './operator.js';
-import { printable } from './platform/operator/printable.js';
-import { ConfigError } from './platform/config/settings.js';
+import { ContextsModule } from './platform/boot/contexts.module.js';
+import type { CliContext } from './platform/cli/cli-context.js';
+import { printable } from './platform/cli/printable.js';
+import { type Config, ConfigModule } from './platform/config/config.js';
+import { about, ConfigError } from './platform/config/settings.js';
+import { forCli, type CliCommands } from './platform/context.js';
+import { CHANGES_NEED_OPERATION } from './platform/event-store/current-operation.js';
+import { EventStoreModule } from './platform/event-store/event-store.module.js';
+import { DatabaseModule } from './platform/postgres/database.module.js';
+import { onOwnSchema } from './platform/postgres/migrate.js';
 import { Unreachable } from './platform/postgres/unavailable.js';
+import { ProjectionsModule } from './platform/projections/projections.module.js';
+import { SealingModule } from './platform/sealing/sealing.module.js';
 
 const EXIT_REFUSED = 1;
 const EXIT_CONFIG = 78;
@@ -13,10 +27,85 @@ const YIELDS = 'rebuild';
 const exit = (code: number): void => void (process.exitCode = code);
 const print = (text: string): boolean => process.stdout.write(`${text}\n`);
 
+/** Those of the platform; the others are the contexts'. */
+const PLATFORM_COMMANDS: CliCommands = {
+  keys: async () => (await import('./platform/cli/keys.js')).keysProgram,
+  rebuild: async () => (await import('./platform/cli/rebuild.js')).rebuildProgram,
+  subscriptions: async () => (await import('./platform/cli/subscriptions.js')).subscriptionsProgram,
+};
+
+/** Where a program's settings come from, and where its response and its exit code go. */
+export interface CliIo extends Pick<CliContext, 'print' | 'exit'> {
+  readonly env: NodeJS.ProcessEnv;
+  /** Adds what the settings leave out, where the service runs with a companion. */
+  readonly complete?: (given: Config) => Config;
+}
+
+const ALL_COMMANDS: readonly CliCommands[] = [
+  PLATFORM_COMMANDS,
+  ...ALL_CONTEXTS.map(({ programs = {} }) => programs),
+];
+
+export function programNames(): readonly string[] {
+  return [...new Set(ALL_COMMANDS.flatMap((each) => Object.keys(each)))].sort();
+}
+
+/** The operator's program of this name, with the commands of every context that has some for it. */
+export async function programOf(name: string, io: CliIo): Promise<Command> {
+  const found = ALL_COMMANDS.flatMap((programs) => programs[name] ?? []);
+  if (found.length === 0)
+    throw new ConfigError(`There is no program ${name}. There are: ${programNames().join(', ')}`);
+  const program = new Command(name).option('--json', 'print JSON for machines');
+  for (const load of found) (await load())(program, cliContextOf(io));
+  return program;
+}
+
+/** Programs change nothing outside an operation (admin-api.md 4). */
+@Global()
+@Module({
+  providers: [{ provide: CHANGES_NEED_OPERATION, useValue: true }],
+  exports: [CHANGES_NEED_OPERATION],
+})
+class OperationsOnlyModule {}
+
+/** What operators act on: the contexts with their commands, no listener and no worker. */
+@Module({})
+class CliModule {}
+
+function cliContextOf({ env, print, exit, complete = (given) => given }: CliIo): CliContext {
+  const config = (): Config => ({ ...complete(readConfig(env)), roles: [] });
+  const createContext: CliContext['boot'] = async () => {
+    const given = config();
+    if (given.masterKey === null)
+      throw new ConfigError(`MASTER_KEY must be set. ${about(ALL_SETTINGS.masterKey)}`);
+    const imports = [
+      ConfigModule.of(given),
+      OperationsOnlyModule,
+      CqrsModule.forRoot(),
+      DatabaseModule.of(MIGRATIONS),
+      SealingModule,
+      EventStoreModule,
+      ProjectionsModule,
+      ContextsModule.of(given, ALL_CONTEXTS, forCli(ALL_CONTEXTS)),
+    ];
+    const options = { logger: false, abortOnError: false } as const;
+    return NestFactory.createApplicationContext({ module: CliModule, imports }, options);
+  };
+  return {
+    contexts: ALL_CONTEXTS,
+    migrations: MIGRATIONS,
+    print: (text) => print(printable(text)),
+    exit,
+    adminKey: env['DISBURSE_ADMIN_KEY']?.trim() || null,
+    config,
+    boot: () => onOwnSchema(createContext),
+  };
+}
+
 /** Runs an operator's program, `cli.js NAME ...`; an error becomes a sentence and an exit code. */
 export async function runProgram(
   [name = '', ...args]: readonly string[],
-  complete?: OperatorIo['complete'],
+  complete?: CliIo['complete'],
 ): Promise<void> {
   try {
     if (name === YIELDS) setPriority(constants.priority.PRIORITY_LOW);

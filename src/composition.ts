@@ -1,10 +1,10 @@
 import * as contexts from './contexts/index.js';
 import type { Setting } from './platform/config/settings.js';
-import { knownEvents, type Context } from './platform/context.js';
+import type { Context } from './platform/context.js';
 import { EventStore1795000000000 } from './platform/event-store/postgres/migrations/1795000000000-event-store.js';
 import { readConfigOf, SETTINGS, type Config } from './platform/config/config.js';
 import type { Migration } from './platform/postgres/migrate.js';
-import { Platform1795000000100 } from './platform/postgres/migrations/1795000000100-platform.js';
+import { Platform1795000000101 } from './platform/postgres/migrations/1795000000101-platform.js';
 import { Work1795000000050 } from './platform/work/migrations/1795000000050-work.js';
 
 /** The platform and what the contexts declare, put together. */
@@ -20,13 +20,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return readConfigOf(ALL_CONTEXTS, env);
 }
 
-/** Every event that this version knows. */
-export const KNOWN_EVENTS = knownEvents(ALL_CONTEXTS);
-
 /** Every migration; TypeORM orders them by their timestamps. */
 export const MIGRATIONS: readonly Migration[] = [
   EventStore1795000000000,
   Work1795000000050,
-  Platform1795000000100,
+  Platform1795000000101,
   ...ALL_CONTEXTS.flatMap(({ migrations = [] }) => migrations),
 ];

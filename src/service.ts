@@ -6,7 +6,7 @@ import { AppModule } from './app.module.js';
 import type { Config } from './platform/config/config.js';
 import { drainHttp } from './platform/http/connections.js';
 import { EdgeAdapter } from './platform/http/fastify-adapter.js';
-import { httpsNotices, noticeProxies } from './platform/http/arrivals.js';
+import { httpsNotices, noticeProxies } from './platform/http/listener-checks.js';
 import { HealthRegistry } from './platform/telemetry/health.js';
 import { Log } from './platform/telemetry/logger.js';
 import { MetricsServer } from './platform/http/metrics-server.js';

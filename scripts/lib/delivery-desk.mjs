@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Attempts, deliveryLine, envelopeFacts, showDelivery } from './delivery-report.mjs';
 import { printable } from './json-text.mjs';
-import { dim, elapsed, say } from './terminal.mjs';
+import { dim, elapsed, printLine } from './terminal.mjs';
 import { forward, whyNotGenuine } from './webhook-receiver.mjs';
 
 /** What a listener says to a GET. It shows other listeners that the endpoint is in use. */
@@ -91,7 +91,7 @@ export class DeliveryDesk {
     response.on('close', () => {
       if (ended || this.closing.signal.aborted) return;
       const after = elapsed(performance.now() - began);
-      say(`  ${dim(`${printable(id ?? 'A request')}: the sender hung up after ${after}.`)}\n`);
+      printLine(`  ${dim(`${printable(id ?? 'A request')}: the sender hung up after ${after}.`)}\n`);
     });
     const { signal } = this.closing;
     if (delayMs > 0) await sleep(delayMs, undefined, { signal }).catch(() => undefined);

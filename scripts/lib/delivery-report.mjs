@@ -1,6 +1,6 @@
 // How a delivery that came is displayed: to people, or as a line of JSON.
 import { compactJson, isJson, jsonLines, printable } from './json-text.mjs';
-import { bold, cyan, dim, elapsed, green, red, say } from './terminal.mjs';
+import { bold, cyan, dim, elapsed, green, red, printLine } from './terminal.mjs';
 
 const MAX_LINES = 400;
 const MAX_TEXT = 2000;
@@ -42,15 +42,17 @@ export function showDelivery(arrival, reply) {
   const verdict = genuine ? green('verified') : red('not verified');
   const late = reply.delayMs > 0 ? 'delayed ' : '';
   const again = attempt > 1 ? `  ${bold(`attempt ${attempt}`)}` : '';
-  say(`  ${mark} ${dim(clockTime(at))}  ${bold(printable(type ?? 'unknown type'))}  ${verdict}${again}`);
-  if (!genuine) say(`    ${red(printable(reason))}`);
-  say(`    ${dim('id')} ${printable(id ?? 'none')}`);
-  say(`    ${dim(`${bytes} bytes${age(arrival)}, ${late}response `)}${statusOf(reply)}`);
-  if (reply.via !== null) say(`    ${passedOn(reply)}`);
+  printLine(
+    `  ${mark} ${dim(clockTime(at))}  ${bold(printable(type ?? 'unknown type'))}  ${verdict}${again}`,
+  );
+  if (!genuine) printLine(`    ${red(printable(reason))}`);
+  printLine(`    ${dim('id')} ${printable(id ?? 'none')}`);
+  printLine(`    ${dim(`${bytes} bytes${age(arrival)}, ${late}response `)}${statusOf(reply)}`);
+  if (reply.via !== null) printLine(`    ${passedOn(reply)}`);
   if (genuine && reply.status === 410)
-    say(`    ${red('410 disables the endpoint: only tests come until it is enabled')}`);
-  for (const line of bodyLines(text)) say(`    ${line}`);
-  say();
+    printLine(`    ${red('410 disables the endpoint: only tests come until it is enabled')}`);
+  for (const line of bodyLines(text)) printLine(`    ${line}`);
+  printLine();
 }
 
 /** One delivery on one line; `body` is JSON as it came, a string when it is no JSON. */
@@ -62,7 +64,7 @@ export function deliveryLine({ at, id, attempt, type, reason, text, headers }, {
     attempt,
     verified: reason === null,
     reason,
-    answered: status,
+    status,
     ...(error ? { error } : {}),
     timestamp: headers['webhook-timestamp'] ?? null,
     signature: headers['webhook-signature'] ?? null,

@@ -1,6 +1,6 @@
 // The demo of the console: a morning's data, so that its pages have something to display.
 import { morning } from './morning.mjs';
-import { say, step, table } from './terminal.mjs';
+import { printLine, step, table } from './terminal.mjs';
 
 export const CONSOLE_TITLE = 'a morning of operations for the console';
 
@@ -14,6 +14,6 @@ export async function consoleDemo(sandbox) {
     'an onboarding in review': `/users/${inReview.id}`,
     'waiting for a second person': '/operations',
   };
-  say();
+  printLine();
   table(Object.entries(links).map(([what, path]) => [what, new URL(path, sandbox.console_url).href]));
 }

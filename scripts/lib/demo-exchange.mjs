@@ -1,7 +1,7 @@
 // The demo of an exchange order: from the quote to the hash of what was paid out.
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dim, elapsed, green, Problem, say, step, table } from './terminal.mjs';
+import { dim, elapsed, green, Problem, printLine, step, table } from './terminal.mjs';
 import { transferUsdc } from './transfer-usdc.mjs';
 
 /** Where the exchanged SOL goes: any Solana address. */
@@ -54,7 +54,7 @@ export async function exchangeDemo({ base_url, pay_url, chain, exchange }) {
   });
   const page = new URL('/widget', pay_url);
   page.search = new URLSearchParams({ api_key, withdraw_address: WITHDRAW_ADDRESS, signature });
-  say(`\n  ${green('Completed')} ${dim(`after ${elapsed(performance.now() - began)}.`)}\n`);
+  printLine(`\n  ${green('Completed')} ${dim(`after ${elapsed(performance.now() - began)}.`)}\n`);
   table([
     ['deposit', order.deposit_transaction_hash],
     ['payout', order.withdraw_transaction_hash],

@@ -2,7 +2,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MerchantClient, startReceiver } from './merchant-client.mjs';
-import { dim, elapsed, green, Problem, say, step, steps, table } from './terminal.mjs';
+import { dim, elapsed, green, Problem, printLine, step, steps, table } from './terminal.mjs';
 import { transferUsdc } from './transfer-usdc.mjs';
 
 const AMOUNT = '12.50';
@@ -146,9 +146,9 @@ async function sendEvents(merchant, user) {
 }
 
 function report({ delivery: { headers, event }, took }) {
-  say(`\n  ${green('Verified')} ${dim(`after ${elapsed(took)}. This is what arrived:`)}\n`);
+  printLine(`\n  ${green('Verified')} ${dim(`after ${elapsed(took)}. This is what arrived:`)}\n`);
   table(['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [name, headers[name]]));
-  say();
-  for (const line of JSON.stringify(event, null, 2).split('\n')) say(`  ${line}`);
-  say();
+  printLine();
+  for (const line of JSON.stringify(event, null, 2).split('\n')) printLine(`  ${line}`);
+  printLine();
 }

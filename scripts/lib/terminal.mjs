@@ -37,7 +37,7 @@ export function elapsed(ms) {
   return `${Math.floor(minutes / 1440)} days`;
 }
 
-export function say(text = '') {
+export function printLine(text = '') {
   steps.above(`${text}\n`);
 }
 
@@ -142,7 +142,7 @@ export async function step(name, work) {
 /** Two columns with an indent; the first one as wide as its longest. */
 export function table(rows) {
   const width = Math.max(...rows.map(([name]) => name.length));
-  for (const [name, value] of rows) say(`  ${dim(name.padEnd(width))}   ${value}`);
+  for (const [name, value] of rows) printLine(`  ${dim(name.padEnd(width))}   ${value}`);
 }
 
 /** A problem for the user of the command: its message is printed as it is, without a stack. */

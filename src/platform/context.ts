@@ -5,11 +5,11 @@ import { CLAIM_EVENTS } from './event-store/claims.js';
 import type { EventCodec } from './event-store/event-codec.js';
 import type { EventTypeDefinition } from './event-store/event-registry.js';
 import type { JsonObject } from './event-store/port.js';
-import type { DocumentPart, WebhookWords } from './openapi/document.js';
+import type { DocumentPart, WebhookDescription } from './openapi/document.js';
 import type { Get, OperationDefinition } from './operations/operation-definition.js';
 import type { Search } from './operations/search.js';
-import type { Vitals } from './operations/vitals.js';
-import type { Program } from './operator/operator.js';
+import type { SystemReport } from './operations/system-report.js';
+import type { CliCommand } from './cli/cli-context.js';
 import type { Migration } from './postgres/migrate.js';
 import type { SealedTexts } from './sealing/key-rotation.js';
 import type { TableCheck } from './projections/table-check.js';
@@ -33,20 +33,20 @@ export interface WebhookContent {
 }
 
 /** A type of the webhook catalog, and how its content is read from the data of a stored event. */
-export interface Publication extends WebhookWords {
+export interface Publication extends WebhookDescription {
   readonly read: (data: JsonObject) => WebhookContent;
 }
 
-/** Declares a publication; `words` describe it in the document, `read` builds its content. */
+/** Declares a publication; `description` is in the document, `read` builds its content. */
 export function publication<Event extends { readonly data: object }>(
-  words: WebhookWords,
+  description: WebhookDescription,
   read: (data: Event['data']) => WebhookContent,
 ): Publication {
-  return { ...words, read: (data) => read(data) };
+  return { ...description, read: (data) => read(data) };
 }
 
-/** The programs of operators by name; each is loaded when it is run. */
-export type Programs = Readonly<Record<string, () => Promise<Program>>>;
+/** Commands of the CLI by the name of their program; each is loaded when it is run. */
+export type CliCommands = Readonly<Record<string, () => Promise<CliCommand>>>;
 
 /** One snapshot of the database for a {@link TableCheck} of tables that are not read models. */
 export interface CheckedTables {
@@ -86,6 +86,8 @@ export interface Context extends SettingsOwner {
   readonly events?: readonly string[];
   /** Maps the stored name of an event to the fields that are encrypted in the store. */
   readonly sealed?: Readonly<Record<string, EventTypeDefinition['sealed']>>;
+  /** Maps the stored name of an event after which the key of a person is dropped to the field with the id of the person. */
+  readonly erases?: Readonly<Record<string, string>>;
   /** The secrets in its tables that the key ring has sealed; `npm run keys -- status` counts them. */
   readonly sealedTexts?: SealedTexts;
   /** Rules that an audit applies to each stream of its categories, event by event. */
@@ -101,16 +103,16 @@ export interface Context extends SettingsOwner {
   /** How an audit compares its other tables with the events up to a checkpoint. */
   readonly checks?: readonly { readonly name: string; of(tables: CheckedTables): TableCheck }[];
   /** The module that programs of operators boot in place of `module`. Absent: they do not boot this context. */
-  readonly operator?: Pick<Context, 'module'>;
+  readonly cliModule?: Context['module'];
   /** How it forgets a person who is erased (ADR 127). Absent: it keeps no personal data. */
   readonly forgets?: (get: Get) => Forget;
   /** Maps the stored name of an event to what the endpoints of merchants receive for it. */
   readonly publishes?: Readonly<Record<string, Publication>>;
-  readonly programs?: Programs;
+  readonly programs?: CliCommands;
   /** TypeORM entities mapped on its tables, for lists that people browse (`ReadModels`). */
   readonly entities?: readonly Type[];
   /** What it reports to `GET /admin/v1/system`. */
-  readonly vitals?: (get: Get) => Vitals;
+  readonly systemReport?: (get: Get) => SystemReport;
   /** What operators find by exact matches (`GET /admin/v1/search`). */
   readonly searches?: (get: Get) => readonly Search[];
   /** What operators may do to it (admin-api.md 4). */
@@ -125,9 +127,11 @@ export function defineContext(context: Context): Context {
   return context;
 }
 
-/** The contexts that programs of operators boot, each with its `operator` module. */
-export function forOperators(contexts: readonly Context[]): readonly Context[] {
-  return contexts.filter(({ operator }) => operator).map((context) => ({ ...context, ...context.operator }));
+/** The contexts that programs of operators boot, each with its `cliModule`. */
+export function forCli(contexts: readonly Context[]): readonly Context[] {
+  return contexts.flatMap((context) =>
+    context.cliModule ? [{ ...context, module: context.cliModule }] : [],
+  );
 }
 
 /** Every event that a version with these contexts knows. */

@@ -1,6 +1,8 @@
 import { expect, it } from '@jest/globals';
 import type { Command } from 'commander';
-import { programOf, programNames } from '../../src/operator.js';
+import { ALL_CONTEXTS } from '../../src/composition.js';
+import { ROLE_SCOPES, ROLES, SCOPES } from '../../src/contexts/access/domain/roles.js';
+import { programOf, programNames } from '../../src/cli.js';
 import { isProgram, sources, type Source } from './ratchet/sources.js';
 
 /** Commands of programs that change nothing. Every other one requests operations, with `--reason`. */
@@ -65,12 +67,25 @@ it('every command of a program that changes something takes a reason', async () 
   expect(READING.filter((name) => !known.includes(name))).toEqual([]);
 });
 
+it('a role that may decide on an operation which gives scopes has every scope', () => {
+  const giving = ALL_CONTEXTS.flatMap(({ operations = [] }) => operations).filter(({ gives }) => gives);
+  expect(giving.length).toBeGreaterThan(3);
+  const partial = giving.flatMap(({ name, scope }) =>
+    ROLES.filter((role) => {
+      const scopes: readonly string[] = ROLE_SCOPES[role];
+      return scopes.includes(scope) && scopes.length < SCOPES.length;
+    }).map((role) => `${name} by ${role}`),
+  );
+  // `decisions` of the console's session names operations by their own scope alone.
+  expect(partial).toEqual([]);
+});
+
 /** What writes directly, in place of requesting an operation. */
 const WRITES =
   /\bCommandBus\b|\bcommandBus\b|\.execute\(|\.commit\(|\b(?:insert into|delete from|update \w+\.\w+ set)\b/;
 
 function isOfOperators({ path, text }: Source): boolean {
-  return /\/cli\/|^src\/platform\/operator\//.test(path) || text.includes('AdminController(');
+  return /\/cli\/|^src\/platform\/cli\//.test(path) || text.includes('AdminController(');
 }
 
 function writing(files: readonly Source[]): readonly string[] {
@@ -89,7 +104,7 @@ it('no program and no controller of the admin API writes outside an operation', 
       path: 'src/contexts/users/http/drop.ts',
       text: "@AdminController('drop')\nclass A { bus: CommandBus }",
     },
-    { path: 'src/platform/operator/drop.ts', text: "query('delete from users.users')" },
+    { path: 'src/platform/cli/drop.ts', text: "query('delete from users.users')" },
   ];
   expect(writing([...files, ...planted])).toEqual(planted.map(({ path }) => path));
 });

@@ -16,7 +16,7 @@ const PHASES: Readonly<Record<ErrorClass, true>> = {
   connect: true,
   tls: true,
   send: true,
-  answer: true,
+  response: true,
   timeout: true,
 };
 const CAUSES: Readonly<Record<DisableCause, true>> = { merchant: true, gone: true, failing: true };

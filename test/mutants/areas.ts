@@ -24,7 +24,7 @@ export const AREAS: readonly Area[] = [
     files: /^src\/platform\/idempotency\//,
     suites: [
       'test/e2e/edge/edge-idempotency.e2e.ts',
-      'test/e2e/edge/outlived-keys.e2e.ts',
+      'test/e2e/edge/expired-keys.e2e.ts',
       'test/e2e/users/users-erasure.e2e.ts',
     ],
   },

@@ -4,14 +4,14 @@ import { AdminCallers } from '../../src/platform/http/admin/admin-controller.js'
 import { PortalCallers } from '../../src/platform/http/admin/portal-controller.js';
 import { KeyedRequests } from '../../src/platform/http/keyed-requests.js';
 import { MERCHANT_DIRECTORY } from '../../src/platform/http/merchant-directory.js';
-import { Lookups } from '../../src/platform/operations/lookups.js';
+import { AccessRecords } from '../../src/platform/operations/access-records.js';
 import { Operations } from '../../src/platform/operations/operations.js';
 
 const ABSENT = [
   AdminCallers,
   PortalCallers,
   Operations,
-  Lookups,
+  AccessRecords,
   AdminUsers,
   OnboardingProgress,
   KeyedRequests,

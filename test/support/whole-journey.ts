@@ -4,7 +4,7 @@ import { startTestApp, type TestApp, type TestSettings } from './app.js';
 import { eventually } from './eventually.js';
 import { ADDRESS, orderIn } from './exchange/exchange-orders.js';
 import { MerchantWebhooks } from './webhooks/merchant-webhooks.js';
-import { invoke, type Run } from './programs/operator.js';
+import { invoke, type Run } from './programs/cli.js';
 import { createPayee, reported, settledPayout } from './payouts/payout-calls.js';
 import { TestReceiver } from './webhooks/receiver.js';
 import { SignedClient } from './http/signed-client.js';

@@ -1,7 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useLocation } from 'preact-iso';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
-import { useIdle, useToast } from '../kit/app.js';
+import { unusedMs } from '../kit/activity.js';
+import { useIdleEnd, useToast } from '../kit/app.js';
+import { REASON_FIELDS } from '../kit/form.js';
 import { KitContext, useLive, type Kit } from '../kit/data.js';
 import { textAt, type Row } from '../kit/fields.js';
 import { Frame, type NavGroup } from '../kit/frame.js';
@@ -10,7 +12,6 @@ import { groupsOf, pagesOf } from '../kit/routes.js';
 import { Loading, Trouble } from '../kit/states.js';
 import { capital, spoken, visible } from '../kit/text.js';
 import { utc } from '../kit/time.js';
-import { REASON_FIELDS } from '../kit/write.js';
 import { Attention } from './attention.js';
 import { Enrol, Login, placeBefore, rememberPlace, takeToken } from './login.js';
 import { RESOURCES } from './resources/index.js';
@@ -18,17 +19,20 @@ import { pluralOf } from './resources/operations.js';
 import { SearchPage } from './search.js';
 import {
   api,
+  decisionsOf,
   scopesOf,
   signInAtProvider,
   signInByPasskey,
   signOut,
   useSession,
+  verifySession,
   type ConsoleFacts,
 } from './session.js';
 import { System } from './system.js';
 
 /** admin-api.md 5. */
 const IDLE_MS = 15 * 60_000;
+const IDLE = 'You were signed out after 15 minutes without activity.';
 
 export function App({ facts }: { facts: ConsoleFacts }) {
   const queries = useQueryClient();
@@ -47,7 +51,7 @@ export function App({ facts }: { facts: ConsoleFacts }) {
     api.onSignedOut = () => {
       // Reads that were in flight when the person signed out end like this too.
       if (queries.getQueryData<Row | null>(['session']))
-        leave('Your session ended. Sign in to continue where you were.');
+        leave(unusedMs() > IDLE_MS ? IDLE : 'Your session ended. Sign in to continue where you were.');
     };
   }, []);
   const enter = (): void => {
@@ -121,11 +125,12 @@ function Signed({ facts, session, leave }: SignedProps) {
   const queries = useQueryClient();
   const [toast, say] = useToast();
   const scopes = scopesOf(session).join(' ');
+  const decisions = decisionsOf(session).join(' ');
   const me = textAt(session, 'operator.id');
   const readOnly =
     session['read_only'] === true ? 'This console is read only: nothing can be changed here.' : null;
   const kit = useMemo((): Kit => {
-    const held = new Set(scopes.split(' '));
+    const [held, decided] = [new Set(scopes.split(' ')), new Set(decisions.split(' '))];
     const signInAgain = async (): Promise<void> => {
       if (facts.oidc) return signInAtProvider(location.pathname + location.search);
       await signInByPasskey();
@@ -137,13 +142,14 @@ function Signed({ facts, session, leave }: SignedProps) {
       queries,
       me,
       can: (scope) => held.has(scope),
+      mayDecide: (operation) => decided.has(operation),
       readOnly,
       also: REASON_FIELDS,
       say,
       signInAgain,
     };
-  }, [scopes, me, readOnly, facts.oidc]);
-  useIdle(IDLE_MS, () => leave('You were signed out after 15 minutes without activity.'), true);
+  }, [scopes, decisions, me, readOnly, facts.oidc]);
+  useIdleEnd(IDLE_MS, verifySession);
   const name = visible(textAt(session, 'operator.name'));
   const role = capital(spoken(textAt(session, 'operator.role')));
   const rows = [
@@ -172,9 +178,4 @@ function Signed({ facts, session, leave }: SignedProps) {
 function Live() {
   useLive('/live', pluralOf, verifySession);
   return null;
-}
-
-/** A 401 ends what is displayed. */
-function verifySession(): void {
-  api.get('/whoami').catch(() => undefined);
 }

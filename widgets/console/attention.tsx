@@ -1,8 +1,10 @@
-import { useKit, useOne } from '../kit/data.js';
+import { OFTEN_MS, useKit, useOne } from '../kit/data.js';
 import { rowsAt, textAt, type Row } from '../kit/fields.js';
 import { Heading } from '../kit/frame.js';
 import { Counted, Item, type Matter } from '../kit/matters.js';
 import { isFailing } from '../kit/common/webhooks.js';
+import { listOf, toPage } from '../kit/resource.js';
+import { shortened } from '../kit/text.js';
 
 /** What may need a person now, the most urgent first. */
 const MATTERS: readonly Matter[] = [
@@ -32,7 +34,11 @@ const MATTERS: readonly Matter[] = [
     scope: 'webhooks:read',
     path: '/webhook_endpoints',
     query: {},
-    local: { query: '?trouble=failing', counts: isFailing },
+    among: {
+      counts: isFailing,
+      name: (row) => textAt(row, 'url'),
+      open: listOf('deliveries', 'endpoint_id'),
+    },
     next: 'Open one, then its newest delivery: the response of the receiver is there. The merchant mends the receiver; then resend.',
   },
   {
@@ -47,9 +53,10 @@ const MATTERS: readonly Matter[] = [
     scope: 'users:read',
     path: '/users',
     query: { state: 'onboarding' },
-    local: {
-      query: '?state=onboarding&review=only',
+    among: {
       counts: (row) => /review/.test(textAt(row, 'onboarding.waiting_for')),
+      name: (row) => shortened(textAt(row, 'id')),
+      open: toPage('users', 'id'),
     },
     next: 'The identity provider wants a person to decide. Decide it in its dashboard; the user stays in onboarding until then.',
   },
@@ -64,8 +71,8 @@ export function Attention() {
         <Heading title="What needs attention">What needs attention</Heading>
       </div>
       <p class="lead">
-        Counts are live. Nothing here is urgent while they are zero; for anything else, search for its id,
-        phone number, wallet or hash.
+        Counts are read every 15 seconds. Nothing here is urgent while they are zero; for anything else,
+        search for its id, phone number, wallet or hash.
       </p>
       <ul class="matters">
         {visible.map((matter) => (
@@ -78,7 +85,7 @@ export function Attention() {
 }
 
 function Halted() {
-  const { data, isError } = useOne('/system', { every: 15_000 });
+  const { data, isError } = useOne('/system', { every: OFTEN_MS });
   const halted = rowsAt(data?.body, 'subscriptions').filter((row) => textAt(row, 'halted_at') !== '');
   const down = rowsAt(data?.body, 'nodes').filter((row) => textAt(row, 'status') !== 'ok');
   const count = (found: readonly Row[]): string =>

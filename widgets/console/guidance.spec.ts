@@ -47,8 +47,8 @@ describe('a payout', () => {
       pending({ last_at: minutes(-1), last_finding: null, next_at: minutes(1) }),
       NOW,
     );
-    expect(guidance?.title).toContain('no node responded');
-    expect(guidance?.text).toContain('nodes under System');
+    expect(guidance?.title).toContain('no node had a usable response');
+    expect(guidance?.text).toContain('under System');
   });
 
   it('has not been checked yet: no node is blamed', () => {
@@ -109,7 +109,7 @@ describe('a delivery', () => {
       { http_status: null, error: 'CERT_HAS_EXPIRED', error_class: 'tls' },
     ];
     expect(deliveryGuidance({ status: 'exhausted', attempts })?.title).toBe(
-      'No further attempt: CERT_HAS_EXPIRED',
+      'No further automatic attempt: CERT_HAS_EXPIRED',
     );
     expect(deliveryGuidance({ status: 'pending', attempts: attempts.slice(0, 1) })?.title).toContain(
       'with 500',

@@ -1,43 +1,19 @@
+import { isMismatch, NEXT, SEEN } from '../../src/contexts/payouts/domain/stuck-reasons.js';
 import { deliveryGuidance as guidanceOf } from '../kit/common/webhooks.js';
 import { textAt, type Row } from '../kit/fields.js';
 import { span } from '../kit/time.js';
 import type { Guidance } from '../kit/resource.js';
 
-const FINDINGS: Readonly<Record<string, string>> = {
-  settled: 'the transfer, final',
-  confirming: 'the transfer, not final yet',
-  not_found: 'no such transaction',
-  no_wallet: 'the user has no wallet yet',
-  reverted: 'a transaction that was reverted',
-  wrong_token: 'a transfer of another token',
-  wrong_recipient: 'a transfer to another wallet',
-  wrong_amount: 'a transfer of another amount',
-  already_used: 'a transfer that confirmed another payout',
-  not_written: 'the transfer; recording it failed',
-  no_response: 'no node responded',
-  not_confirmed: 'the nodes disagree, or too few responded',
-  row_changed: 'that the stored payout is not what was reported',
-};
+const SEEN_BY: Readonly<Record<string, string>> = SEEN;
+const NEXT_BY: Readonly<Record<string, string>> = NEXT;
 
 /** What a check of the chain found, in words; without a check so far, nothing. */
 export function findingWords(finding: string): string {
-  return FINDINGS[finding] ?? finding.replaceAll('_', ' ');
+  return SEEN_BY[finding] ?? finding.replaceAll('_', ' ');
 }
 
-const NEXT: Readonly<Record<string, string>> = {
-  confirming:
-    'Nothing. It is received as soon as its block is final; if many wait, check the age of the head under System.',
-  not_found:
-    'Search for the transaction in a block explorer. If it is there, our node is behind: see the nodes under System. If not, ask the merchant for the right hash; the payout expires otherwise, and they report it again.',
-  no_wallet: 'Open the user: the payout is checked once the onboarding has provisioned a wallet.',
-  not_written:
-    'The database or the event store refused the write. See the subscriptions under System; it is retried.',
-  no_response: 'See the nodes under System. Checks continue when one responds; nothing expires meanwhile.',
-  not_confirmed:
-    'See the nodes under System: one is behind or on another fork. Checks continue until enough agree.',
-};
-const MISMATCH =
-  'Compare the transaction with the payout in a block explorer, then write to the merchant: the transfer does not match what they reported. The payout expires with this reason; they report the right one.';
+/** Findings about nodes and stores, whose state has a page. */
+const OF_SYSTEM = ['confirming', 'not_found', 'no_response', 'not_confirmed', 'not_written'];
 
 /** Checks that are due are claimed within seconds; later than this, no worker does (`overdue` of the API). */
 const CHECK_LATE_MS = 60_000;
@@ -62,8 +38,8 @@ export function payoutGuidance(row: Row, now: number): Guidance | null {
   if (finding === 'row_changed')
     return {
       tone: 'bad',
-      title: 'The stored payout is not what was reported',
-      text: 'Somebody changed payouts.verifications in the database: a sign of tampering. Run `npm run audit -- verify` now.',
+      title: `Tampering: ${SEEN.row_changed}`,
+      text: NEXT.row_changed,
     };
   if (finding === '')
     return {
@@ -72,9 +48,9 @@ export function payoutGuidance(row: Row, now: number): Guidance | null {
       text: 'It is checked within seconds of the report.',
     };
   return {
-    tone: NEXT[finding] === undefined ? 'warn' : 'busy',
-    title: `The last check found: ${findingWords(finding)}`,
-    text: NEXT[finding] ?? MISMATCH,
+    tone: isMismatch(finding) ? 'warn' : 'busy',
+    title: `The last check: ${findingWords(finding)}`,
+    text: `${NEXT_BY[finding] ?? 'It is checked again.'}${OF_SYSTEM.includes(finding) ? ' See the nodes and subscriptions under System.' : ''}`,
   };
 }
 

@@ -13,7 +13,13 @@ import { pageOfKind } from './resources/operations.js';
 export function SearchPage() {
   const { query, route } = useLocation();
   const q = (query['q'] ?? '').trim();
-  const { rows, isPending, isError, error, refetch } = useRows('/search', { q, page_size: '' }, q !== '');
+  const { rows, isPending, isError, error, refetch } = useRows(
+    '/search',
+    { q, page_size: '' },
+    {
+      enabled: q !== '',
+    },
+  );
   const links = rows.map((row) => pageOfKind(textAt(row, 'kind'), textAt(row, 'id')));
   const only = links.length === 1 ? (links[0] ?? null) : null;
   useMemo(() => {

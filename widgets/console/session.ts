@@ -1,7 +1,7 @@
 import { startAuthentication, startRegistration } from '@simplewebauthn/browser';
 import { useQuery } from '@tanstack/react-query';
 import { Client, Problem } from '../kit/client.js';
-import { at, textAt, type Row } from '../kit/fields.js';
+import { textAt, textsAt, type Row } from '../kit/fields.js';
 
 /** What the server says to the document. */
 export interface ConsoleFacts {
@@ -31,9 +31,20 @@ export function useSession() {
   });
 }
 
+/** Ends what is displayed if the session has ended, in this tab or another. */
+export async function verifySession(): Promise<void> {
+  await site.get('/session').catch((error: unknown) => {
+    if (error instanceof Problem && error.status === 401) api.onSignedOut();
+  });
+}
+
 export function scopesOf(session: Row): readonly string[] {
-  const scopes = at(session, 'scopes');
-  return Array.isArray(scopes) ? scopes.map(String) : [];
+  return textsAt(session, 'scopes');
+}
+
+/** Names of the operations that the person may approve, reject and confirm. */
+export function decisionsOf(session: Row): readonly string[] {
+  return textsAt(session, 'decisions');
 }
 
 type Options = Parameters<typeof startAuthentication>[0]['optionsJSON'];

@@ -2,6 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { LocationProvider } from 'preact-iso';
 import { render, type ComponentChildren, type ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { unusedMs } from './activity.js';
 import { newQueries } from './data.js';
 import type { Toast } from './frame.js';
 
@@ -55,20 +56,26 @@ export function useToast(): [Toast | null, (text: string, to?: string) => void] 
   return [toast, (text, to) => setToast({ text, to })];
 }
 
-/** Calls `leave` when the page was not used for this long. */
-export function useIdle(ms: number, leave: () => void, enabled: boolean): void {
+/** How often a page that is not used reads whether its session lives, once its own time is over. */
+const RECHECK_MS = 30_000;
+/** A person who reads or types may request nothing for long: the page does, this long after it did before. */
+const KEEP_MS = 60_000;
+const TICK_MS = 5_000;
+
+/**
+ * Verifies the session of a page that was not used for `ms`. The session belongs to all tabs: while the server says that it
+ * lives, another tab is in use, and this one waits. A page in use keeps its session alive. `verify` reads the session, and
+ * leaves the page after a 401.
+ */
+export function useIdleEnd(ms: number, verify: () => unknown): void {
   useEffect(() => {
-    if (!enabled) return;
-    let last = Date.now();
-    const touch = (): void => void (last = Date.now());
-    const events = ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const;
-    for (const name of events) document.addEventListener(name, touch, { passive: true });
+    let verified = Date.now();
     const timer = setInterval(() => {
-      if (Date.now() - last > ms) leave();
-    }, 5_000);
-    return () => {
-      clearInterval(timer);
-      for (const name of events) document.removeEventListener(name, touch);
-    };
-  }, [enabled, ms]);
+      const [unused, ago] = [unusedMs(), Date.now() - verified];
+      if (unused > ms ? ago < RECHECK_MS : ago < KEEP_MS || unused > ago) return;
+      verified = Date.now();
+      verify();
+    }, TICK_MS);
+    return () => clearInterval(timer);
+  }, [ms]);
 }

@@ -1,5 +1,11 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
+import { axisTime } from './time.js';
+
+/** Between the marks of values: what is counted has no halves. */
+const WHOLE_STEPS = Array.from({ length: 12 }, (_, power) =>
+  [1, 2, 5].map((each) => each * 10 ** power),
+).flat();
 
 interface ChartProps {
   /** What it says in words, for those who do not see it. */
@@ -17,12 +23,15 @@ interface ChartProps {
 export function Chart({ label, times, values, height = 160, spark = false }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
+  // Also for a plot that is drawn again, as when the colours change.
+  const data = useRef<uPlot.AlignedData>([[], []]);
+  data.current = [[...times], [...values]];
   useEffect(() => {
     const { current } = place;
     if (current === null) return;
     const draw = (): void => {
       plot.current?.destroy();
-      plot.current = new uPlot(optionsOf(current, height, spark), [[...times], [...values]], current);
+      plot.current = new uPlot(optionsOf(current, height, spark), data.current, current);
     };
     draw();
     const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -36,7 +45,7 @@ export function Chart({ label, times, values, height = 160, spark = false }: Cha
       plot.current = null;
     };
   }, [height, spark]);
-  useEffect(() => plot.current?.setData([[...times], [...values]]), [times, values]);
+  useEffect(() => plot.current?.setData(data.current), [times, values]);
   return <div ref={place} class={spark ? 'chart spark' : 'chart'} role="img" aria-label={label} />;
 }
 
@@ -47,19 +56,33 @@ function optionsOf(place: HTMLElement, height: number, spark: boolean): uPlot.Op
   const axis: uPlot.Axis = spark
     ? { show: false }
     : { stroke: colour('--soft'), grid, ticks: grid, font: '12px system-ui' };
+  const times: uPlot.Axis = {
+    ...axis,
+    values: (_, splits, __, ___, step) => splits.map((seconds) => axisTime(seconds, step)),
+  };
   return {
     width: place.clientWidth,
     height,
     legend: { show: false },
     cursor: { show: false },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
-    // One point alone has no width.
+    // One point alone has no width; without any the axis ends now.
     scales: {
-      x: { range: (_, from, to) => [Math.min(from, to - 60), to] },
+      x: { range: (_, from, to) => rangeOf(from, to) },
       y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
     },
-    axes: [axis, { ...axis, size: 56 }],
-    series: [{}, { stroke: colour('--accent'), width: 1.5, points: { show: false } }],
-    ...(spark && { padding: [2, 0, 2, 0] as uPlot.Padding }),
+    axes: [times, { ...axis, size: 56, incrs: [...WHOLE_STEPS] }],
+    series: [
+      {},
+      { stroke: colour('--accent'), width: 1.5, points: { show: ({ data: [xs] }) => xs.length === 1 } },
+    ],
+    // The last mark of the axis has its text to both sides.
+    padding: spark ? [2, 0, 2, 0] : [8, 28, 0, 0],
   };
+}
+
+/** Seconds of the axis; null without data. */
+function rangeOf(from: number | null, to: number | null): [number, number] {
+  const end = to ?? Date.now() / 1000;
+  return [Math.min(from ?? end, end - 60), end];
 }

@@ -1,3 +1,4 @@
+import { isBackground } from './activity.js';
 import { isRow, queryOf, type Row } from './fields.js';
 
 /** A response that is no success; status 0: there was none. */
@@ -54,12 +55,14 @@ export class Client {
     if (body !== undefined) headers['content-type'] = 'application/json';
     if (key !== undefined) headers['idempotency-key'] = `"${key}"`;
     if (etag) headers['if-match'] = etag;
-    const response = await this.send(path, { method, headers, body: body && JSON.stringify(body) });
+    const text = body === undefined ? null : JSON.stringify(body);
+    const response = await this.send(path, { method, headers, body: text });
     return { status: response.status, body: await bodyOf(response) };
   }
 
-  private async send(path: string, init: RequestInit | { body?: undefined }): Promise<Response> {
-    const request = { credentials: 'same-origin', redirect: 'error', ...init } as RequestInit;
+  private async send(path: string, init: Init): Promise<Response> {
+    const headers = { ...init.headers, ...(isBackground() && { 'disburse-background': 'true' }) };
+    const request: RequestInit = { credentials: 'same-origin', redirect: 'error', ...init, headers };
     const response = await fetch(this.base + path, request).catch((error: unknown) => {
       if (error instanceof DOMException && error.name === 'AbortError') throw error;
       throw new Problem(0, 'No connection', 'The service did not respond. Check your connection and retry.');
@@ -68,6 +71,13 @@ export class Client {
     if (response.status === 401) this.onSignedOut();
     throw problemOf(response.status, await bodyOf(response));
   }
+}
+
+interface Init {
+  readonly method?: Write['method'];
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | null;
+  readonly signal?: AbortSignal;
 }
 
 async function bodyOf(response: Response): Promise<Row> {

@@ -5,14 +5,20 @@ import { Problem, theOne, theRows, type Client, type Query, type Read } from './
 import { textAt, type Row } from './fields.js';
 import type { FormField } from './form.js';
 
+/** Who uses the page, and what they may decide. */
+export interface Decider {
+  /** The id of the person. */
+  readonly me: string;
+  /** Whether the person may decide on operations of this name that another requested. */
+  mayDecide(operation: string): boolean;
+}
+
 /** What every component of a page has at hand. */
-export interface Kit {
+export interface Kit extends Decider {
   readonly client: Client;
   /** In the title of every page. */
   readonly brand: string;
   readonly queries: QueryClient;
-  /** The id of the person. */
-  readonly me: string;
   /** Whether the session has the scope. */
   can(scope: string): boolean;
   /** Why nothing may be written; null: it may. */
@@ -54,8 +60,14 @@ function keyOf(path: string, query: Query = {}): QueryKey {
 
 const PAGE_SIZE = '50';
 
-/** A list of the API, page after page. */
-export function useRows(path: string, query: Query, enabled = true) {
+/** Lists that change without a live event are read again after this many ms. */
+export const OFTEN_MS = 15_000;
+
+/**
+ * A list of the API, page after page. `every`: read again after this many ms, while the tab is visible and few pages are
+ * loaded.
+ */
+export function useRows(path: string, query: Query, { enabled = true, every }: RowsReading = {}) {
   const { client } = useKit();
   const found = useInfiniteQuery({
     queryKey: [...keyOf(path, query), 'pages'],
@@ -70,12 +82,31 @@ export function useRows(path: string, query: Query, enabled = true) {
     initialPageParam: null as string | null,
     getNextPageParam: ({ next }) => next,
     enabled,
+    refetchInterval: ({ state: { data } }: Found) =>
+      every !== undefined && isFewPages(data) ? every : false,
   });
   const rows = useMemo(() => found.data?.pages.flatMap((page) => page.rows) ?? NO_ROWS, [found.data]);
   return { ...found, rows };
 }
 
 const NO_ROWS: readonly Row[] = [];
+
+/** What the interval depends on; with the type of the query its other types would not be inferred. */
+interface Found {
+  readonly state: { readonly data: unknown };
+}
+
+interface RowsReading {
+  readonly enabled?: boolean;
+  readonly every?: number | undefined;
+}
+
+/** Longer lists are read again on request only. */
+const MAX_LIVE_PAGES = 3;
+
+function isFewPages(data: unknown): boolean {
+  return ((data as { pages?: unknown[] } | undefined)?.pages?.length ?? 0) <= MAX_LIVE_PAGES;
+}
 
 /**
  * One thing of the API, with its revision. `every`: read again after this many ms, while the page is visible; only while
@@ -110,9 +141,6 @@ export function oneIn(read: Read | undefined): Row | null {
 
 /** Live events become visible after this time, so that a hundred of them cost one read. */
 const DEBOUNCE_MS = 700;
-/** Longer lists are read again on request only. */
-const MAX_LIVE_PAGES = 3;
-
 /** After a refusal of the stream, which ends it for the browser. */
 const REOPEN_MS = 10_000;
 
@@ -133,10 +161,8 @@ export function useLive(url: string, pluralOf: (kind: string) => string, verify:
       const names = new Set(changed);
       changed.clear();
       void queries.invalidateQueries({
-        predicate: ({ queryKey, state }) => {
-          const pages = (state.data as { pages?: unknown[] } | undefined)?.pages?.length ?? 0;
-          return (names.has('*') || names.has(String(queryKey[0]))) && pages <= MAX_LIVE_PAGES;
-        },
+        predicate: ({ queryKey, state }) =>
+          (names.has('*') || names.has(String(queryKey[0]))) && isFewPages(state.data),
       });
     };
     const note = (name: string): void => {

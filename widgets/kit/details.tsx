@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useId, useMemo } from 'preact/hooks';
 import { useRows } from './data.js';
 import type { Query } from './client.js';
+import { useBehindDialogs } from './dialog.js';
 import { isBlank, valueOf, type Field, type Row } from './fields.js';
 import { Loading, Trouble } from './states.js';
 import { DataTable } from './table.js';
@@ -63,14 +64,15 @@ interface RelatedProps extends Omit<RowsProps, 'rows'> {
   readonly query?: Query;
   /** The page that lists all of them. */
   readonly all?: string;
+  /** Read again after this many ms. */
+  readonly every?: number | undefined;
 }
 
 /** The newest rows of a list that belong to one thing. */
-export function RelatedSection({ title, fields, path, query = {}, open, empty, all }: RelatedProps) {
-  const { rows, isPending, isError, error, hasNextPage, refetch } = useRows(path, {
-    page_size: '10',
-    ...query,
-  });
+export function RelatedSection({ title, fields, path, query = {}, open, empty, all, every }: RelatedProps) {
+  const found = useRows(path, { page_size: '10', ...query }, { every });
+  const { isPending, isError, error, hasNextPage, refetch } = found;
+  const rows = useBehindDialogs(found.rows);
   if (isPending) return <Loading what={title} />;
   if (isError && rows.length === 0)
     return (

@@ -1,5 +1,25 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+
+let open = 0;
+const followers = new Set<(open: number) => void>();
+function count(by: 1 | -1): void {
+  open += by;
+  for (const follow of followers) follow(open);
+}
+
+/** The value as it was before a dialog opened: what is behind a dialog does not move. */
+export function useBehindDialogs<T>(value: T): T {
+  const [isBehind, setBehind] = useState(open > 0);
+  const before = useRef(value);
+  useEffect(() => {
+    const follow = (open: number): void => setBehind(open > 0);
+    followers.add(follow);
+    return () => void followers.delete(follow);
+  }, []);
+  if (!isBehind) before.current = value;
+  return before.current;
+}
 
 interface DialogProps {
   readonly title: string;
@@ -17,7 +37,9 @@ export function Dialog({ title, close, stays = false, children }: DialogProps) {
     const { current } = dialog;
     const before = document.activeElement;
     current?.showModal();
+    count(1);
     return () => {
+      count(-1);
       current?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };

@@ -45,6 +45,12 @@ export function textAt(value: unknown, path: string): string {
   return textOf(at(value, path));
 }
 
+/** The texts of a list; none where there is no list. */
+export function textsAt(value: unknown, path: string): readonly string[] {
+  const list = at(value, path);
+  return Array.isArray(list) ? list.map(textOf) : [];
+}
+
 export function valueOf(field: Field, row: Row): unknown {
   return typeof field.of === 'string' ? at(row, field.of) : field.of(row);
 }

@@ -19,6 +19,16 @@ export interface FormField {
   readonly when?: (values: Values) => boolean;
 }
 
+/** Of every write of an operator (admin-api.md 4). */
+export const REASON_FIELD: FormField = {
+  name: 'reason',
+  label: 'Reason',
+  required: true,
+  hint: '3 to 500 characters. It is in the log for good: why, and on whose request.',
+};
+const TICKET: FormField = { name: 'ticket', label: 'Ticket', hint: 'A number or a link.' };
+export const REASON_FIELDS = [REASON_FIELD, TICKET];
+
 /** What is in the fields by name, as text; of `lines` and `checks` one value a line, of `tick` `true` or nothing. */
 export type Values = Readonly<Record<string, string>>;
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { Problem, theOne, theRows } from './client.js';
+import { Problem, theOne, theRows, type Query } from './client.js';
+import { allRows, MAX_EXPORTED } from './export-rows.js';
 import { at, csvOf, queryOf } from './fields.js';
 import { bodyOf, initialValues, type FormField } from './form.js';
 import { capital, money, shortened, spoken, visible } from './text.js';
-import { relative, span, utc } from './time.js';
+import { axisTime, relative, span, utc } from './time.js';
 
 describe('texts of strangers', () => {
   it('displays signs that hide or reorder text as their codes', () => {
@@ -48,6 +49,16 @@ describe('times', () => {
     ['soon', ''],
   ])('%s is %j', (time, text) => expect(relative(time, now)).toBe(text));
 
+  it('marks the axis of a chart in 24 hours of UTC, and where a day begins with the day', () => {
+    const at = Date.parse('2026-11-22T15:04:30Z') / 1000;
+    expect([axisTime(at, 30), axisTime(at, 60), axisTime(at, 86_400)]).toEqual([
+      '15:04:30',
+      '15:04',
+      '11-22',
+    ]);
+    expect(axisTime(Date.parse('2026-11-22T00:00:00Z') / 1000, 3_600)).toBe('11-22');
+  });
+
   it('names the two largest units of a time span', () => {
     expect(span(3 * 3_600_000 + 5 * 60_000 + 9_000)).toBe('3 h 5 min');
     expect(span(86_400_000 + 30_000)).toBe('1 d');
@@ -85,6 +96,38 @@ describe('rows', () => {
     expect(csvOf(fields, rows)).toBe(
       'Name,Amount\r\n"\'=HYPERLINK(""http://x"")",-5.5\r\n"\'@sum, ""quoted""\nline",\r\n',
     );
+  });
+});
+
+describe('the export of a list', () => {
+  const client = (total: number, requested: object[] = []) => ({
+    get: async (_: string, query: Query) => {
+      requested.push(query);
+      const from = Number(query['page_cursor'] ?? 0);
+      const size = Number(query['page_size']);
+      const rows = Array.from({ length: Math.min(size, total - from) }, (_, n) => ({ id: String(from + n) }));
+      const next = from + size < total ? String(from + size) : null;
+      return { body: { payouts: rows, next_cursor: next }, etag: null };
+    },
+  });
+
+  it('reads all rows of the filter, page after page', async () => {
+    const requested: object[] = [];
+    const { rows, isCut } = await allRows(client(2500, requested), '/payouts', { status: 'pending' });
+    expect([rows.length, rows.at(-1), isCut]).toEqual([2500, { id: '2499' }, false]);
+    expect(requested).toEqual(
+      [null, '1000', '2000'].map((page_cursor) => ({ page_size: '1000', status: 'pending', page_cursor })),
+    );
+  });
+
+  it.each([
+    [9_999, false],
+    [10_000, false],
+    [10_001, true],
+    [25_000, true],
+  ])('of %d rows ends at 10,000', async (total, cut) => {
+    const { rows, isCut } = await allRows(client(total), '/payouts', {});
+    expect([rows.length, isCut]).toEqual([Math.min(total, MAX_EXPORTED), cut]);
   });
 });
 

@@ -3,12 +3,15 @@ import type { ComponentChildren } from 'preact';
 import { useId, useMemo } from 'preact/hooks';
 import type { Query } from './client.js';
 import { useRows } from './data.js';
+import { useBehindDialogs } from './dialog.js';
+import { ExportButton } from './export.js';
 import { queryOf, type Field, type Row } from './fields.js';
 import { Heading } from './frame.js';
-import { saveCsv } from './save.js';
 import { Empty, Loading, Trouble } from './states.js';
 import { DataTable } from './table.js';
 import { capital, spoken } from './text.js';
+import { relative } from './time.js';
+import { useNow } from './value.js';
 
 /** A filter of a list; its value is in the address under its name. */
 export interface Filter {
@@ -17,7 +20,7 @@ export interface Filter {
   /** Values to select from; a date; anything where neither. */
   readonly options?: readonly string[];
   readonly type?: 'date' | 'text';
-  /** Selects among what is loaded instead of at the server. */
+  /** Selects on the page instead of at the server: only where the API lists everything at once. */
   readonly local?: (row: Row, value: string) => boolean;
   /** Left out for who lacks the scope. */
   readonly scope?: string;
@@ -36,6 +39,8 @@ export interface List {
   readonly query?: Query;
   /** Filters of which the API requires one; nothing is listed without. */
   readonly needs?: readonly string[];
+  /** Read again after this many ms. */
+  readonly every?: number | undefined;
 }
 
 interface ListPageProps {
@@ -45,7 +50,7 @@ interface ListPageProps {
   readonly before?: ComponentChildren;
 }
 
-/** A page with a list: filters in the address, rows page after page, what is loaded as CSV. */
+/** A page with a list: filters in the address, rows page after page, all of them as CSV. */
 export function ListPage({ list, lead, actions, before }: ListPageProps) {
   return (
     <>
@@ -72,12 +77,12 @@ function Rows({ list }: { list: List }) {
     value !== '' && filters.some((filter) => filter.name === name && filter.local === undefined);
   const sent = Object.fromEntries(Object.entries(query).filter(isSent));
   const lacksFilter = list.needs?.every((name) => !query[name]) ?? false;
-  const found = useRows(list.path, { ...list.query, ...sent }, !lacksFilter);
+  const reading = { ...list.query, ...sent };
+  const found = useRows(list.path, reading, { enabled: !lacksFilter, every: list.every });
   const local = filters.filter((filter) => filter.local && query[filter.name]);
-  const rows = useMemo(
-    () => found.rows.filter((row) => local.every(({ local, name }) => local!(row, query[name]!))),
-    [found.rows, JSON.stringify(query)],
-  );
+  const includes = (row: Row): boolean => local.every(({ local, name }) => local!(row, query[name]!));
+  const matching = useMemo(() => found.rows.filter(includes), [found.rows, JSON.stringify(query)]);
+  const rows = useBehindDialogs(matching);
   const isFiltered = filters.some(({ name }) => query[name]);
   const filter = (changed: Readonly<Record<string, string>>): void =>
     route(path + queryOf({ ...query, ...changed }), true);
@@ -102,13 +107,23 @@ function Rows({ list }: { list: List }) {
           {...(list.open && { open: list.open })}
           tools={
             <>
-              <span class="quiet" role="status">
-                {rows.length}{' '}
-                {found.hasNextPage ? 'loaded, newest first' : rows.length === 1 ? 'row' : 'rows'}
-              </span>
-              <button type="button" onClick={() => saveCsv(list.title.toLowerCase(), list.fields, rows)}>
-                Export CSV
+              <p class="quiet">
+                <span role="status">
+                  {rows.length}{' '}
+                  {found.hasNextPage ? 'loaded, newest first' : rows.length === 1 ? 'row' : 'rows'}
+                </span>
+                , <Age at={found.dataUpdatedAt} />
+              </p>
+              <button type="button" onClick={() => void found.refetch()}>
+                Refresh
               </button>
+              <ExportButton
+                name={list.title.toLowerCase()}
+                fields={list.fields}
+                path={list.path}
+                query={reading}
+                includes={includes}
+              />
             </>
           }
         />
@@ -126,6 +141,12 @@ function Rows({ list }: { list: List }) {
       )}
     </>
   );
+}
+
+/** How old the rows are. */
+function Age({ at }: { at: number }) {
+  const now = useNow();
+  return <span>read {relative(new Date(at).toISOString(), Math.max(now, at))}</span>;
 }
 
 interface FiltersProps {

@@ -1,7 +1,8 @@
+import type { ComponentChildren } from 'preact';
 import type { Query } from './client.js';
-import { useRows } from './data.js';
-import type { Row } from './fields.js';
-import { grouped } from './text.js';
+import { OFTEN_MS, useRows } from './data.js';
+import { queryOf, type Row } from './fields.js';
+import { grouped, visible } from './text.js';
 
 /** Rows of a list that need a person, counted. */
 export interface Matter {
@@ -10,19 +11,42 @@ export interface Matter {
   /** Of the API, and of the page with the same filter. */
   readonly path: string;
   readonly query: Query;
-  /** Of the page, where it filters what the API does not. */
-  readonly local?: { readonly query: string; readonly counts: (row: Row) => boolean };
+  /** Where the API has no filter for it: the rows that count, and where each leads. */
+  readonly among?: {
+    readonly counts: (row: Row) => boolean;
+    readonly name: (row: Row) => string;
+    readonly open: (row: Row) => string | null;
+  };
   readonly next: string;
 }
 
-const MOST = 100;
+/** Of a list: with more the count is a lower bound. */
+const MAX_COUNTED = 100;
+const MAX_LINKS = 5;
 
-export function Counted({ matter: { title, path, query, local, next } }: { matter: Matter }) {
-  const { rows, hasNextPage, isPending, isError } = useRows(path, { page_size: String(MOST), ...query });
-  const count = local === undefined ? rows.length : rows.filter(local.counts).length;
-  const href = path + (local?.query ?? `?${new URLSearchParams(query as Record<string, string>).toString()}`);
-  const text = isError ? '!' : isPending ? '…' : `${grouped(String(count))}${hasNextPage ? '+' : ''}`;
-  return <Item title={title} href={href} text={text} calm={text === '0'} next={isError ? UNKNOWN : next} />;
+export function Counted({ matter: { title, path, query, among, next } }: { matter: Matter }) {
+  const reading = { page_size: String(MAX_COUNTED), ...query };
+  const { rows, hasNextPage, isPending, isError } = useRows(path, reading, { every: OFTEN_MS });
+  const counted = among === undefined ? rows : rows.filter(among.counts);
+  const count = grouped(String(counted.length));
+  const text = isError ? '!' : isPending ? '…' : `${count}${hasNextPage ? '+' : ''}`;
+  return (
+    <Item
+      title={title}
+      href={path + queryOf({ ...query, page_size: null })}
+      text={text}
+      calm={text === '0'}
+      next={isError ? UNKNOWN : next}
+    >
+      {among !== undefined && counted.length > 0 && (
+        <p class="links">
+          {counted.slice(0, MAX_LINKS).map((row) => (
+            <a href={among.open(row) ?? path}>{visible(among.name(row))}</a>
+          ))}
+        </p>
+      )}
+    </Item>
+  );
 }
 
 const UNKNOWN = 'This could not be read. Open the list for the reason.';
@@ -33,9 +57,10 @@ interface ItemProps {
   readonly text: string;
   readonly calm: boolean;
   readonly next: string;
+  readonly children?: ComponentChildren;
 }
 
-export function Item({ title, href, text, calm, next }: ItemProps) {
+export function Item({ title, href, text, calm, next, children }: ItemProps) {
   return (
     <li class={calm ? 'matter calm' : 'matter'}>
       <span class="count" aria-hidden="true">
@@ -47,6 +72,7 @@ export function Item({ title, href, text, calm, next }: ItemProps) {
           {title}
         </a>
         <p class="quiet">{calm ? 'Nothing to do.' : next}</p>
+        {children}
       </div>
     </li>
   );

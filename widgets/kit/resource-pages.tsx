@@ -18,7 +18,7 @@ export function ResourceList({ resource }: { resource: Resource }) {
   const { can } = useKit();
   const { query } = useLocation();
   const { name, title, fields, empty, lead, create = [], open = ownPage(resource) } = resource;
-  const { needs, query: sent } = resource;
+  const { needs, query: sent, every } = resource;
   const list = useMemo(() => {
     const filters = (resource.filters ?? []).filter(({ scope }) => scope === undefined || can(scope));
     return {
@@ -28,6 +28,7 @@ export function ResourceList({ resource }: { resource: Resource }) {
       filters,
       empty,
       open,
+      every,
       ...(needs && { needs }),
       ...(sent && { query: sent }),
     };
@@ -39,7 +40,7 @@ export function ResourceList({ resource }: { resource: Resource }) {
       actions={<Actions actions={create} primary={create[0]?.label ?? ''} />}
       before={
         resource.first !== undefined && Object.keys(query).length === 0 ? (
-          <RelatedRows related={resource.first} row={{}} />
+          <RelatedRows related={resource.first} row={{}} every={every} />
         ) : null
       }
     />
@@ -141,13 +142,19 @@ function Title({ resource, row, id }: { resource: Resource; row: Row; id: string
   );
 }
 
-function RelatedRows({ related, row }: { related: Related; row: Row }) {
+interface RelatedProps {
+  readonly related: Related;
+  readonly row: Row;
+  readonly every?: number | undefined;
+}
+
+function RelatedRows({ related, row, every }: RelatedProps) {
   const { can } = useKit();
   const { title, fields, empty, open, rows, from, all, scope } = related;
   if (scope !== undefined && !can(scope)) return null;
   const shared = { title, fields, empty, ...(open && { open }) };
   if (from === undefined) return <RowsSection {...shared} rows={rowsAt(row, rows ?? '')} />;
-  return <RelatedSection {...shared} {...from(row)} {...(all && { all: all(row) })} />;
+  return <RelatedSection {...shared} {...from(row)} {...(all && { all: all(row) })} every={every} />;
 }
 
 function FurtherPart({ further, row, id }: { further: Further; row: Row; id: string }) {

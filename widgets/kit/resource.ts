@@ -48,6 +48,8 @@ export interface Resource {
   readonly empty: string;
   /** Sent with every read of the list. */
   readonly query?: Readonly<Record<string, string>>;
+  /** Its list is read again after this many ms: for what changes without a live event. */
+  readonly every?: number;
   /** Filters of which the API requires one; nothing is listed without. */
   readonly needs?: readonly string[];
   /** What comes before the list while nothing is filtered. */

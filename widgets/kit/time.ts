@@ -18,6 +18,13 @@ export function shortUtc(at: string, now: number): string {
   return text.startsWith(year) ? text.slice(year.length) : text;
 }
 
+/** A time on an axis whose marks are `step` seconds apart: `14:03`, `14:03:30`, or the day `11-22`; in UTC. */
+export function axisTime(seconds: number, step: number): string {
+  const text = new Date(seconds * 1000).toISOString();
+  if (step >= 86_400 || (step >= 3_600 && seconds % 86_400 === 0)) return text.slice(5, 10);
+  return text.slice(11, step >= 60 ? 16 : 19);
+}
+
 /** The two largest units of a time span: `3 h 5 min`. */
 export function span(ms: number): string {
   let rest = Math.round(Math.abs(ms) / 1000);

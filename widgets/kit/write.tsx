@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { Problem } from './client.js';
-import { useKit } from './data.js';
+import { useKit, type Decider } from './data.js';
 import { Dialog } from './dialog.js';
 import { Entry } from './field.js';
 import { isRow, textAt, type Row } from './fields.js';
@@ -17,28 +17,21 @@ export interface Action {
   readonly submit?: string;
   readonly path: (row: Row, values: Values) => string;
   readonly method?: 'POST' | 'PATCH' | 'DELETE';
-  readonly scope: string;
+  /** Without it {@link when} alone decides. */
+  readonly scope?: string;
   /** What it does, in a sentence or two. */
   readonly says: string;
   readonly fields?: readonly FormField[];
+  /** What the write says in addition, where that is less than the kit's `also`. */
+  readonly also?: readonly FormField[];
   /** Whether the revision that was read goes with it. */
   readonly revision?: boolean;
   readonly danger?: boolean;
-  /** `me`: the id of the person. */
-  readonly when?: (row: Row, me: string) => boolean;
+  readonly when?: (row: Row, person: Decider) => boolean;
   readonly done: string;
   /** Where the person goes afterwards, by the response. */
   readonly then?: (body: Row) => string | null;
 }
-
-const REASON: FormField = {
-  name: 'reason',
-  label: 'Reason',
-  required: true,
-  hint: '3 to 500 characters. It is in the log for good: why, and on whose request.',
-};
-const TICKET: FormField = { name: 'ticket', label: 'Ticket', hint: 'A number or a link.' };
-export const REASON_FIELDS = [REASON, TICKET];
 
 interface ActionsProps {
   readonly actions: readonly Action[];
@@ -51,9 +44,12 @@ interface ActionsProps {
 
 /** The buttons of the writes that the session may do now. */
 export function Actions({ actions, row = {}, etag = null, primary, subject }: ActionsProps) {
-  const { can, me, readOnly } = useKit();
+  const kit = useKit();
+  const { can, readOnly } = kit;
   const [open, setOpen] = useState<Action | null>(null);
-  const possible = actions.filter(({ scope, when }) => can(scope) && when?.(row, me) !== false);
+  const possible = actions.filter(
+    ({ scope, when }) => (scope === undefined || can(scope)) && when?.(row, kit) !== false,
+  );
   return (
     <>
       {possible.map((action) => (
@@ -100,7 +96,7 @@ interface Done {
 
 function WriteDialog({ action, title, row, etag, close }: WriteProps) {
   const { client, queries, say, signInAgain, also } = useKit();
-  const fields = useMemo(() => [...(action.fields ?? []), ...also], [action, also]);
+  const fields = useMemo(() => [...(action.fields ?? []), ...(action.also ?? also)], [action, also]);
   const before = useMemo(() => initialValues(fields, row), [fields]);
   const [values, setValues] = useState<Values>(before);
   const [problem, setProblem] = useState<Problem | null>(null);

@@ -6,7 +6,7 @@ import { PageContext, type Page } from './page.js';
 import { PlaceKeeper } from './place.js';
 import { Resume } from './resume.js';
 import { Screens, stepOf } from './screens.js';
-import { sayIn } from './words.js';
+import { formatIn } from './messages.js';
 
 /** The current screen follows from the stage on the server and from the place that the tab stores. */
 export function App({ opened }: { opened: OnboardingFacts }) {
@@ -19,7 +19,7 @@ export function App({ opened }: { opened: OnboardingFacts }) {
       }),
     [],
   );
-  const say = useMemo(() => sayIn(facts.words), [facts.words]);
+  const format = useMemo(() => formatIn(facts.messages), [facts.messages]);
   const [place, setPlace] = useState(keeper.read());
   const [state, setState] = useState<StepState | null>(null);
   const [notice, setNotice] = useState<string | null>(null);
@@ -43,7 +43,7 @@ export function App({ opened }: { opened: OnboardingFacts }) {
     api.session = null;
     keep({ session: undefined, codeSentAt: undefined });
     setState(null);
-    setNotice(say('sessionEnded'));
+    setNotice(format('sessionEnded'));
   };
   /** The stage or the terms have changed, or the account is deactivating. */
   const catchUp = async (refusal: Refusal): Promise<boolean> => {
@@ -53,7 +53,7 @@ export function App({ opened }: { opened: OnboardingFacts }) {
     const now = await api.step('state', {});
     const moved = now.stage !== state?.stage;
     follow(now);
-    if (moved) setNotice(say('troubleMoved'));
+    if (moved) setNotice(format('troubleMoved'));
     return moved;
   };
   const leave = async (refusal: Refusal): Promise<boolean> => {
@@ -70,7 +70,7 @@ export function App({ opened }: { opened: OnboardingFacts }) {
       return false;
     }
   };
-  const page: Page = { facts, api, say, leave };
+  const page: Page = { facts, api, format, leave };
   const step = state === null && place.session !== undefined ? null : stepOf(state, place);
   useEffect(() => {
     if (closed === null && step !== null) notifyHost(facts, step);
@@ -78,7 +78,7 @@ export function App({ opened }: { opened: OnboardingFacts }) {
   return (
     <PageContext.Provider value={page}>
       {closed !== null ? (
-        <Closed by={closed} say={say} />
+        <Closed by={closed} format={format} />
       ) : step === null ? (
         <Resume follow={follow} />
       ) : (

@@ -13,17 +13,17 @@ const LABELS = { day: 'birthDay', month: 'birthMonth', year: 'birthYearLabel' } 
 
 /** Three fields: a picker takes forty years of clicks, and a single field leaves open which number is the month. */
 export function BirthField({ typed, type, error, wrong }: BirthFieldProps) {
-  const { facts, say } = usePage();
+  const { facts, format } = usePage();
   return (
     <fieldset class="field birth" aria-describedby="birth-hint birth-error">
-      <legend>{say('birthLabel')}</legend>
+      <legend>{format('birthLabel')}</legend>
       <p class="hint" id="birth-hint">
-        {say('birthHint', { age: facts.minimumAge })}
+        {format('birthHint', { age: facts.minimumAge })}
       </p>
       <div class="parts">
         {partsIn(facts.locale, navigator.language).map((part) => (
           <div key={part} class={part}>
-            <label for={`birth-${part}`}>{say(LABELS[part])}</label>
+            <label for={`birth-${part}`}>{format(LABELS[part])}</label>
             <input
               id={`birth-${part}`}
               name={`birth_${part}`}

@@ -1,4 +1,4 @@
-import type { Words } from '../../src/contexts/onboarding/words/en.js';
+import type { Messages } from '../../src/contexts/onboarding/messages/en.js';
 
 /** A date of birth as it is typed, in three fields. */
 export interface TypedBirth {
@@ -10,7 +10,7 @@ export type BirthPart = keyof TypedBirth;
 
 /** Why a date cannot be used, and the fields that are wrong. */
 export interface BirthTrouble {
-  readonly trouble: Extract<keyof Words, `birth${string}`>;
+  readonly trouble: Extract<keyof Messages, `birth${string}`>;
   readonly parts: readonly BirthPart[];
 }
 

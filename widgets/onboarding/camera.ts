@@ -1,7 +1,7 @@
-import type { Words } from '../../src/contexts/onboarding/words/en.js';
+import type { Messages } from '../../src/contexts/onboarding/messages/en.js';
 import { EMBEDDED } from './host.js';
 
-export type CameraTrouble = Extract<keyof Words, `camera${string}`>;
+export type CameraTrouble = Extract<keyof Messages, `camera${string}`>;
 type Facing = 'user' | 'environment';
 
 /** The camera facing that way, or another one, or why there is none. */
@@ -21,7 +21,7 @@ export function closeCamera(stream: MediaStream): void {
   for (const track of stream.getTracks()) track.stop();
 }
 
-/** True where the browser does not say. */
+/** True where the browser does not format. */
 function mayUseCamera(): boolean {
   const { featurePolicy } = document as {
     readonly featurePolicy?: { allowsFeature(feature: string): boolean };

@@ -5,7 +5,7 @@ import { jpegOf, photoOfFile, type Photo } from './image.js';
 import { useAct, usePage } from './page.js';
 import { Alert, Heading, Progress } from './parts.js';
 import { PhotoView } from './photo-view.js';
-import { troubleWords } from './words.js';
+import { describeTrouble } from './messages.js';
 
 interface CaptureProps {
   readonly kind: ImageKind;
@@ -18,17 +18,17 @@ interface CaptureProps {
 
 /** One photo from the camera or a file: checked by the person, then uploaded. */
 export function Capture({ kind, title, done, back }: CaptureProps) {
-  const { facts, api, say } = usePage();
+  const { facts, api, format } = usePage();
   const [photo, setPhoto] = useState<Photo | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
   const { busy, run } = useAct((refusal) => {
-    setTrouble(refusedWords(refusal));
+    setTrouble(describeRefusal(refusal));
     // The same photo would be refused again.
     if (isAboutPhoto(refusal)) setPhoto(null);
   });
-  const refusedWords = (refusal: Refusal): string => {
-    if (!isAboutPhoto(refusal)) return troubleWords(say, facts.locale, refusal);
-    return say(refusal.status === 413 ? 'imageLarge' : 'imageRefused');
+  const describeRefusal = (refusal: Refusal): string => {
+    if (!isAboutPhoto(refusal)) return describeTrouble(format, facts.locale, refusal);
+    return format(refusal.status === 413 ? 'imageLarge' : 'imageRefused');
   };
   const review = (next: Photo | null): void => {
     setTrouble(null);
@@ -36,7 +36,7 @@ export function Capture({ kind, title, done, back }: CaptureProps) {
   };
   const choose = async (file: File): Promise<void> => {
     const read = await photoOfFile(file);
-    if (typeof read === 'string') setTrouble(say(read));
+    if (typeof read === 'string') setTrouble(format(read));
     else review(read);
   };
   const send = (): void =>
@@ -46,7 +46,7 @@ export function Capture({ kind, title, done, back }: CaptureProps) {
     });
   const leave = (
     <button type="button" class="quiet" onClick={back}>
-      {say('captureBack')}
+      {format('captureBack')}
     </button>
   );
   if (photo === null)
@@ -62,19 +62,19 @@ export function Capture({ kind, title, done, back }: CaptureProps) {
   return (
     <section class="capture">
       <Progress at={2} />
-      <Heading>{say(kind === 'selfie' ? 'captureCheckSelfie' : 'captureCheck')}</Heading>
+      <Heading>{format(kind === 'selfie' ? 'captureCheckSelfie' : 'captureCheck')}</Heading>
       <Alert>{trouble}</Alert>
       <div class={`view captured ${kind}`}>
-        <PhotoView photo={photo} label={say('capturePhoto')} width={1000} />
+        <PhotoView photo={photo} label={format('capturePhoto')} width={1000} />
       </div>
       <button type="button" aria-disabled={busy} class={busy ? 'busy' : ''} onClick={send}>
-        {say('captureUse')}
+        {format('captureUse')}
       </button>
       <span class="unseen" role="status">
-        {busy ? say('busy') : ''}
+        {busy ? format('busy') : ''}
       </span>
       <button type="button" class="second" onClick={() => busy || review(null)}>
-        {say('captureAgain')}
+        {format('captureAgain')}
       </button>
       {leave}
     </section>

@@ -3,7 +3,7 @@ import type { Refusal, StepState } from './api.js';
 import { useAct, useBack, usePage } from './page.js';
 import { Alert, Field, Heading, Progress, SandboxNote, Submit, useFocusOnError } from './parts.js';
 import { sendCode } from './send-code.js';
-import { rich, troubleWords, type Say } from './words.js';
+import { rich, describeTrouble, type Format } from './messages.js';
 
 /** Of the code that is valid in any browser. */
 const LONG_DIGITS = 18;
@@ -18,9 +18,9 @@ interface CodeProps {
 }
 
 export function Code({ sentAt, isLong, notice, sentAgain, back, verified }: CodeProps) {
-  const { facts, api, say } = usePage();
+  const { facts, api, format } = usePage();
   const [code, setCode] = useState('');
-  const [wrong, setWrong] = useState({ words: '' });
+  const [wrong, setWrong] = useState({ text: '' });
   const [trouble, setTrouble] = useState<string | null>(null);
   const [news, setNews] = useState(notice);
   const form = useFocusOnError(wrong);
@@ -32,15 +32,15 @@ export function Code({ sentAt, isLong, notice, sentAgain, back, verified }: Code
   const refused = (refusal: Refusal): void => {
     if ('code' in refusal.errors) {
       setCode('');
-      setWrong({ words: wrongWords(say, refusal.attemptsLeft) });
+      setWrong({ text: describeWrongCode(format, refusal.attemptsLeft) });
       if (refusal.attemptsLeft === 0) again.current?.focus();
     } else if ('phone_unreachable' in refusal.errors)
-      setTrouble(say('phoneUnreachable', { merchant: facts.merchantName }));
-    else setTrouble(troubleWords(say, facts.locale, refusal));
+      setTrouble(format('phoneUnreachable', { merchant: facts.merchantName }));
+    else setTrouble(describeTrouble(format, facts.locale, refusal));
   };
   const { busy, run } = useAct(refused);
   const clear = (): void => {
-    setWrong({ words: '' });
+    setWrong({ text: '' });
     setTrouble(null);
     setNews(null);
   };
@@ -49,7 +49,7 @@ export function Code({ sentAt, isLong, notice, sentAgain, back, verified }: Code
     clear();
     const digits = code.replace(/\D/g, '');
     if (digits.length !== 6 && digits.length !== LONG_DIGITS)
-      return setWrong({ words: say(isLong ? 'codeMissingLong' : 'codeMissing') });
+      return setWrong({ text: format(isLong ? 'codeMissingLong' : 'codeMissing') });
     run(async () => verified(await api.verifyPhone(facts.phoneNumber, digits)));
   };
   const sendAgain = (): void => {
@@ -58,7 +58,7 @@ export function Code({ sentAt, isLong, notice, sentAgain, back, verified }: Code
     run(async () => {
       const sent = await sendCode(api, facts.phoneNumber);
       setCode('');
-      setNews(say(sent.notice ?? 'codeSentAgain'));
+      setNews(format(sent.notice ?? 'codeSentAgain'));
       sentAgain(sent.long);
       form.current?.querySelector('input')?.focus();
     });
@@ -66,20 +66,20 @@ export function Code({ sentAt, isLong, notice, sentAgain, back, verified }: Code
   return (
     <form noValidate onSubmit={submit} ref={form}>
       <Progress at={0} />
-      <Heading>{say('codeHeading')}</Heading>
-      <p class="lead">{say(isLong ? 'codeLeadLong' : 'codeLead', { phone: facts.phoneNumber })}</p>
+      <Heading>{format('codeHeading')}</Heading>
+      <p class="lead">{format(isLong ? 'codeLeadLong' : 'codeLead', { phone: facts.phoneNumber })}</p>
       <Alert kind={trouble === null ? 'info' : 'bad'}>{trouble ?? news}</Alert>
       {sandboxCode !== undefined && (
         <SandboxNote>
           {sandboxCode === null
-            ? say('codeSandboxGone')
-            : rich(say('codeSandbox'), { code: <b class="digits">{sandboxCode}</b> })}
+            ? format('codeSandboxGone')
+            : rich(format('codeSandbox'), { code: <b class="digits">{sandboxCode}</b> })}
         </SandboxNote>
       )}
       <Field
         name="code"
-        label={say('codeLabel')}
-        error={wrong.words}
+        label={format('codeLabel')}
+        error={wrong.text}
         type="text"
         input={{
           inputMode: 'numeric',
@@ -90,21 +90,21 @@ export function Code({ sentAt, isLong, notice, sentAgain, back, verified }: Code
           onInput: ({ currentTarget }) => setCode(currentTarget.value),
         }}
       />
-      <Submit busy={busy}>{say('codeSubmit')}</Submit>
+      <Submit busy={busy}>{format('codeSubmit')}</Submit>
       <button type="button" class="quiet" ref={again} aria-disabled={left > 0} onClick={sendAgain}>
-        {left > 0 ? say('codeAgainIn', { seconds: left }) : say('codeAgain')}
+        {left > 0 ? format('codeAgainIn', { seconds: left }) : format('codeAgain')}
       </button>
       <button type="button" class="quiet" onClick={back}>
-        {say('codeBack')}
+        {format('codeBack')}
       </button>
     </form>
   );
 }
 
-function wrongWords(say: Say, left: number | null): string {
-  if (left === null) return say('codeWrong');
-  if (left === 0) return say('codeSpent');
-  return left === 1 ? say('codeWrongLast') : say('codeWrongLeft', { left });
+function describeWrongCode(format: Format, left: number | null): string {
+  if (left === null) return format('codeWrong');
+  if (left === 0) return format('codeSpent');
+  return left === 1 ? format('codeWrongLast') : format('codeWrongLeft', { left });
 }
 
 /** Whole seconds until a time (epoch ms). */

@@ -1,5 +1,5 @@
 import { usePage } from './page.js';
-import { rich } from './words.js';
+import { rich } from './messages.js';
 
 interface ConsentProps {
   readonly agrees: boolean;
@@ -9,17 +9,17 @@ interface ConsentProps {
 
 /** The displayed versions are those sent to the server. */
 export function Consent({ agrees, agree, error }: ConsentProps) {
-  const { facts, say } = usePage();
+  const { facts, format } = usePage();
   const { terms, privacy } = facts.consent;
   const link = (url: string, text: string) => (
     <a href={url} target="_blank" rel="noopener noreferrer">
       {text}
-      <span class="unseen"> ({say('opensTab')})</span>
+      <span class="unseen"> ({format('opensTab')})</span>
     </a>
   );
   return (
     <div class="consent">
-      <p class="small">{say('consentWhy', { merchant: facts.merchantName })}</p>
+      <p class="small">{format('consentWhy', { merchant: facts.merchantName })}</p>
       <div class="check">
         <input
           type="checkbox"
@@ -30,14 +30,14 @@ export function Consent({ agrees, agree, error }: ConsentProps) {
           onChange={({ currentTarget }) => agree(currentTarget.checked)}
         />
         <label for="consent">
-          {rich(say('consent'), {
-            terms: link(terms.url, say('consentTerms')),
-            privacy: link(privacy.url, say('consentPrivacy')),
+          {rich(format('consent'), {
+            terms: link(terms.url, format('consentTerms')),
+            privacy: link(privacy.url, format('consentPrivacy')),
           })}
         </label>
       </div>
       <p class="hint versions" id="consent-versions">
-        {say('consentVersions', { terms: terms.version, privacy: privacy.version })}
+        {format('consentVersions', { terms: terms.version, privacy: privacy.version })}
       </p>
       <p class="error" id="consent-error">
         {error}

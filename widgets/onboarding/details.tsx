@@ -15,7 +15,7 @@ import {
   useFocusOnError,
   type InputAttributes,
 } from './parts.js';
-import { troubleWords } from './words.js';
+import { describeTrouble } from './messages.js';
 
 /** As typed; kept while the page is open, and nowhere else. */
 export interface TypedDetails {
@@ -43,7 +43,7 @@ interface DetailsProps {
 
 export function Details({ typed, type, notice, confirmed, back }: DetailsProps) {
   const page = usePage();
-  const { facts, api, say } = page;
+  const { facts, api, format } = page;
   const [agrees, setAgrees] = useState(false);
   const [errors, setErrors] = useState<Errors>({});
   const [wrongParts, setWrongParts] = useState<readonly BirthPart[]>([]);
@@ -55,7 +55,7 @@ export function Details({ typed, type, notice, confirmed, back }: DetailsProps) 
     setErrors(refused);
     setWrongParts(ALL_PARTS);
     if ('consent' in refused) setAgrees(false);
-    if (Object.keys(refused).length === 0) setTrouble(troubleWords(say, facts.locale, refusal));
+    if (Object.keys(refused).length === 0) setTrouble(describeTrouble(format, facts.locale, refusal));
   });
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -87,21 +87,21 @@ export function Details({ typed, type, notice, confirmed, back }: DetailsProps) 
   return (
     <form noValidate onSubmit={submit} ref={form}>
       <Progress at={1} />
-      <Heading>{say('detailsHeading')}</Heading>
-      <p class="lead">{say('detailsLead')}</p>
+      <Heading>{format('detailsHeading')}</Heading>
+      <p class="lead">{format('detailsLead')}</p>
       <Alert kind={trouble === null ? 'info' : 'bad'}>{trouble ?? notice}</Alert>
-      <SandboxNote>{say('detailsSandbox', { rejected, review, card })}</SandboxNote>
+      <SandboxNote>{format('detailsSandbox', { rejected, review, card })}</SandboxNote>
       <div class="pair">
         <Field
           name="first_name"
-          label={say('firstNameLabel')}
+          label={format('firstNameLabel')}
           error={errors.first_name ?? ''}
           type="text"
           input={{ autocomplete: 'given-name', maxLength: 100, ...inputOf('first_name') }}
         />
         <Field
           name="last_name"
-          label={say('lastNameLabel')}
+          label={format('lastNameLabel')}
           error={errors.last_name ?? ''}
           type="text"
           input={{ autocomplete: 'family-name', maxLength: 100, ...inputOf('last_name') }}
@@ -116,15 +116,15 @@ export function Details({ typed, type, notice, confirmed, back }: DetailsProps) 
       {facts.email !== null && (
         <Field
           name="email"
-          label={say('emailLabel')}
-          hint={say('emailHint', { merchant: facts.merchantName })}
+          label={format('emailLabel')}
+          hint={format('emailHint', { merchant: facts.merchantName })}
           error=""
           type="email"
           input={{ value: facts.email, readOnly: true }}
         />
       )}
       <Consent agrees={agrees} agree={setAgrees} error={agrees ? '' : (errors.consent ?? '')} />
-      <Submit busy={busy}>{say('detailsSubmit')}</Submit>
+      <Submit busy={busy}>{format('detailsSubmit')}</Submit>
     </form>
   );
 }
@@ -136,7 +136,7 @@ function wrongName(name: string): 'Missing' | 'Letters' | null {
 }
 
 function wrongFields(
-  { facts, say }: Page,
+  { facts, format }: Page,
   typed: TypedDetails,
   born: string | BirthTrouble,
   agrees: boolean,
@@ -144,20 +144,22 @@ function wrongFields(
   const [first, last] = [wrongName(typed.first_name), wrongName(typed.last_name)];
   const isTooYoung = typeof born === 'string' && ageOn(facts.today, born) < facts.minimumAge;
   return {
-    ...(first !== null && { first_name: say(`firstName${first}`) }),
-    ...(last !== null && { last_name: say(`lastName${last}`) }),
-    ...(typeof born !== 'string' && { birth: say(born.trouble) }),
-    ...(isTooYoung && { birth: say('birthTooYoung', { age: facts.minimumAge }) }),
-    ...(!agrees && { consent: say('consentMissing') }),
+    ...(first !== null && { first_name: format(`firstName${first}`) }),
+    ...(last !== null && { last_name: format(`lastName${last}`) }),
+    ...(typeof born !== 'string' && { birth: format(born.trouble) }),
+    ...(isTooYoung && { birth: format('birthTooYoung', { age: facts.minimumAge }) }),
+    ...(!agrees && { consent: format('consentMissing') }),
   };
 }
 
-function refusedFields({ facts, say }: Page, { status, errors }: Refusal): Errors {
+function refusedFields({ facts, format }: Page, { status, errors }: Refusal): Errors {
   if (status === 409)
-    return 'terms_version' in errors || 'privacy_version' in errors ? { consent: say('consentChanged') } : {};
+    return 'terms_version' in errors || 'privacy_version' in errors
+      ? { consent: format('consentChanged') }
+      : {};
   return {
-    ...('first_name' in errors && { first_name: say('firstNameLetters') }),
-    ...('last_name' in errors && { last_name: say('lastNameLetters') }),
-    ...('date_of_birth' in errors && { birth: say('birthTooYoung', { age: facts.minimumAge }) }),
+    ...('first_name' in errors && { first_name: format('firstNameLetters') }),
+    ...('last_name' in errors && { last_name: format('lastNameLetters') }),
+    ...('date_of_birth' in errors && { birth: format('birthTooYoung', { age: facts.minimumAge }) }),
   };
 }

@@ -6,7 +6,7 @@ import { useAct, useBack, usePage, type Page } from './page.js';
 import { Alert, Heading, Progress, Submit, useFocusOnError } from './parts.js';
 import { PhotoView } from './photo-view.js';
 import type { DocumentKind } from './place.js';
-import { troubleWords } from './words.js';
+import { describeTrouble } from './messages.js';
 
 const KINDS = {
   passport: 'documentsPassport',
@@ -34,7 +34,7 @@ export function Documents({
   changeDetails,
 }: DocumentsProps) {
   const page = usePage();
-  const { facts, api, say } = page;
+  const { facts, api, format } = page;
   const arrived = state.images ?? [];
   const kind = document ?? (arrived.includes('document_front') ? 'id_card' : undefined);
   const [photos, setPhotos] = useState<Partial<Record<ImageKind, Photo>>>({});
@@ -46,10 +46,10 @@ export function Documents({
     kind === 'passport' ? ['document_front', 'selfie'] : ['document_front', 'document_back', 'selfie'];
   const next = needed.find((each) => !arrived.includes(each));
   const titleOf = (each: ImageKind): string =>
-    say(each === 'document_front' && kind === 'passport' ? 'documentPassport' : TITLES[each]);
+    format(each === 'document_front' && kind === 'passport' ? 'documentPassport' : TITLES[each]);
   useBack(capturing !== null, () => setCapturing(null));
 
-  const { busy, run } = useAct((refusal) => setTrouble(troubleWords(say, facts.locale, refusal)));
+  const { busy, run } = useAct((refusal) => setTrouble(describeTrouble(format, facts.locale, refusal)));
   const send = async (): Promise<void> => {
     try {
       follow(await api.step('identity', {}));
@@ -57,7 +57,7 @@ export function Documents({
       if (!(error instanceof Refusal) || error.status !== 422) throw error;
       // They are kept for a while only.
       follow(await api.step('state', {}));
-      setTrouble(say('imagesMissing'));
+      setTrouble(format('imagesMissing'));
     }
   };
   const submit = (event: Event): void => {
@@ -84,12 +84,12 @@ export function Documents({
   return (
     <form noValidate onSubmit={submit} ref={form}>
       <Progress at={2} />
-      <Heading>{say('documentsHeading')}</Heading>
-      <p class="lead">{say('documentsLead', { merchant: facts.merchantName })}</p>
-      <p class="small">{keptWords(page)}</p>
+      <Heading>{format('documentsHeading')}</Heading>
+      <p class="lead">{format('documentsLead', { merchant: facts.merchantName })}</p>
+      <p class="small">{describeRetention(page)}</p>
       <Alert kind={trouble === null ? 'info' : 'bad'}>{trouble ?? notice}</Alert>
       <fieldset class="kinds" role="radiogroup" aria-invalid={unchosen.is} aria-describedby="kinds-error">
-        <legend>{say('documentsKind')}</legend>
+        <legend>{format('documentsKind')}</legend>
         {(['passport', 'id_card', 'licence'] as const).map((each) => (
           <label key={each} class="kind">
             <input
@@ -102,15 +102,15 @@ export function Documents({
                 chooseDocument(each);
               }}
             />
-            {say(KINDS[each])}
+            {format(KINDS[each])}
           </label>
         ))}
         <p class="error" id="kinds-error">
-          {unchosen.is ? say('documentsUnchosen') : ''}
+          {unchosen.is ? format('documentsUnchosen') : ''}
         </p>
       </fieldset>
       {kind !== undefined && (
-        <ul class="photos" aria-label={say('documentsPhotos')}>
+        <ul class="photos" aria-label={format('documentsPhotos')}>
           {needed.map((each) => (
             <PhotoRow
               key={each}
@@ -122,21 +122,23 @@ export function Documents({
           ))}
         </ul>
       )}
-      <Submit busy={busy}>{say(submitKey(next, arrived.length))}</Submit>
+      <Submit busy={busy}>{format(submitKey(next, arrived.length))}</Submit>
       <button type="button" class="quiet" onClick={changeDetails}>
-        {say('documentsChange')}
+        {format('documentsChange')}
       </button>
     </form>
   );
 }
 
 /** Who checks the photos, and how long they are kept. */
-function keptWords({ facts, say }: Page): string {
+function describeRetention({ facts, format }: Page): string {
   const { identityProvider: provider, imageDays, locale } = facts;
   const day = new Intl.NumberFormat(locale, { style: 'unit', unit: 'day', unitDisplay: 'long' });
   const days = day.format(imageDays);
-  if (provider === 'sandbox') return say('documentsKeptSandbox', { days });
-  return provider === null ? say('documentsKept', { days }) : say('documentsKeptBy', { days, provider });
+  if (provider === 'sandbox') return format('documentsKeptSandbox', { days });
+  return provider === null
+    ? format('documentsKept', { days })
+    : format('documentsKeptBy', { days, provider });
 }
 
 function submitKey(next: ImageKind | undefined, count: number) {
@@ -153,7 +155,7 @@ interface PhotoRowProps {
 }
 
 function PhotoRow({ title, photo, hasPhoto, retake }: PhotoRowProps) {
-  const { say } = usePage();
+  const { format } = usePage();
   return (
     <li class={hasPhoto ? 'has-photo' : ''}>
       <span class="thumb" aria-hidden="true">
@@ -167,16 +169,16 @@ function PhotoRow({ title, photo, hasPhoto, retake }: PhotoRowProps) {
       </span>
       <span class="what">
         <strong>{title}</strong>
-        <span>{say(hasPhoto ? 'documentsDone' : 'documentsNeeded')}</span>
+        <span>{format(hasPhoto ? 'documentsDone' : 'documentsNeeded')}</span>
       </span>
       {hasPhoto && (
         <button
           type="button"
           class="small-button"
           onClick={retake}
-          aria-label={`${say('documentsRetake')}: ${title}`}
+          aria-label={`${format('documentsRetake')}: ${title}`}
         >
-          {say('documentsRetake')}
+          {format('documentsRetake')}
         </button>
       )}
     </li>

@@ -22,7 +22,7 @@ interface FinderProps {
 
 /** The camera, live; and the ways without it. */
 export function Finder({ kind, title, took, chose }: FinderProps) {
-  const { say } = usePage();
+  const { format } = usePage();
   const { video, stage, again } = useCamera(kind === 'selfie' ? 'user' : 'environment');
   const file = useRef<HTMLInputElement>(null);
   const trouble = stage === 'live' || stage === 'starting' ? null : stage;
@@ -32,27 +32,27 @@ export function Finder({ kind, title, took, chose }: FinderProps) {
   };
   return (
     <>
-      <p class="lead">{say(HELP[kind])}</p>
-      <Alert kind="info">{trouble && say(trouble)}</Alert>
+      <p class="lead">{format(HELP[kind])}</p>
+      <Alert kind="info">{trouble && format(trouble)}</Alert>
       {trouble === null && (
         <>
           <div class={`view ${kind}`}>
-            <video ref={video} muted playsInline aria-label={say('captureLive')} />
+            <video ref={video} muted playsInline aria-label={format('captureLive')} />
             {stage === 'live' ? (
               <div class="outline" />
             ) : (
               <p class="starting" role="status">
-                {say('captureStarting')}
+                {format('captureStarting')}
               </p>
             )}
           </div>
           <button type="button" aria-disabled={stage !== 'live'} onClick={take}>
-            {say('captureTake')}
+            {format('captureTake')}
           </button>
         </>
       )}
       <button type="button" class={trouble === null ? 'second' : ''} onClick={() => file.current!.click()}>
-        {say(trouble === null ? 'captureUpload' : 'captureUploadOnly')}
+        {format(trouble === null ? 'captureUpload' : 'captureUploadOnly')}
       </button>
       <input
         ref={file}
@@ -68,13 +68,13 @@ export function Finder({ kind, title, took, chose }: FinderProps) {
       />
       {trouble !== null && mayWorkLater && (
         <button type="button" class="second" onClick={again}>
-          {say('captureCameraAgain')}
+          {format('captureCameraAgain')}
         </button>
       )}
       <SandboxNote>
-        {say('captureSandbox')}{' '}
+        {format('captureSandbox')}{' '}
         <button type="button" class="link" onClick={() => took(samplePhoto(title))}>
-          {say('captureSample')}
+          {format('captureSample')}
         </button>
       </SandboxNote>
     </>

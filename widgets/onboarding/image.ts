@@ -1,11 +1,11 @@
-import type { Words } from '../../src/contexts/onboarding/words/en.js';
+import type { Messages } from '../../src/contexts/onboarding/messages/en.js';
 
 const MAX_SIDE = 2000;
 /** The server refuses less. */
 const MIN_SIDE = 200;
 const QUALITY = 0.88;
 
-export type ImageTrouble = Extract<keyof Words, `image${string}`>;
+export type ImageTrouble = Extract<keyof Messages, `image${string}`>;
 
 /** A photo on a canvas in the size of the upload, without metadata of the file (location, device, owner). */
 export type Photo = HTMLCanvasElement;

@@ -4,22 +4,22 @@ import type { StepState } from './api.js';
 import { EMBEDDED } from './host.js';
 import { useAct, usePage } from './page.js';
 import { Alert, Heading } from './parts.js';
-import { troubleWords, type Say } from './words.js';
+import { describeTrouble, type Format } from './messages.js';
 
 /** Long enough to read that it worked. */
 const LEAVES_AFTER_MS = 2500;
 
 /** The identity was not verified. */
 export function Failed({ state, retry }: { state: StepState; retry: () => void }) {
-  const { say } = usePage();
+  const { format } = usePage();
   return (
     <section class="outcome">
       <Mark kind="bad" />
-      <Heading>{say('failedHeading')}</Heading>
-      <Reason text={state.reason} frame={say('failedReason')} />
-      <p class="lead">{say('failedText')}</p>
+      <Heading>{format('failedHeading')}</Heading>
+      <Reason text={state.reason} frame={format('failedReason')} />
+      <p class="lead">{format('failedText')}</p>
       <button type="button" onClick={retry}>
-        {say('failedRetry')}
+        {format('failedRetry')}
       </button>
     </section>
   );
@@ -27,9 +27,9 @@ export function Failed({ state, retry }: { state: StepState; retry: () => void }
 
 /** All is there but the card. */
 export function CardFailed({ state, follow }: { state: StepState; follow: (state: StepState) => void }) {
-  const { facts, api, say } = usePage();
+  const { facts, api, format } = usePage();
   const [trouble, setTrouble] = useState<string | null>(null);
-  const { busy, run } = useAct((refusal) => setTrouble(troubleWords(say, facts.locale, refusal)));
+  const { busy, run } = useAct((refusal) => setTrouble(describeTrouble(format, facts.locale, refusal)));
   const retry = (): void => {
     setTrouble(null);
     run(async () => follow(await api.step('card/retry', {})));
@@ -37,12 +37,12 @@ export function CardFailed({ state, follow }: { state: StepState; follow: (state
   return (
     <section class="outcome">
       <Mark kind="bad" />
-      <Heading>{say('cardFailedHeading')}</Heading>
-      <Reason text={state.reason} frame={say('cardFailedReason')} />
-      <p class="lead">{say('cardFailedText')}</p>
+      <Heading>{format('cardFailedHeading')}</Heading>
+      <Reason text={state.reason} frame={format('cardFailedReason')} />
+      <p class="lead">{format('cardFailedText')}</p>
       <Alert>{trouble}</Alert>
       <button type="button" aria-disabled={busy} class={busy ? 'busy' : ''} onClick={retry}>
-        {say('cardFailedRetry')}
+        {format('cardFailedRetry')}
       </button>
     </section>
   );
@@ -62,7 +62,7 @@ function Reason({ text, frame }: { text: string | undefined; frame: string }) {
 }
 
 export function Done() {
-  const { facts, say } = usePage();
+  const { facts, format } = usePage();
   const { callbackUrl, merchantName: merchant } = facts;
   const target = EMBEDDED ? null : callbackUrl;
   useEffect(() => {
@@ -74,13 +74,13 @@ export function Done() {
   return (
     <section class="outcome">
       <Mark kind="good" />
-      <Heading>{say('doneHeading')}</Heading>
-      <p class="lead">{say('doneText', { merchant })}</p>
+      <Heading>{format('doneHeading')}</Heading>
+      <p class="lead">{format('doneText', { merchant })}</p>
       {target === null ? (
-        <p class="next">{EMBEDDED ? say('doneEmbedded', { merchant }) : say('doneClose')}</p>
+        <p class="next">{EMBEDDED ? format('doneEmbedded', { merchant }) : format('doneClose')}</p>
       ) : (
         <a class="button" href={target} rel="noreferrer">
-          {say('doneContinue', { merchant })}
+          {format('doneContinue', { merchant })}
         </a>
       )}
     </section>
@@ -89,12 +89,12 @@ export function Done() {
 
 export type ClosedBy = 'refusedLink' | 'refusedSuspended' | 'refusedClosing';
 
-export function Closed({ by, say }: { by: ClosedBy; say: Say }) {
+export function Closed({ by, format }: { by: ClosedBy; format: Format }) {
   return (
     <section class="outcome">
       <Mark kind="bad" />
-      <Heading>{say(by)}</Heading>
-      <p class="lead">{say(`${by}Text`)}</p>
+      <Heading>{format(by)}</Heading>
+      <p class="lead">{format(`${by}Text`)}</p>
     </section>
   );
 }

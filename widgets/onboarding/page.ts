@@ -2,13 +2,13 @@ import { createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { Api, OnboardingFacts } from './api.js';
 import { Refusal } from './api.js';
-import type { Say } from './words.js';
+import type { Format } from './messages.js';
 
 /** What every screen has at hand. */
 export interface Page {
   readonly facts: OnboardingFacts;
   readonly api: Api;
-  readonly say: Say;
+  readonly format: Format;
   /** Refusals that lead elsewhere: an ended session, a merchant that is suspended, a stage that has moved on. True when it was one. */
   readonly leave: (refusal: Refusal) => Promise<boolean>;
 }

@@ -29,24 +29,24 @@ export function Alert({ kind = 'bad', children }: { kind?: 'bad' | 'info'; child
 }
 
 export function SandboxNote({ children }: { children: ComponentChildren }) {
-  const { facts, say } = usePage();
+  const { facts, format } = usePage();
   if (facts.sandbox === null) return null;
   return (
     <div class="sandbox">
-      <strong>{say('sandbox')}</strong> {children}
+      <strong>{format('sandbox')}</strong> {children}
     </div>
   );
 }
 
 export function Submit({ busy, children }: { busy: boolean; children: ComponentChildren }) {
-  const { say } = usePage();
+  const { format } = usePage();
   return (
     <>
       <button type="submit" aria-disabled={busy} class={busy ? 'busy' : ''}>
         {children}
       </button>
       <span class="unseen" role="status">
-        {busy ? say('busy') : ''}
+        {busy ? format('busy') : ''}
       </span>
     </>
   );
@@ -90,9 +90,9 @@ export function Field({ name, label, error, hint, type, input }: FieldProps) {
 }
 
 export function Progress({ at }: { at: number }) {
-  const { say } = usePage();
-  const steps = [say('stepPhone'), say('stepDetails'), say('stepDocuments')];
-  return <Steps label={say('steps')} steps={steps} at={at} />;
+  const { format } = usePage();
+  const steps = [format('stepPhone'), format('stepDetails'), format('stepDocuments')];
+  return <Steps label={format('steps')} steps={steps} at={at} />;
 }
 
 /** Puts the cursor into the first field of the form that is marked as wrong, once it is. */

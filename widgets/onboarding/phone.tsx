@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { useAct, usePage } from './page.js';
 import { Alert, Field, Heading, Progress, Submit, useFocusOnError } from './parts.js';
 import { sendCode, type CodeToEnter } from './send-code.js';
-import { troubleWords } from './words.js';
+import { describeTrouble } from './messages.js';
 
 interface PhoneProps {
   /** Why the person is here again. */
@@ -11,35 +11,35 @@ interface PhoneProps {
 }
 
 export function Phone({ notice, sent }: PhoneProps) {
-  const { facts, api, say } = usePage();
+  const { facts, api, format } = usePage();
   const [phone, setPhone] = useState(facts.phoneNumber);
-  const [wrong, setWrong] = useState({ words: '' });
+  const [wrong, setWrong] = useState({ text: '' });
   const [trouble, setTrouble] = useState<string | null>(notice);
   const form = useFocusOnError(wrong);
   const { busy, run } = useAct((refusal) => {
     if ('phone_unreachable' in refusal.errors)
-      setWrong({ words: say('phoneUnreachable', { merchant: facts.merchantName }) });
+      setWrong({ text: format('phoneUnreachable', { merchant: facts.merchantName }) });
     else if ('phone_number' in refusal.errors)
-      setWrong({ words: say('phoneOther', { merchant: facts.merchantName }) });
-    else setTrouble(troubleWords(say, facts.locale, refusal));
+      setWrong({ text: format('phoneOther', { merchant: facts.merchantName }) });
+    else setTrouble(describeTrouble(format, facts.locale, refusal));
   });
   const submit = (event: Event): void => {
     event.preventDefault();
     setTrouble(null);
-    if (phone.trim() === '') return setWrong({ words: say('phoneMissing') });
-    setWrong({ words: '' });
+    if (phone.trim() === '') return setWrong({ text: format('phoneMissing') });
+    setWrong({ text: '' });
     run(async () => sent(await sendCode(api, phone)));
   };
   return (
     <form noValidate onSubmit={submit} ref={form}>
       <Progress at={0} />
-      <Heading>{say('phoneHeading')}</Heading>
-      <p class="lead">{say('phoneLead', { merchant: facts.merchantName })}</p>
+      <Heading>{format('phoneHeading')}</Heading>
+      <p class="lead">{format('phoneLead', { merchant: facts.merchantName })}</p>
       <Alert>{trouble}</Alert>
       <Field
         name="phone_number"
-        label={say('phoneLabel')}
-        error={wrong.words}
+        label={format('phoneLabel')}
+        error={wrong.text}
         type="tel"
         input={{
           autocomplete: 'tel',
@@ -47,7 +47,7 @@ export function Phone({ notice, sent }: PhoneProps) {
           onInput: ({ currentTarget }) => setPhone(currentTarget.value),
         }}
       />
-      <Submit busy={busy}>{say('phoneSubmit')}</Submit>
+      <Submit busy={busy}>{format('phoneSubmit')}</Submit>
     </form>
   );
 }

@@ -4,12 +4,12 @@ import { usePoll } from './use-poll.js';
 
 /** After a reload: where was this person? */
 export function Resume({ follow }: { follow: (state: StepState) => void }) {
-  const { say } = usePage();
+  const { format } = usePage();
   const lost = usePoll({ firstMs: 0, maxMs: 5_000 }, follow);
   return (
     <section class="outcome">
       <span class="spinner" aria-hidden="true" />
-      <p role="status">{lost ? say('reviewLost') : say('loading')}</p>
+      <p role="status">{lost ? format('reviewLost') : format('loading')}</p>
     </section>
   );
 }

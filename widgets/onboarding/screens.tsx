@@ -48,7 +48,7 @@ interface ScreensProps {
 /** One screen a step. */
 export function Screens({ state, place, notice, step, keep, follow, setNotice }: ScreensProps) {
   const [typed, type] = useState(NOTHING_TYPED);
-  const { say } = usePage();
+  const { format } = usePage();
   const change = (): void => keep({ changing: true });
   const requested = (long = place.longCode): void => keep({ codeSentAt: Date.now(), longCode: long });
   if (step === 'phone')
@@ -56,7 +56,7 @@ export function Screens({ state, place, notice, step, keep, follow, setNotice }:
       <Phone
         notice={notice}
         sent={({ long, notice }) => {
-          setNotice(notice === null ? null : say(notice));
+          setNotice(notice === null ? null : format(notice));
           requested(long);
         }}
       />

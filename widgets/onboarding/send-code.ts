@@ -1,10 +1,10 @@
 import { Refusal, reopen, type Api } from './api.js';
-import type { Words } from '../../src/contexts/onboarding/words/en.js';
+import type { Messages } from '../../src/contexts/onboarding/messages/en.js';
 
 export interface CodeToEnter {
   readonly long: boolean | undefined;
-  /** What there is to say about it; null of a code that was just sent. */
-  readonly notice: Extract<keyof Words, `code${string}`> | null;
+  /** What there is to format about it; null of a code that was just sent. */
+  readonly notice: Extract<keyof Messages, `code${string}`> | null;
 }
 
 /** Requests a code. Where none is sent, the one that is still valid is to be used. Rejects with {@link Refusal}. */

@@ -4,7 +4,7 @@ import type { StepState } from './api.js';
 import { usePage } from './page.js';
 import { Heading } from './parts.js';
 import { usePoll } from './use-poll.js';
-import { timeIn } from './words.js';
+import { timeIn } from './messages.js';
 
 interface WaitingProps {
   readonly state: StepState;
@@ -13,26 +13,26 @@ interface WaitingProps {
 const SLOW_MS = 20_000;
 
 export function Review({ state, follow }: WaitingProps) {
-  const { facts, say } = usePage();
+  const { facts, format } = usePage();
   const lost = usePoll({ firstMs: 500, maxMs: 30_000 }, follow);
   const since = state.submitted_at;
   return (
     <section class="outcome">
       <Mark kind="wait" />
-      <Heading>{say('reviewHeading')}</Heading>
-      <p class="lead">{say('reviewText')}</p>
+      <Heading>{format('reviewHeading')}</Heading>
+      <p class="lead">{format('reviewText')}</p>
       {since !== undefined && (
-        <p class="small">{say('reviewSince', { time: timeIn(since, facts.locale) })}</p>
+        <p class="small">{format('reviewSince', { time: timeIn(since, facts.locale) })}</p>
       )}
       <p class="small" role="status">
-        {lost ? say('reviewLost') : ''}
+        {lost ? format('reviewLost') : ''}
       </p>
     </section>
   );
 }
 
 export function Setup({ follow }: Pick<WaitingProps, 'follow'>) {
-  const { say } = usePage();
+  const { format } = usePage();
   const lost = usePoll({ firstMs: 300, maxMs: 5_000 }, follow);
   const [slow, setSlow] = useState(false);
   useEffect(() => {
@@ -42,10 +42,10 @@ export function Setup({ follow }: Pick<WaitingProps, 'follow'>) {
   return (
     <section class="outcome">
       <span class="spinner" aria-hidden="true" />
-      <Heading>{say('setupHeading')}</Heading>
-      <p class="lead">{say('setupText')}</p>
+      <Heading>{format('setupHeading')}</Heading>
+      <p class="lead">{format('setupText')}</p>
       <p class="small" role="status">
-        {lost ? say('reviewLost') : slow ? say('setupSlow') : ''}
+        {lost ? format('reviewLost') : slow ? format('setupSlow') : ''}
       </p>
     </section>
   );

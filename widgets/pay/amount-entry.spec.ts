@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { en } from '../../src/contexts/exchange/words/en.js';
-import { sayIn } from '../say.js';
+import { en } from '../../src/contexts/exchange/messages/en.js';
+import { formatIn } from '../format.js';
 import { AmountEntry } from './amount-entry.js';
 
-const [english, german] = ['en', 'de'].map((locale) => new AmountEntry(sayIn(en), locale));
+const [english, german] = ['en', 'de'].map((locale) => new AmountEntry(formatIn(en), locale));
 
 describe('the amount that somebody enters on the pay page', () => {
   it('is what a quote is requested for', () => {

@@ -1,6 +1,6 @@
 import type { PayQuote, Refusal } from './api.js';
 import { amountText, decimalsIn, readAmount, shortAmount } from './decimal-text.js';
-import type { Say } from './page.js';
+import type { Format } from './page.js';
 
 export type Limits = Pick<PayQuote, 'minimum' | 'maximum'>;
 
@@ -10,22 +10,25 @@ export type Entry = { readonly amount: string } | { readonly wrong: string } | n
 /** What a person reads about amounts, in the language of the page. */
 export class AmountEntry {
   constructor(
-    private readonly say: Say,
+    private readonly format: Format,
     private readonly locale: string,
   ) {}
 
   read(text: string, decimals: number): Entry {
-    const { say, locale } = this;
+    const { format, locale } = this;
     if (text.trim() === '') return null;
     const reading = readAmount(text, locale);
-    if (reading === null) return { wrong: say('amountMissing', { example: amountText('1250.5', locale) }) };
+    if (reading === null)
+      return { wrong: format('amountMissing', { example: amountText('1250.5', locale) }) };
     if ('ambiguous' in reading) {
       const [less, more] = reading.ambiguous;
       // Without groups there is no mark that could be decimal.
       const values = { text: text.trim(), less: amountText(less, locale), more };
-      return { wrong: say('amountAmbiguous', values) };
+      return { wrong: format('amountAmbiguous', values) };
     }
-    return decimalsIn(reading.amount) > decimals ? { wrong: say('amountDecimals', { decimals }) } : reading;
+    return decimalsIn(reading.amount) > decimals
+      ? { wrong: format('amountDecimals', { decimals }) }
+      : reading;
   }
 
   limits({ minimum, maximum }: Limits): { readonly minimum: string; readonly maximum: string } {
@@ -35,7 +38,7 @@ export class AmountEntry {
   /** Of a quote or an order that was refused with 422. `limits` are those of the pair, where they are known. */
   refused({ parameter }: Pick<Refusal, 'parameter'>, limits: Limits | null, symbol: string): string {
     return limits === null || parameter?.startsWith('amount') !== true
-      ? this.say('amountRefused')
-      : this.say('amountOutside', { ...this.limits(limits), symbol });
+      ? this.format('amountRefused')
+      : this.format('amountOutside', { ...this.limits(limits), symbol });
   }
 }

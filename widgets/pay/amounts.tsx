@@ -1,11 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { rich } from '../say.js';
+import { rich } from '../format.js';
 import { AmountEntry, type Limits } from './amount-entry.js';
 import { Refusal, type Api, type Offer, type PayQuote } from './api.js';
 import { amountText, shortAmount } from './decimal-text.js';
 import { usePage } from './page.js';
 import { Alert, Countdown, Heading, Progress, useTimeLeft } from './parts.js';
-import { chainName } from './words.js';
+import { chainName } from './messages.js';
 
 type Side = 'from' | 'to';
 /** Typing is over after so long. */
@@ -23,8 +23,8 @@ interface Props {
 
 /** How much, both ways, and what it costs; each edit requests a quote, and so does the end of one. */
 export function Amounts({ api, offer, amount, keep, confirm, back }: Props) {
-  const { facts, say } = usePage();
-  const entry = new AmountEntry(say, facts.locale);
+  const { facts, format } = usePage();
+  const entry = new AmountEntry(format, facts.locale);
   const exact = (each: string): string => amountText(each, facts.locale);
   const short = (each: string): string => shortAmount(each, facts.locale);
   const [texts, setTexts] = useState<Record<Side, string>>({
@@ -67,7 +67,7 @@ export function Amounts({ api, offer, amount, keep, confirm, back }: Props) {
         setQuote(null);
         if (!(error instanceof Refusal)) throw error;
         if (error.status === 422) setWrong({ side, text: outside(error) });
-        else setTrouble(say(error.words));
+        else setTrouble(format(error.messageKey));
         return null;
       }
     },
@@ -97,7 +97,7 @@ export function Amounts({ api, offer, amount, keep, confirm, back }: Props) {
     setBusy(true);
     await confirm(quote.amount_from).catch((error: unknown) => {
       if (!(error instanceof Refusal)) throw error;
-      setTrouble(error.status === 422 ? outside(error) : say(error.words));
+      setTrouble(error.status === 422 ? outside(error) : format(error.messageKey));
     });
     setBusy(false);
   };
@@ -128,44 +128,44 @@ export function Amounts({ api, offer, amount, keep, confirm, back }: Props) {
       </p>
     </div>
   );
-  const chain = chainName(say, facts, offer.chain);
+  const chain = chainName(format, facts, offer.chain);
   const { symbol: toSymbol } = facts.to;
   const { symbol } = offer;
   const hint =
     limits === null
-      ? say('amountNetwork', { chain })
-      : say('amountLimits', { ...entry.limits(limits), symbol });
-  const lead = { symbol, chain, toSymbol, toChain: chainName(say, facts, facts.to.chain) };
+      ? format('amountNetwork', { chain })
+      : format('amountLimits', { ...entry.limits(limits), symbol });
+  const lead = { symbol, chain, toSymbol, toChain: chainName(format, facts, facts.to.chain) };
   return (
     <form onSubmit={(event) => void submit(event)} noValidate aria-busy={busy}>
       <Progress at={1} />
-      <Heading>{say('amountHeading')}</Heading>
-      <p class="lead">{say('amountLead', lead)}</p>
+      <Heading>{format('amountHeading')}</Heading>
+      <p class="lead">{format('amountLead', lead)}</p>
       {trouble !== null && <Alert>{trouble}</Alert>}
-      {field('from', say('amountFrom', { symbol }), symbol, hint)}
-      {field('to', say('amountTo', { symbol: toSymbol }), toSymbol, say('amountFees'))}
+      {field('from', format('amountFrom', { symbol }), symbol, hint)}
+      {field('to', format('amountTo', { symbol: toSymbol }), toSymbol, format('amountFees'))}
       <div class="understood" aria-live="polite">
         {quote && (
           <>
             <strong>
-              {say('amountUnderstood', {
+              {format('amountUnderstood', {
                 amount: exact(quote.amount_from),
                 symbol,
                 toSymbol,
                 toAmount: exact(quote.amount_to),
               })}
             </strong>{' '}
-            <span>{say('amountRate', { symbol, rate: short(quote.rate), toSymbol })}</span>
+            <span>{format('amountRate', { symbol, rate: short(quote.rate), toSymbol })}</span>
           </>
         )}
       </div>
       {quote && <Holds quote={quote} api={api} over={() => void ask('from', quote.amount_from)} />}
       <Receiver />
       <button type="submit" disabled={quote === null || busy}>
-        {say(busy ? 'loading' : 'amountSubmit')}
+        {format(busy ? 'loading' : 'amountSubmit')}
       </button>
       <button type="button" class="quiet" onClick={back}>
-        {say('amountBack')}
+        {format('amountBack')}
       </button>
     </form>
   );
@@ -173,19 +173,19 @@ export function Amounts({ api, offer, amount, keep, confirm, back }: Props) {
 
 /** How long the rate holds; at its end the next one is requested. */
 function Holds({ quote, api, over }: { quote: PayQuote; api: Api; over: () => void }) {
-  const { say } = usePage();
+  const { format } = usePage();
   const now = (): number => api.now();
   const left = useTimeLeft(quote.expires_at, now);
   useEffect(() => {
     if (left === 0) over();
   }, [left === 0]);
   const time = <Countdown until={quote.expires_at} now={now} />;
-  return <p class="small holds">{rich(say('amountHolds'), { time })}</p>;
+  return <p class="small holds">{rich(format('amountHolds'), { time })}</p>;
 }
 
 /** Where it goes: people should check it before they pay. */
 function Receiver() {
-  const { facts, say } = usePage();
+  const { facts, format } = usePage();
   const { address, tag, memo } = facts.to;
   return (
     <dl>
@@ -193,7 +193,7 @@ function Receiver() {
         ([key, text]) =>
           text !== null && (
             <div key={key}>
-              <dt>{say(key as 'receiver' | 'tag' | 'memo')}</dt>
+              <dt>{format(key as 'receiver' | 'tag' | 'memo')}</dt>
               <dd>
                 <code>{text}</code>
               </dd>

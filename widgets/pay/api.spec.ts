@@ -34,14 +34,14 @@ describe('a refusal', () => {
     [429, 'troubleOften'],
     [500, 'troubleServer'],
     [503, 'troubleServer'],
-  ])('with %d has words of its own, and names the parameter', async (status, words) => {
+  ])('with %d has a message of its own, and names the parameter', async (status, messageKey) => {
     respond({ errors: { amount_from: ['is wrong'], pair_id: ['too'] } }, status);
     const refusal = await new Api('session').order('id').catch((error: unknown) => error as Refusal);
-    expect(refusal).toMatchObject({ status, words, parameter: 'amount_from' });
+    expect(refusal).toMatchObject({ status, messageKey, parameter: 'amount_from' });
   });
 
   it('without a response is of the connection', async () => {
     jest.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('failed'));
-    await expect(new Api('session').order('id')).rejects.toMatchObject({ words: 'troubleUnreachable' });
+    await expect(new Api('session').order('id')).rejects.toMatchObject({ messageKey: 'troubleUnreachable' });
   });
 });

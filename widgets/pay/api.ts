@@ -1,4 +1,4 @@
-import type { Words } from '../../src/contexts/exchange/words/en.js';
+import type { Messages } from '../../src/contexts/exchange/messages/en.js';
 import type {
   PageCalls,
   PayFacts,
@@ -22,7 +22,7 @@ export class Refusal extends Error {
   }
 
   /** What a person reads. */
-  get words(): keyof Words {
+  get messageKey(): keyof Messages {
     const { status } = this;
     if (status === 0) return 'troubleUnreachable';
     if (status === 401 || status === 403) return 'troubleSession';

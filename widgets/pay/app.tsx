@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { sayIn } from '../say.js';
+import { formatIn } from '../format.js';
 import { Amounts } from './amounts.js';
 import { Api, Refusal, type Action, type PayFacts, type PayOrder } from './api.js';
 import { Choose } from './choose.js';
@@ -12,7 +12,7 @@ import { PlaceKeeper, type Place } from './place.js';
 
 /** The page: what to pay with, how much, and the order to its end. */
 export function App({ facts }: { facts: PayFacts }) {
-  const page = useMemo(() => ({ facts, say: sayIn(facts.words) }), []);
+  const page = useMemo(() => ({ facts, format: formatIn(facts.messages) }), []);
   return (
     <PageContext.Provider value={page}>
       <Frame>
@@ -81,7 +81,7 @@ interface Followed {
 }
 
 function FollowedOrder({ api, id, again }: Followed) {
-  const { facts, say } = usePage();
+  const { facts, format } = usePage();
   const [seen, setSeen] = useState<PayOrder | null>(null);
   const [lost, setLost] = useState(false);
   const [refusal, setRefusal] = useState<Refusal | null>(null);
@@ -95,11 +95,11 @@ function FollowedOrder({ api, id, again }: Followed) {
   if (refusal !== null && seen === null)
     return (
       <section>
-        <Heading>{say('gone')}</Heading>
-        <p class="lead">{say(refusal.words)}</p>
+        <Heading>{format('gone')}</Heading>
+        <p class="lead">{format(refusal.messageKey)}</p>
         {again !== null && (
           <button type="button" onClick={again}>
-            {say('startAgain')}
+            {format('startAgain')}
           </button>
         )}
       </section>
@@ -108,18 +108,18 @@ function FollowedOrder({ api, id, again }: Followed) {
     return (
       <section class="outcome">
         <span class="spinner" aria-hidden="true" />
-        <p role="status">{say(lost ? 'lost' : 'loading')}</p>
+        <p role="status">{format(lost ? 'lost' : 'loading')}</p>
       </section>
     );
   const offer = facts.offers.find(({ pair_id }) => pair_id === seen.order.pair_id);
-  if (offer === undefined) return <Alert>{say('goneOffer')}</Alert>;
+  if (offer === undefined) return <Alert>{format('goneOffer')}</Alert>;
   const waits = seen.order.status === 'pending' || seen.order.status === 'paid';
   const act = async (action: Action): Promise<void> => setSeen(await api.act(id, action));
   return (
     <>
       {(lost || refusal !== null) && (
         <p class="lost" role="status">
-          {say(refusal?.words ?? 'lost')}
+          {format(refusal?.messageKey ?? 'lost')}
         </p>
       )}
       {waits ? (
@@ -132,11 +132,11 @@ function FollowedOrder({ api, id, again }: Followed) {
 }
 
 function LinkExpired() {
-  const { facts, say } = usePage();
+  const { facts, format } = usePage();
   return (
     <section>
-      <Heading>{say('expiredLink')}</Heading>
-      <p class="lead">{say('expiredLinkText', { merchant: facts.merchant.name })}</p>
+      <Heading>{format('expiredLink')}</Heading>
+      <p class="lead">{format('expiredLinkText', { merchant: facts.merchant.name })}</p>
     </section>
   );
 }

@@ -1,21 +1,21 @@
-import { rich } from '../say.js';
+import { rich } from '../format.js';
 import type { Offer } from './api.js';
 import { usePage } from './page.js';
 import { Heading, Progress } from './parts.js';
-import { chainName } from './words.js';
+import { chainName } from './messages.js';
 
 /** What to pay with: what can be exchanged, and where it can be bought. */
 export function Choose({ choose }: { choose: (offer: Offer) => void }) {
-  const { facts, say } = usePage();
+  const { facts, format } = usePage();
   const { to, onramps } = facts;
   const offers = facts.offers.filter(({ is_open }) => is_open);
-  const lead = say('chooseLead', { symbol: to.symbol });
+  const lead = format('chooseLead', { symbol: to.symbol });
   return (
     <section>
       <Progress at={0} />
-      <Heading>{say('chooseHeading')}</Heading>
+      <Heading>{format('chooseHeading')}</Heading>
       <p class="lead">{rich(lead, { address: <span class="address">{to.address}</span> })}</p>
-      {offers.length === 0 && <p>{say('chooseNothing')}</p>}
+      {offers.length === 0 && <p>{format('chooseNothing')}</p>}
       <ul class="offers">
         {offers.map((offer) => (
           <li key={offer.pair_id}>
@@ -24,7 +24,7 @@ export function Choose({ choose }: { choose: (offer: Offer) => void }) {
               <span class="what">
                 <strong>{offer.name}</strong>
                 <span>
-                  {say('onChain', { symbol: offer.symbol, chain: chainName(say, facts, offer.chain) })}
+                  {format('onChain', { symbol: offer.symbol, chain: chainName(format, facts, offer.chain) })}
                 </span>
               </span>
               <svg class="chevron" viewBox="0 0 16 16" aria-hidden="true">
@@ -36,8 +36,8 @@ export function Choose({ choose }: { choose: (offer: Offer) => void }) {
       </ul>
       {onramps.length > 0 && (
         <>
-          <h2>{say('onrampsHeading', { symbol: to.symbol })}</h2>
-          <p class="small">{say('onrampsText')}</p>
+          <h2>{format('onrampsHeading', { symbol: to.symbol })}</h2>
+          <p class="small">{format('onrampsText')}</p>
           <ul class="offers">
             {onramps.map(({ name, url }) => (
               <li key={url}>
@@ -48,7 +48,7 @@ export function Choose({ choose }: { choose: (offer: Offer) => void }) {
                   <svg class="chevron" viewBox="0 0 16 16" aria-hidden="true">
                     <path d="M5 11 11 5M6 5h5v5" />
                   </svg>
-                  <span class="unseen">{say('opensTab')}</span>
+                  <span class="unseen">{format('opensTab')}</span>
                 </a>
               </li>
             ))}

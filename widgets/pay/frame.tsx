@@ -3,7 +3,7 @@ import { usePage } from './page.js';
 
 /** What is around every screen: whose page it is, whether it is a test, and the ways out. */
 export function Frame({ children }: { children: ComponentChildren }) {
-  const { facts, say } = usePage();
+  const { facts, format } = usePage();
   const { merchant, return_url: back } = facts;
   const { name, logo, help_url: help, terms_url: terms } = merchant;
   return (
@@ -14,7 +14,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
       </p>
       {facts.sandbox && (
         <p class="sandbox" role="note">
-          <strong>{say('sandbox')}</strong> {say('sandboxText')}
+          <strong>{format('sandbox')}</strong> {format('sandboxText')}
         </p>
       )}
       {facts.notice !== null && (
@@ -27,11 +27,11 @@ export function Frame({ children }: { children: ComponentChildren }) {
         <p class="ways">
           {back !== null && (
             <a href={back} target="_top" rel="noreferrer">
-              {say('back', { merchant: name })}
+              {format('back', { merchant: name })}
             </a>
           )}
-          <OutsideLink href={help}>{say('help')}</OutsideLink>
-          <OutsideLink href={terms}>{say('terms')}</OutsideLink>
+          <OutsideLink href={help}>{format('help')}</OutsideLink>
+          <OutsideLink href={terms}>{format('terms')}</OutsideLink>
         </p>
       )}
     </>
@@ -39,11 +39,11 @@ export function Frame({ children }: { children: ComponentChildren }) {
 }
 
 function OutsideLink({ href, children }: { href: string | null; children: string }) {
-  const { say } = usePage();
+  const { format } = usePage();
   return href === null ? null : (
     <a href={href} target="_blank" rel="noopener noreferrer">
       {children}
-      <span class="unseen"> ({say('opensTab')})</span>
+      <span class="unseen"> ({format('opensTab')})</span>
     </a>
   );
 }

@@ -1,10 +1,10 @@
-import type { Words } from '../../src/contexts/exchange/words/en.js';
+import type { Messages } from '../../src/contexts/exchange/messages/en.js';
 import { Mark } from '../parts.js';
 import type { Offer, PayOrder } from './api.js';
 import { amountText, isPositive } from './decimal-text.js';
 import { usePage } from './page.js';
 import { Alert, Copyable, Heading, Progress, Transfers } from './parts.js';
-import { reasonWords } from './words.js';
+import { reasonMessage } from './messages.js';
 
 interface Props {
   readonly offer: Offer;
@@ -13,15 +13,15 @@ interface Props {
   readonly again: (() => void) | null;
 }
 
-interface OutcomeWords {
+interface OutcomeMessages {
   readonly mark: 'good' | 'bad' | 'busy';
-  readonly heading: keyof Words;
-  readonly text: keyof Words;
+  readonly heading: keyof Messages;
+  readonly text: keyof Messages;
 }
 
 /** What became of an order once enough has arrived, or none will. */
 export function Outcome({ offer, seen, again }: Props) {
-  const { facts, say } = usePage();
+  const { facts, format } = usePage();
   const { order } = seen;
   const { mark, heading, text } = outcomeOf(seen);
   const exact = (amount: string): string => amountText(amount, facts.locale);
@@ -29,26 +29,26 @@ export function Outcome({ offer, seen, again }: Props) {
   const { symbol } = offer;
   const words =
     order.status === 'completed'
-      ? say(text, { amount: toAmount, symbol: facts.to.symbol })
-      : say(text, { amount: exact(order.amount_from), symbol, toAmount, toSymbol: facts.to.symbol });
+      ? format(text, { amount: toAmount, symbol: facts.to.symbol })
+      : format(text, { amount: exact(order.amount_from), symbol, toAmount, toSymbol: facts.to.symbol });
   return (
     <section class="outcome">
       <Progress at={mark === 'good' ? 3 : 2} />
       {mark === 'busy' ? <span class="spinner" aria-hidden="true" /> : <Mark kind={mark} />}
-      <Heading key={order.status}>{say(heading)}</Heading>
+      <Heading key={order.status}>{format(heading)}</Heading>
       <p class="lead" role="status">
         {words}
       </p>
       {isPositive(order.amount_refundable) && (
         <Alert kind="warn">
-          <p>{say('refundable', { amount: exact(order.amount_refundable), symbol })}</p>
-          <p>{say('refundableHelp', { merchant: facts.merchant.name })}</p>
+          <p>{format('refundable', { amount: exact(order.amount_refundable), symbol })}</p>
+          <p>{format('refundableHelp', { merchant: facts.merchant.name })}</p>
         </Alert>
       )}
       <dl>
         {isPositive(order.amount_received) && (
           <div>
-            <dt>{say('arrived')}</dt>
+            <dt>{format('arrived')}</dt>
             <dd>
               {exact(order.amount_received)} {symbol}
             </dd>
@@ -56,36 +56,36 @@ export function Outcome({ offer, seen, again }: Props) {
         )}
         {order.status === 'completed' && (
           <div>
-            <dt>{say('sentOn')}</dt>
+            <dt>{format('sentOn')}</dt>
             <dd>
               {toAmount} {facts.to.symbol}
             </dd>
           </div>
         )}
         <div>
-          <dt>{say('receiver')}</dt>
+          <dt>{format('receiver')}</dt>
           <dd>
             <code>{order.withdraw_address}</code>
           </dd>
         </div>
       </dl>
       <Transfers offer={offer} transfers={seen.transfers} />
-      <Copyable label={say('order')} text={order.id} />
+      <Copyable label={format('order')} text={order.id} />
       {order.status === 'completed' && facts.return_url !== null && (
         <a class="button" href={facts.return_url} target="_top" rel="noreferrer">
-          {say('back', { merchant: facts.merchant.name })}
+          {format('back', { merchant: facts.merchant.name })}
         </a>
       )}
       {seen.is_final && order.status !== 'completed' && again !== null && (
         <button type="button" onClick={again}>
-          {say('startAgain')}
+          {format('startAgain')}
         </button>
       )}
     </section>
   );
 }
 
-function outcomeOf({ order }: PayOrder): OutcomeWords {
+function outcomeOf({ order }: PayOrder): OutcomeMessages {
   switch (order.status) {
     case 'completed':
       return { mark: 'good', heading: 'completedHeading', text: 'completedText' };
@@ -98,6 +98,6 @@ function outcomeOf({ order }: PayOrder): OutcomeWords {
     case 'refunded':
       return { mark: 'bad', heading: 'refundedHeading', text: 'refundedText' };
     default:
-      return { mark: 'bad', heading: 'failedHeading', text: reasonWords(order.reason) };
+      return { mark: 'bad', heading: 'failedHeading', text: reasonMessage(order.reason) };
   }
 }

@@ -1,16 +1,16 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { Words } from '../../src/contexts/exchange/words/en.js';
-import type { SayOf } from '../say.js';
+import type { Messages } from '../../src/contexts/exchange/messages/en.js';
+import type { FormatOf } from '../format.js';
 import type { PayFacts } from './api.js';
 
 /** A text of the page in the person's language. */
-export type Say = SayOf<Words>;
+export type Format = FormatOf<Messages>;
 
 /** What every screen has at hand. */
 export interface Page {
   readonly facts: PayFacts;
-  readonly say: Say;
+  readonly format: Format;
 }
 
 export const PageContext = createContext<Page | null>(null);

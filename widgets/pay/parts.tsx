@@ -5,7 +5,7 @@ import { Steps } from '../parts.js';
 import type { Offer, Transfer } from './api.js';
 import { amountText } from './decimal-text.js';
 import { usePage } from './page.js';
-import { clock, spokenMilestone } from './words.js';
+import { clock, spokenMilestone } from './messages.js';
 
 /** The heading of a screen: gets the focus when the screen appears, so that a screen reader begins there. */
 export function Heading({ children, title = children }: { children: string; title?: string }) {
@@ -42,9 +42,9 @@ export function useTimeLeft(until: string, now: () => number): number {
 }
 
 export function Countdown({ until, now }: { until: string; now: () => number }) {
-  const { say } = usePage();
+  const { format } = usePage();
   const left = useTimeLeft(until, now);
-  const milestone = spokenMilestone(say, left);
+  const milestone = spokenMilestone(format, left);
   const said = useRef('');
   if (milestone !== null) said.current = milestone;
   return (
@@ -67,7 +67,7 @@ interface CopyableProps {
 
 /** A text that has to be copied exactly, with a button that copies it. */
 export function Copyable({ label, text, displayed = text }: CopyableProps) {
-  const { say } = usePage();
+  const { format } = usePage();
   const id = useId();
   const [copied, setCopied] = useState<boolean | null>(null);
   const value = useRef<HTMLElement>(null);
@@ -76,7 +76,7 @@ export function Copyable({ label, text, displayed = text }: CopyableProps) {
     const timer = setTimeout(() => setCopied(null), 2500);
     return () => clearTimeout(timer);
   }, [copied]);
-  const said = say(copied === null ? 'copyThing' : copied ? 'copiedThing' : 'selectedThing', {
+  const said = format(copied === null ? 'copyThing' : copied ? 'copiedThing' : 'selectedThing', {
     thing: label,
   });
   const copy = (): void => {
@@ -101,7 +101,7 @@ export function Copyable({ label, text, displayed = text }: CopyableProps) {
         </code>
       </div>
       <button type="button" class="copy" onClick={copy} aria-label={said}>
-        {say(copied ? 'copied' : copied === false ? 'selected' : 'copy')}
+        {format(copied ? 'copied' : copied === false ? 'selected' : 'copy')}
       </button>
       <span class="unseen" role="status">
         {copied === null ? '' : said}
@@ -149,12 +149,12 @@ const TRANSFERS = {
 
 /** Every transaction of an order, with its hash. */
 export function Transfers({ offer, transfers }: { offer: Offer; transfers: readonly Transfer[] }) {
-  const { facts, say } = usePage();
+  const { facts, format } = usePage();
   return (
     <>
       {transfers.map(({ kind, amount, hash }) => {
         const { symbol, explorer } = kind === 'payout' ? facts.to : offer;
-        const label = `${say(TRANSFERS[kind])} · ${amountText(amount, facts.locale)} ${symbol}`;
+        const label = `${format(TRANSFERS[kind])} · ${amountText(amount, facts.locale)} ${symbol}`;
         const text = facts.sandbox ? hash : <Transaction hash={hash} explorer={explorer} />;
         const link = <span class="hash">{text}</span>;
         return <Copyable key={`${kind} ${hash}`} label={label} text={hash} displayed={link} />;
@@ -164,7 +164,7 @@ export function Transfers({ offer, transfers }: { offer: Offer; transfers: reado
 }
 
 export function Progress({ at }: { at: number }) {
-  const { say } = usePage();
-  const steps = [say('stepCurrency'), say('stepAmount'), say('stepPayment')];
-  return <Steps label={say('steps')} steps={steps} at={at} />;
+  const { format } = usePage();
+  const steps = [format('stepCurrency'), format('stepAmount'), format('stepPayment')];
+  return <Steps label={format('steps')} steps={steps} at={at} />;
 }

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
-import { rich } from '../say.js';
+import { rich } from '../format.js';
 import { Refusal, type Action, type Offer, type PayOrder } from './api.js';
 import { amountText, isPositive, minorUnits } from './decimal-text.js';
 import { usePage } from './page.js';
 import { Alert, Copyable, Countdown, Heading, Progress, QrCode, Transfers } from './parts.js';
-import { chainName } from './words.js';
+import { chainName } from './messages.js';
 
 interface Props {
   readonly offer: Offer;
@@ -15,18 +15,18 @@ interface Props {
 
 /** Where to send what, while a deposit may still count: pending, partly paid, or marked as paid. */
 export function Payment({ offer, seen, now, act }: Props) {
-  const { facts, say } = usePage();
+  const { facts, format } = usePage();
   const { order } = seen;
   const partly = isPositive(order.amount_received);
   // Once a part has arrived, the rest has to be sent.
   const said = order.status === 'paid' && !partly;
   const { symbol } = offer;
-  const chain = chainName(say, facts, offer.chain);
+  const chain = chainName(format, facts, offer.chain);
   const [amount, missing, toAmount] = [order.amount_received, seen.missing, order.amount_to].map((each) =>
     amountText(each, facts.locale),
   ) as [string, string, string];
   const until = <Countdown until={order.expires_at} now={now} />;
-  const sendLead = say(facts.sandbox ? 'payLeadSandbox' : 'payLead', {
+  const sendLead = format(facts.sandbox ? 'payLeadSandbox' : 'payLead', {
     chain,
     toAmount,
     toSymbol: facts.to.symbol,
@@ -34,32 +34,32 @@ export function Payment({ offer, seen, now, act }: Props) {
   return (
     <section>
       <Progress at={2} />
-      <Heading key={said ? 'said' : 'send'} title={say(said ? 'saidHeading' : 'payTitle')}>
-        {said ? say('saidHeading') : say('payHeading', { amount: missing, symbol })}
+      <Heading key={said ? 'said' : 'send'} title={format(said ? 'saidHeading' : 'payTitle')}>
+        {said ? format('saidHeading') : format('payHeading', { amount: missing, symbol })}
       </Heading>
-      <p class="lead">{said ? say('saidLead', { chain }) : sendLead}</p>
+      <p class="lead">{said ? format('saidLead', { chain }) : sendLead}</p>
       {partly && (
         <Alert kind="warn">
-          <strong>{say('payPartly', { amount, missing, symbol })}</strong>{' '}
-          {rich(say('payPartlyText'), { time: until })}
+          <strong>{format('payPartly', { amount, missing, symbol })}</strong>{' '}
+          {rich(format('payPartlyText'), { time: until })}
         </Alert>
       )}
       {order.deposit_address_tag !== null && !said && (
         <Alert kind="warn">
-          <strong>{say(offer.tag === 'memo' ? 'payMemo' : 'payTag')}</strong> {say('payTagText')}
+          <strong>{format(offer.tag === 'memo' ? 'payMemo' : 'payTag')}</strong> {format('payTagText')}
         </Alert>
       )}
       {facts.test_payments && <TestPayment key={seen.missing} missing={missing} symbol={symbol} act={act} />}
       {!said && <Deposit offer={offer} seen={seen} />}
       <p class="status" role="status">
         <span class="dot" aria-hidden="true" />
-        {say(partly ? 'payWaitingRest' : said ? 'saidStatus' : 'payWaiting')}
+        {format(partly ? 'payWaitingRest' : said ? 'saidStatus' : 'payWaiting')}
       </p>
-      {!partly && !said && <p class="small">{rich(say('payEnds'), { time: until })}</p>}
+      {!partly && !said && <p class="small">{rich(format('payEnds'), { time: until })}</p>}
       <Transfers offer={offer} transfers={seen.transfers} />
       {said && (
         <details>
-          <summary>{say('saidAddress')}</summary>
+          <summary>{format('saidAddress')}</summary>
           <Deposit offer={offer} seen={seen} />
         </details>
       )}
@@ -69,7 +69,7 @@ export function Payment({ offer, seen, now, act }: Props) {
 }
 
 function Deposit({ offer, seen: { order, missing } }: { offer: Offer; seen: PayOrder }) {
-  const { facts, say } = usePage();
+  const { facts, format } = usePage();
   const { deposit_address: address, deposit_address_tag: tag } = order;
   const { symbol } = offer;
   const amount = amountText(missing, facts.locale);
@@ -84,18 +84,18 @@ function Deposit({ offer, seen: { order, missing } }: { offer: Offer; seen: PayO
   return (
     <div class="deposit">
       <div>
-        <QrCode text={uri ?? address} label={say('payQr', { amount, symbol, address })} />
+        <QrCode text={uri ?? address} label={format('payQr', { amount, symbol, address })} />
         {uri !== null && (
           <a class="button quiet wallet" href={uri}>
-            {say('payWallet')}
+            {format('payWallet')}
           </a>
         )}
       </div>
       <div class="copyables">
-        <Copyable label={say('payAmount')} text={missing} displayed={`${amount} ${symbol}`} />
-        <Copyable label={say('payAddress')} text={address} />
-        {tag !== null && <Copyable label={say(offer.tag === 'memo' ? 'memo' : 'tag')} text={tag} />}
-        <p class="hint">{say('payOnly', { symbol, chain: chainName(say, facts, offer.chain) })}</p>
+        <Copyable label={format('payAmount')} text={missing} displayed={`${amount} ${symbol}`} />
+        <Copyable label={format('payAddress')} text={address} />
+        {tag !== null && <Copyable label={format(offer.tag === 'memo' ? 'memo' : 'tag')} text={tag} />}
+        <p class="hint">{format('payOnly', { symbol, chain: chainName(format, facts, offer.chain) })}</p>
       </div>
     </div>
   );
@@ -125,16 +125,16 @@ function useAct(act: Props['act']) {
 
 /** Only in the sandbox: pays what is missing. */
 function TestPayment({ missing, symbol, act }: { missing: string; symbol: string; act: Props['act'] }) {
-  const { say } = usePage();
+  const { format } = usePage();
   const { busy, refusal, run } = useAct(act);
   const [paid, setPaid] = useState(false);
   return (
     <div class="sandbox">
-      {refusal !== null && <Alert>{say(refusal.words)}</Alert>}
-      <p role="status">{say(paid ? 'sandboxPaid' : 'sandboxPayText')}</p>
+      {refusal !== null && <Alert>{format(refusal.messageKey)}</Alert>}
+      <p role="status">{format(paid ? 'sandboxPaid' : 'sandboxPayText')}</p>
       {!paid && (
         <button type="button" disabled={busy} onClick={() => void run('test_payment').then(setPaid)}>
-          {say('sandboxPay', { amount: missing, symbol })}
+          {format('sandboxPay', { amount: missing, symbol })}
         </button>
       )}
     </div>
@@ -142,33 +142,33 @@ function TestPayment({ missing, symbol, act }: { missing: string; symbol: string
 }
 
 function Actions({ act, partly }: { act: Props['act']; partly: boolean }) {
-  const { say } = usePage();
+  const { format } = usePage();
   const { busy, refusal, run } = useAct(act);
   const [isConfirming, setIsConfirming] = useState(false);
   return (
     <div aria-busy={busy}>
-      {refusal !== null && <Alert>{say(refusal.words)}</Alert>}
+      {refusal !== null && <Alert>{format(refusal.messageKey)}</Alert>}
       {isConfirming ? (
-        <div class="confirms" role="group" aria-label={say('cancelHeading')}>
+        <div class="confirms" role="group" aria-label={format('cancelHeading')}>
           <p>
-            <strong>{say('cancelHeading')}</strong> {say(partly ? 'cancelPartly' : 'cancelText')}
+            <strong>{format('cancelHeading')}</strong> {format(partly ? 'cancelPartly' : 'cancelText')}
           </p>
           <button type="button" ref={(button) => button?.focus()} onClick={() => setIsConfirming(false)}>
-            {say('cancelKeep')}
+            {format('cancelKeep')}
           </button>
           <button type="button" class="quiet" disabled={busy} onClick={() => void run('cancel')}>
-            {say('cancelYes')}
+            {format('cancelYes')}
           </button>
         </div>
       ) : (
         <>
           {!partly && (
             <button type="button" disabled={busy} onClick={() => void run('mark_as_paid')}>
-              {say('paySent')}
+              {format('paySent')}
             </button>
           )}
           <button type="button" class="quiet" onClick={() => setIsConfirming(true)}>
-            {say('payCancel')}
+            {format('payCancel')}
           </button>
         </>
       )}

@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useLocation } from 'preact-iso';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
-import { useIdle, useToast } from '../kit/app.js';
+import { unusedMs } from '../kit/activity.js';
+import { useIdleEnd, useToast } from '../kit/app.js';
 import { KitContext, type Kit } from '../kit/data.js';
 import { textAt, type Row } from '../kit/fields.js';
 import { Frame, type NavGroup } from '../kit/frame.js';
@@ -13,7 +14,16 @@ import { utc } from '../kit/time.js';
 import { Attention } from './attention.js';
 import { backLabel, Closed, Enter, useCode } from './enter.js';
 import { ANYONE, RESOURCES } from './resources/index.js';
-import { api, BRAND, returnLink, scopesOf, signOut, useSession, type PortalFacts } from './session.js';
+import {
+  api,
+  BRAND,
+  returnLink,
+  scopesOf,
+  signOut,
+  useSession,
+  verifyPortalSession,
+  type PortalFacts,
+} from './session.js';
 import { Usage } from './usage.js';
 
 /** After this long without a request the service ends a session too. */
@@ -43,7 +53,8 @@ export function App({ facts, code: first }: { facts: PortalFacts; code: string |
   useMemo(() => {
     api.onSignedOut = () => {
       // Reads that were in flight when the person signed out end like this too.
-      if (queries.getQueryData<Row | null>(['session'])) leave(ENDED, OPEN_AGAIN);
+      if (!queries.getQueryData<Row | null>(['session'])) return;
+      leave(ENDED, unusedMs() > IDLE_MS ? `There was no activity for an hour. ${OPEN_AGAIN}` : OPEN_AGAIN);
     };
   }, []);
   const { mode } = facts;
@@ -125,9 +136,21 @@ function Inside({ mode, session, leave, quit }: InsideProps) {
   const kit = useMemo((): Kit => {
     const held = new Set([ANYONE, ...scopes.split(' ')]);
     const can = (scope: string): boolean => held.has(scope);
-    return { client: api, brand: BRAND, queries, me, can, readOnly, also: [], say, signInAgain: null };
+    const mayDecide = (): boolean => false;
+    return {
+      client: api,
+      brand: BRAND,
+      queries,
+      me,
+      mayDecide,
+      can,
+      readOnly,
+      also: [],
+      say,
+      signInAgain: null,
+    };
   }, [scopes, me, readOnly]);
-  useIdle(IDLE_MS, () => leave(ENDED, `There was no activity for an hour. ${OPEN_AGAIN}`), true);
+  useIdleEnd(IDLE_MS, verifyPortalSession);
   useEffect(() => {
     const ms = Date.parse(until) - Date.now();
     if (Number.isNaN(ms)) return;

@@ -1,8 +1,9 @@
 import { isFailing } from '../kit/common/webhooks.js';
-import { useKit, useOne } from '../kit/data.js';
+import { OFTEN_MS, useKit, useOne } from '../kit/data.js';
 import { textAt } from '../kit/fields.js';
 import { Heading } from '../kit/frame.js';
 import { Counted, Item, type Matter } from '../kit/matters.js';
+import { toPage } from '../kit/resource.js';
 import { grouped } from '../kit/text.js';
 import { limitIn, usageToday } from './limit.js';
 import { WHOLE } from './resources/webhooks.js';
@@ -18,7 +19,7 @@ const MATTERS: readonly Matter[] = [
     scope: 'endpoints:read',
     path: '/endpoints',
     query: WHOLE,
-    local: { query: '?trouble=failing', counts: isFailing },
+    among: { counts: isFailing, name: (row) => textAt(row, 'url'), open: toPage('endpoints', 'id') },
     next: 'Open one: its newest deliveries have the responses of your receiver. A disabled endpoint misses what happens until you enable it.',
   },
   {
@@ -58,7 +59,7 @@ export function Attention() {
 /** Refusals of this day, and how much of the limit is used. */
 function OfToday() {
   const { can } = useKit();
-  const { data, isError } = useOne('/usage');
+  const { data, isError } = useOne('/usage', { every: OFTEN_MS });
   const today = usageToday(data?.body);
   const { used, limit, isClose } = limitIn(data?.body);
   const text = (found: string): string => (isError ? '!' : data === undefined ? '…' : found);
@@ -67,7 +68,7 @@ function OfToday() {
     <>
       <Item
         title="Requests refused today"
-        href={can('requests:read') ? '/requests?refused=only' : '/usage'}
+        href={can('requests:read') ? '/requests' : '/usage'}
         text={text(grouped(refused))}
         calm={refused === '0' && !isError}
         next="Each has the reason; of a wrong signature also the text that the service expected to be signed."

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Client, Problem } from '../kit/client.js';
-import { at, textAt, type Row } from '../kit/fields.js';
+import { textAt, textsAt, type Row } from '../kit/fields.js';
 
 /** What the server says to the document. */
 export interface PortalFacts {
@@ -19,7 +19,6 @@ export function useSession(enabled: boolean) {
   return useQuery({
     queryKey: ['session'],
     enabled,
-    // A poll would keep a session that is idle.
     staleTime: 60_000,
     queryFn: async (): Promise<Row | null> => {
       try {
@@ -32,9 +31,13 @@ export function useSession(enabled: boolean) {
   });
 }
 
+/** A 401 ends what is displayed. */
+export function verifyPortalSession(): void {
+  api.get('/me').catch(() => undefined);
+}
+
 export function scopesOf(session: Row): readonly string[] {
-  const scopes = at(session, 'scopes');
-  return Array.isArray(scopes) ? scopes.map(String) : [];
+  return textsAt(session, 'scopes');
 }
 
 /** The address of the merchant's own pages: a link, and never a script. */

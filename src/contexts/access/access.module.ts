@@ -11,18 +11,45 @@ import {
 import { CallerRateLimiter } from '../../platform/http/rate-limit.js';
 import { Database } from '../../platform/postgres/database.js';
 import { KeyedHash } from '../../platform/sealing/keyed-hash.js';
-import { AccessChangeHandler, Credentials, SecretChangeHandler } from './application/credentials.js';
-import { IssueAdminKeyHandler, RollAdminKeyHandler } from './application/admin-key-commands.js';
+import { AccessCommands } from './application/access-commands.js';
+import {
+  IssueSecretHandler,
+  RollSecretHandler,
+  RevokeSecretHandler,
+  SetAddressesHandler,
+} from './application/secret-commands.js';
+import {
+  IssueAdminKeyHandler,
+  RollAdminKeyHandler,
+  ActivateAdminKeyHandler,
+  RevokeAdminKeyHandler,
+} from './application/admin-key-commands.js';
 import { credentialOperations, programOperations } from './application/credential-operations.js';
 import { merchantOperations } from './application/merchant-operations.js';
 import { operatorOperations } from './application/operator-operations.js';
 import { CredentialSecrets } from './application/credential-secrets.js';
-import { IssueExchangeKeyHandler } from './application/exchange-key-commands.js';
+import {
+  IssueExchangeKeyHandler,
+  RevokeExchangeKeyHandler,
+  RevokeExchangeSecretHandler,
+  SetExchangeKeyPageHandler,
+} from './application/exchange-key-commands.js';
 import { AdminKeyHolders } from './application/key-holders.js';
 import { EXCHANGE_KEY_DIRECTORY, KnownCredentials } from './application/known-credentials.js';
 import { AdminKeyDirectory } from './application/known-admin-keys.js';
-import { RegisterMerchantHandler, UpdateMerchantHandler } from './application/merchant-commands.js';
-import { CreateOperatorHandler } from './application/operator-commands.js';
+import {
+  RegisterMerchantHandler,
+  UpdateMerchantHandler,
+  AddMerchantHandler,
+  SuspendMerchantHandler,
+  ReinstateMerchantHandler,
+} from './application/merchant-commands.js';
+import {
+  CreateOperatorHandler,
+  UpdateOperatorHandler,
+  AddPasskeyHandler,
+  RemovePasskeyHandler,
+} from './application/operator-commands.js';
 import {
   adminKeyHistory,
   exchangeKeyHistory,
@@ -44,13 +71,13 @@ import { OperatorsController } from './http/admin/operators.controller.js';
 import { WhoamiController } from './http/admin/whoami.controller.js';
 import { merchantScheme } from './http/merchant-scheme.js';
 import { PortalKeys } from './application/portal-keys.js';
-import { PortalKeysController } from './http/portal/portal-keys.controller.js';
+import { PortalKeysController } from './http/portal/keys.controller.js';
 import { PortalModule } from './portal.module.js';
 import { portalSessionsProjection } from './views/portal-sessions.js';
 import { RequestLogModule } from './request-log.module.js';
 import { LoggedRequest } from './views/logged-requests.js';
 import { SvcSignature } from './http/svc-signature.js';
-import { checkConsoleSettings, CONSOLE_SETTINGS } from './console-settings.js';
+import { checkConsoleSettings, CONSOLE_SETTINGS } from './settings.js';
 import { ConsoleModule, LoginLinksModule } from './console.module.js';
 import { Access1795000000200 } from './migrations/1795000000200-access.js';
 import { CredentialList } from './views/credential-list.js';
@@ -71,9 +98,22 @@ import { accessSearches } from './views/search.js';
   providers: [
     NewSecrets,
     CredentialSecrets,
-    Credentials,
-    AccessChangeHandler,
-    SecretChangeHandler,
+    AccessCommands,
+    IssueSecretHandler,
+    RollSecretHandler,
+    RevokeSecretHandler,
+    SetAddressesHandler,
+    AddMerchantHandler,
+    SuspendMerchantHandler,
+    ReinstateMerchantHandler,
+    RevokeExchangeKeyHandler,
+    RevokeExchangeSecretHandler,
+    SetExchangeKeyPageHandler,
+    UpdateOperatorHandler,
+    AddPasskeyHandler,
+    RemovePasskeyHandler,
+    ActivateAdminKeyHandler,
+    RevokeAdminKeyHandler,
     RegisterMerchantHandler,
     UpdateMerchantHandler,
     IssueExchangeKeyHandler,
@@ -99,7 +139,7 @@ import { accessSearches } from './views/search.js';
   exports: [
     CredentialSecrets,
     KeyHolders,
-    Credentials,
+    AccessCommands,
     MERCHANT_DIRECTORY,
     EXCHANGE_KEY_DIRECTORY,
     DirectoryView,
@@ -169,7 +209,7 @@ export const access = defineContext({
   settings: CONSOLE_SETTINGS,
   checkSettings: checkConsoleSettings,
   searches: accessSearches,
-  operator: { module: () => CredentialsModule },
+  cliModule: () => CredentialsModule,
   programs: {
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,
     exchange: async () => (await import('./cli/exchange-keys.js')).exchangeKeyCommands,

@@ -1,7 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { RequestLog } from '../../platform/http/request-log.js';
 import { BufferedRequestLog } from './store/request-log.js';
-import { AdminRequestsController } from './http/admin-requests.controller.js';
+import { AdminRequestsController } from './http/admin/requests.controller.js';
 import { RequestPartitions } from './store/request-partitions.js';
 import { RequestTable } from './store/request-table.js';
 import { DailyRequests } from './views/daily-requests.js';

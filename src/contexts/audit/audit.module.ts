@@ -8,9 +8,9 @@ import { Sealer } from '../../platform/sealing/sealer.js';
 import { LEDGER_OPERATIONS } from './application/ledger-operations.js';
 import { LedgerKeys } from './application/ledger-keys.js';
 import { PayoutProofs } from './application/payout-proofs.js';
-import { AdminProofController } from './http/admin-proof.controller.js';
-import { AuditState } from './application/audit-vitals.js';
-import { AdminAuditController } from './http/admin-audit.controller.js';
+import { AdminProofController } from './http/admin/proof.controller.js';
+import { AuditSystemReport } from './application/audit-system-report.js';
+import { AdminAuditController } from './http/admin/audit.controller.js';
 import { LedgerController } from './http/ledger.controller.js';
 import { Audit1795000000950 } from './migrations/1795000000950-audit.js';
 import { AUDIT_SETTINGS } from './settings.js';
@@ -18,7 +18,7 @@ import { Heads, LedgerTables } from './store/heads.js';
 import { LastVerifies } from './store/last-verify.js';
 import { Ledger } from './store/ledger.js';
 import { SEALED_SIGNING_KEYS, SigningKeys } from './store/signing-keys.js';
-import { PortalProofController } from './http/portal-proof.controller.js';
+import { PortalProofController } from './http/portal/proof.controller.js';
 
 @Module({
   providers: [SigningKeys, LedgerKeys, LedgerTables, LedgerStart],
@@ -37,7 +37,7 @@ class LedgerKeysModule {}
     HeadSigner,
     PayoutProofs,
     LastVerifies,
-    AuditState,
+    AuditSystemReport,
     provideSaga(
       [EVENT_STORE, Sealer, LedgerAnchor, HeadSigner],
       (store: EventStore, sealer: Sealer, anchor: LedgerAnchor, signer: HeadSigner) =>
@@ -51,14 +51,14 @@ class AuditModule {}
 export const audit = defineContext({
   name: 'audit',
   module: () => AuditModule,
-  operator: { module: () => LedgerKeysModule },
+  cliModule: () => LedgerKeysModule,
   document: {
     tags: {
       Audit: [9, 'Proofs that what is stored was not changed.'],
       'Admin: audit': [30, 'Signed heads of the log, for operators.'],
     },
   },
-  vitals: (get) => ({ audit: () => get(AuditState).read() }),
+  systemReport: (get) => ({ audit: () => get(AuditSystemReport).read() }),
   operations: LEDGER_OPERATIONS,
   sealedTexts: { signing_keys: SEALED_SIGNING_KEYS },
   settings: AUDIT_SETTINGS,

@@ -1,16 +1,16 @@
-import { integer, optional, setting, text, type SettingsOf } from '../../platform/config/settings.js';
+import { anInteger, optional, setting, anyText, type SettingsOf } from '../../platform/config/settings.js';
 
 /** How the ledger is signed and published. */
 export const AUDIT_SETTINGS = {
   auditHeadSeconds: setting(
     'AUDIT_HEAD_SECONDS',
-    integer(1, 86_400),
+    anInteger(1, 86_400),
     10,
     'how often a head is signed over the events that came; what came after the newest head is not covered yet.',
   ),
   auditHeadsFile: optional(
     'AUDIT_HEADS_FILE',
-    text,
+    anyText,
     'a file that every signed head is appended to, to be shipped where the operator of the database cannot write.',
   ),
 };

@@ -22,9 +22,9 @@ import {
   MarkOrderAsPaidHandler,
   RefreshOrderHandler,
 } from './application/order-actions.js';
-import { OrderDetails } from './application/order-details.js';
+import { OrderDetails } from './views/order-details.js';
 import { ORDER_OPERATIONS } from './application/order-operations.js';
-import { orderSearch } from './application/order-search.js';
+import { orderSearch } from './views/search.js';
 import { OrderPoller } from './application/order-poller.js';
 import { WatchWorker, WatchGauge } from './application/watch-worker.js';
 import { PayerOrders } from './application/payer-orders.js';
@@ -36,8 +36,8 @@ import { SignedLinks } from './application/signed-links.js';
 import { OrderLog } from './application/order-log.js';
 import { OPEN_ORDERS, watchSaga } from './application/watch-saga.js';
 import { ORDER_EVENTS, PERSONAL_FIELDS } from './domain/order-events.js';
-import { acrossOrders, orderHistory } from './domain/order-rules.js';
-import { AdminOrdersController } from './http/admin-orders.controller.js';
+import { acrossOrders, orderHistory } from './domain/history.js';
+import { AdminOrdersController } from './http/admin/orders.controller.js';
 import { exchangeListScheme, exchangeScheme } from './http/api-scheme.js';
 import { ConfigurationController } from './http/configuration.controller.js';
 import { ExchangeAuthentication } from './http/exchange-authentication.js';
@@ -57,7 +57,7 @@ import { orderViews } from './views/order-projection.js';
 import { ListedOrderRow } from './views/order-row.js';
 import { OrdersList } from './views/orders-list.js';
 import { OrdersView } from './views/orders.js';
-import { PortalOrdersController } from './http/portal-orders.controller.js';
+import { PortalOrdersController } from './http/portal/orders.controller.js';
 
 /** What operators do with orders; their program needs nothing else of the exchange. */
 @Module({
@@ -69,7 +69,7 @@ import { PortalOrdersController } from './http/portal-orders.controller.js';
   ],
   exports: [OrdersView],
 })
-class OperatedOrdersModule {}
+class ExchangeCliModule {}
 
 const providers = [
   SideShiftShifts,
@@ -102,7 +102,7 @@ const providers = [
 
 /** Exchange orders, tokens, on-ramp configuration and the pay widget (contract.md 21 to 26). */
 @Module({
-  imports: [OperatedOrdersModule],
+  imports: [ExchangeCliModule],
   controllers: [
     OrdersController,
     MerchantOrdersController,
@@ -174,6 +174,7 @@ export const exchange = defineContext({
   logRules: [acrossOrders],
   checks: [{ name: OPEN_ORDERS.name, of: (tables) => new WorkListCheck(OPEN_ORDERS, tables) }],
   sealed: { 'order.created.v1': { fields: PERSONAL_FIELDS, subject: 'order_id' } },
+  erases: { 'order.personal_data_erased.v1': 'order_id' },
   readModels: [orderViews],
   entities: [ListedOrderRow],
   operations: ORDER_OPERATIONS,
@@ -185,7 +186,7 @@ export const exchange = defineContext({
     },
     schemes: [exchangeListScheme, exchangeScheme],
   },
-  operator: { module: () => OperatedOrdersModule },
+  cliModule: () => ExchangeCliModule,
   programs: { exchange: async () => (await import('./cli/exchange.js')).exchangeProgram },
   searches: (get) => [orderSearch(get)],
   settings: EXCHANGE_SETTINGS,

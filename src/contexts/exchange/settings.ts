@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import type { Config } from '../../platform/config/config.js';
 import {
   ConfigError,
-  integer,
-  oneOf,
+  anInteger,
+  anyOf,
   optional,
   pattern,
   setting,
-  text,
+  anyText,
   url,
   type Parser,
   type SettingsOf,
@@ -56,12 +56,12 @@ export const DEV_CHAIN_ID = 31337;
 export const EXCHANGE_SETTINGS = {
   exchangeProvider: optional(
     'EXCHANGE_PROVIDER',
-    oneOf('sandbox', 'sideshift'),
+    anyOf('sandbox', 'sideshift'),
     'the provider that new exchange orders go to. Not set: in the sandbox its own, in production none, and no order can be created.',
   ),
   exchangeProviderCallsPerMinute: optional(
     'EXCHANGE_PROVIDER_CALLS_PER_MINUTE',
-    integer(1, 1_000_000),
+    anInteger(1, 1_000_000),
     'requests per minute and key, in each process, that make the exchange provider work; one client has a fifth of it. Not set: five times RATE_LIMIT_PER_MINUTE.',
   ),
   sideshiftSecret: optional(
@@ -83,19 +83,19 @@ export const EXCHANGE_SETTINGS = {
   ),
   exchangeOrderExpirySeconds: setting(
     'EXCHANGE_ORDER_EXPIRY_SECONDS',
-    integer(1, 604_800),
+    anInteger(1, 604_800),
     3600,
     'how long an exchange order waits for its deposit; less when the provider holds the quote for less.',
   ),
   exchangePaidWaitSeconds: setting(
     'EXCHANGE_PAID_WAIT_SECONDS',
-    integer(1, 2_592_000),
+    anInteger(1, 2_592_000),
     86_400,
     'how long an exchange order that was marked as paid waits for its deposit.',
   ),
   exchangeCheckIntervalMs: setting(
     'EXCHANGE_CHECK_INTERVAL_MS',
-    integer(50, 3_600_000),
+    anInteger(50, 3_600_000),
     1000,
     'how often a fresh exchange order is polled at its provider, in milliseconds; older ones more rarely.',
   ),
@@ -106,7 +106,7 @@ export const EXCHANGE_SETTINGS = {
   ),
   exchangeCountriesFile: optional(
     'EXCHANGE_COUNTRIES_FILE',
-    text,
+    anyText,
     "a file of countries by address in MaxMind's DB format, in place of the one that ships with the service.",
   ),
   exchangeOnramps: optional(
@@ -116,13 +116,13 @@ export const EXCHANGE_SETTINGS = {
   ),
   exchangeScanIntervalMs: setting(
     'EXCHANGE_SCAN_INTERVAL_MS',
-    integer(20, 3_600_000),
+    anInteger(20, 3_600_000),
     1000,
     'how often the chain is scanned for deposits.',
   ),
   exchangeSettleMs: setting(
     'EXCHANGE_SETTLE_MS',
-    integer(0, 3_600_000),
+    anInteger(0, 3_600_000),
     2000,
     'how long the sandbox takes to pay out.',
   ),

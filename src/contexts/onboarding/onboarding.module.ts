@@ -17,7 +17,8 @@ import { Progress, progressProjection } from './views/progress.js';
 import { ProviderReadiness, providersOf } from './adapters/provider-wiring.js';
 import { OnboardingSteps } from './application/onboarding-steps.js';
 import { CompleteSandboxOnboardingHandler } from './application/complete-sandbox-onboarding.js';
-import { OldRows, ProgressGauge } from './application/background-jobs.js';
+import { OnboardingRetention } from './application/onboarding-retention.js';
+import { ProgressGauge } from './application/progress-gauge.js';
 import { Onboarding1795000000400 } from './migrations/1795000000400-onboarding.js';
 import { forgetApplicant } from './application/forget-applicant.js';
 import { PhoneCodes } from './store/phone-codes.js';
@@ -30,7 +31,7 @@ import { OnboardingProgress } from '../users/contract.js';
 import { ONBOARDING_OPERATIONS } from './application/user-operations.js';
 import { UserProgress } from './application/user-progress.js';
 import { ONBOARDING_EVENTS } from './domain/onboarding.js';
-import { AdminOnboardingsController } from './http/admin-onboardings.controller.js';
+import { AdminOnboardingsController } from './http/admin/onboardings.controller.js';
 import { SandboxOnboardingController } from './http/sandbox-onboarding.controller.js';
 import { IdentityCallbacksController } from './http/widget/identity-callbacks.controller.js';
 import { OnboardingPageController } from './http/widget/onboarding-page.controller.js';
@@ -44,10 +45,10 @@ const SANDBOX_REVIEWS = [SandboxReviews, DecideReviewHandler];
 
 /** For programs of operators: without page, providers and workers. */
 @Module({})
-class OnboardingOperatorModule {
+class OnboardingCliModule {
   static of({ mode }: Pick<Config, 'mode'>): DynamicModule {
     return {
-      module: OnboardingOperatorModule,
+      module: OnboardingCliModule,
       providers: [
         Onboardings,
         RetryStepHandler,
@@ -91,7 +92,7 @@ class OnboardingModule {
         OnboardingSteps,
         RetryStepHandler,
         ReceiveCallbackHandler,
-        OldRows,
+        OnboardingRetention,
         Verifications,
         Progress,
         { provide: OnboardingProgress, useClass: UserProgress },
@@ -122,7 +123,7 @@ export const onboarding = defineContext({
     },
   },
   readModels: [progressProjection],
-  operator: { module: (config) => OnboardingOperatorModule.of(config) },
+  cliModule: (config) => OnboardingCliModule.of(config),
   programs: { user: async () => (await import('./cli/user.js')).onboardingProgram },
   forgets: forgetApplicant,
   operations: ONBOARDING_OPERATIONS,

@@ -1,13 +1,13 @@
 import type { Config } from '../../platform/config/config.js';
 import {
   ConfigError,
-  integer,
-  oneOf,
+  anInteger,
+  anyOf,
   optional,
   pattern,
   setting,
   url,
-  text,
+  anyText,
   type SettingsOf,
 } from '../../platform/config/settings.js';
 
@@ -16,7 +16,7 @@ const NOT_SET = 'Not set: in the sandbox its own, in production none.';
 const PROVIDER_SETTINGS = {
   onboardingSms: optional(
     'ONBOARDING_SMS',
-    oneOf('twilio', 'none'),
+    anyOf('twilio', 'none'),
     `who sends the one-time codes of the onboarding. ${NOT_SET}`,
   ),
   twilioAccountSid: optional(
@@ -51,7 +51,7 @@ const PROVIDER_SETTINGS = {
   ),
   onboardingIdentity: optional(
     'ONBOARDING_IDENTITY',
-    oneOf('onfido', 'none'),
+    anyOf('onfido', 'none'),
     `who verifies identities. ${NOT_SET}`,
   ),
   onfidoApiToken: optional(
@@ -72,7 +72,7 @@ const PROVIDER_SETTINGS = {
     'https://api.eu.onfido.com/v3.6',
     'where Onfido has its API: api.us or api.ca for other regions. HTTPS in production.',
   ),
-  onboardingCards: optional('ONBOARDING_CARDS', oneOf('stripe', 'none'), `who issues the cards. ${NOT_SET}`),
+  onboardingCards: optional('ONBOARDING_CARDS', anyOf('stripe', 'none'), `who issues the cards. ${NOT_SET}`),
   stripeSecretKey: optional(
     'STRIPE_SECRET_KEY',
     pattern(/^[sr]k_(test|live)_[A-Za-z0-9_]{8,240}$/, 'a secret or restricted key of Stripe (sk_ or rk_)'),
@@ -97,7 +97,7 @@ const PROVIDER_SETTINGS = {
   ),
   onboardingWallets: optional(
     'ONBOARDING_WALLETS',
-    oneOf('xpub', 'none'),
+    anyOf('xpub', 'none'),
     `where the wallets of users come from: the children of ONBOARDING_WALLET_XPUB. ${NOT_SET}`,
   ),
   walletXpub: optional(
@@ -108,7 +108,7 @@ const PROVIDER_SETTINGS = {
   ),
   walletFirstIndex: setting(
     'ONBOARDING_WALLET_FIRST_INDEX',
-    integer(0, 2 ** 31 - 1),
+    anInteger(0, 2 ** 31 - 1),
     0,
     'the first index of wallets from here on, when those before are in use elsewhere: after an older database was restored.',
   ),
@@ -190,7 +190,7 @@ function billingAddress(text: string): BillingAddress {
 
 /** Where the widget is, and whom it lets in. */
 export const ONBOARDING_SETTINGS = {
-  widgetPort: setting('WIDGET_PORT', integer(0, 65535), 3001, 'the port of the onboarding widget.'),
+  widgetPort: setting('WIDGET_PORT', anInteger(0, 65535), 3001, 'the port of the onboarding widget.'),
   widgetUrl: optional('WIDGET_URL', url('http', 'https'), 'the widget_url that merchants see.'),
   onboardingTermsUrl: optional(
     'ONBOARDING_TERMS_URL',
@@ -199,7 +199,7 @@ export const ONBOARDING_SETTINGS = {
   ),
   onboardingTermsVersion: optional(
     'ONBOARDING_TERMS_VERSION',
-    text,
+    anyText,
     'the version of these terms; the event of their consent contains it.',
   ),
   onboardingPrivacyUrl: optional(
@@ -209,42 +209,42 @@ export const ONBOARDING_SETTINGS = {
   ),
   onboardingPrivacyVersion: optional(
     'ONBOARDING_PRIVACY_VERSION',
-    text,
+    anyText,
     'the version of this notice; the event of their consent contains it.',
   ),
   onboardingMinimumAge: setting(
     'ONBOARDING_MINIMUM_AGE',
-    integer(0, 120),
+    anInteger(0, 120),
     18,
     'years that a person must have to be onboarded.',
   ),
   onboardingCodesPerAddress: setting(
     'ONBOARDING_CODES_PER_ADDRESS',
-    integer(1, 1_000_000),
+    anInteger(1, 1_000_000),
     200,
     'messages with a code that one address may request within 24 hours, for all users together.',
   ),
   onboardingGiveUpSeconds: setting(
     'ONBOARDING_GIVE_UP_SECONDS',
-    integer(1, 2_592_000),
+    anInteger(1, 2_592_000),
     86_400,
     'how long an identity or card provider without a response is retried before the step has failed.',
   ),
   onboardingImageDays: setting(
     'ONBOARDING_IMAGE_DAYS',
-    integer(1, 90),
+    anInteger(1, 90),
     7,
     'days after which images that were never handed to the identity provider are deleted.',
   ),
   identityCallbackMaxAgeSeconds: setting(
     'IDENTITY_CALLBACK_MAX_AGE_SECONDS',
-    integer(60, 2_592_000),
+    anInteger(60, 2_592_000),
     86_400,
     'how old a callback of the identity provider may be; older ones are refused. Longer than the provider repeats them.',
   ),
   sandboxReviewSeconds: optional(
     'SANDBOX_REVIEW_SECONDS',
-    integer(0, 31_536_000),
+    anInteger(0, 31_536_000),
     'how long the sandbox keeps an identity with the last name Review under review before it passes automatically; without it, until an operator decides.',
   ),
   ...PROVIDER_SETTINGS,

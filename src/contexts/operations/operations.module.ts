@@ -2,7 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
 import { Operations } from '../../platform/operations/operations.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
-import { Lookups } from '../../platform/operations/lookups.js';
+import { AccessRecords } from '../../platform/operations/access-records.js';
 import { OperationDecisions } from './application/decide-operation.js';
 import { Definitions } from './application/definitions.js';
 import { Execution } from './application/execution.js';
@@ -14,10 +14,10 @@ import { systemOperations } from './application/system-operations.js';
 import { settlingSaga, SettlingWorker } from './application/settling.js';
 import { Subjects } from './application/subjects.js';
 import { operationHistory } from './domain/history.js';
-import { OperationsController } from './http/operations.controller.js';
+import { OperationsController } from './http/admin/operations.controller.js';
 import { Operations1795000000980 } from './migrations/1795000000980-operations.js';
-import { PortalLookupsController } from './http/portal-lookups.controller.js';
-import { StoredLookups } from './store/lookups.js';
+import { PortalLookupsController } from './http/portal/lookups.controller.js';
+import { StoredAccessRecords } from './store/access-records.js';
 import { LookupsView } from './views/lookups.js';
 import { operationViews } from './views/operation-projection.js';
 import { OperationRow } from './views/operation-row.js';
@@ -48,12 +48,14 @@ class RequestedOperationsModule {}
   providers: [
     OperationDecisions,
     OperationsView,
+    StoredAccessRecords,
+    { provide: AccessRecords, useExisting: StoredAccessRecords },
     ImmediateRebuilds,
     { provide: Rebuilds, useExisting: ImmediateRebuilds },
   ],
-  exports: [RequestedOperationsModule, Rebuilds, ImmediateRebuilds],
+  exports: [RequestedOperationsModule, AccessRecords, Rebuilds, ImmediateRebuilds],
 })
-class OperationsOfProgramsModule {}
+class OperationsCliModule {}
 
 /** What operators do, why, and who approved it (admin-api.md 4). */
 @Global()
@@ -65,8 +67,8 @@ class OperationsOfProgramsModule {}
     OperationsView,
     OperationGauge,
     LookupsView,
-    StoredLookups,
-    { provide: Lookups, useExisting: StoredLookups },
+    StoredAccessRecords,
+    { provide: AccessRecords, useExisting: StoredAccessRecords },
     SettlingWorker,
     provideSaga([SettlingWorker, Definitions], ({ work }: SettlingWorker, definitions: Definitions) =>
       settlingSaga(definitions, () => work.wake()),
@@ -74,7 +76,7 @@ class OperationsOfProgramsModule {}
     ScheduledRebuilds,
     { provide: Rebuilds, useExisting: ScheduledRebuilds },
   ],
-  exports: [Rebuilds, Lookups, LookupsView, OperationsView],
+  exports: [Rebuilds, AccessRecords, LookupsView, OperationsView],
 })
 class OperationsModule {}
 
@@ -96,5 +98,5 @@ export const operations = defineContext({
   checkSettings: checkOperationsSettings,
   operations: systemOperations,
   programs: { operation: async () => (await import('./cli/operation.js')).operationProgram },
-  operator: { module: () => OperationsOfProgramsModule },
+  cliModule: () => OperationsCliModule,
 });

@@ -1,10 +1,10 @@
 import type { Config } from '../../platform/config/config.js';
-import { ConfigError, oneOf, setting, type SettingsOf } from '../../platform/config/settings.js';
+import { ConfigError, anyOf, setting, type SettingsOf } from '../../platform/config/settings.js';
 
 export const OPERATIONS_SETTINGS = {
   operationsApprovals: setting(
     'OPERATIONS_APPROVALS',
-    oneOf('on', 'off'),
+    anyOf('on', 'off'),
     'on',
     'whether operations that need a second person wait for one; off, in the sandbox only, executes them at once.',
   ),

@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
-import { FindAnything } from './application/find-anything.js';
+import { GlobalSearch } from './application/global-search.js';
 import { Heartbeat } from './application/heartbeat.js';
 import { SystemStatus } from './application/system-status.js';
-import { SearchController } from './http/search.controller.js';
-import { SystemController } from './http/system.controller.js';
+import { SearchController } from './http/admin/search.controller.js';
+import { SystemController } from './http/admin/system.controller.js';
 import { DueItems } from './store/due-items.js';
 import { Processes } from './store/processes.js';
 
@@ -15,6 +15,6 @@ export const SYSTEM_TAGS = {
 /** The state of the service, and the search across contexts, for operators. */
 @Module({
   controllers: [SystemController, SearchController],
-  providers: [Processes, DueItems, Heartbeat, SystemStatus, FindAnything],
+  providers: [Processes, DueItems, Heartbeat, SystemStatus, GlobalSearch],
 })
 export class SystemModule {}

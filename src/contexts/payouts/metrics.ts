@@ -15,7 +15,7 @@ export const finalAge = new Gauge({
 
 export const payoutChecks = new Counter({
   name: 'disburse_payout_checks_total',
-  help: 'Checks of a payout on the chain, by outcome: responded, unanswered (by the node), doubtful (responses that contradict each other, or too few nodes that agree).',
+  help: 'Checks of a payout on the chain, by outcome: responded, no_response (of the node), not_confirmed (responses that contradict each other, or too few nodes that agree).',
   labelNames: ['outcome'] as const,
   registers,
 });

@@ -20,20 +20,20 @@ import { Deactivations } from './store/deactivations.js';
 import { EVENT_STORE, type EventStore } from '../../platform/event-store/port.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { PAYOUT_EVENTS, PAYOUT_INTENDED } from './contract.js';
-import { AdminPayoutsController } from './http/admin-payouts.controller.js';
+import { AdminPayoutsController } from './http/admin/payouts.controller.js';
 import { BalanceController, PayoutsController } from './http/payouts.controller.js';
 import { Payouts1795000000500 } from './migrations/1795000000500-payouts.js';
 import { PAYOUT_PUBLISHES } from './published.js';
 import { checkPayoutSettings, PAYOUT_SETTINGS } from './settings.js';
 import { ChecksView } from './views/checks.js';
 import { ListedPayoutRow } from './views/payout-row.js';
-import { payoutSearch } from './views/payout-search.js';
+import { payoutSearch } from './views/search.js';
 import { PayoutsList } from './views/payouts-list.js';
 import { StuckPayouts } from './views/stuck-payouts.js';
 import { BalancesView, EvidenceView, PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
 import { intentHistory, payoutHistory } from './domain/history.js';
-import { PortalPayoutsController } from './http/portal-payouts.controller.js';
+import { PortalPayoutsController } from './http/portal/payouts.controller.js';
 
 /** The nodes of the chain, for payouts and for contexts that verify transfers: those know {@link CHAIN_READER} alone. */
 @Global()
@@ -94,7 +94,7 @@ class PayoutsModule implements OnModuleInit {
 }
 
 @Module({ imports: [DeactivationsModule, ChainModule, PayoutChecksModule] })
-class PayoutsOperatorModule {}
+class PayoutsCliModule {}
 
 export const payouts = defineContext({
   name: 'payouts',
@@ -108,7 +108,7 @@ export const payouts = defineContext({
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new WorkListCheck(VERIFICATION_WORK_LIST, tables) },
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new ReceiptsCheck(tables) },
   ],
-  operator: { module: () => PayoutsOperatorModule },
+  cliModule: () => PayoutsCliModule,
   searches: (get) => [payoutSearch(get)],
   publishes: PAYOUT_PUBLISHES,
   document: {
@@ -125,7 +125,7 @@ export const payouts = defineContext({
   checkSettings: checkPayoutSettings,
   programs: {
     payout: async () => (await import('./cli/payout.js')).payoutProgram,
-    user: async () => (await import('./cli/user.js')).deactivationProgram,
+    user: async () => (await import('./cli/deactivate-user.js')).deactivationProgram,
     audit: async () => (await import('./cli/recheck.js')).recheckProgram,
   },
   migrations: [Payouts1795000000500],

@@ -2,7 +2,7 @@ import { finality } from '../../platform/chain/chain-rules.js';
 import type { Config } from '../../platform/config/config.js';
 import {
   ConfigError,
-  integer,
+  anInteger,
   neededInProduction,
   optional,
   pattern,
@@ -22,16 +22,21 @@ export const PAYOUT_SETTINGS = {
   ),
   chainQuorum: setting(
     'CHAIN_QUORUM',
-    integer(1, 10),
+    anInteger(1, 10),
     1,
     'how many of these nodes have to agree before a payout is received or expired.',
   ),
   chainMaxHeadAgeSeconds: optional(
     'CHAIN_MAX_HEAD_AGE_SECONDS',
-    integer(0, 86_400),
+    anInteger(0, 86_400),
     'how old the newest block of a node may be; by chain when not set. 0: the chain mines on demand, its blocks have no meaningful time.',
   ),
-  chainId: setting('CHAIN_ID', integer(1, Number.MAX_SAFE_INTEGER), 31337, 'the chain that payouts are on.'),
+  chainId: setting(
+    'CHAIN_ID',
+    anInteger(1, Number.MAX_SAFE_INTEGER),
+    31337,
+    'the chain that payouts are on.',
+  ),
   usdcAddress: optional(
     'USDC_ADDRESS',
     pattern(/^0x[0-9a-f]{40}$/i, 'an address of 40 hexadecimal digits after 0x'),
@@ -39,7 +44,7 @@ export const PAYOUT_SETTINGS = {
   ),
   payoutVerificationWindowSeconds: setting(
     'PAYOUT_VERIFICATION_WINDOW_SECONDS',
-    integer(1, 31_536_000),
+    anInteger(1, 31_536_000),
     86_400,
     'how long a payout may wait for its transfer.',
   ),
@@ -50,12 +55,12 @@ export const PAYOUT_SETTINGS = {
   ),
   payoutExpiryMarginSeconds: optional(
     'PAYOUT_EXPIRY_MARGIN_SECONDS',
-    integer(0, 86_400),
+    anInteger(0, 86_400),
     'how far past the window the newest final block has to be, and how far apart the two observations that let a payout expire; by chain when not set.',
   ),
   payoutCheckIntervalMs: setting(
     'PAYOUT_CHECK_INTERVAL_MS',
-    integer(50, 3_600_000),
+    anInteger(50, 3_600_000),
     1000,
     'how often pending payouts are checked on the chain.',
   ),

@@ -1,7 +1,7 @@
 import type { Config } from '../../platform/config/config.js';
 import {
   ConfigError,
-  integer,
+  anInteger,
   optional,
   pattern,
   setting,
@@ -12,13 +12,13 @@ import {
 export const TRACKING_SETTINGS = {
   trackingRawDays: setting(
     'TRACKING_RAW_DAYS',
-    integer(1, 3650),
+    anInteger(1, 3650),
     14,
     'how long the bodies of event batches are kept, and longer while a batch is not finished.',
   ),
   trackingRetentionMonths: setting(
     'TRACKING_RETENTION_MONTHS',
-    integer(1, 1200),
+    anInteger(1, 1200),
     25,
     'how long events are kept, and recognised when they are sent again.',
   ),
@@ -36,13 +36,13 @@ export const TRACKING_SETTINGS = {
   ),
   analyticsEventsPerSecond: setting(
     'ANALYTICS_EVENTS_PER_SECOND',
-    integer(1, 1_000_000),
+    anInteger(1, 1_000_000),
     1000,
     'the most events per second that are passed on to the analytics provider, by all processes together.',
   ),
   analyticsTimeoutMs: setting(
     'ANALYTICS_TIMEOUT_MS',
-    integer(100, 30_000),
+    anInteger(100, 30_000),
     10_000,
     'how long the analytics provider may take to respond.',
   ),

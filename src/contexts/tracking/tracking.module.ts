@@ -18,7 +18,7 @@ import { AcceptedBatches } from './store/accepted-batches.js';
 import { CountedEvents } from './store/counted-events.js';
 import { ForwardingTable } from './store/forwarding-table.js';
 import { EventRetention } from './store/event-retention.js';
-import { PortalEventsController } from './http/portal-events.controller.js';
+import { PortalEventsController } from './http/portal/events.controller.js';
 
 /** Event batches of merchants: accepted whole, counted once, kept as the journeys of users, passed on to analytics. */
 @Module({

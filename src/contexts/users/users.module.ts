@@ -13,7 +13,7 @@ import { erasingSaga, ErasingWorker, partsOf, forgetPerson } from './application
 import { LocateUser } from './application/locate-user.js';
 import { userSearches } from './application/search.js';
 import { USER_OPERATIONS } from './application/user-operations.js';
-import { AdminUsersController } from './http/admin-users.controller.js';
+import { AdminUsersController } from './http/admin/users.controller.js';
 import { UsersController } from './http/users.controller.js';
 import { Users1795000000310 } from './migrations/1795000000310-users.js';
 import { UserRow } from './views/user-row.js';
@@ -41,7 +41,7 @@ const PROVIDERS = [
 /** For programs of operators: without the APIs. */
 @Global()
 @Module({ providers: PROVIDERS, exports: [UsersView] })
-class UsersOperatorModule {}
+class UsersCliModule {}
 
 @Global()
 @Module({
@@ -56,6 +56,7 @@ export const users = defineContext({
   module: () => UsersModule,
   histories: [userHistory],
   sealed: { 'user.created.v1': { fields: ['phone_number', 'email'], subject: 'user_id' } },
+  erases: { 'user.erased.v1': 'user_id' },
   readModels: [usersProjection],
   entities: [UserRow],
   document: {
@@ -67,7 +68,7 @@ export const users = defineContext({
   forgets: forgetPerson,
   programs: { user: async () => (await import('./cli/user.js')).userProgram },
   migrations: [Users1795000000310],
-  operator: { module: () => UsersOperatorModule },
+  cliModule: () => UsersCliModule,
   operations: USER_OPERATIONS,
   searches: userSearches,
 });

@@ -2,7 +2,7 @@ import { cidrs } from '../../platform/config/cidrs.js';
 import type { Config } from '../../platform/config/config.js';
 import {
   ConfigError,
-  integer,
+  anInteger,
   optional,
   seconds,
   setting,
@@ -19,31 +19,31 @@ export const WEBHOOK_SETTINGS = {
   ),
   webhookTimeoutMs: setting(
     'WEBHOOK_TIMEOUT_MS',
-    integer(100, 30_000),
+    anInteger(100, 30_000),
     30_000,
     'how long a receiver may take to respond.',
   ),
   webhookDisableFailures: setting(
     'WEBHOOK_DISABLE_FAILURES',
-    integer(1, 1000),
+    anInteger(1, 1000),
     50,
     'failed attempts after which a webhook endpoint is disabled.',
   ),
   webhookDisableWindowSeconds: setting(
     'WEBHOOK_DISABLE_WINDOW_SECONDS',
-    integer(1, 604_800),
+    anInteger(1, 604_800),
     21_600,
     'the sliding window in which these failed attempts are counted.',
   ),
   webhookDisableSpanSeconds: setting(
     'WEBHOOK_DISABLE_SPAN_SECONDS',
-    integer(0, 604_800),
+    anInteger(0, 604_800),
     1800,
     'how far apart the first and the last of them must be at least.',
   ),
   webhookRetentionDays: setting(
     'WEBHOOK_RETENTION_DAYS',
-    integer(0, 36_500),
+    anInteger(0, 36_500),
     90,
     'how long finished webhook deliveries and their attempts are kept; 0 keeps them all.',
   ),

@@ -1,5 +1,5 @@
-import { PortalDeliveriesController } from './http/portal-deliveries.controller.js';
-import { PortalEndpointsController } from './http/portal-endpoints.controller.js';
+import { PortalDeliveriesController } from './http/portal/deliveries.controller.js';
+import { PortalEndpointsController } from './http/portal/endpoints.controller.js';
 import { WrittenWebhooks } from './http/written-webhooks.js';
 import { BullModule } from '@nestjs/bullmq';
 import { Global, Module } from '@nestjs/common';
@@ -20,7 +20,7 @@ import { DeliverySender } from './application/delivering/delivery-sender.js';
 import { LANE_QUEUE, LaneSchedule } from './application/delivering/lane-schedule.js';
 import { LaneWaker, Lanes } from './application/delivering/lanes.js';
 import { Recoveries } from './application/delivering/recoveries.js';
-import { Retention, forgetDeliveries } from './application/delivering/retention.js';
+import { DeliveryRetention, forgetDeliveries } from './application/delivering/delivery-retention.js';
 import { Sweeper } from './application/delivering/sweeper.js';
 import { RECEIVER_URLS, RECEIVERS } from './application/ports.js';
 import { publishedBy } from './application/published-events.js';
@@ -30,28 +30,27 @@ import {
   ResendWebhookDeliveryHandler,
 } from './application/delivery-commands.js';
 import { DELIVERY_OPERATIONS } from './application/delivery-operations.js';
-import { webhookSearches } from './application/search.js';
+import { webhookSearches } from './views/search.js';
 import { SigningSecrets } from './application/signing-secrets.js';
 import { TestEventData } from './http/webhook-dto.js';
-import { AdminDeliveriesController } from './http/admin-deliveries.controller.js';
-import { AdminEndpointsController } from './http/admin-endpoints.controller.js';
+import { AdminDeliveriesController } from './http/admin/deliveries.controller.js';
+import { AdminEndpointsController } from './http/admin/endpoints.controller.js';
 import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
-import { Webhooks1795000000660 } from './migrations/1795000000660-webhooks.js';
+import { Webhooks1795000000661 } from './migrations/1795000000661-webhooks.js';
 import { checkWebhookSettings, WEBHOOK_SETTINGS } from './settings.js';
 import { DeliveryBacklog } from './store/delivery-backlog.js';
 import { DeliveryTable } from './store/delivery-table.js';
 import { Destinations } from './store/destinations.js';
-import { OldDeliveries } from './store/old-deliveries.js';
+import { DeliveryRetentionTable } from './store/delivery-retention-table.js';
 import { FailingEndpoints } from './store/failing-endpoints.js';
 import { RecoveryTable } from './store/recoveries.js';
 import { StoredDeliveries } from './store/stored-deliveries.js';
 import { DeliveriesList } from './views/deliveries-list.js';
 import { DeliveriesView } from './views/deliveries.js';
-import { DeliveryFactsView } from './views/delivery-facts.js';
+import { StuckDeliveries } from './views/stuck-deliveries.js';
 import { EndpointRow } from './views/endpoint-row.js';
 import { EndpointsList } from './views/endpoints-list.js';
-import { endpointsProjection } from './views/endpoints-projection.js';
 import { EndpointsView } from './views/endpoints.js';
 import { RecentStats } from './views/endpoint-stats.js';
 import { TEST_TYPE } from './domain/webhook-endpoints.js';
@@ -92,7 +91,7 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     StoredDeliveries,
     Destinations,
     FailingEndpoints,
-    OldDeliveries,
+    DeliveryRetentionTable,
     RecoveryTable,
     AttemptLog,
     AutomaticDisabling,
@@ -102,7 +101,7 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     LaneWaker,
     Sweeper,
     Recoveries,
-    Retention,
+    DeliveryRetention,
     provideSaga(
       [CONTEXTS, Lanes, SigningSecrets],
       (contexts: readonly Context[], lanes: Lanes, secrets: SigningSecrets) =>
@@ -119,19 +118,18 @@ class WebhooksModule {}
 
 /** For programs of operators: what they show of deliveries, and how they send one again. */
 @Module({
-  providers: [ResendWebhookDeliveryHandler, StoredDeliveries, DeliveriesView, DeliveryFactsView],
+  providers: [ResendWebhookDeliveryHandler, StoredDeliveries, DeliveriesView, StuckDeliveries],
 })
-class WebhooksOperatorModule {}
+class WebhooksCliModule {}
 
 export const webhooks = defineContext({
   name: 'webhooks',
   module: () => WebhooksModule,
   histories: WEBHOOK_HISTORIES,
-  readModels: [endpointsProjection],
   entities: [EndpointRow],
   document: {
     tags: {
-      'Webhook endpoints': [3, 'Where the service tells what happened.'],
+      'Webhook endpoints': [3, 'Webhook endpoints and deliveries.'],
       'Webhook deliveries': [4, 'What became of each delivery, and how it is sent again.'],
       'Admin: webhooks': [26, 'Webhook endpoints and deliveries of all merchants.'],
       Webhooks: [8, 'What the service sends to the endpoints of a merchant.'],
@@ -140,12 +138,12 @@ export const webhooks = defineContext({
   },
   searches: webhookSearches,
   checks: [{ name: DELIVERIES_SAGA, of: (tables) => new DeliveriesCheck(tables) }],
-  vitals: (get) => ({ backlogs: async () => [await get(DeliveryBacklog).read()] }),
+  systemReport: (get) => ({ backlogs: async () => [await get(DeliveryBacklog).read()] }),
   forgets: forgetDeliveries,
   operations: DELIVERY_OPERATIONS,
-  operator: { module: () => WebhooksOperatorModule },
+  cliModule: () => WebhooksCliModule,
   programs: { delivery: async () => (await import('./cli/delivery.js')).deliveryProgram },
   settings: WEBHOOK_SETTINGS,
   checkSettings: checkWebhookSettings,
-  migrations: [Webhooks1795000000660],
+  migrations: [Webhooks1795000000661],
 });

@@ -3,7 +3,7 @@ import { publishedBy } from '../../contexts/webhooks/application/published-event
 import { ALL_CONTEXTS } from '../../composition.js';
 import { defineContext, eventsOf, publication, type Context } from '../context.js';
 import { EventRegistry } from '../event-store/event-registry.js';
-import type { WebhookWords } from '../openapi/document.js';
+import type { WebhookDescription } from '../openapi/document.js';
 import type { SubscriptionDefinition } from '../projections/projection.js';
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';
 import { checkBoot, type Boot } from './contexts.module.js';
@@ -27,7 +27,11 @@ function boot(contexts: readonly Context[], rest: Partial<Boot> = {}): void {
   });
 }
 
-const published = (type: string): WebhookWords => ({ type, when: 'A bird was seen.', data: class Bird {} });
+const published = (type: string): WebhookDescription => ({
+  type,
+  when: 'A bird was seen.',
+  data: class Bird {},
+});
 
 describe('a boot', () => {
   it('takes contexts that are whole', () => expect(() => boot([birds])).not.toThrow());

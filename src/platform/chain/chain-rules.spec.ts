@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../composition.js';
-import { chainRules, confirmationsOf } from './chain-rules.js';
+import { chainRules } from './chain-rules.js';
 
 describe('the finality a transfer needs', () => {
   it.each([
@@ -29,9 +29,4 @@ describe('the finality a transfer needs', () => {
       /^PAYOUT_FINALITY must be safe, finalized, or a number of confirmations from 1 to 100000, not /,
     );
   });
-});
-
-describe('confirmations', () => {
-  it('count the block of the transfer as the first', () =>
-    expect([9, 10, 11, 21].map((head) => confirmationsOf(10, head))).toEqual([0, 1, 2, 12]));
 });

@@ -1,4 +1,4 @@
-import { integer, type Parser } from '../config/settings.js';
+import { anInteger, type Parser } from '../config/settings.js';
 
 /**
  * From when on a block counts: from the head on that the chain itself calls so, or after so many confirmations, its own
@@ -46,13 +46,8 @@ export function chainRules(settings: {
 export const finality: Parser<Finality> = (text) => {
   if (text === 'safe' || text === 'finalized') return text;
   try {
-    return integer(1, 100_000)(text);
+    return anInteger(1, 100_000)(text);
   } catch {
     throw new Error('safe, finalized, or a number of confirmations from 1 to 100000');
   }
 };
-
-/** Blocks from the transfer's own to the newest one, both counted: 1 as soon as the transfer is in a block. */
-export function confirmationsOf(blockNumber: number, head: number): number {
-  return Math.max(0, head - blockNumber + 1);
-}

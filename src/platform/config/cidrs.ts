@@ -3,6 +3,11 @@ import ipaddr from 'ipaddr.js';
 
 export type AddressRange = readonly [network: ipaddr.IPv4 | ipaddr.IPv6, prefix: number];
 
+/** Whether the address lies in the range. */
+export function isWithin(address: ipaddr.IPv4 | ipaddr.IPv6, [network, prefix]: AddressRange): boolean {
+  return address.kind() === network.kind() && address.match(network, prefix);
+}
+
 /** Private networks are no wider than 10.0.0.0/8 and fc00::/7; a wider range, such as 0.0.0.0/0, is a mistake. */
 const WIDEST = { ipv4: 8, ipv6: 7 };
 

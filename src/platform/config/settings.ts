@@ -35,7 +35,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-export function integer(min: number, max: number): Parser<number> {
+export function anInteger(min: number, max: number): Parser<number> {
   return (text) => {
     const value = Number(text);
     if (!/^-?[0-9]+$/.test(text) || value < min || value > max) {
@@ -45,7 +45,7 @@ export function integer(min: number, max: number): Parser<number> {
   };
 }
 
-export function oneOf<const T extends string>(...allowed: readonly T[]): Parser<T> {
+export function anyOf<const T extends string>(...allowed: readonly T[]): Parser<T> {
   return (text) => {
     const found = allowed.find((value) => value === text);
     if (found === undefined) throw new Error(`one of ${allowed.join(', ')}`);
@@ -93,12 +93,12 @@ export function urlsIn(text: string): readonly string[] {
   return text.split(',').map((each) => each.trim());
 }
 
-export function text(value: string): string {
+export function anyText(value: string): string {
   return value;
 }
 
 export function flag(value: string): boolean {
-  return oneOf('true', 'false')(value) === 'true';
+  return anyOf('true', 'false')(value) === 'true';
 }
 
 export function pattern(form: RegExp, description: string): Parser<string> {

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../kernel/clock.js';
 import { Fault } from '../../kernel/fault.js';
 import { parseDateTime } from '../../kernel/instant.js';
 import type { Rule } from './field.js';
@@ -17,7 +18,6 @@ export interface DatePoint {
   readonly end: Date;
 }
 
-const DAY_MS = 86_400_000;
 /** PostgreSQL and JavaScript write years of four digits alike. */
 const LATEST = Date.UTC(9999, 0, 1);
 

@@ -1,18 +1,19 @@
+import { CLAIM_OWNER_ABANDONED, CLAIM_TAKEN } from '../../kernel/claims.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { newId } from '../../kernel/ids.js';
 import { ClaimHeld, type Claim } from './command-loop-types.js';
 import type { EventTypeDefinition } from './event-registry.js';
 import type { EventMetadata, EventStore, NewEvent, StreamAppend } from './port.js';
 
-const CLAIMED = 'claim.taken.v1';
-const ABANDONED = 'claim.owner_abandoned.v1';
-
 /** Event names of claims. */
-export const CLAIM_EVENTS: readonly EventTypeDefinition[] = [{ type: CLAIMED }, { type: ABANDONED }];
+export const CLAIM_EVENTS: readonly EventTypeDefinition[] = [
+  { type: CLAIM_TAKEN },
+  { type: CLAIM_OWNER_ABANDONED },
+];
 
 /** The mark that fences a stream whose writer took a claim and then died. The aggregate ignores it. */
 export function isFence(event: { readonly type: string }): boolean {
-  return event.type === ABANDONED;
+  return event.type === CLAIM_OWNER_ABANDONED;
 }
 
 export function claimStream(claim: Pick<Claim, 'category' | 'key'>): string {
@@ -97,7 +98,7 @@ async function readClaim(
   const [last] = await store.readStream(stream, { lastOnly: true });
   if (last === undefined) return null;
   // A newer version may hold it under a name that this one does not know.
-  if (last.type !== CLAIMED)
+  if (last.type !== CLAIM_TAKEN)
     throw new DomainError('unavailable', `This version of the service does not know ${last.type} yet`);
   return { owner: String(last.data['owner']), revision: last.revision };
 }
@@ -107,7 +108,7 @@ export async function fence(store: EventStore, holder: string, metadata: EventMe
   for (;;) {
     const events = await store.readStream(holder);
     if (!events.every(isFence)) return false;
-    const mark = { id: newId(), type: ABANDONED, data: {}, metadata };
+    const mark = { id: newId(), type: CLAIM_OWNER_ABANDONED, data: {}, metadata };
     const expected = events.at(-1)?.revision ?? 'no_stream';
     const result = await store.commit({ appends: [{ stream: holder, events: [mark], expected }] });
     if (result.outcome === 'committed') return true;
@@ -115,5 +116,5 @@ export async function fence(store: EventStore, holder: string, metadata: EventMe
 }
 
 function claimedBy(owner: string, metadata: EventMetadata): NewEvent {
-  return { id: newId(), type: CLAIMED, data: { owner }, metadata };
+  return { id: newId(), type: CLAIM_TAKEN, data: { owner }, metadata };
 }

@@ -51,7 +51,7 @@ export class Snapshots {
       const { revision, event_id: eventId, subject } = row;
       const key = subject === null ? this.sealer : (await this.personalKeys.find([subject])).get(subject);
       if (key === undefined) return null;
-      const text = key.open(row.sealed_state, placeOf(stream, snapshots, { revision, eventId }));
+      const text = key.open(row.sealed_state, associatedDataOf(stream, snapshots, { revision, eventId }));
       return { state: snapshots.unpack(JSON.parse(text)), revision, eventId };
     } catch (error) {
       this.logger.warn({ msg: 'snapshot not used', stream, err: error });
@@ -82,7 +82,7 @@ export class Snapshots {
           snapshot.revision,
           snapshot.eventId,
           subject,
-          key.seal(text, placeOf(stream, snapshots, snapshot)),
+          key.seal(text, associatedDataOf(stream, snapshots, snapshot)),
         ],
       );
     } catch (error) {
@@ -102,7 +102,7 @@ function shapeOf<S>({ version, events }: SnapshotShape<S>): string {
 }
 
 /** A sealed state opens only as what it was sealed as: of this code, this stream, up to this event. */
-function placeOf<S>(
+function associatedDataOf<S>(
   stream: string,
   shape: SnapshotShape<S>,
   { revision, eventId }: Pick<Snapshot<S>, 'revision' | 'eventId'>,

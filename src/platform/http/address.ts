@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
+import { isWithin } from '../config/cidrs.js';
 import type { Config } from '../config/config.js';
 
 /** The address in its plain form: an IPv4 address written as IPv6 is IPv4. Null for what is no address. */
@@ -11,11 +12,7 @@ function parseAddress(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
 export function isInside(address: string, cidrs: readonly string[]): boolean {
   const parsed = parseAddress(address);
   if (parsed === null) return false;
-  return cidrs.some((cidr) => {
-    if (!ipaddr.isValidCIDR(cidr)) return false;
-    const [range, bits] = ipaddr.parseCIDR(cidr);
-    return range.kind() === parsed.kind() && parsed.match(range, bits);
-  });
+  return cidrs.some((cidr) => ipaddr.isValidCIDR(cidr) && isWithin(parsed, ipaddr.parseCIDR(cidr)));
 }
 
 const PRIVATE_RANGES = ['loopback', 'private', 'uniqueLocal', 'linkLocal'];

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isInside } from './address.js';
-import { callerOf, type MerchantCredentials } from './merchant-directory.js';
-import { sendProblem, type Problem } from './problem.js';
+import { callerOf, type ApiCaller } from './merchant-directory.js';
+import { sendProblem, type HttpProblem } from './problem.js';
 import { tooManyRequests, type CallerRateLimiter, type Usage } from './rate-limit.js';
 
 /** How the requests of one API show which merchant sends them; the rest of the edge is the same for every API. */
@@ -11,9 +11,9 @@ export interface Authentication {
   /** Its operations take their inputs from the query string, which therefore is part of what an Idempotency-Key covers. */
   readonly inputsInQuery?: boolean;
   /** Before the body is read: the merchant whom the request names; null when it was refused. Rejects when the directory is unavailable. */
-  recognise(request: FastifyRequest, reply: FastifyReply): Promise<MerchantCredentials | null>;
+  identify(request: FastifyRequest, reply: FastifyReply): Promise<ApiCaller | null>;
   /** With the body read: whether the merchant sent the request; false when the response was sent. Absent: nothing is left to verify. */
-  verify?(request: FastifyRequest, reply: FastifyReply, merchant: MerchantCredentials): boolean;
+  verify?(request: FastifyRequest, reply: FastifyReply, merchant: ApiCaller): boolean;
 }
 
 /** The {@link Authentication} of every API. A module that serves one registers it in `onModuleInit`. */
@@ -30,8 +30,8 @@ export class Authentications {
   }
 }
 
-export const SUSPENDED: Problem = { status: 403, detail: 'The merchant is suspended' };
-const addressNotAllowed = (of: string): Problem => ({
+export const SUSPENDED: HttpProblem = { status: 403, detail: 'The merchant is suspended' };
+const addressNotAllowed = (of: string): HttpProblem => ({
   status: 403,
   detail: `The address is outside the IP allow-list of the ${of}`,
 });
@@ -45,7 +45,7 @@ export class Admission {
   ) {}
 
   /** False when the response was sent. */
-  async admit(request: FastifyRequest, reply: FastifyReply, merchant: MerchantCredentials): Promise<boolean> {
+  async admit(request: FastifyRequest, reply: FastifyReply, merchant: ApiCaller): Promise<boolean> {
     const ofKey = merchant.callerId !== undefined;
     if (merchant.status === 'suspended') return refuse(reply, SUSPENDED);
     if (merchant.ipAllowList.length > 0 && !isInside(request.ip, merchant.ipAllowList)) {
@@ -59,12 +59,12 @@ export class Admission {
   }
 
   /** What the merchant has used of its limit; `resetsAt`: epoch milliseconds, null while it has used nothing. */
-  async usage({ merchantId, requestsPerMinute = null }: MerchantCredentials): Promise<Usage> {
+  async usage({ merchantId, requestsPerMinute = null }: ApiCaller): Promise<Usage> {
     return this.limiter.withLimit(requestsPerMinute).usage(merchantId);
   }
 }
 
-function refuse(reply: FastifyReply, problem: Problem): false {
+function refuse(reply: FastifyReply, problem: HttpProblem): false {
   sendProblem(reply, problem);
   return false;
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.js';
 import { connectionsCut } from '../telemetry/metrics.js';
 import { clientOf } from './address.js';
-import { problemJson, titleOf, type Problem } from './problem.js';
+import { problemJson, titleOf, type HttpProblem } from './problem.js';
 
 /** How long a client may take to send a request, and its headers; how long a connection may be idle between two. */
 export const REQUEST_TIMEOUT_MS = 30_000;
@@ -153,7 +153,7 @@ function cut(socket: Socket, reason: Reason): void {
   socket.destroy();
 }
 
-function problemOf(error: NodeJS.ErrnoException): Problem {
+function problemOf(error: NodeJS.ErrnoException): HttpProblem {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return { status: 408, detail: 'The request did not arrive in time' };
   }

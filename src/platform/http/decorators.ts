@@ -5,18 +5,15 @@ import type { FastifyRequest } from 'fastify';
 import type { EventMetadata } from '../event-store/port.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { isUuid } from '../../kernel/ids.js';
-import { callerOf, type MerchantCredentials } from './merchant-directory.js';
+import { callerOf, type ApiCaller } from './merchant-directory.js';
 import { traceparent } from '../telemetry/tracing.js';
 import { keepJsonText } from '../json-text/json-text.js';
 import { BodyPipe, InputsPipe, QueryPipe } from './validation.js';
 import { RequestTicket, type IdempotencyTicket } from '../idempotency/ticket.js';
-
-function requestOf(context: ExecutionContext): FastifyRequest {
-  return context.switchToHttp().getRequest<FastifyRequest>();
-}
+import { requestOf } from './request-state.js';
 
 /** Throws on an open route. */
-export function merchantOf({ edge }: FastifyRequest): MerchantCredentials {
+export function merchantOf({ edge }: FastifyRequest): ApiCaller {
   if (edge.merchant === null) throw new Error('the route is under no API');
   return edge.merchant;
 }
@@ -27,8 +24,8 @@ export const MerchantId = createParamDecorator(
 );
 
 /** The merchant of the request, as the directory knows it. */
-export const MerchantOfRequest = createParamDecorator(
-  (_: unknown, context: ExecutionContext): MerchantCredentials => merchantOf(requestOf(context)),
+export const MerchantOfRequest = createParamDecorator((_: unknown, context: ExecutionContext): ApiCaller =>
+  merchantOf(requestOf(context)),
 );
 
 /** The request's {@link IdempotencyTicket}; one without a key when there was no Idempotency-Key. */
@@ -91,7 +88,7 @@ export const ValidQuery = (): ParameterDecorator => Query(new QueryPipe(false));
 /** As {@link ValidQuery}, of a list: 400 also for a parameter that it does not know. */
 export const ListQuery = (): ParameterDecorator => (target, key, index) => {
   Query(new QueryPipe(true))(target, key, index);
-  RouteConfig({ isPage: true })(target, key!, Object.getOwnPropertyDescriptor(target, key!)!);
+  RouteConfig({ isListPage: true })(target, key!, Object.getOwnPropertyDescriptor(target, key!)!);
 };
 
 /** As {@link ValidQuery}, where all inputs of an operation are in its query: 422 naming each parameter at fault. */

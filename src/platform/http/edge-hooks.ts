@@ -5,12 +5,12 @@ import { failpoint } from '../failpoints.js';
 import type { Log } from '../telemetry/logger.js';
 import { isTracing } from '../telemetry/tracing.js';
 import type { Admission, Authentication, Authentications } from './authentication.js';
-import { Arrivals, type ArrivalConfig } from './arrivals.js';
+import { ListenerChecks, type ListenerConfig } from './listener-checks.js';
 import type { KeyedRequests } from './keyed-requests.js';
 import { isJsonMediaType, parseJsonBody } from './json-body.js';
 import { callerOf } from './merchant-directory.js';
 import { PAGE_BYTES } from '../postgres/list-page.js';
-import { MAX_PAGE } from './page-query.js';
+import { MAX_PAGE } from './list-query.js';
 import { MemoryBudget, isDeclaredTooLarge, BODY_TOO_LARGE, readBody, settleBody } from './request-body.js';
 import { BUSY, applyProblem, sendProblem, WRONG_MEDIA_TYPE } from './problem.js';
 import type { RequestLog } from './request-log.js';
@@ -22,7 +22,7 @@ const ITEM_BYTES = 32_768;
 type Done = (error?: Error) => void;
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: Done) => void;
 
-type EdgeConfig = ArrivalConfig & Pick<Config, 'requestMemoryMib'>;
+type EdgeConfig = ListenerConfig & Pick<Config, 'requestMemoryMib'>;
 
 /** What the hooks need of the application; it is there once the modules are initialized. */
 interface EdgeServices {
@@ -34,17 +34,17 @@ interface EdgeServices {
 }
 
 /**
- * Every request as Fastify hooks, which cost a fraction of Nest's guards, pipes and interceptors: `arrive` before the body
- * is read, `admit` after it, `settle` before the response is sent. Nothing is parsed before the request is authentic.
+ * Every request as Fastify hooks, which cost a fraction of Nest's guards, pipes and interceptors: `onRequest` before the body
+ * is read, `preValidation` after it, `onSend` before the response is sent. Nothing is parsed before the request is authentic.
  */
 export class EdgeHooks {
-  private readonly arrivals: Arrivals;
+  private readonly checks: ListenerChecks;
   private readonly memory: MemoryBudget;
   private services: EdgeServices | null = null;
   private draining = false;
 
   constructor(config: EdgeConfig) {
-    this.arrivals = new Arrivals(config);
+    this.checks = new ListenerChecks(config);
     this.memory = new MemoryBudget(config.requestMemoryMib << 20);
   }
 
@@ -57,9 +57,9 @@ export class EdgeHooks {
     this.draining = true;
   }
 
-  /** onRequest of every route. */
-  readonly arrive: Hook = (request, reply, done) => {
-    const refusal = this.arrivals.receive(request, reply);
+  /** Of every route. */
+  readonly onRequest: Hook = (request, reply, done) => {
+    const refusal = this.checks.receive(request, reply);
     const { edge } = request;
     reply.raw.once('close', () => this.memory.release(edge));
     if (refusal !== null) sendProblem(reply, refusal);
@@ -68,22 +68,22 @@ export class EdgeHooks {
   };
 
   /** onRequest of a known route. */
-  arriveAt(route: string): Hook {
+  onRouteRequest(route: string): Hook {
     return (request, reply, done) => {
       request.edge.route = route;
-      if (this.recognise(route, request, reply, done)) return;
+      if (this.identify(route, request, reply, done)) return;
       if (isDeclaredTooLarge(request.raw)) sendProblem(reply, BODY_TOO_LARGE);
       else proceed(request, reply, done);
     };
   }
 
   /** onRequest of an unknown path: false where no API is. Under an API only callers with a key learn which paths exist. */
-  arriveAtUnknownPath(request: FastifyRequest, reply: FastifyReply, done: Done): boolean {
-    return this.recognise(rawPath(request), request, reply, done);
+  onUnknownPath(request: FastifyRequest, reply: FastifyReply, done: Done): boolean {
+    return this.identify(rawPath(request), request, reply, done);
   }
 
   /** Parses nothing: the bytes are kept as they came. */
-  read({ edge }: FastifyRequest, payload: IncomingMessage, done: (error: Error | null) => void): void {
+  parse({ edge }: FastifyRequest, payload: IncomingMessage, done: (error: Error | null) => void): void {
     const room = (bytes: number): boolean => this.memory.reserveBody(edge, bytes);
     readBody(payload, room, (error, body) => {
       if (body !== undefined) edge.rawBody = body;
@@ -91,8 +91,8 @@ export class EdgeHooks {
     });
   }
 
-  /** preValidation of every route. */
-  readonly admit: Hook = (request, reply, done) => {
+  /** Of every route. */
+  readonly preValidation: Hook = (request, reply, done) => {
     const { authentication } = request.edge;
     if (authentication === null) {
       if (parseBody(request, reply)) done();
@@ -103,8 +103,8 @@ export class EdgeHooks {
     }, done);
   };
 
-  /** onSend of every route. */
-  readonly settle = (
+  /** Of every route. */
+  readonly onSend = (
     request: FastifyRequest,
     reply: FastifyReply,
     payload: unknown,
@@ -119,8 +119,8 @@ export class EdgeHooks {
     } else done(null, this.withinBudget(request, reply, payload));
   };
 
-  /** onResponse of every route. */
-  readonly sent: Hook = (request, reply, done) => {
+  /** Of every route. */
+  readonly onResponse: Hook = (request, reply, done) => {
     // Of keyed requests alone: a health check must not set it off.
     if (request.edge.ticket) failpoint('response.sent');
     if (request.edge.span !== undefined) endRequestSpan(request.edge.span, request, reply);
@@ -141,7 +141,7 @@ export class EdgeHooks {
   }
 
   /** Reserved before the database reads the page: many clients that read nothing would each have one built. */
-  private hasRoomForPage({ edge, query }: FastifyRequest): boolean {
+  private hasRoomForListPage({ edge, query }: FastifyRequest): boolean {
     const items = Number((query as { readonly page_size?: unknown }).page_size ?? MAX_PAGE);
     const bytes = items > 0 ? Math.min(PAGE_BYTES, items * ITEM_BYTES) : PAGE_BYTES;
     return this.memory.reserveResponse(edge, bytes, false);
@@ -159,14 +159,14 @@ export class EdgeHooks {
   }
 
   /** False for an open path: then nothing was done. */
-  private recognise(path: string, request: FastifyRequest, reply: FastifyReply, done: Done): boolean {
+  private identify(path: string, request: FastifyRequest, reply: FastifyReply, done: Done): boolean {
     const authentication = this.connected().authentications.of(path);
     if (authentication === null) return false;
     if (request.edge.route !== null) failpoint('request.received');
     request.edge.authentication = authentication;
-    authentication.recognise(request, reply).then((merchant) => {
+    authentication.identify(request, reply).then((merchant) => {
       if (merchant === null) return;
-      request.edge.recognisedMerchant = merchant;
+      request.edge.identifiedMerchant = merchant;
       proceed(request, reply, done);
     }, done);
     return true;
@@ -179,13 +179,13 @@ export class EdgeHooks {
   ): Promise<boolean> {
     const { admission, keyed } = this.connected();
     const { edge } = request;
-    const { recognisedMerchant: merchant } = edge;
+    const { identifiedMerchant: merchant } = edge;
     if (merchant === null) throw new Error('a request that names no merchant came past its authentication');
     if (authentication.verify?.(request, reply, merchant) === false) return false;
     if (!(await admission.admit(request, reply, merchant))) return false;
     edge.merchant = merchant;
     failpoint('request.authenticated');
-    if (request.routeOptions.config.isPage && !this.hasRoomForPage(request)) {
+    if (request.routeOptions.config.isListPage && !this.hasRoomForListPage(request)) {
       sendProblem(reply, BUSY);
       return false;
     }
@@ -198,7 +198,7 @@ declare module 'fastify' {
     /** By `@StoresResponseWithEvents()`: a repeat needs no query before it runs. */
     storesResponseWithEvents?: boolean;
     /** By `@ListQuery()`: the response is a page of at most about `PAGE_BYTES`. */
-    isPage?: boolean;
+    isListPage?: boolean;
     /** The route parses its body itself (`@BodyAsBytes()`). */
     bodyAsBytes?: boolean;
   }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { Refusal, type Problem } from './problem.js';
+import { Refusal, type HttpProblem } from './problem.js';
 
 /** A client that reads slower than this many bytes pile up is disconnected. */
 const MAX_BYTES = 262_144;
@@ -65,7 +65,7 @@ export class EventStreams<Subject extends Followed> {
   constructor(
     private readonly bounds: EventStreamBounds,
     /** The details of refusals. */
-    private readonly words: { readonly tooMany: string; readonly tooManyOfOwner: string },
+    private readonly messages: { readonly tooMany: string; readonly tooManyOfOwner: string },
     private readonly now: () => number = Date.now,
     /** What there is to send at each check, to streams that continue. */
     private readonly poll: () => Promise<void> = () => Promise.resolve(),
@@ -82,10 +82,10 @@ export class EventStreams<Subject extends Followed> {
   /** A stream without bytes yet. Throws {@link Refusal} (429, 503). `onEnd` is called once the last stream has ended. */
   open(owner: string, subject: Subject, onEnd: () => void = () => undefined): EventStream<Subject> {
     const refusal = (status: number, detail: string): Refusal =>
-      new Refusal({ status, detail, headers } satisfies Problem);
-    if (this.draining || this.count >= this.bounds.max) throw refusal(503, this.words.tooMany);
+      new Refusal({ status, detail, headers } satisfies HttpProblem);
+    if (this.draining || this.count >= this.bounds.max) throw refusal(503, this.messages.tooMany);
     const ofOwner = [...this.streams].filter((each) => each.owner === owner);
-    if (ofOwner.length >= this.bounds.maxPerOwner) throw refusal(429, this.words.tooManyOfOwner);
+    if (ofOwner.length >= this.bounds.maxPerOwner) throw refusal(429, this.messages.tooManyOfOwner);
     const stream = new EventStream(subject, owner, this.now);
     this.streams.add(stream);
     stream.body.once('close', () => {

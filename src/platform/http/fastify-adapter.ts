@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.js';
-import { listenerOptions, type ArrivalConfig } from './arrivals.js';
+import { listenerOptions, type ListenerConfig } from './listener-checks.js';
 import {
   connectionBounds,
   guardConnections,
@@ -17,11 +17,12 @@ import { JSON_TYPE, sendProblem } from './problem.js';
 import { Reply } from './reply.js';
 import { BODY_LIMIT } from './request-body.js';
 import { rawPath } from './request-state.js';
+import { RouteTable } from './route-table.js';
 
 /** Longer than any request line may be: an overlong id is an unknown id, not a different error. */
 const MAX_PARAM_LENGTH = 16_384;
 
-type EdgeConfig = ArrivalConfig &
+type EdgeConfig = ListenerConfig &
   Pick<Config, 'trustProxy' | 'maxConnections' | 'maxConnectionsPerIp' | 'requestMemoryMib'>;
 
 /** Nest's Fastify adapter with the edge of contract.md 2, 3, 4 and 5 around every route. */
@@ -101,22 +102,22 @@ export class EdgeAdapter extends FastifyAdapter implements Drainable {
     // A GET may carry a body, and then the signature covers it.
     fastify.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
     fastify.removeAllContentTypeParsers();
-    fastify.addContentTypeParser('*', (request, payload, done) => this.edge.read(request, payload, done));
-    // `100 Continue` is sent once the request is recognised.
+    fastify.addContentTypeParser('*', (request, payload, done) => this.edge.parse(request, payload, done));
+    // `100 Continue` is sent once the caller is identified.
     fastify.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
       fastify.server.emit('request', request, response),
     );
     fastify.addHook('onRoute', (route) => {
       this.routes.add(route.method, route.url);
-      route.onRequest = [this.edge.arriveAt(route.url)];
-      route.preValidation = [this.edge.admit];
+      route.onRequest = [this.edge.onRouteRequest(route.url)];
+      route.preValidation = [this.edge.preValidation];
     });
-    fastify.addHook('onRequest', this.edge.arrive);
+    fastify.addHook('onRequest', this.edge.onRequest);
     fastify.addHook('onRequest', this.arriveUnknown);
-    fastify.addHook('onSend', this.edge.settle);
-    fastify.addHook('onResponse', this.edge.sent);
+    fastify.addHook('onSend', this.edge.onSend);
+    fastify.addHook('onResponse', this.edge.onResponse);
     fastify.setErrorHandler((error, request, reply) => sendError(request, reply, error));
-    fastify.setNotFoundHandler({ preValidation: this.edge.admit }, this.sendNotFound);
+    fastify.setNotFoundHandler({ preValidation: this.edge.preValidation }, this.sendNotFound);
   }
 
   /** onRequest: an unknown path has no body to read. */
@@ -126,46 +127,11 @@ export class EdgeAdapter extends FastifyAdapter implements Drainable {
     done: (e?: Error) => void,
   ) => {
     if (!request.is404) done();
-    else if (!this.edge.arriveAtUnknownPath(request, reply, done)) this.sendNotFound(request, reply);
+    else if (!this.edge.onUnknownPath(request, reply, done)) this.sendNotFound(request, reply);
   };
 
   private readonly sendNotFound = (request: FastifyRequest, reply: FastifyReply): void => {
-    const allowed = this.routes.methodsOf(rawPath(request));
-    if (allowed.length === 0 || allowed.includes(request.method)) {
-      sendProblem(reply, { status: 404, detail: `No such resource: ${request.method} ${rawPath(request)}` });
-    } else {
-      const headers = { allow: allowed.join(', ') };
-      sendProblem(reply, { status: 405, detail: `${request.method} is not allowed here`, headers });
-    }
+    const unknown = { status: 404, detail: `No such resource: ${request.method} ${rawPath(request)}` };
+    sendProblem(reply, this.routes.wrongMethod(request) ?? unknown);
   };
-}
-
-interface Route {
-  readonly method: string;
-  /** As registered, for example `/merchants/v1/payouts/:id`. */
-  readonly url: string;
-  readonly pattern: RegExp;
-}
-
-/** Every route of the server: distinguishes an unknown path (404) from a wrong method (405). */
-class RouteTable {
-  private readonly routes: Route[] = [];
-
-  add(methods: string | readonly string[], url: string): void {
-    const source = url
-      .split('/')
-      .map((part) => (part.startsWith(':') ? '[^/]+' : part === '*' ? '.*' : part.replace(/[^\w]/g, '\\$&')))
-      .join('/');
-    const pattern = new RegExp(`^${source}$`);
-    for (const method of [methods].flat()) this.routes.push({ method, url, pattern });
-  }
-
-  /** The methods that the path has; empty when it is unknown. */
-  methodsOf(path: string): readonly string[] {
-    return [...new Set(this.routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))];
-  }
-
-  list(): readonly { readonly method: string; readonly url: string }[] {
-    return this.routes.map(({ method, url }) => ({ method, url }));
-  }
 }

@@ -1,6 +1,6 @@
 import { ApiProperty } from '../dto/field.js';
 import { Controller, Get } from '@nestjs/common';
-import { Operation } from '../openapi/operation.js';
+import { ApiRoute } from '../openapi/route.js';
 import { HealthRegistry } from '../telemetry/health.js';
 import { Reply } from './reply.js';
 
@@ -28,7 +28,7 @@ export class HealthController {
   constructor(private readonly health: HealthRegistry) {}
 
   @Get('live')
-  @Operation({
+  @ApiRoute({
     id: 'live',
     tag: 'Health',
     summary: 'Whether the process serves requests',
@@ -39,7 +39,7 @@ export class HealthController {
   }
 
   @Get('ready')
-  @Operation({
+  @ApiRoute({
     id: 'ready',
     tag: 'Health',
     summary: 'Whether everything the service depends on works',

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { isPrivateAddress } from './address.js';
-import { httpsNotices, noticeProxies } from './arrivals.js';
+import { httpsNotices, noticeProxies } from './listener-checks.js';
 
 const roles = ['api', 'worker', 'widget'] as const;
 const production = {

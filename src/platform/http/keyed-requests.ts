@@ -4,15 +4,22 @@ import type { StoredResponse } from '../event-store/port.js';
 import { failpoint } from '../failpoints.js';
 import { Idempotency } from '../idempotency/idempotency.js';
 import { parseIdempotencyKey, RequestTicket } from '../idempotency/ticket.js';
-import { applyProblem, JSON_TYPE, PROBLEM_TYPE, sendProblem, UNAVAILABLE, type Problem } from './problem.js';
+import {
+  applyProblem,
+  JSON_TYPE,
+  PROBLEM_TYPE,
+  sendProblem,
+  UNAVAILABLE,
+  type HttpProblem,
+} from './problem.js';
 import { rawPath, rawTarget } from './request-state.js';
 
-const MALFORMED_KEY: Problem = {
+const MALFORMED_KEY: HttpProblem = {
   status: 400,
   detail: 'Idempotency-Key must be a quoted uuid (RFC 9651 string)',
 };
-const IN_FLIGHT: Problem = { status: 409, detail: 'A request with this Idempotency-Key is in flight' };
-const KEY_REUSED: Problem = { status: 422, detail: 'This Idempotency-Key was used for another request' };
+const IN_FLIGHT: HttpProblem = { status: 409, detail: 'A request with this Idempotency-Key is in flight' };
+const KEY_REUSED: HttpProblem = { status: 422, detail: 'This Idempotency-Key was used for another request' };
 
 /** The header Idempotency-Key (contract.md 4), between the request and {@link Idempotency}. */
 @Injectable()

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { type MerchantCredentials, CachedDirectory, FRESH_MS } from './merchant-directory.js';
+import { type ApiCaller, CachedDirectory, FRESH_MS } from './merchant-directory.js';
 
 const ID = '0b8f5d0e-6a0e-4d4c-9a55-3f0f6ad0a001';
 
-function credentials(status: MerchantCredentials['status'] = 'active'): MerchantCredentials {
+function credentials(status: ApiCaller['status'] = 'active'): ApiCaller {
   return { merchantId: ID, privateKeys: ['k'], status, ipAllowList: [] };
 }
 
@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => void jest.restoreAllMocks());
 
 /** A directory over `results`, the last of which is repeated, each after `queryMs`; counts its queries. */
-function directoryOf(results: readonly (MerchantCredentials | null | Error)[], queryMs = 0) {
+function directoryOf(results: readonly (ApiCaller | null | Error)[], queryMs = 0) {
   const query = jest.fn(async () => {
     const result = results[Math.min(query.mock.calls.length, results.length) - 1]!;
     await Promise.resolve();
@@ -64,10 +64,8 @@ describe('a directory in memory', () => {
   });
 
   it('does not wait for a query that started longer ago than an entry is fresh', async () => {
-    const results: ((found: MerchantCredentials) => void)[] = [];
-    const directory = new CachedDirectory<MerchantCredentials>(
-      () => new Promise((resolve) => results.push(resolve)),
-    );
+    const results: ((found: ApiCaller) => void)[] = [];
+    const directory = new CachedDirectory<ApiCaller>(() => new Promise((resolve) => results.push(resolve)));
     const before = directory.find(ID);
     now += FRESH_MS + 1;
     const after = directory.find(ID);

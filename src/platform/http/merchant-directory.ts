@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { isUuid } from '../../kernel/ids.js';
 
 /** What the edge must know of a merchant. */
-export interface MerchantCredentials {
+export interface ApiCaller {
   readonly merchantId: string;
   /** One or, during a rotation, two private keys; the HMAC key is the UTF-8 bytes of each. */
   readonly privateKeys: readonly string[];
@@ -20,12 +20,12 @@ export interface MerchantCredentials {
 }
 
 /** Whose the request is: the merchant's key where it has several that are kept apart, else the merchant. */
-export function callerOf({ callerId, merchantId }: MerchantCredentials): string {
+export function callerOf({ callerId, merchantId }: ApiCaller): string {
   return callerId ?? merchantId;
 }
 
 /** What pages of the merchant's users must know of it, besides. */
-export interface KnownMerchant extends MerchantCredentials {
+export interface KnownMerchant extends ApiCaller {
   /** Its name on pages. */
   readonly displayName: string;
   /** Origins that may show these pages in a frame; empty: none was named. */

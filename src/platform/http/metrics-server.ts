@@ -5,7 +5,7 @@ import { CONFIG, type Config } from '../config/config.js';
 import { HealthRegistry } from '../telemetry/health.js';
 import { collectNodeMetrics, registry, scrape } from '../telemetry/metrics.js';
 import { isPrivateAddress } from './address.js';
-import { HTTPS_REQUIRED } from './arrivals.js';
+import { HTTPS_REQUIRED } from './listener-checks.js';
 import { CONNECTION_DEFAULTS, guardConnections, REQUEST_TIMEOUT_MS } from './connections.js';
 import { sendProblem } from './problem.js';
 

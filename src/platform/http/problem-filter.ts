@@ -6,6 +6,7 @@ import { EventStoreUnavailable } from '../event-store/port.js';
 import { isDatabaseUnavailable } from '../postgres/unavailable.js';
 import { sendReplay } from './keyed-requests.js';
 import {
+  WRONG_MEDIA_TYPE,
   BUSY,
   Refusal,
   RETRY_AFTER,
@@ -13,7 +14,7 @@ import {
   STATUS_OF,
   titleOf,
   UNAVAILABLE,
-  type Problem,
+  type HttpProblem,
 } from './problem.js';
 import { BODY_TOO_LARGE, MemoryBudgetExceeded } from './request-body.js';
 
@@ -38,12 +39,12 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
-const UNEXPECTED: Problem = { status: 500, detail: 'An unexpected error occurred' };
+const UNEXPECTED: HttpProblem = { status: 500, detail: 'An unexpected error occurred' };
 
 /** What Fastify reports before a handler runs, in words for the merchant. */
 const FRAMEWORK_DETAILS: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: BODY_TOO_LARGE.detail,
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The content type must be application/json',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: WRONG_MEDIA_TYPE.detail,
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The request body does not match its Content-Length',
   FST_ERR_BAD_URL: 'The request path is malformed',
 };
@@ -53,7 +54,7 @@ function codeOf(error: object): string | undefined {
 }
 
 /** Any thrown value as a problem. Unexpected errors reveal nothing internal. */
-export function toProblem(error: unknown): Problem {
+export function toProblem(error: unknown): HttpProblem {
   if (error instanceof DomainError) {
     const status = STATUS_OF[error.code];
     const problem = { status, detail: error.message, errors: error.fields };
@@ -69,7 +70,7 @@ export function toProblem(error: unknown): Problem {
   return fromFramework(error) ?? UNEXPECTED;
 }
 
-function fromFramework(error: unknown): Problem | undefined {
+function fromFramework(error: unknown): HttpProblem | undefined {
   if (!(error instanceof Error) || !('statusCode' in error)) return undefined;
   const status = error.statusCode;
   if (typeof status !== 'number' || status < 400 || status >= 500) return undefined;

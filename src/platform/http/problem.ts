@@ -5,7 +5,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
 /** What is sent instead of a result (contract.md 3.1). */
-export interface Problem {
+export interface HttpProblem {
   readonly status: number;
   /** In place of the status's own. */
   readonly title?: string;
@@ -22,7 +22,7 @@ export interface Problem {
 /** Thrown where only the edge has words for what is wrong. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
-  constructor(readonly problem: Problem) {
+  constructor(readonly problem: HttpProblem) {
     super(problem.detail);
   }
 }
@@ -66,7 +66,7 @@ export function titleOf(status: number): string {
 }
 
 /** The problem document (contract.md 3.1) as JSON text. */
-export function problemJson(problem: Problem): string {
+export function problemJson(problem: HttpProblem): string {
   return JSON.stringify({
     type: 'about:blank',
     title: problem.title ?? titleOf(problem.status),
@@ -81,33 +81,33 @@ export function problemJson(problem: Problem): string {
 /** Seconds after which a client may retry when a dependency is unavailable. */
 export const RETRY_AFTER = '1';
 
-export const UNAVAILABLE: Problem = {
+export const UNAVAILABLE: HttpProblem = {
   status: 503,
   detail: 'The service is temporarily unavailable',
   headers: { 'retry-after': RETRY_AFTER },
 };
 
-export const BUSY: Problem = {
+export const BUSY: HttpProblem = {
   status: 503,
-  detail: 'The service is busy: too many large requests and responses are under way',
+  detail: 'The service is busy: too many large requests and responses are in progress',
   headers: { 'retry-after': RETRY_AFTER },
 };
 
 /** Of HTTP/1.1 alone: Node's own response would have no problem details. */
-export const HOST_REQUIRED: Problem = { status: 400, detail: 'The Host header is required' };
+export const HOST_REQUIRED: HttpProblem = { status: 400, detail: 'The Host header is required' };
 
-export const WRONG_MEDIA_TYPE: Problem = {
+export const WRONG_MEDIA_TYPE: HttpProblem = {
   status: 415,
   detail: 'The content type must be application/json',
 };
 
-export const QUERY_NOT_UTF8: Problem = {
+export const QUERY_NOT_UTF8: HttpProblem = {
   status: 400,
   detail: 'The query string must be percent-encoded UTF-8',
 };
 
 /** Sets the status and headers of the problem on the reply; returns the body to send. */
-export function applyProblem(reply: FastifyReply, problem: Problem): string {
+export function applyProblem(reply: FastifyReply, problem: HttpProblem): string {
   const { edge } = reply.request;
   edge.refusal = problem.detail;
   edge.stringToSign = problem.stringToSign ?? null;
@@ -116,6 +116,12 @@ export function applyProblem(reply: FastifyReply, problem: Problem): string {
   return problemJson(problem);
 }
 
-export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+export function sendProblem(reply: FastifyReply, problem: HttpProblem): FastifyReply {
   return reply.send(applyProblem(reply, problem));
+}
+
+/** Sends the problem, in place of a result. */
+export function refuse(reply: FastifyReply, problem: HttpProblem): null {
+  sendProblem(reply, problem);
+  return null;
 }

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Pool, QueryConfig } from 'pg';
 import { RateLimiterMemory, RateLimiterPostgres, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { KeyedHash } from '../sealing/keyed-hash.js';
-import type { Problem } from './problem.js';
+import type { HttpProblem } from './problem.js';
 import { GroupCall } from '../background/group-call.js';
 import { bounded } from '../postgres/session-settings.js';
 
@@ -27,7 +27,7 @@ function retryAfterSeconds(resetsAt: number, now: number): number {
   return Math.max(1, Math.ceil((resetsAt - now) / 1000));
 }
 
-export function tooManyRequests(resetsAt: number, now: number): Problem {
+export function tooManyRequests(resetsAt: number, now: number): HttpProblem {
   const headers = { 'retry-after': String(retryAfterSeconds(resetsAt, now)) };
   return { status: 429, detail: 'Rate limit exceeded', headers };
 }

@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/domain-error.js';
 import { callerOf } from './merchant-directory.js';
-import type { Problem } from './problem.js';
+import type { HttpProblem } from './problem.js';
 import { NO_BODY, type RequestState } from './request-state.js';
 
 /** Bodies of this many bytes and more are refused with 413 (contract.md 5.5). */
 export const BODY_LIMIT = 1_048_576;
 
-export const BODY_TOO_LARGE: Problem = { status: 413, detail: tooLarge(BODY_LIMIT) };
+export const BODY_TOO_LARGE: HttpProblem = { status: 413, detail: tooLarge(BODY_LIMIT) };
 
 /** What is said of bodies that are not below `limit` bytes. */
 export function tooLarge(limit: number): string {

@@ -1,12 +1,18 @@
 import { context, propagation, SpanKind, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
+import type { ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestTicket } from '../idempotency/ticket.js';
 import type { Log } from '../telemetry/logger.js';
 import { httpDuration, httpRequests, idempotentRequests } from '../telemetry/metrics.js';
 import type { Authentication } from './authentication.js';
-import type { MerchantCredentials } from './merchant-directory.js';
+import type { ApiCaller } from './merchant-directory.js';
 import type { ServedRequest } from './request-log.js';
 import { MAX_UNKNOWN } from './validation.js';
+
+/** The request of a handler, for decorators of parameters and guards. */
+export function requestOf(context: ExecutionContext): FastifyRequest {
+  return context.switchToHttp().getRequest<FastifyRequest>();
+}
 
 export const NO_BODY = Buffer.alloc(0);
 
@@ -25,8 +31,8 @@ export class RequestState {
   /** Of the API that the request is for; null for an open path. */
   authentication: Authentication | null = null;
   /** The merchant that the request names, before it is authenticated. */
-  recognisedMerchant: MerchantCredentials | null = null;
-  merchant: MerchantCredentials | null = null;
+  identifiedMerchant: ApiCaller | null = null;
+  merchant: ApiCaller | null = null;
   /** Id of the merchant's secret that signed the request; null where none was verified. */
   credentialId: string | null = null;
   /** The `detail` of the problem that was sent. */
@@ -136,11 +142,11 @@ const UNNAMED = '?';
 /** What the {@link RequestLog} gets of a request with its response; null for one that names no merchant. */
 export function loggedRequest(request: FastifyRequest, reply: FastifyReply): ServedRequest | null {
   const { edge, method } = request;
-  if (edge.recognisedMerchant === null) return null;
+  if (edge.identifiedMerchant === null) return null;
   const parts = queryParts(request.raw.url ?? '');
   return {
     requestId: request.id,
-    merchantId: edge.recognisedMerchant.merchantId,
+    merchantId: edge.identifiedMerchant.merchantId,
     credentialId: edge.credentialId,
     startedAt: edge.startedAt,
     method,

@@ -2,7 +2,8 @@ import { Global, Module } from '@nestjs/common';
 import { OPEN_EVENT_STORE, type OpenEventStore } from '../event-store/open-event-store.js';
 import { Idempotency } from './idempotency.js';
 import { PersonalResponses } from './personal-responses.js';
-import { ResponsePurge, ResponseStore } from './response-store.js';
+import { ResponseRetention } from './response-retention.js';
+import { ResponseStore } from './response-store.js';
 
 /** {@link Idempotency} for the edge, over the responses that are stored next to the events. */
 @Global()
@@ -13,7 +14,7 @@ import { ResponsePurge, ResponseStore } from './response-store.js';
       inject: [OPEN_EVENT_STORE],
       useFactory: ({ responses }: OpenEventStore) => new ResponseStore(responses.pool, responses.writer),
     },
-    ResponsePurge,
+    ResponseRetention,
     PersonalResponses,
     Idempotency,
   ],

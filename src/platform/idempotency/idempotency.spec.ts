@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '../../kernel/ids.js';
-import { KeyOutlived } from '../../kernel/repeats.js';
+import { IdempotencyKeyExpired } from '../../kernel/idempotency.js';
 import type { StoredResponse } from '../event-store/port.js';
 import { Sealer } from '../sealing/sealer.js';
 import { Idempotency } from './idempotency.js';
 import type { ResponseStore } from './response-store.js';
-import { fingerprintOf, parseIdempotencyKey, RequestTicket, underKey } from './ticket.js';
+import { fingerprintOf, parseIdempotencyKey, RequestTicket, withIdempotencyKey } from './ticket.js';
 
 const BODY = Buffer.from('{"amount":"5.00"}');
 const REQUEST = { method: 'POST', path: '/merchants/v1/users', body: BODY };
@@ -56,15 +56,17 @@ describe('ids under an Idempotency-Key', () => {
   it('a key that has outlived its response creates the next user, and a repeat finds that one again', async () => {
     const used = ticket(merchant).id('user');
     const create = () =>
-      underKey(ticket(merchant), 'user', async (id) => {
-        if (id === used) throw new KeyOutlived();
+      withIdempotencyKey(ticket(merchant), 'user', async (id) => {
+        if (id === used) throw new IdempotencyKeyExpired();
         return id;
       });
     const created = await create();
     expect(created).not.toBe(used);
     expect(await create()).toBe(created);
     const refused = new Error('refused');
-    await expect(underKey(ticket(merchant), 'user', () => Promise.reject(refused))).rejects.toBe(refused);
+    await expect(withIdempotencyKey(ticket(merchant), 'user', () => Promise.reject(refused))).rejects.toBe(
+      refused,
+    );
   });
 });
 
@@ -145,7 +147,7 @@ describe('a request under an Idempotency-Key', () => {
     expect(stored!.body).not.toContain('whsec');
     expect(ticket.openBody(stored!)).toBe('whsec_other');
     const personal = ticketOf(merchant, newId());
-    personal.keepSealed();
+    personal.storeSealed();
     expect(personal.response(201, '+15550100')!.body).not.toContain('+1555');
     expect(() => new RequestTicket(merchant, key, '').response(201, '', { holdsSecret: true })).toThrow(
       'seal',

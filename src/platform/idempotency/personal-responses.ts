@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { DAY_MS } from '../../kernel/clock.js';
 import type { StoredResponse } from '../event-store/port.js';
 import { SealError, Sealer } from '../sealing/sealer.js';
 import { ResponseSeal } from './response-seal.js';
 import { ResponseStore } from './response-store.js';
 
 /** Clocks of the response and of its subject may differ by as much. */
-const MARGIN_MS = 86_400_000;
+const MARGIN_MS = DAY_MS;
 const IDS = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 
 /** Which responses are dropped. */

@@ -22,7 +22,7 @@ export class ResponseSeal {
   /** Once `secretUntil` (epoch ms) has come, the members `secret` of the response open as null. */
   seal(response: StoredResponse, secretUntil: number | null = null): StoredResponse {
     const text = secretUntil === null ? response.body : `secret until ${secretUntil}\n${response.body}`;
-    return { ...response, body: SEALED + this.sealer.seal(text, placeOf(response)) };
+    return { ...response, body: SEALED + this.sealer.seal(text, associatedDataOf(response)) };
   }
 
   authenticate(response: StoredResponse): StoredResponse {
@@ -34,7 +34,7 @@ export class ResponseSeal {
     if (stored.body.startsWith(SEALED))
       return {
         ...stored,
-        body: this.displayed(this.sealer.open(stored.body.slice(SEALED.length), placeOf(stored))),
+        body: this.displayed(this.sealer.open(stored.body.slice(SEALED.length), associatedDataOf(stored))),
       };
     const end = stored.body.indexOf('\n');
     const response = { ...stored, body: stored.body.slice(end + 1) };
@@ -54,9 +54,9 @@ export class ResponseSeal {
 }
 
 function textOf(response: StoredResponse): string {
-  return `${placeOf(response)}\n${response.body}`;
+  return `${associatedDataOf(response)}\n${response.body}`;
 }
 
-function placeOf({ scope, key, fingerprint, status }: StoredResponse): string {
+function associatedDataOf({ scope, key, fingerprint, status }: StoredResponse): string {
   return `response/${scope}/${key}/${fingerprint}/${status}`;
 }

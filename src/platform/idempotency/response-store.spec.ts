@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { onTestDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
-import { ResponsePurge, ResponseStore } from './response-store.js';
+import { ResponseRetention } from './response-retention.js';
+import { ResponseStore } from './response-store.js';
 import type { StoredResponse } from '../event-store/port.js';
 import { PostgresEventStore } from '../event-store/postgres/postgres-event-store.js';
 
@@ -49,7 +50,7 @@ describe('the store of responses', () => {
     const kept = response();
     await store.storeOrGet(kept);
     const ahead = { now: () => new Date(Date.now() + 60 * DAY_MS) };
-    await new ResponsePurge(store, test.database, ahead).purge();
+    await new ResponseRetention(store, test.database, ahead).purge();
     expect(await store.find(kept.scope, kept.key)).toEqual(kept);
   });
 });

@@ -1,13 +1,10 @@
 import type { Pool } from 'pg';
-import { Inject, Injectable } from '@nestjs/common';
-import { RESPONSES_KEPT_DAYS } from '../../kernel/repeats.js';
+import { DAY_MS } from '../../kernel/clock.js';
+import { NIL_UUID } from '../../kernel/ids.js';
+import { RESPONSES_KEPT_DAYS } from '../../kernel/idempotency.js';
 import type { CommitResult, StoredResponse } from '../event-store/port.js';
 import { bounded } from '../postgres/session-settings.js';
-import { deleteBefore } from '../postgres/chunks.js';
-import { CLOCK, type Clock } from '../../kernel/clock.js';
-import { Background, BackgroundWork } from '../background/background-work.js';
-import { earlierNow } from '../postgres/clock-check.js';
-import { Database } from '../postgres/database.js';
+import { deleteBefore } from '../postgres/batches.js';
 
 /** Where responses are written: `commit_units` of the PostgreSQL adapter, so that they group-commit under its lock. */
 interface ResponseWriter {
@@ -28,7 +25,6 @@ interface SealedRow {
 
 /** Sealed responses opened at a time. */
 const PAGE = 500;
-const FIRST_KEY = '00000000-0000-0000-0000-000000000000';
 
 /** Responses of requests with an Idempotency-Key, by scope and key; always in PostgreSQL, kept 30 days (contract.md 4.4). */
 export class ResponseStore {
@@ -57,7 +53,7 @@ export class ResponseStore {
 
   /** Sealed responses of the scope that were stored since then, in pages. */
   async *sealed(scope: string, since: Date): AsyncGenerator<readonly StoredResponse[]> {
-    for (let after: SealedRow = { created_at: since.toISOString(), key: FIRST_KEY }; ;) {
+    for (let after: SealedRow = { created_at: since.toISOString(), key: NIL_UUID }; ;) {
       const { rows } = await this.pool.query<SealedRow & ResponseRow>(
         `select key, created_at::text, fingerprint, status, body from event_store.responses
          where scope = $1 and body like 'sealed:%' and (created_at, key) > ($2::timestamptz, $3::uuid)
@@ -82,30 +78,7 @@ export class ResponseStore {
 
   /** Deletes responses older than 30 days before `now`; returns how many. */
   purge(now: Date, signal?: AbortSignal): Promise<number> {
-    const before = new Date(now.getTime() - RESPONSES_KEPT_DAYS * 86_400_000);
+    const before = new Date(now.getTime() - RESPONSES_KEPT_DAYS * DAY_MS);
     return deleteBefore(this.pool, 'event_store.responses', 'created_at < $1', before, signal);
-  }
-}
-
-const HOUR_MS = 3_600_000;
-
-/** Deletes expired responses once an hour. */
-@Injectable()
-export class ResponsePurge {
-  @Background()
-  readonly work = new BackgroundWork({
-    name: 'purge of stored responses',
-    everyMs: HOUR_MS,
-    run: (signal) => this.purge(signal),
-  });
-
-  constructor(
-    private readonly responses: ResponseStore,
-    private readonly database: Database,
-    @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
-
-  async purge(signal?: AbortSignal): Promise<void> {
-    await this.responses.purge(await earlierNow(this.database, this.clock), signal);
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { StoredResponse } from '../event-store/port.js';
 import { deriveId, isUuid, newId } from '../../kernel/ids.js';
-import { KeyOutlived } from '../../kernel/repeats.js';
+import { IdempotencyKeyExpired } from '../../kernel/idempotency.js';
 import type { ResponseSeal } from './response-seal.js';
 
 /**
@@ -26,7 +26,7 @@ export function fingerprintOf(method: string, path: string, body: Buffer): strin
 export interface IdempotencyTicket {
   /**
    * Id of the aggregate this request creates: the same for every repeat under one key. `use` counts how often the key
-   * was used again after its response was gone; see {@link underKey}.
+   * was used again after its response was gone; see {@link withIdempotencyKey}.
    */
   id(purpose: string, use?: number): string;
   /**
@@ -42,9 +42,9 @@ export interface IdempotencyTicket {
 
 /**
  * Does `operation` under the id of the ticket's key. When that belongs to an operation whose response is no longer kept
- * ({@link KeyOutlived}), the request is a new one and gets the next id, which a repeat of it finds again.
+ * ({@link IdempotencyKeyExpired}), the request is a new one and gets the next id, which a repeat of it finds again.
  */
-export async function underKey<T>(
+export async function withIdempotencyKey<T>(
   ticket: Pick<IdempotencyTicket, 'id'>,
   purpose: string,
   operation: (id: string) => Promise<T>,
@@ -53,7 +53,7 @@ export async function underKey<T>(
     try {
       return await operation(ticket.id(purpose, use));
     } catch (error) {
-      if (!(error instanceof KeyOutlived)) throw error;
+      if (!(error instanceof IdempotencyKeyExpired)) throw error;
     }
   }
 }
@@ -96,7 +96,7 @@ export class RequestTicket implements IdempotencyTicket {
    * For an operation whose response does not travel with events and holds secrets or personal data: it is stored sealed.
    * After `secretForMs` each member `secret` of a replay is null.
    */
-  keepSealed({ secretForMs }: { readonly secretForMs?: number } = {}): void {
+  storeSealed({ secretForMs }: { readonly secretForMs?: number } = {}): void {
     this.holdsSecret = true;
     if (secretForMs !== undefined) this.secretUntil = Date.now() + secretForMs;
   }

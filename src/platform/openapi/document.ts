@@ -2,7 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { SwaggerModule } from '@nestjs/swagger';
 import type { Dto } from '../dto/field.js';
 import { TIME, UUID } from '../dto/rules.js';
-import { Problem, sharedHeaders, sharedParameters, sharedResponses } from './operation.js';
+import { Problem, sharedHeaders, sharedParameters, sharedResponses } from './route.js';
 
 /** What the edge does for all operations of one API, under one prefix: how callers say who they are, and common responses. */
 export interface ApiScheme {
@@ -35,7 +35,7 @@ export interface DocumentPart {
   /** Those of longer prefixes first. */
   readonly schemes?: readonly ApiScheme[];
   /** What the service sends. */
-  readonly webhooks?: readonly WebhookWords[];
+  readonly webhooks?: readonly WebhookDescription[];
 }
 
 interface Parameter {
@@ -43,15 +43,15 @@ interface Parameter {
   readonly examples?: unknown;
 }
 
-interface Operation {
+interface OperationObject {
   readonly tags?: readonly string[];
   readonly parameters?: readonly Parameter[];
   readonly responses: Readonly<Record<string, object>>;
   readonly security?: readonly object[];
 }
-type Operations = Readonly<Record<string, Operation>>;
+type Operations = Readonly<Record<string, OperationObject>>;
 
-/** The OpenAPI 3.1 document of the routes that carry `@Operation`: what they say, completed by what the edge does for all. */
+/** The OpenAPI 3.1 document of the routes that carry `@ApiRoute`: what they say, completed by what the edge does for all. */
 export function documentOf(app: INestApplication, parts: readonly DocumentPart[]): object {
   const info = { title: 'disburse API', version: '1' };
   const tags = parts
@@ -102,7 +102,11 @@ export function documentOf(app: INestApplication, parts: readonly DocumentPart[]
 }
 
 /** What the edge does for the operation: common responses and parameters, headers on each response, who may call. */
-function complete(operation: Operation, method: string, scheme: ApiScheme | undefined): Operation {
+function complete(
+  operation: OperationObject,
+  method: string,
+  scheme: ApiScheme | undefined,
+): OperationObject {
   const common = Object.entries(scheme?.responsesOf(method) ?? {}).map(([status, name]) => [
     status,
     ref('responses', name),
@@ -123,7 +127,7 @@ function complete(operation: Operation, method: string, scheme: ApiScheme | unde
   return {
     ...operation,
     parameters: parameters.length > 0 ? parameters : undefined,
-    responses: Object.fromEntries(described) as Operation['responses'],
+    responses: Object.fromEntries(described) as OperationObject['responses'],
     security: scheme
       ? [Object.fromEntries(Object.keys(scheme.securitySchemes).map((name) => [name, []]))]
       : [],
@@ -154,7 +158,7 @@ function withHeaders(response: object, names: readonly string[]): object {
 }
 
 /** One type of webhook: when it is sent, and the class of its `data`. */
-export interface WebhookWords {
+export interface WebhookDescription {
   readonly type: string;
   readonly when: string;
   readonly data: Dto;
@@ -190,7 +194,7 @@ const RESPONSES = {
 };
 
 /** The `webhooks` of the document: what the service sends to the endpoints of merchants. */
-function webhooksOf(types: readonly WebhookWords[]): Readonly<Record<string, Operations>> {
+function webhooksOf(types: readonly WebhookDescription[]): Readonly<Record<string, Operations>> {
   return Object.fromEntries(
     types.map(({ type, when, data }) => {
       const properties = {

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { DomainError } from '../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { DocsPage } from './docs-page.js';
-import { Operation } from './operation.js';
+import { ApiRoute } from './route.js';
 
 /** Serves the document that the build created for the mode of this process; a test may bring its own. */
 @Module({})
@@ -46,7 +46,7 @@ class OpenApiController {
   ) {}
 
   @Get('openapi.json')
-  @Operation({
+  @ApiRoute({
     id: 'openapi',
     tag: 'Documentation',
     summary: 'This document',

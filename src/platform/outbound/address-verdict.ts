@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import type { AddressRange } from '../config/cidrs.js';
+import { isWithin, type AddressRange } from '../config/cidrs.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Table = readonly (readonly [AddressRange, string])[];
@@ -73,10 +73,6 @@ function ranges(table: Readonly<Record<string, readonly string[]>>): Table {
   );
 }
 
-function within(address: Address, [network, prefix]: AddressRange): boolean {
-  return address.kind() === network.kind() && address.match(network, prefix);
-}
-
 /** Why this IP address may not be connected to ("is loopback"); null when it may. */
 export function addressRefusal(text: string, policy: AddressPolicy): string | null {
   if (isIP(text) === 0) return 'is no IP address';
@@ -86,27 +82,27 @@ export function addressRefusal(text: string, policy: AddressPolicy): string | nu
 }
 
 function embeddedRefusal(address: Address): string | null {
-  if (address.kind() === 'ipv4' || within(address, LOOPBACK[1]!)) return null;
+  if (address.kind() === 'ipv4' || isWithin(address, LOOPBACK[1]!)) return null;
   const bytes = address.toByteArray();
   if (bytes.every((byte) => byte === 0)) return null;
   // RFC 5214: an interface id of 0000:5efe or 0200:5efe and the IPv4 address, under any prefix.
   const interfaceId = [(bytes[8] ?? 0) & 0xfd, ...bytes.slice(9, 12)];
   if (interfaceId.join() === '0,0,94,254') return 'is an ISATAP address';
-  return EMBEDDED.find(([range]) => within(address, range))?.[1] ?? null;
+  return EMBEDDED.find(([range]) => isWithin(address, range))?.[1] ?? null;
 }
 
 function metadataRefusal(address: Address, policy: AddressPolicy): string | null {
   if (!METADATA.includes(address.toString())) return null;
   const named = policy.allowed.some(
-    (range) => within(address, range) && range[1] === address.toByteArray().length * 8,
+    (range) => isWithin(address, range) && range[1] === address.toByteArray().length * 8,
   );
   return named ? null : 'is a cloud metadata address';
 }
 
 function rangeRefusal(address: Address, policy: AddressPolicy): string | null {
-  if (policy.allowed.some((range) => within(address, range))) return null;
-  if (policy.loopback && LOOPBACK.some((range) => within(address, range))) return null;
-  const refused = REFUSED.find(([range]) => within(address, range));
+  if (policy.allowed.some((range) => isWithin(address, range))) return null;
+  if (policy.loopback && LOOPBACK.some((range) => isWithin(address, range))) return null;
+  const refused = REFUSED.find(([range]) => isWithin(address, range));
   if (refused) return refused[1];
-  return address.kind() === 'ipv6' && !within(address, GLOBAL_V6) ? 'is not public' : null;
+  return address.kind() === 'ipv6' && !isWithin(address, GLOBAL_V6) ? 'is not public' : null;
 }

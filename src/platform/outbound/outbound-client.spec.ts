@@ -63,12 +63,12 @@ describe('a host that responds', () => {
     expect(ports.size).toBeLessThan(3);
   });
 
-  it('may ask for a pause', async () => {
+  it('a response with Retry-After passes it on', async () => {
     host.behavior = (response) => response.writeHead(503, { 'retry-after': '120' }).end();
     expect(await post(host.url)).toMatchObject({ status: 503, retryAfter: '120' });
   });
 
-  it('is not followed elsewhere', async () => {
+  it('a redirect is returned as it is and not followed', async () => {
     host.behavior = (response) => response.writeHead(302, { location: `${host.url}/other` }).end();
     expect(await post(host.url)).toMatchObject({ status: 302 });
     expect(host.received).toHaveLength(1);

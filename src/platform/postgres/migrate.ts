@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { Pool } from 'pg';
-import { DataSource, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { DataSource, MigrationExecutor, type MigrationInterface } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { CONNECTING, LIMITS, sessionOptions } from './session-settings.js';
 import { outliveConnections, reaching } from './unavailable.js';
@@ -82,14 +82,18 @@ async function retried(dataSource: DataSource, until: number): Promise<void> {
 /** SQLSTATE of a schema, table, column, function or object that is missing, or that exists already. */
 const MISMATCHES = ['3F000', '42P01', '42703', '42883', '42P06', '42P07', '42701', '42710', '42723'];
 
+/** Whether a statement does not fit the schema of the database. */
+export function isSchemaMismatch(error: unknown): boolean {
+  return MISMATCHES.includes((error as { readonly code?: string }).code ?? '');
+}
+
 /** Runs a boot. Where a statement does not fit the schema of the database, rejects with a {@link ConfigError} that says so. */
 export async function onOwnSchema<T>(boot: () => Promise<T>): Promise<T> {
   try {
     return await boot();
   } catch (error) {
-    const { code, message } = error as { readonly code?: string; readonly message: string };
-    if (code === undefined || !MISMATCHES.includes(code)) throw error;
-    throw mismatch(message);
+    if (!isSchemaMismatch(error)) throw error;
+    throw mismatch((error as Error).message);
   }
 }
 
@@ -111,22 +115,4 @@ function mismatch(why: string): ConfigError {
       'It was changed, or another version migrated it: start that version (docs/upgrading.md). ' +
       'A database of a build before the first release cannot be used.',
   );
-}
-
-/**
- * Creates an index on an existing table without blocking its writers. For a separate migration, with
- * `readonly transaction = false`. `index` is its bare name, `on` what follows `on` in `create index`. It may run
- * again: what a try that died left behind goes first. It waits for old transactions, and no other session waits for it.
- */
-export async function createIndexConcurrently(
-  runner: QueryRunner,
-  { schema, index, on, unique = false }: { schema: string; index: string; on: string; unique?: boolean },
-): Promise<void> {
-  await runner.query('set lock_timeout = 0');
-  try {
-    await runner.query(`drop index concurrently if exists ${schema}.${index}`);
-    await runner.query(`create ${unique ? 'unique ' : ''}index concurrently ${index} on ${schema}.${on}`);
-  } finally {
-    await runner.query('reset lock_timeout');
-  }
 }

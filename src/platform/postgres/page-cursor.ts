@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { uuidOf } from '../../kernel/ids.js';
 import type { ExactPlace, PagePlace } from './list-page.js';
 
 /** The first byte of a cursor, and how many bytes its time has. */
@@ -57,8 +58,7 @@ function decode(text: string, { version, timeBytes }: CursorKind): { time: bigin
   const body = bytes.subarray(0, length);
   if (body[0] !== version || !checksum(body).equals(bytes.subarray(length))) return null;
   const time = Buffer.concat([Buffer.alloc(8 - timeBytes), body.subarray(1, 1 + timeBytes)]);
-  const id = body.toString('hex', 1 + timeBytes).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-  return { time: time.readBigInt64BE(), id };
+  return { time: time.readBigInt64BE(), id: uuidOf(body.subarray(1 + timeBytes)) };
 }
 
 function checksum(bytes: Buffer): Buffer {

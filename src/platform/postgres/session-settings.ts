@@ -30,6 +30,10 @@ export const LIMITS = {
   transaction_timeout: 60_000,
 } as const;
 
+/** In a transaction that reads or rebuilds whole tables, and blocks no other session meanwhile. */
+export const WITHOUT_TIMEOUTS =
+  'set local statement_timeout = 0; set local transaction_timeout = 0; set local idle_in_transaction_session_timeout = 0';
+
 /** After so long a client gives up on any response: the server would have ended the session. */
 export const RESPONSE_TIMEOUT_MS = LIMITS.transaction_timeout + 10_000;
 

@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import { ListedFindings } from '../../kernel/listed-findings.js';
 
 /** Two tables of one shape, as `schema.name`: the live one, and the one rebuilt from the events. */
 interface TablePair {
@@ -17,14 +18,27 @@ export interface TableComparison {
   readonly first: readonly string[];
 }
 
+/** Rows listed in words. */
+const MAX_LISTED = 20;
+
+/** Rows that differ, in words. */
+export class DifferentRows extends ListedFindings<string> {
+  constructor() {
+    super(MAX_LISTED);
+  }
+
+  /** Of a table with so many rows. */
+  of(rows: number): TableComparison {
+    return { rows, different: this.count, first: this.listed };
+  }
+}
+
 interface Column {
   readonly name: string;
   readonly is_key: boolean;
   readonly comment: string | null;
 }
 
-/** Rows listed in words. */
-const MAX_LISTED = 20;
 /** Characters displayed of a value, around the first one that differs. */
 const MAX_DISPLAYED = 60;
 
@@ -66,7 +80,7 @@ export async function compareTables(
        ${rest.map((column, n) => `, l.${column.name}::text as live_${n}, ${rebuiltOf(column)}::text as rebuilt_${n}`).join('')}
      ${from} where ${isDifferent} order by ${keys.map((_, n) => `key_${n}`).join(', ')} limit ${MAX_LISTED}`,
   );
-  return { rows, different, first: found.map((row) => inWords(live, keys.length, rest, row)) };
+  return { rows, different, first: found.map((row) => describeRow(live, keys.length, rest, row)) };
 }
 
 async function columnsOf(tx: Pick<PoolClient, 'query'>, table: string): Promise<readonly Column[]> {
@@ -80,7 +94,7 @@ async function columnsOf(tx: Pick<PoolClient, 'query'>, table: string): Promise<
   return rows;
 }
 
-function inWords(
+function describeRow(
   table: string,
   keys: number,
   columns: readonly Column[],
@@ -91,13 +105,13 @@ function inWords(
   if (row['missing'] === 'rebuilt') return `${what}: a row, the events say that there is none`;
   const fields = columns.flatMap(({ name, comment }, n) => {
     const [live, rebuilt] = [row[`live_${n}`] ?? null, row[`rebuilt_${n}`] ?? null];
-    return live === rebuilt ? [] : [columnInWords(name, live, rebuilt, comment)];
+    return live === rebuilt ? [] : [describeColumn(name, live, rebuilt, comment)];
   });
   return `${what}: ${fields.join('; ')}`;
 }
 
 /** `status is received, the events say pending`; of long values the part around the first difference. */
-export function columnInWords(
+export function describeColumn(
   name: string,
   live: string | null,
   rebuilt: string | null,

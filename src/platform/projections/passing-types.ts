@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { recordRowChange } from '../operations/row-changes.js';
 import { Database } from '../postgres/database.js';
 
 /** An operator's permission for subscriptions to pass a type of event that no version here knows. */
@@ -25,19 +26,22 @@ export class PassingTypes {
   }
 
   async allow(type: string, reason: string): Promise<void> {
-    await this.database.query(
-      `insert into event_store.passing_types (type, reason, allowed_at) values ($1, $2, now())
-       on conflict (type) do update set reason = excluded.reason`,
-      [type, reason],
-    );
+    await this.database.transaction(async (tx) => {
+      await tx.query(
+        `insert into event_store.passing_types (type, reason, allowed_at) values ($1, $2, now())
+         on conflict (type) do update set reason = excluded.reason`,
+        [type, reason],
+      );
+      await recordRowChange(tx, 'passing_type', type);
+    });
   }
 
   /** Counts for what is not passed yet; a process that went past one goes past the others until it is restarted. */
   async forbid(type: string): Promise<boolean> {
-    const rows = await this.database.query(
-      'delete from event_store.passing_types where type = $1 returning type',
-      [type],
-    );
-    return rows.length > 0;
+    return this.database.transaction(async (tx) => {
+      const { rowCount } = await tx.query('delete from event_store.passing_types where type = $1', [type]);
+      await recordRowChange(tx, 'passing_type', type);
+      return rowCount !== 0;
+    });
   }
 }

@@ -5,7 +5,7 @@ import { ReadModelRebuild } from './read-model-rebuild.js';
 import { SubscriptionLag } from './subscription-lag.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
 import { SubscriptionRunner } from './subscription-runner.js';
-import { ViewProgress } from './view-progress.js';
+import { SubscriptionProgress } from './subscription-progress.js';
 
 /** Subscriptions to the event store: their runner, their progress, and the wait for own writes; for every module. */
 @Global()
@@ -17,7 +17,7 @@ import { ViewProgress } from './view-progress.js';
     SubscriptionRunner,
     SubscriptionLag,
     ReadModelRebuild,
-    ViewProgress,
+    SubscriptionProgress,
   ],
   exports: [
     PassingTypes,
@@ -25,7 +25,7 @@ import { ViewProgress } from './view-progress.js';
     SubscriptionRunner,
     SubscriptionLag,
     ReadModelRebuild,
-    ViewProgress,
+    SubscriptionProgress,
   ],
 })
 export class ProjectionsModule {}

@@ -4,13 +4,13 @@ import type { PoolClient } from 'pg';
 import type { EventCodec } from '../event-store/event-codec.js';
 import { comparePositions, type RecordedEvent } from '../event-store/port.js';
 import type { Database } from '../postgres/database.js';
+import { WITHOUT_TIMEOUTS } from '../postgres/session-settings.js';
 import type { TableComparison } from './compare-tables.js';
 import type { DerivedTables, SubscriptionDefinition } from './projection.js';
 import { ShadowTables } from './shadow-tables.js';
 import type { TableCheck } from './table-check.js';
 
-const BEGIN = `begin isolation level repeatable read;
-  set local statement_timeout = 0; set local transaction_timeout = 0; set local idle_in_transaction_session_timeout = 0;
+const BEGIN = `begin isolation level repeatable read; ${WITHOUT_TIMEOUTS};
   set local maintenance_work_mem = '128MB'; set local work_mem = '64MB'`;
 
 /** A subscription with tables. */

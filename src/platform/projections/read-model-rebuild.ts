@@ -5,12 +5,14 @@ import { waitForRetry } from '../background/backoff.js';
 import { EventCodec } from '../event-store/event-codec.js';
 import { logPages } from '../event-store/log-pages.js';
 import { comparePositions, EVENT_STORE, type EventStore, type RecordedEvent } from '../event-store/port.js';
+import { recordRowChange } from '../operations/row-changes.js';
 import { Database } from '../postgres/database.js';
 import { Checkpoints } from './checkpoints.js';
 import type { TableComparison } from './compare-tables.js';
 import { PassingTypes } from './passing-types.js';
 import type { ReadModelTables } from './projection.js';
 import { isReadModel, ReadModelCheck, type ReadModel } from './read-model-check.js';
+import { WITHOUT_TIMEOUTS } from '../postgres/session-settings.js';
 import { ShadowTables } from './shadow-tables.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
 
@@ -23,7 +25,7 @@ const PRINT_EVERY = 12;
 /** Passes that apply what the runner has applied meanwhile, before the checkpoint is locked. */
 const CATCH_UPS = 3;
 /** The fold holds no lock that another session waits for; a rebuild that stalls while it swaps must not keep its locks. */
-const BEGIN = `begin; set local statement_timeout = 0; set local transaction_timeout = 0; set local idle_in_transaction_session_timeout = '10min';
+const BEGIN = `begin; ${WITHOUT_TIMEOUTS}; set local idle_in_transaction_session_timeout = '10min';
   set local maintenance_work_mem = '256MB'; set local max_parallel_workers_per_gather = 0`;
 const SWAP = `savepoint swap; set local idle_in_transaction_session_timeout = '5s'; set local lock_timeout = '1s'`;
 
@@ -71,6 +73,7 @@ export class ReadModelRebuild {
     private readonly codec: EventCodec,
     @Inject(EVENT_STORE) private readonly store: EventStore,
     private readonly database: Database,
+    private readonly passing: PassingTypes,
   ) {}
 
   /** Names of what can be rebuilt. Sagas cannot: they would do their work again. */
@@ -89,7 +92,7 @@ export class ReadModelRebuild {
     const definition = this.registry.get(name);
     if (!isReadModel(definition)) throw new Error(`${name} is no read model: it does not replay`);
     await this.checkpoints.ensure([name]);
-    const passing = new Set((await new PassingTypes(this.database).all()).map(({ type }) => type));
+    const passing = new Set((await this.passing.all()).map(({ type }) => type));
     const pages = (after: string | null, end?: string | null) =>
       this.knownPages(definition, passing, { after, ...(end !== undefined && { end }) });
     const replay: Replay = { position: null, events: 0 };
@@ -180,6 +183,7 @@ export class ReadModelRebuild {
         await shadow.replaceLive();
         if (comparePositions(replay.position, runner) > 0)
           await this.checkpoints.set(name, replay.position, tx);
+        await recordRowChange(tx, 'read_model', name);
         return;
       } catch (error) {
         if (!isLockTimeout(error)) throw error;

@@ -18,7 +18,7 @@ describe('read models, seen from outside', () => {
       runner.start();
       for (let n = 0; n < 20; n += 1) {
         await harness.write(1, RELEVANT, n);
-        expect(await progress.current(harness.name)).toBe(true);
+        expect(await progress.waitUntilCurrent(harness.name)).toBe(true);
         expect(await harness.applied()).toEqual(upTo(n + 1));
       }
     });
@@ -29,18 +29,18 @@ describe('read models, seen from outside', () => {
       const api = harness.process(harness.view());
       for (let n = 0; n < 20; n += 1) {
         await harness.write(1, RELEVANT, n);
-        expect(await api.progress.current(harness.name)).toBe(true);
+        expect(await api.progress.waitUntilCurrent(harness.name)).toBe(true);
         expect(await harness.applied()).toEqual(upTo(n + 1));
       }
       await worker.runner.stop();
       await harness.write(3, OTHER);
-      expect(await api.progress.current(harness.name)).toBe(true);
+      expect(await api.progress.waitUntilCurrent(harness.name)).toBe(true);
     });
 
     it('gives up after its bound, and has nothing to wait for when nothing was written', async () => {
       const { progress } = harness.process(harness.view());
-      expect(await progress.reached(harness.name, await harness.write(1), 200)).toBe(false);
-      expect(await progress.reached(harness.name, null)).toBe(true);
+      expect(await progress.waitFor(harness.name, await harness.write(1), 200)).toBe(false);
+      expect(await progress.waitFor(harness.name, null)).toBe(true);
     });
   });
 
@@ -51,7 +51,7 @@ describe('read models, seen from outside', () => {
       const lagOf = async () => (await lagAfter(60_000).all())[0]!.ageMs;
       expect(await lagOf()).toBeGreaterThan(50_000);
       runner.start();
-      expect(await progress.reached(harness.name, await harness.writer.head())).toBe(true);
+      expect(await progress.waitFor(harness.name, await harness.writer.head())).toBe(true);
       expect(await lagOf()).toBe(0);
     });
   });
@@ -63,17 +63,17 @@ describe('read models, seen from outside', () => {
       const { runner, progress, checkpoints: own } = harness.process(harness.view({ tables }));
       await own.set(harness.name, null, harness.database.pool);
       runner.start();
-      expect(await progress.reached(harness.name, await harness.write(3))).toBe(true);
+      expect(await progress.waitFor(harness.name, await harness.write(3))).toBe(true);
       const before = await harness.applied();
       const { rebuild, checkpoints } = harness.process(harness.view({ tables }));
       const hold = checkpoints.hold.bind(checkpoints);
       checkpoints.hold = async (name, tx) => {
-        expect(await progress.reached(name, await harness.write(1, RELEVANT, 50))).toBe(true);
+        expect(await progress.waitFor(name, await harness.write(1, RELEVANT, 50))).toBe(true);
         return hold(name, tx);
       };
       await rebuild.rebuild(harness.name);
       expect(await harness.applied()).toEqual([...before, 50]);
-      expect(await progress.reached(harness.name, await harness.write(1, RELEVANT, 99))).toBe(true);
+      expect(await progress.waitFor(harness.name, await harness.write(1, RELEVANT, 99))).toBe(true);
       expect(await harness.applied()).toEqual([...before, 50, 99]);
     });
 
@@ -84,7 +84,7 @@ describe('read models, seen from outside', () => {
       expect(position).toBe(await harness.writer.head());
       const rebuilt = await harness.applied();
       runner.start();
-      expect(await progress.reached(harness.name, await harness.write(1, RELEVANT, 99))).toBe(true);
+      expect(await progress.waitFor(harness.name, await harness.write(1, RELEVANT, 99))).toBe(true);
       expect(await harness.applied()).toEqual([...rebuilt, 99]);
     });
 

@@ -10,7 +10,7 @@ import { EventRegistry } from '../event-store/event-registry.js';
 import type { EventStore } from '../event-store/port.js';
 import { Checkpoints } from './checkpoints.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
-import { ViewProgress } from './view-progress.js';
+import { SubscriptionProgress } from './subscription-progress.js';
 
 const BEHIND = 20_000;
 
@@ -23,7 +23,7 @@ describe('reads in a process whose worker is elsewhere', () => {
     pages = 0;
   });
 
-  function progressOf(readYourWritesMs: number, methods: Partial<EventStore> = {}): ViewProgress {
+  function progressOf(readYourWritesMs: number, methods: Partial<EventStore> = {}): SubscriptionProgress {
     const registry = new SubscriptionRegistry();
     registry.register(harness.view());
     const counted: Partial<EventStore> = {
@@ -36,10 +36,10 @@ describe('reads in a process whose worker is elsewhere', () => {
     const keys = { obtain: async () => null, find: async () => new Map() };
     const codec = new EventCodec(new EventRegistry(), keys);
     const checkpoints = new Checkpoints(harness.database.database);
-    return new ViewProgress(checkpoints, registry, codec, store, { readYourWritesMs });
+    return new SubscriptionProgress(checkpoints, registry, codec, store, { readYourWritesMs });
   }
-  const twenty = (progress: ViewProgress) =>
-    Promise.all(Array.from({ length: 20 }, () => progress.current(harness.name)));
+  const twenty = (progress: SubscriptionProgress) =>
+    Promise.all(Array.from({ length: 20 }, () => progress.waitUntilCurrent(harness.name)));
 
   it('read a few pages, together, when it is far behind', async () => {
     for (let n = 0; n < BEHIND; n += 2000) await harness.write(2000, OTHER);
@@ -51,7 +51,7 @@ describe('reads in a process whose worker is elsewhere', () => {
 
   it('are refused while an event that was written before them is not applied, however young', async () => {
     await harness.write(1);
-    const reading = progressOf(30).require(harness.name);
+    const reading = progressOf(30).requireCurrent(harness.name);
     await expect(reading).rejects.toMatchObject({ code: 'unavailable' });
   });
 
@@ -59,15 +59,15 @@ describe('reads in a process whose worker is elsewhere', () => {
     const position = await harness.write(1);
     await harness.write(1200, OTHER);
     const progress = progressOf(1000);
-    expect(await progress.current(harness.name)).toBe(false);
+    expect(await progress.waitUntilCurrent(harness.name)).toBe(false);
     const first = pages;
     for (let n = 0; n < 5; n += 1) await harness.write(1, OTHER);
-    expect(await progress.current(harness.name)).toBe(false);
+    expect(await progress.waitUntilCurrent(harness.name)).toBe(false);
     expect(pages - first).toBe(1);
     const { checkpoints } = harness.process(harness.view());
     const before = (await checkpoints.read([harness.name])).get(harness.name)!;
     await checkpoints.move(harness.name, before, position);
-    expect(await progress.current(harness.name)).toBe(true);
+    expect(await progress.waitUntilCurrent(harness.name)).toBe(true);
     expect(pages - first).toBe(1);
   });
 
@@ -78,9 +78,9 @@ describe('reads in a process whose worker is elsewhere', () => {
     await checkpoints.move(harness.name, before, position);
     const progress = progressOf(1000);
     await harness.write(1, OTHER);
-    expect(await progress.current(harness.name)).toBe(true);
+    expect(await progress.waitUntilCurrent(harness.name)).toBe(true);
     await checkpoints.move(harness.name, position, before);
-    expect(await progress.current(harness.name)).toBe(false);
+    expect(await progress.waitUntilCurrent(harness.name)).toBe(false);
   });
 
   it.each(['readAll', 'head'])(

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Background } from '../background/background-work.js';
+import { currentOperation, withinOperation } from '../event-store/current-operation.js';
 import { ReadModelRebuild, type Rebuilt } from './read-model-rebuild.js';
 import { DueWork } from '../work/due-work.js';
 import { WorkItems } from '../work/work-items.js';
@@ -12,11 +13,16 @@ export abstract class Rebuilds {
 
 const REBUILDING = 'operations.rebuilding';
 
+/** What a worker rebuilds: its change names the operation, as that of a program does. */
+interface RequestedRebuild {
+  readonly name: string;
+}
+
 /** A worker rebuilds what an operator requested, however long it takes. */
 @Injectable()
 export class ScheduledRebuilds extends Rebuilds {
   @Background()
-  readonly work: DueWork;
+  readonly work: DueWork<RequestedRebuild>;
 
   constructor(
     private readonly items: WorkItems,
@@ -30,15 +36,18 @@ export class ScheduledRebuilds extends Rebuilds {
       leaseMs: 60_000,
       keepsLease: true,
       retry: { firstMs: 10_000, maxMs: 600_000 },
-      perform: async ({ key }) => {
-        await readModels.rebuild(key, { compare: false });
+      perform: async ({ key: id, state: { name } }) => {
+        const operation = { id, expected: new Map<string, null>(), written: [] };
+        await withinOperation(operation, () => readModels.rebuild(name, { compare: false }));
         return 'done';
       },
     });
   }
 
   async start(name: string): Promise<object> {
-    await this.items.schedule(REBUILDING, [{ key: name }]);
+    const operation = currentOperation();
+    if (operation === undefined) throw new Error('a rebuild in the background belongs to an operation');
+    await this.items.schedule(REBUILDING, [{ key: operation.id, state: { name } }]);
     this.work.wake();
     return {};
   }

@@ -9,7 +9,7 @@ import type { SubscriptionDefinition } from './projection.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { EventFeed } from './event-feed.js';
 import type { PassingTypes } from './passing-types.js';
-import type { ViewProgress } from './view-progress.js';
+import type { SubscriptionProgress } from './subscription-progress.js';
 
 const MAX_EVENTS = 5000;
 /** The longest that a checkpoint trails behind irrelevant events. */
@@ -39,7 +39,7 @@ interface SubscriptionParts {
   readonly feed: EventFeed;
   readonly checkpoints: Checkpoints;
   readonly codec: EventCodec;
-  readonly progress: ViewProgress;
+  readonly progress: SubscriptionProgress;
   readonly passing: Pick<PassingTypes, 'includes'>;
 }
 

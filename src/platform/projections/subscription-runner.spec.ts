@@ -23,7 +23,7 @@ describe('the subscription runner', () => {
     runner.start();
     await harness.write(5, OTHER);
     const position = await harness.write(20, RELEVANT, 30);
-    expect(await progress.reached(harness.name, position)).toBe(true);
+    expect(await progress.waitFor(harness.name, position)).toBe(true);
     expect(await harness.applied()).toEqual(upTo(50));
     expect(woken.reduce((sum, n) => sum + n, 0)).toBe(50);
   });
@@ -46,8 +46,8 @@ describe('the subscription runner', () => {
       const { runner, progress } = harness.process(harness.view());
       runner.start();
       const first = await harness.write(1);
-      expect(await progress.reached(harness.name, first)).toBe(true);
-      expect(await progress.reached(harness.name, await harness.write(3, RELEVANT, 1))).toBe(true);
+      expect(await progress.waitFor(harness.name, first)).toBe(true);
+      expect(await progress.waitFor(harness.name, await harness.write(3, RELEVANT, 1))).toBe(true);
       await loseAllButTheFirst(first);
       if (later > 0) await harness.write(later, RELEVANT, 4);
       await eventually(async () => (await harness.applied()).length === 4 + later);
@@ -58,12 +58,12 @@ describe('the subscription runner', () => {
   it('continues from the checkpoint in the next process', async () => {
     const first = harness.process(harness.view());
     first.runner.start();
-    expect(await first.progress.reached(harness.name, await harness.write(3))).toBe(true);
+    expect(await first.progress.waitFor(harness.name, await harness.write(3))).toBe(true);
     await first.runner.stop();
     const position = await harness.write(3, RELEVANT, 3);
     const second = harness.process(harness.view());
     second.runner.start();
-    expect(await second.progress.reached(harness.name, position)).toBe(true);
+    expect(await second.progress.waitFor(harness.name, position)).toBe(true);
     expect(await harness.applied()).toEqual(upTo(6));
   });
 
@@ -82,7 +82,7 @@ describe('the subscription runner', () => {
     const { runner, progress } = harness.process(dying);
     const position = await harness.write(10);
     runner.start();
-    expect(await progress.reached(harness.name, position)).toBe(true);
+    expect(await progress.waitFor(harness.name, position)).toBe(true);
     expect(kills).toBe(3);
     expect(await harness.applied()).toEqual(upTo(10));
   });
@@ -99,7 +99,7 @@ describe('the subscription runner', () => {
       position = await harness.write(1, RELEVANT, n);
       if (n % 3 === 0) await harness.write(1, OTHER);
     }
-    for (const { progress } of processes) expect(await progress.reached(harness.name, position)).toBe(true);
+    for (const { progress } of processes) expect(await progress.waitFor(harness.name, position)).toBe(true);
     expect(await harness.applied()).toEqual(upTo(150));
   });
 
@@ -117,12 +117,12 @@ describe('the subscription runner', () => {
     const { runner, progress } = harness.process(picky, healthy);
     const position = await harness.write(60);
     runner.start();
-    expect(await progress.reached(healthy.name, position)).toBe(true);
+    expect(await progress.waitFor(healthy.name, position)).toBe(true);
     while (errors.mock.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(await harness.applied()).toEqual(upTo(37));
     expect(errors.mock.calls[0]![0]).toMatchObject({ subscription: harness.name, type: RELEVANT });
     broken = false;
-    expect(await progress.reached(harness.name, position)).toBe(true);
+    expect(await progress.waitFor(harness.name, position)).toBe(true);
     expect(await harness.applied()).toEqual(upTo(60));
   });
 

@@ -8,7 +8,7 @@ import { EventFeed } from './event-feed.js';
 import { PassingTypes } from './passing-types.js';
 import { SubscriptionLoop, type SubscriptionState } from './subscription-loop.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
-import { ViewProgress } from './view-progress.js';
+import { SubscriptionProgress } from './subscription-progress.js';
 
 /** Runs every registered subscription in processes with the role `worker`. Two such processes share the work. */
 @Injectable()
@@ -22,7 +22,7 @@ export class SubscriptionRunner implements OnApplicationBootstrap, OnApplication
     private readonly registry: SubscriptionRegistry,
     private readonly checkpoints: Checkpoints,
     private readonly codec: EventCodec,
-    private readonly progress: ViewProgress,
+    private readonly progress: SubscriptionProgress,
     @Inject(EVENT_STORE) store: EventStore,
     @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
     private readonly passing: PassingTypes,

@@ -1,11 +1,9 @@
 import { isUuid } from '../../kernel/ids.js';
 import type { EventCodec } from '../event-store/event-codec.js';
 import { comparePositions, type RecordedEvent } from '../event-store/port.js';
-import type { TableComparison } from './compare-tables.js';
+import { DifferentRows, type TableComparison } from './compare-tables.js';
 
 const IDS_PER_QUERY = 1000;
-/** Listed in words. */
-const MAX_LISTED = 20;
 
 /** Compares tables with the events up to their checkpoint. */
 export interface TableCheck {
@@ -63,17 +61,15 @@ export class WorkListCheck implements TableCheck {
   async compare(): Promise<ReadonlyMap<string, TableComparison>> {
     const { table, listed } = this.list;
     const ids = [...this.open].filter(isUuid);
-    const missing: string[] = [];
+    const missing = new DifferentRows();
     for (let next = 0; next < ids.length; next += IDS_PER_QUERY) {
-      const rows = await this.tables.query(
+      const rows = (await this.tables.query(
         `select id from unnest($1::uuid[]) as due (id) where not exists (select from ${table} where ${listed})`,
         [ids.slice(next, next + IDS_PER_QUERY)],
-      );
-      missing.push(...rows.map((row) => (row as { readonly id: string }).id));
+      )) as readonly { readonly id: string }[];
+      for (const { id } of rows)
+        missing.add(`${table} ${id}: not on the list, and the events say that it is open`);
     }
-    const first = missing
-      .slice(0, MAX_LISTED)
-      .map((id) => `${table} ${id}: not on the list, and the events say that it is open`);
-    return new Map([[table, { rows: ids.length, different: missing.length, first }]]);
+    return new Map([[table, missing.of(ids.length)]]);
   }
 }

@@ -51,7 +51,7 @@ describe('a subscription that meets a type of a newer version', () => {
     expect(older.runner.states()[0]).toMatchObject({ haltedAt: null });
     await newer.runner.stop();
     const last = await harness.write(2, RELEVANT, 4);
-    expect(await older.progress.reached(harness.name, last)).toBe(true);
+    expect(await older.progress.waitFor(harness.name, last)).toBe(true);
     expect(await harness.applied()).toEqual(upTo(6));
   });
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
 import { ConfigError } from '../config/settings.js';
+import { withinOperation } from '../event-store/current-operation.js';
 import { KeyRing, MasterKey, ROOT_ID } from './key-ring.js';
 import { addFreshKey, retireFormer, ringStatus } from './key-rotation.js';
 import { PersonalKeys } from './personal-keys.js';
@@ -121,6 +122,31 @@ describe('the key ring', () => {
     expect(b.sealer.sealsWith).toBe(before);
     expect(b.sealer.open(a.sealer.seal('new', 'p'), 'p')).toBe('new');
     expect(a.sealer.open(b.sealer.seal('old', 'p'), 'p')).toBe('old');
+  });
+
+  it('an operation creates one key, however often it is executed, and what it changed names it', async () => {
+    await open(one);
+    await open(two, one);
+    await pass(121);
+    const [creation, retirement] = [newId(), newId()];
+    const within = <T>(id: string, work: () => Promise<T>): Promise<T> =>
+      withinOperation({ id, expected: new Map(), written: [] }, work);
+    const create = () => within(creation, () => addFreshKey(test.database, { current: two, former: one }));
+    const id = await create();
+    expect(await create()).toBe(id);
+    const retire = () => within(retirement, () => retireFormer(test.database, { current: two, former: one }));
+    expect([await retire(), await retire()]).toEqual([[one.id], [one.id]]);
+    const keys = await test.database.query('select from platform.key_ring group by key_id');
+    // The root, the first key, and one of each operation.
+    expect(keys.length).toBe(4);
+    const changes = await test.database.query<{ operation_id: string; what: string }>(
+      'select operation_id, what from platform.operation_changes order by changed_at, what',
+    );
+    expect(changes).toEqual([
+      { operation_id: creation, what: 'sealing_key' },
+      { operation_id: retirement, what: 'master_key' },
+      { operation_id: retirement, what: 'sealing_key' },
+    ]);
   });
 
   it('a fresh key is wrapped by every master key in use, or not created', async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../kernel/domain-error.js';
+import { changedBefore, recordRowChange } from '../operations/row-changes.js';
 import { Database } from '../postgres/database.js';
 import { lacking, ROOT_ID, type MasterKey, type MasterKeys } from './key-ring.js';
 import { addCopies, changeRing, NOTED_SECONDS, type KeyCopy } from './key-ring-store.js';
@@ -77,9 +78,11 @@ async function ringKeys(database: Database, texts: SealedTexts): Promise<RingKey
   }));
 }
 
-/** Adds a key that seals from FRESH_AFTER_SECONDS on. Throws `invalid_transition` when a master key of the ring is not at hand. */
+/** Adds a key that seals from FRESH_AFTER_SECONDS on, once for each operation. Throws `invalid_transition` when a master key of the ring is not at hand. */
 export async function addFreshKey(database: Database, { current, former }: MasterKeys): Promise<string> {
-  return changeRing(database, async (_tx, copies) => {
+  return changeRing(database, async (tx, copies) => {
+    const [created] = await changedBefore(tx, 'sealing_key');
+    if (created !== undefined) return created;
     const atHand = [current, ...(former === null ? [] : [former])];
     const masters = [...new Set(copies.map(({ masterId }) => masterId))];
     const wrapping = masters.flatMap((id) => atHand.find((each) => each.id === id) ?? []);
@@ -89,18 +92,18 @@ export async function addFreshKey(database: Database, { current, former }: Maste
         'The ring has copies for a master key that is neither MASTER_KEY nor MASTER_KEY_FORMER: set that one too, or run keys retire-former first',
       );
     }
-    return freshKey(_tx, wrapping);
+    return freshKey(tx, wrapping);
   });
 }
 
 /**
  * Deletes the copies of every other master key: with those alone the service no longer starts, and nothing opens.
- * A fresh key seals from then on. Throws `invalid_transition` while a process goes by another master key.
+ * A fresh key seals from then on. Returns the ids of the others, a repeat of its operation too. Throws `invalid_transition` while a process goes by another master key.
  */
 export async function retireFormer(database: Database, { current }: MasterKeys): Promise<readonly string[]> {
   return changeRing(database, async (tx, copies) => {
     const others = othersOf(copies, current);
-    if (others.length === 0) return [];
+    if (others.length === 0) return changedBefore(tx, 'master_key');
     if (lacking(copies, current).length > 0) {
       throw new DomainError('invalid_transition', 'MASTER_KEY has not got a copy of every key');
     }
@@ -115,6 +118,7 @@ export async function retireFormer(database: Database, { current }: MasterKeys):
       );
     }
     await tx.query('delete from platform.key_ring where master_id = any($1)', [others]);
+    for (const id of others) await recordRowChange(tx, 'master_key', id);
     await freshKey(tx, [current]);
     return others;
   });
@@ -136,6 +140,7 @@ async function freshKey(tx: Tx, masters: readonly MasterKey[]): Promise<string> 
     tx,
     masters.map((master) => master.wrap(id, fresh, rows[0]!.at)),
   );
+  await recordRowChange(tx, 'sealing_key', id);
   return id;
 }
 

@@ -35,7 +35,7 @@ export class PersonalKeys {
     if (cached) return cached;
     const known = await this.rows([subject]);
     if (known.length > 0) return this.unwrap(known[0]!);
-    const wrapped = this.master.seal(randomBytes(32), placeOfPersonalKey(subject));
+    const wrapped = this.master.seal(randomBytes(32), associatedDataOfPersonalKey(subject));
     await this.database.query(
       `insert into platform.personal_keys (subject, wrapped_key) values ($1, $2) on conflict do nothing`,
       [subject, wrapped],
@@ -82,12 +82,12 @@ export class PersonalKeys {
 
   private unwrap({ subject, wrapped_key: wrapped }: KeyRow): Sealer | null {
     if (wrapped === null) return null;
-    const key = new Sealer(this.master.openBytes(wrapped, placeOfPersonalKey(subject)));
+    const key = new Sealer(this.master.openBytes(wrapped, associatedDataOfPersonalKey(subject)));
     this.cache.set(subject, key);
     return key;
   }
 }
 
-export function placeOfPersonalKey(subject: string): string {
+export function associatedDataOfPersonalKey(subject: string): string {
   return `personal-key/${subject}`;
 }

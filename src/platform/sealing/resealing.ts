@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Background, BackgroundWork } from '../background/background-work.js';
 import { Database } from '../postgres/database.js';
 import { KeyRing } from './key-ring.js';
-import { placeOfPersonalKey } from './personal-keys.js';
+import { associatedDataOfPersonalKey } from './personal-keys.js';
 
 /** How often a process checks for a fresh key. */
 const POLL_MS = 5000;
@@ -86,9 +86,9 @@ export class Resealing {
   /** What no key of the ring opens stays as it is. */
   private rewrap({ subject, wrapped_key: old }: Row): string {
     const { sealer } = this.ring;
-    const place = placeOfPersonalKey(subject);
+    const data = associatedDataOfPersonalKey(subject);
     try {
-      return sealer.seal(sealer.openBytes(old, place), place);
+      return sealer.seal(sealer.openBytes(old, data), data);
     } catch (error) {
       this.logger.warn({ msg: 'a personal key does not open', subject, err: error });
       return old;

@@ -46,10 +46,12 @@ export class Sealer {
     this.macKeys = new Map([...this.keys].map(([id, each]) => [id, deriveKey(each, 'mac')]));
   }
 
-  /** `place` is the associated data: sealed text opens only with the same one. */
-  seal(plaintext: string | Buffer, place: string): string {
+  /** Sealed text opens only with the same `associatedData`. */
+  seal(plaintext: string | Buffer, associatedData: string): string {
     const iv = randomBytes(IV_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', this.current, iv).setAAD(Buffer.from(place, 'utf8'));
+    const cipher = createCipheriv('aes-256-gcm', this.current, iv).setAAD(
+      Buffer.from(associatedData, 'utf8'),
+    );
     const first = typeof plaintext === 'string' ? cipher.update(plaintext, 'utf8') : cipher.update(plaintext);
     const body = Buffer.concat([first, cipher.final()]);
     const packed = Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url');
@@ -74,12 +76,12 @@ export class Sealer {
     return given.length === expected.length && timingSafeEqual(given, expected);
   }
 
-  open(sealed: string, place: string): string {
-    return this.openBytes(sealed, place).toString('utf8');
+  open(sealed: string, associatedData: string): string {
+    return this.openBytes(sealed, associatedData).toString('utf8');
   }
 
   /** Throws {@link SealError}. */
-  openBytes(sealed: string, place: string): Buffer {
+  openBytes(sealed: string, associatedData: string): Buffer {
     const [version, id, packed, ...rest] = sealed.split('.');
     const key = id === undefined ? undefined : this.keys.get(id);
     if (version !== VERSION || packed === undefined || rest.length > 0)
@@ -88,7 +90,7 @@ export class Sealer {
     const bytes = Buffer.from(packed, 'base64url');
     if (bytes.length < IV_BYTES + TAG_BYTES) throw new SealError('not a sealed text');
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES))
-      .setAAD(Buffer.from(place, 'utf8'))
+      .setAAD(Buffer.from(associatedData, 'utf8'))
       .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
     try {
       return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]);
@@ -121,17 +123,17 @@ export class SealedSecrets {
 
   constructor(private readonly sealer: Sealer) {}
 
-  /** The text opens with the same `place` alone. */
-  seal(place: string, secret: string): string {
-    return this.sealer.seal(secret, place);
+  /** The text opens with the same `associatedData` alone. */
+  seal(associatedData: string, secret: string): string {
+    return this.sealer.seal(secret, associatedData);
   }
 
   /** Throws SealError when the text was sealed for another place, also where it was opened at its own before. */
-  open(place: string, sealed: string): string {
-    const name = `${place} ${sealed}`;
+  open(associatedData: string, sealed: string): string {
+    const name = `${associatedData} ${sealed}`;
     const known = this.opened.get(name);
     if (known !== undefined) return known;
-    const secret = this.sealer.open(sealed, place);
+    const secret = this.sealer.open(sealed, associatedData);
     this.opened.set(name, secret);
     return secret;
   }

@@ -37,6 +37,7 @@ export const BANNED_WORDS: readonly BannedWord[] = [
   banned('asked', 'asked|asks', 'requested, requests'),
   banned('kept beside', 'kept beside', 'retained'),
   banned('answer', 'answers?|answered|answering', 'response, respond'),
+  banned('unanswered', 'unanswered', 'no response'),
   banned(
     'manner',
     'manner|advice|handover|framer|moment|pace|opening|absences|acting|agreement',

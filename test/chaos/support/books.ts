@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { invoke } from '../../support/programs/operator.js';
+import { invoke } from '../../support/programs/cli.js';
 import type { Shared } from './shared.js';
 import type { Verdict } from './verdict.js';
 

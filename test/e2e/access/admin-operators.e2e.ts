@@ -6,7 +6,7 @@ import { newId } from '../../../src/kernel/ids.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { invoke } from '../../support/programs/operator.js';
+import { invoke } from '../../support/programs/cli.js';
 
 const reason = 'a test of operators';
 

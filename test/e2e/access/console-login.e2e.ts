@@ -27,6 +27,7 @@ describe('sessions of the console', () => {
     const session = (await browser.call('/session')).json<Session>();
     expect(session).toMatchObject({ operator: { id, role: 'support' }, method: 'link', read_only: false });
     expect(session.scopes).toContain('users_personal:read');
+    expect(session.decisions).toEqual(['users.erase']);
     const again = await new CookieClient(site.origin).post('/login/link', { token });
     expect(again.status).toBe(401);
   });
@@ -46,6 +47,7 @@ describe('sessions of the console', () => {
       actor: { operator_id: id, credential_id: null },
       role: 'viewer',
     });
+    expect((await browser.call('/session')).json<Session>().decisions).toEqual([]);
     expect((await browser.call('/admin/v1/audit/head')).status).toBe(403);
     expect((await browser.call('/admin/v1/system')).status).toBe(200);
     expect((await new CookieClient(site.origin).call('/admin/v1/whoami')).status).toBe(401);
@@ -71,6 +73,33 @@ describe('sessions of the console', () => {
       await new Promise((resolve) => setTimeout(resolve, 1500));
     }
     expect((await idle.call('/session')).status).toBe(401);
+  });
+
+  it('ends when the page alone reads, and lasts with one read of the person', async () => {
+    const { browser: left } = await site.signedIn('administrator');
+    const { browser: used } = await site.signedIn('administrator');
+    const { browser: writes } = await site.signedIn('administrator');
+    const background = { headers: { 'disburse-background': 'true' } };
+    const paths = ['/session', '/admin/v1/whoami', '/admin/v1/operations'];
+    const readAll = async ({ call }: { call: (path: string) => Promise<{ status: number }> }) =>
+      Promise.all(paths.map(async (path) => (await call(path)).status));
+    const inBackground = (browser: CookieClient) =>
+      readAll({ call: (path) => browser.call(path, background) });
+    const started = Date.now();
+    while (Date.now() < started + 3000) {
+      for (const browser of [left, used, writes])
+        expect(await inBackground(browser)).toEqual([200, 200, 200]);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+    expect((await used.call('/session', { headers: { 'disburse-background': 'false' } })).status).toBe(200);
+    // The write fails on its body; it was a person's all the same.
+    const path = '/admin/v1/credentials/revoke_leaked';
+    expect((await writes.post(path, {}, background.headers)).status).toBe(422);
+    await new Promise((resolve) => setTimeout(resolve, started + 4500 - Date.now()));
+    expect(await inBackground(left)).toEqual([401, 401, 401]);
+    expect((await left.call('/session')).status).toBe(401);
+    expect(await inBackground(used)).toEqual([200, 200, 200]);
+    expect(await inBackground(writes)).toEqual([200, 200, 200]);
   });
 
   it('ends within two seconds once the person is disabled', async () => {
@@ -154,6 +183,24 @@ describe('the document of the console', () => {
     const browser = new CookieClient(site.origin);
     const page = await browser.call('/admin/v1/unknown', { headers: { accept: 'text/html' } });
     expect(page.status).toBe(404);
+  });
+
+  it('405 with Allow for a path of the API that has other methods, whatever a client accepts', async () => {
+    const browser = new CookieClient(site.origin);
+    const headers = { accept: 'text/html' };
+    for (const [method, path, allow] of [
+      ['DELETE', '/admin/v1/operations', 'GET, HEAD'],
+      ['POST', '/admin/v1/whoami', 'GET, HEAD'],
+      ['GET', `/admin/v1/operations/${newId()}/approve`, 'POST'],
+      ['PUT', `/admin/v1/merchants/${newId()}`, 'GET, HEAD, PATCH'],
+    ]) {
+      const response = await browser.call(path!, { method: method!, headers });
+      expect([path, response.status, response.headers.get('allow')]).toEqual([path, 405, allow]);
+      expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+    }
+    // People open the page of a link; its script posts to the same path.
+    expect((await browser.call('/enrol', { headers })).status).toBe(200);
+    expect((await browser.call('/enrol')).status).toBe(405);
   });
 
   it('hides nothing that the API does not have: a program gets a problem', async () => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { SignedClient } from '../../support/http/signed-client.js';
-import { invoke } from '../../support/programs/operator.js';
+import { invoke } from '../../support/programs/cli.js';
 import { specFolder } from '../../support/run-folder.js';
 
 /** A signed call that finds nothing: 404 says that the merchant was let in. */

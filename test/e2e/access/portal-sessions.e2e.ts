@@ -175,6 +175,22 @@ describe('a session of the portal', () => {
     expect(await status(browser)).toBe(401);
   });
 
+  it('ends when the page alone reads, and lasts with one read of the person', async () => {
+    const background = { 'disburse-background': 'true' };
+    const enter = async (): Promise<PortalBrowser> => {
+      const { portal_session, url } = await createPortalSession(app.merchant);
+      const browser = await PortalBrowser.enter(url);
+      const almost = `update access.portal_session_uses set last_seen_at = now() - interval '59 minutes 57 s' where session_id = $1`;
+      await app.database.query(almost, [portal_session.id]);
+      return browser;
+    };
+    const [left, used] = [await enter(), await enter()];
+    expect((await left.get('/api/v1/me', background)).status).toBe(200);
+    expect((await used.get('/api/v1/me')).status).toBe(200);
+    await eventually(async () => (await left.get('/api/v1/me', background)).status === 401);
+    expect([await status(left), await status(used)]).toEqual([401, 200]);
+  });
+
   it('is needed for data, which the API of merchants does not serve', async () => {
     const { url } = await createPortalSession(app.merchant);
     const { origin } = new URL(url);

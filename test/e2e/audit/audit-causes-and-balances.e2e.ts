@@ -8,7 +8,7 @@ import {
   type RecordedEvent,
 } from '../../../src/platform/event-store/port.js';
 import { getPayout } from '../../support/payouts/payout-calls.js';
-import type { Run } from '../../support/programs/operator.js';
+import type { Run } from '../../support/programs/cli.js';
 import { wholeJourney, type WholeJourney } from '../../support/whole-journey.js';
 
 interface Balance {

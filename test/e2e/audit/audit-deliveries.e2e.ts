@@ -4,7 +4,7 @@ import { deriveId, newId } from '../../../src/kernel/ids.js';
 import type { TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { onWebhookHarness, type MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
-import { invoke } from '../../support/programs/operator.js';
+import { invoke } from '../../support/programs/cli.js';
 import type { TestReceiver } from '../../support/webhooks/receiver.js';
 import type { SignedClient } from '../../support/http/signed-client.js';
 

@@ -20,7 +20,7 @@ import { MerkleTree } from '../../../src/contexts/audit/domain/merkle-tree.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { NewEvent } from '../../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
-import { invoke } from '../../support/programs/operator.js';
+import { invoke } from '../../support/programs/cli.js';
 import { testDatabase, type TestDatabase } from '../../support/postgres.js';
 
 const CLI = 'dist/cli.js';

@@ -5,7 +5,7 @@ import { PostgresEventStore } from '../../../src/platform/event-store/postgres/p
 import { VIEWS } from '../../support/event-store/read-models.js';
 import { ringOf } from '../../support/key-ring.js';
 import { testDatabase } from '../../support/postgres.js';
-import { invoke } from '../../support/programs/operator.js';
+import { invoke } from '../../support/programs/cli.js';
 
 describe('npm run audit -- verify, of every read model', () => {
   it('names a row of each table that was deleted, and leaves nothing in the database', async () => {

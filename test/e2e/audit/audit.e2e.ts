@@ -14,7 +14,7 @@ import {
   settledPayout,
 } from '../../support/payouts/payout-calls.js';
 import { dropTestDatabase, testDatabaseUrl } from '../../support/postgres.js';
-import { invoke, type Run } from '../../support/programs/operator.js';
+import { invoke, type Run } from '../../support/programs/cli.js';
 
 interface Report extends Run {
   readonly violations: readonly { readonly rule: string }[];

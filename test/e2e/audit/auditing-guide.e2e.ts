@@ -6,7 +6,7 @@ import { createPayee, reported, settledPayout } from '../../support/payouts/payo
 import { specFolder } from '../../support/run-folder.js';
 import { systemProgram } from '../../support/programs/system-program.js';
 
-const OPERATOR = fileURLToPath(new URL('../../../scripts/operator.mjs', import.meta.url));
+const CLI = fileURLToPath(new URL('../../../scripts/cli.mjs', import.meta.url));
 const missing = ['bash', 'curl', 'grep'].filter((each) => systemProgram(each) === null);
 
 (missing.length > 0 ? describe.skip : describe)('the commands of docs/auditing.md', () => {
@@ -32,7 +32,7 @@ const missing = ['bash', 'curl', 'grep'].filter((each) => systemProgram(each) ==
     const prelude = [
       ...Object.entries(settings).map(([name, value]) => `export ${name}='${value}'`),
       // In the folder of the clone `npm run -s NAME -- ...` runs this program.
-      `npm() { local name=$3; shift 4; node '${OPERATOR}' "$name" "$@"; }`,
+      `npm() { local name=$3; shift 4; node '${CLI}' "$name" "$@"; }`,
     ];
     const script = [...prelude, commandsOf('auditing.md')].join('\n');
     const { said, errors, code } = await bash(script, specFolder('auditing'));

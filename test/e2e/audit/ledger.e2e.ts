@@ -18,7 +18,7 @@ import {
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { invoke, type Run } from '../../support/programs/operator.js';
+import { invoke, type Run } from '../../support/programs/cli.js';
 import {
   createPayee,
   createUser,

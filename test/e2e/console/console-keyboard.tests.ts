@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { HOME } from '../../support/pages/console-page.js';
+import { HOME, signInFresh } from '../../support/pages/console-page.js';
 import type { ConsoleWorld } from '../../support/pages/console-world.js';
 import { focused, tabTo } from '../../support/pages/keyboard.js';
 
@@ -33,6 +33,7 @@ export function describeKeyboard(world: ConsoleWorld): void {
       await user.dialog.waitFor({ state: 'detached' });
       expect(await focused(user)).toBe('Deactivate');
       await keyboard.press('Enter');
+      await user.dialog.waitFor();
       await tabTo(user, /^Reason/);
       await keyboard.type('The person requested it');
       // The focus stays in the dialog.
@@ -63,7 +64,7 @@ export function describeKeyboard(world: ConsoleWorld): void {
     });
 
     it('opens and closes the menus', async () => {
-      const user = await world.signIn();
+      const user = await signInFresh(world.browser, world.service, world.ada);
       const { keyboard } = user.page;
       await tabTo(user, 'Account of Ada Operator');
       await keyboard.press('Enter');

@@ -59,7 +59,22 @@ export function describeNavigation(world: ConsoleWorld): void {
         expect(await user.button(action).count()).toBe(0);
       await user.text('not visible to your role').waitFor();
       await user.open('/users', 'Users');
-      expect(await user.page.getByLabel('Phone number').count()).toBe(0);
+      await user.settled();
+      const filters = user.page.getByRole('search', { name: 'Filters' });
+      await filters.getByLabel('External id').waitFor();
+      expect(await filters.getByLabel('Phone number').count()).toBe(0);
+    });
+
+    it('loads images of its own origin alone, such as its icon; so does the portal', async () => {
+      const { consoleUrl, portalUrl } = world.service;
+      for (const [name, url] of Object.entries({ console: consoleUrl, portal: portalUrl })) {
+        const document = await fetch(url, { headers: { accept: 'text/html' } });
+        expect(document.headers.get('content-security-policy')).toMatch(/; img-src 'self';/);
+        const [, icon] = /rel="icon" href="([^"]+)"/.exec(await document.text())!;
+        expect(icon).toBe(`/${name}/assets/icon.svg`);
+        const response = await fetch(url + icon!);
+        expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+      }
     });
 
     it('says in words that nothing is there: an address, an id, a search', async () => {

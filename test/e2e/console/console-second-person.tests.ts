@@ -59,6 +59,28 @@ export function describeSecondPerson(world: ConsoleWorld): void {
       await ada.text('There is no such transaction').waitFor();
     });
 
+    it.each<[role: string, offered: readonly string[]]>([
+      ['viewer', []],
+      ['finance', []],
+      ['compliance', ['Approve', 'Reject']],
+    ])(
+      'who has the scope of the operation decides, with a reason and no ticket: a %s is offered %j',
+      async (role, offered) => {
+        const user = await world.signIn(await world.service.newOperator('Otto Operator', role));
+        await user.open(`/operations/${world.morning.operation.id}`, /pending approval/);
+        await user.expectFine();
+        for (const decision of ['Approve', 'Reject', 'Confirm', 'Withdraw'])
+          expect([decision, await user.button(decision).count()]).toEqual([
+            decision,
+            offered.includes(decision) ? 1 : 0,
+          ]);
+        if (offered.length === 0) return;
+        await user.press('Approve');
+        await user.dialog.getByLabel('Reason').waitFor();
+        expect(await user.dialog.getByLabel('Ticket').count()).toBe(0);
+      },
+    );
+
     it('is too late when the subject has changed in between', async () => {
       const { admin } = world.service;
       const grace = await world.signIn(world.grace);

@@ -25,9 +25,12 @@ export function describeSymptoms(world: ConsoleWorld): void {
         await user.search(hash);
         await user.heading(/^Payout/);
         expect(user.path).toBe(`/payouts/${id}`);
-        await user.text('The last check found: no node responded').waitFor();
+        await user.text('The last check: no node had a usable response').waitFor();
         const checks = user.page.getByRole('table', { name: 'Checks of the chain' });
-        await checks.getByRole('cell', { name: 'no node responded' }).first().waitFor();
+        await checks
+          .getByRole('cell', { name: /no node had a usable response/ })
+          .first()
+          .waitFor();
         await user.settled();
         await user.check();
         await keepPicture(user.page, 'console-2-payout-stuck');
@@ -50,8 +53,9 @@ export function describeSymptoms(world: ConsoleWorld): void {
       const user = await world.signIn();
       await user.search(world.morning.short.id);
       await user.heading(/^Payout/);
-      await user.text('The last check found: a transfer of another amount').waitFor();
-      await user.text('write to the merchant').waitFor();
+      await user.text('is not the amount reported').waitFor();
+      await user.text('ask the merchant for the right one').waitFor();
+      await user.page.locator('dd').getByText('100.00 USDC').waitFor();
       few(user);
     });
 
@@ -64,7 +68,7 @@ export function describeSymptoms(world: ConsoleWorld): void {
       const user = await world.signIn();
       await user.search(id);
       await user.heading(/^Delivery/);
-      await user.text('No further attempt: the receiver responded with 500').waitFor();
+      await user.text('No further automatic attempt: the receiver responded with 500').waitFor();
       await user.text('out of order until noon').waitFor();
       await user.check();
       await keepPicture(user.page, 'console-3-delivery', { maxHeight: 960 });

@@ -7,7 +7,7 @@ import { Authentications, type Authentication } from '../../../src/platform/http
 import { MerchantId } from '../../../src/platform/http/decorators.js';
 import {
   MERCHANT_DIRECTORY,
-  type MerchantCredentials,
+  type ApiCaller,
   type MerchantDirectory,
 } from '../../../src/platform/http/merchant-directory.js';
 import { sendProblem } from '../../../src/platform/http/problem.js';
@@ -21,7 +21,7 @@ class ApiKeyHeader implements Authentication {
 
   constructor(private readonly directory: MerchantDirectory) {}
 
-  async recognise(request: FastifyRequest, reply: FastifyReply): Promise<MerchantCredentials | null> {
+  async identify(request: FastifyRequest, reply: FastifyReply): Promise<ApiCaller | null> {
     const merchant = await this.directory.find(String(request.headers['x-api-key']));
     if (merchant === null) sendProblem(reply, { status: 401, detail: 'Invalid X-Api-Key' });
     return merchant;

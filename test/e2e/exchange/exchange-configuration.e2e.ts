@@ -3,7 +3,7 @@ import { iconUrl } from '../../../src/contexts/exchange/application/icons.js';
 import { openSignedQuery } from '../../../src/contexts/exchange/application/signed-links.js';
 import { TOKENS as ALL_TOKENS } from '../../../src/contexts/exchange/domain/catalog.js';
 import { CommandBus } from '@nestjs/cqrs';
-import { IssueSecret, RevokeSecret } from '../../../src/contexts/access/application/credentials.js';
+import { IssueSecret, RevokeSecret } from '../../../src/contexts/access/application/secret-commands.js';
 import { DirectoryView } from '../../../src/contexts/access/views/directory.js';
 import { onTestApp } from '../../support/app.js';
 import {

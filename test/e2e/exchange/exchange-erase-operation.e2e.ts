@@ -3,7 +3,7 @@ import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-re
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import { onTestApp } from '../../support/app.js';
 import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
-import { invoke } from '../../support/programs/operator.js';
+import { invoke } from '../../support/programs/cli.js';
 
 const app = onTestApp();
 const PERSON = { user_id: 'quixotina@unmistakable.example', withdraw_address_memo: 'memo of vandersnoot' };

@@ -17,7 +17,7 @@ import {
   type ExchangeClient,
 } from '../../support/exchange/exchange-client.js';
 import { ADDRESS, orderIn, type OrdersPage } from '../../support/exchange/exchange-orders.js';
-import { expectInOrder } from '../../support/in-order.js';
+import { expectAuditPasses } from '../../support/audit-passes.js';
 import { startCollector, type Span } from '../../support/programs/otlp-collector.js';
 import { specFolder } from '../../support/run-folder.js';
 
@@ -54,7 +54,7 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
-  await expectInOrder(app.config.databaseUrl!);
+  await expectAuditPasses(app.config.databaseUrl!);
   await app.close();
   collector.closeAllConnections();
   await new Promise((resolve) => collector.close(resolve));
@@ -152,7 +152,7 @@ it('user_id, tag and memo of orders are in no table in clear, and after an erasu
   const rebuilt = (await run('rebuild', 'exchange.views')).printed;
   expect(rebuilt).toContain('exchange.orders');
   expect((await listed()).orders).toEqual(orders);
-  await expectInOrder(app.config.databaseUrl!);
+  await expectAuditPasses(app.config.databaseUrl!);
   expect(await found(gone)).toEqual([]);
 });
 

@@ -11,7 +11,7 @@ import { startService } from '../../../sandbox/service.js';
 import type { Service } from '../../../src/service.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
-import { invoke } from '../../support/programs/operator.js';
+import { invoke } from '../../support/programs/cli.js';
 import { specFolder } from '../../support/run-folder.js';
 
 const NOWHERE = '/v1/nothing';

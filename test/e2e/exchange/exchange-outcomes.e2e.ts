@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.js';
 import { TestChain } from '../../support/payouts/chain.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { ADDRESS, expectProblem, orderIn } from '../../support/exchange/exchange-orders.js';
-import { invoke, type Run } from '../../support/programs/operator.js';
+import { invoke, type Run } from '../../support/programs/cli.js';
 
 const eventStoreDb = process.env['EVENTSTOREDB_URL'];
 const STORES: readonly (readonly [string, TestSettings])[] = [

@@ -156,7 +156,8 @@ describe('the page', () => {
     expect(response.headers.get('referrer-policy')).toBe('no-referrer');
     const html = await response.text();
     expect(html).not.toMatch(/<script>|<style|style="|\son\w+=/);
-    const files = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path!);
+    const [icon, ...files] = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path!);
+    expect((await fetch(`${payUrl(app)}${icon}`)).headers.get('content-type')).toBe('image/svg+xml');
     expect(files).toHaveLength(2);
     for (const path of files) {
       const file = await fetch(`${payUrl(app)}${path}`);

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { IssueSecret, RevokeSecret } from '../../../src/contexts/access/application/credentials.js';
+import { IssueSecret, RevokeSecret } from '../../../src/contexts/access/application/secret-commands.js';
 import { DirectoryView } from '../../../src/contexts/access/views/directory.js';
 import type { PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types.js';
 import { FRESH_MS } from '../../../src/platform/http/merchant-directory.js';

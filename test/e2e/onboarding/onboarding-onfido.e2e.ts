@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { en } from '../../../src/contexts/onboarding/words/en.js';
+import { en } from '../../../src/contexts/onboarding/messages/en.js';
 import { Images } from '../../../src/contexts/onboarding/store/images.js';
 import { eventually } from '../../support/eventually.js';
 import {
@@ -11,7 +11,7 @@ import {
   urlOf,
 } from '../../support/onboarding/onboard.js';
 import { Onfido } from '../../support/onboarding/onfido/onfido.js';
-import { invoke } from '../../support/programs/operator.js';
+import { invoke } from '../../support/programs/cli.js';
 import { pageUrl, startPeople, type People } from '../../support/onboarding/people.js';
 
 const MASTER_KEY = '22'.repeat(32);

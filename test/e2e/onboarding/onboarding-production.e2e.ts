@@ -14,7 +14,7 @@ import { eventually } from '../../support/eventually.js';
 import { BROWSER } from '../../support/onboarding/onboard.js';
 import { PHOTO } from '../../support/onboarding/images.js';
 import { Onfido } from '../../support/onboarding/onfido/onfido.js';
-import { invoke } from '../../support/programs/operator.js';
+import { invoke } from '../../support/programs/cli.js';
 import { testDatabase, type TestDatabase } from '../../support/postgres.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 import { specFolder } from '../../support/run-folder.js';

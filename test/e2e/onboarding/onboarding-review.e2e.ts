@@ -1,14 +1,15 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { IDENTITY_VERIFIER, CARD_ISSUER } from '../../../src/contexts/onboarding/application/ports.js';
-import { en } from '../../../src/contexts/onboarding/words/en.js';
+import { en } from '../../../src/contexts/onboarding/messages/en.js';
 import { RetryStep } from '../../../src/contexts/onboarding/application/operator-commands.js';
 import { SandboxCards } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { Images } from '../../../src/contexts/onboarding/store/images.js';
-import { OldRows, ProgressGauge } from '../../../src/contexts/onboarding/application/background-jobs.js';
+import { OnboardingRetention } from '../../../src/contexts/onboarding/application/onboarding-retention.js';
+import { ProgressGauge } from '../../../src/contexts/onboarding/application/progress-gauge.js';
 import { registry } from '../../../src/platform/telemetry/metrics.js';
 import { eventually } from '../../support/eventually.js';
 import { confirmed, eventsOf, onboardingOf, submitted, urlOf } from '../../support/onboarding/onboard.js';
-import { invoke, type Run } from '../../support/programs/operator.js';
+import { invoke, type Run } from '../../support/programs/cli.js';
 import { startPeople, type People } from '../../support/onboarding/people.js';
 
 const MASTER_KEY = '11'.repeat(32);
@@ -178,7 +179,9 @@ describe('a provider that gives nothing', () => {
     for (const userId of [old, fresh]) await images.keep(userId, image);
     const sql = `update onboarding.images set stored_at = now() - interval '49 hours' where user_id = $1`;
     await people.database.query(sql, [old]);
-    await people.module.get(OldRows, { strict: false }).work.options.run(new AbortController().signal);
+    await people.module
+      .get(OnboardingRetention, { strict: false })
+      .work.options.run(new AbortController().signal);
     expect([await images.kinds(old), await images.kinds(fresh)]).toEqual([[], ['selfie']]);
   });
 });

@@ -7,7 +7,7 @@ import {
 } from '../../../src/contexts/access/application/merchant-commands.js';
 import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
 import type { OnboardingFacts } from '../../../src/contexts/onboarding/http/widget/onboarding-types.js';
-import { WORDS } from '../../../src/contexts/onboarding/words/words.js';
+import { MESSAGES } from '../../../src/contexts/onboarding/messages/messages.js';
 import { eventually } from '../../support/eventually.js';
 import { factsIn } from '../../support/onboarding/people.js';
 import { framersOf, TERMS, Widget, type Visitor } from '../../support/onboarding/widget-harness.js';
@@ -137,7 +137,9 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     expect(response.headers.get('set-cookie')).toBeNull();
     const html = await response.text();
     expect(html).not.toMatch(/<script>|<style|style="|\son\w+=/);
-    const files = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path!);
+    const [icon, ...files] = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path!);
+    expect(icon).toBe('/onboarding/assets/icon.svg');
+    expect((await fetch(`${widget.url}${icon}`)).headers.get('content-type')).toBe('image/svg+xml');
     expect(files).toEqual([
       expect.stringMatching(/^\/onboarding\/assets\/style-[0-9a-f]{16}\.css$/),
       expect.stringMatching(/^\/onboarding\/assets\/script-[0-9a-f]{16}\.js$/),
@@ -189,7 +191,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
         today: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
         sandbox: { rejected: 'Rejected', review: 'Review', cardFails: 'Cardless' },
         locale,
-        words: WORDS[locale],
+        messages: MESSAGES[locale],
       });
     }
   });
@@ -233,6 +235,6 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
   it('of a refusal speaks the language of the browser too', async () => {
     const headers = { ...HTML, 'accept-language': 'es' };
     const lost = await fetch(`${widget.url}/onboarding?merchant_id=x&user_id=y`, { headers });
-    expect(await lost.text()).toMatch(new RegExp(`<html lang="es">[^]*${WORDS.es.refusedLink}`));
+    expect(await lost.text()).toMatch(new RegExp(`<html lang="es">[^]*${MESSAGES.es.refusedLink}`));
   });
 });

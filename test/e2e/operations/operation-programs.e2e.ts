@@ -5,7 +5,7 @@ import type { OperationJson } from '../../../src/platform/operations/operations.
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { invoke } from '../../support/programs/operator.js';
+import { invoke } from '../../support/programs/cli.js';
 
 interface Merchant {
   readonly merchant: { readonly status: string };

@@ -66,6 +66,28 @@ it(
 );
 
 it(
+  'a key that seals is created once, although the process is killed after it was',
+  async () => {
+    const keys = async (): Promise<number> => {
+      const rows = await app.database.query('select from platform.key_ring group by key_id');
+      return rows.length;
+    };
+    const before = await keys();
+    const args = ['keys', 'fresh', '--reason', 'a rotation'];
+    expect(await runBuilt(app, CLI, { FAILPOINT: 'operation.written' }, ...args).ended).toBe('SIGKILL');
+    expect(await keys()).toBe(before + 1);
+    await eventually(async () => {
+      const rows = await app.database.query<{ status: string }>(
+        `select status from operations.operations where name = 'keys.create'`,
+      );
+      return rows.map(({ status }) => status).join() === 'executed';
+    }, 2 * WAIT_MS);
+    expect(await keys()).toBe(before + 1);
+  },
+  4 * WAIT_MS,
+);
+
+it(
   'an operation whose process is stopped at any of its points, and continues once a worker has executed it, is executed once',
   async () => {
     await Promise.all(

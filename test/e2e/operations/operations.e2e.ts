@@ -3,11 +3,12 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { OperationLog } from '../../../src/contexts/operations/application/operation-log.js';
 import { LookupsView } from '../../../src/contexts/operations/contract.js';
 import { requestOf, requestOperation } from '../../../src/contexts/operations/domain/decisions.js';
-import { Lookups } from '../../../src/platform/operations/lookups.js';
+import { AccessRecords } from '../../../src/platform/operations/access-records.js';
 import { SHELL, Operations, type OperationJson } from '../../../src/platform/operations/operations.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
+import { invoke } from '../../support/programs/cli.js';
 
 const reason = 'an older version wrote it';
 const because = { reason: 'checked with the team' };
@@ -37,6 +38,18 @@ describe('operations of operators', () => {
     app.database.query('select reason from event_store.passing_types where type = $1', [type]);
   const listed = async (query: string): Promise<OperationJson[]> =>
     (await ada!.get(`/operations?${query}`)).json<{ operations: OperationJson[] }>().operations;
+
+  /** What `audit explain operation` says that it changed outside the log. */
+  const changedBy = async (id: string): Promise<readonly string[]> => {
+    const { databaseUrl, masterKey } = app.config;
+    const env = { DATABASE_URL: databaseUrl!, MASTER_KEY: masterKey! };
+    const { printed } = await invoke('audit', env, '--json', 'explain', 'operation', id);
+    const { sections } = JSON.parse(printed) as {
+      readonly sections: readonly { readonly title: string; readonly rows: readonly [string, string][] }[];
+    };
+    const rows = sections.find(({ title }) => title === 'what it changed outside the log')?.rows ?? [];
+    return rows.map(([what, text]) => `${what} ${text.split(',')[0]}`);
+  };
 
   it('that need a second person have no effect until another person approves them', async () => {
     const type = nextType();
@@ -96,6 +109,7 @@ describe('operations of operators', () => {
       },
     });
     expect(await passing(type)).toEqual([{ reason }]);
+    expect(await changedBy(operation.id)).toEqual([`passing_type ${type}`]);
     expect((await bob!.post(`${path}/reject`, because)).status).toBe(409);
     expect((await ada!.get(path)).headers['etag']).toBe('"2"');
     expect((await ada!.get(path)).json()).toEqual({
@@ -180,6 +194,13 @@ describe('operations of operators', () => {
     expect(await passing(type)).toEqual([]);
   });
 
+  it('are filtered by text without control characters, which no database would find', async () => {
+    for (const filter of ['name', 'subject_id']) {
+      const response = await ada!.get(`/operations?${filter}=%00`);
+      expect([filter, response.status]).toEqual([filter, 400]);
+    }
+  });
+
   it('rebuild a read model in the background', async () => {
     const rebuild = await ada!.post('/system/projections/operations.views/rebuild', { reason });
     expect(rebuild.json()).toMatchObject({ operation: { status: 'executed', approval: 'none' } });
@@ -187,7 +208,9 @@ describe('operations of operators', () => {
     expect((await ada!.post('/system/projections/nothing/rebuild', { reason })).status).toBe(404);
     const open = () => app.database.query(`select from work.items where kind = 'operations.rebuilding'`);
     await eventually(async () => (await open()).length === 0);
-    expect((await listed('name=projections.rebuild'))[0]).toMatchObject({ status: 'executed' });
+    const { id } = rebuild.json<{ operation: OperationJson }>().operation;
+    expect((await listed('name=projections.rebuild'))[0]).toMatchObject({ id, status: 'executed' });
+    expect(await changedBy(id)).toEqual(['read_model operations.views']);
   });
 
   it('retire a former master key only where a second person agrees', async () => {
@@ -200,10 +223,10 @@ describe('operations of operators', () => {
 
   it('and reads of operators are listed for the merchant, the newest first', async () => {
     const merchantId = app.merchant.credentials.apiKey;
-    const lookups = app.app.get(Lookups, { strict: false });
+    const accessRecords = app.app.get(AccessRecords, { strict: false });
     const view = app.app.get(LookupsView, { strict: false });
     const before = Date.now();
-    await lookups.read(
+    await accessRecords.record(
       { operatorId: ada!.operatorId, name: 'Ada' },
       [merchantId, randomUUID(), merchantId],
       'payouts',

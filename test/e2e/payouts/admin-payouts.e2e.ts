@@ -12,7 +12,7 @@ import {
   settledPayout,
   type PayoutBody,
 } from '../../support/payouts/payout-calls.js';
-import { invoke } from '../../support/programs/operator.js';
+import { invoke } from '../../support/programs/cli.js';
 
 interface Check {
   readonly last_at: string | null;

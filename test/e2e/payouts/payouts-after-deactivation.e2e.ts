@@ -7,7 +7,8 @@ import { ACT } from '../../support/onboarding/people.js';
 import { InMemoryEventStore } from '../../support/in-memory-event-store.js';
 import type { EventStore, JsonObject, RecordedEvent } from '../../../src/platform/event-store/port.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
-import { KNOWN_EVENTS } from '../../../src/composition.js';
+import { ALL_CONTEXTS } from '../../../src/composition.js';
+import { knownEvents } from '../../../src/platform/context.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { newId } from '../../../src/kernel/ids.js';
 import {
@@ -194,7 +195,7 @@ function payoutOf({ data }: RecordedEvent): string {
 
 function loopOver(store: EventStore): CommandLoop {
   const registry = new EventRegistry();
-  registry.register(KNOWN_EVENTS);
+  registry.register(knownEvents(ALL_CONTEXTS));
   const noKeys = { obtain: async () => null, find: async () => new Map() };
   return new CommandLoop(store, new EventCodec(registry, noKeys));
 }

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { EVENT_STORE, type EventStore, type NewEvent } from '../../../src/platform/event-store/port.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { Service } from '../../../src/service.js';
-import { invoke, type Run } from '../../support/programs/operator.js';
+import { invoke, type Run } from '../../support/programs/cli.js';
 import { PayoutHarness, type TestUser } from '../../support/payouts/payout-harness.js';
 import { TestNode } from '../../support/payouts/test-node.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { invoke } from '../../support/programs/operator.js';
+import { invoke } from '../../support/programs/cli.js';
 import { createPayee, reported, USERS } from '../../support/payouts/payout-calls.js';
 
 interface System {

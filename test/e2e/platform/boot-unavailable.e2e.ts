@@ -61,7 +61,7 @@ describe('a boot while something it needs is unavailable', () => {
     60_000,
   );
 
-  it('says what PostgreSQL refuses', async () => {
+  it('a database that does not exist is named in one sentence, and the exit code is 69', async () => {
     const wrong = new URL(db.url);
     wrong.pathname = '/no_such_database';
     const { said, code } = await boot({ CHAIN_RPC_URL: `http://${nowhere}`, DATABASE_URL: wrong.href });

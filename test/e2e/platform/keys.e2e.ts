@@ -7,7 +7,7 @@ import { startService } from '../../../sandbox/service.js';
 import type { Service } from '../../../src/service.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { invoke } from '../../support/programs/operator.js';
+import { invoke } from '../../support/programs/cli.js';
 import { SignedClient } from '../../support/http/signed-client.js';
 
 const REFUSED = /(^|\n)MASTER_KEY does not match the key this database was sealed with\. .*\n78$/;

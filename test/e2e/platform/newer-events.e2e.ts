@@ -4,7 +4,7 @@ import { newId } from '../../../src/kernel/ids.js';
 import { scrape } from '../../../src/platform/telemetry/metrics.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { invoke, type Run } from '../../support/programs/operator.js';
+import { invoke, type Run } from '../../support/programs/cli.js';
 import { createUser, getPayout, report, reported, USERS } from '../../support/payouts/payout-calls.js';
 
 const ENDPOINTS = '/merchants/v1/webhook_endpoints';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ConfigError } from '../../../src/platform/config/settings.js';
-import { invoke } from '../../support/programs/operator.js';
+import { invoke } from '../../support/programs/cli.js';
 import { onTestDatabase } from '../../support/postgres.js';
 
 describe.each<[string, string, readonly string[]]>([

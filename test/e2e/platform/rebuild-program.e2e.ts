@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import pg from 'pg';
-import { invoke } from '../../support/programs/operator.js';
+import { invoke } from '../../support/programs/cli.js';
 import { dropTestDatabase, testDatabaseUrl } from '../../support/postgres.js';
 import { VIEWS } from '../../support/event-store/read-models.js';
 

@@ -6,7 +6,8 @@ import { PERSONAL_KEYS } from '../../../src/contexts/audit/application/personal-
 import { verify } from '../../../src/contexts/audit/application/verify.js';
 import type { TableCheck } from '../../../src/platform/projections/table-check.js';
 import { liveTables } from '../../../src/contexts/audit/cli/live-tables.js';
-import { ALL_CONTEXTS, KNOWN_EVENTS, MIGRATIONS, readConfig } from '../../../src/composition.js';
+import { ALL_CONTEXTS, MIGRATIONS, readConfig } from '../../../src/composition.js';
+import { knownEvents } from '../../../src/platform/context.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
 import type { EventStore } from '../../../src/platform/event-store/port.js';
@@ -17,7 +18,7 @@ import { Checkpoints } from '../../../src/platform/projections/checkpoints.js';
 import { ReadModelRebuild, type Rebuilt } from '../../../src/platform/projections/read-model-rebuild.js';
 import { SubscriptionRegistry } from '../../../src/platform/projections/subscription-registry.js';
 import { SubscriptionRunner } from '../../../src/platform/projections/subscription-runner.js';
-import { ViewProgress } from '../../../src/platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../src/platform/projections/subscription-progress.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { eventually } from '../../support/eventually.js';
 import { Gate } from '../../support/gate.js';
@@ -32,7 +33,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
   let store: PostgresEventStore;
   let reader: pg.Client;
   let worker: SubscriptionRunner;
-  let progress: ViewProgress;
+  let progress: SubscriptionProgress;
   let gate: Gate;
 
   beforeAll(async () => {
@@ -42,7 +43,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     await reader.connect();
     gate = new Gate();
     const { registry, checkpoints, codec } = parts();
-    progress = new ViewProgress(checkpoints, registry, codec, store, { readYourWritesMs: 20_000 });
+    progress = new SubscriptionProgress(checkpoints, registry, codec, store, { readYourWritesMs: 20_000 });
     worker = new SubscriptionRunner(
       registry,
       checkpoints,
@@ -67,7 +68,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     const registry = new SubscriptionRegistry();
     registry.register(definition);
     const events = new EventRegistry();
-    events.register(KNOWN_EVENTS);
+    events.register(knownEvents(ALL_CONTEXTS));
     const keys = { obtain: async () => null, find: async () => new Map() };
     return {
       registry,
@@ -85,7 +86,14 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
         return store.readAll(after, limit);
       },
     });
-    const rebuilding = new ReadModelRebuild(registry, checkpoints, codec, gated, db.database).rebuild(name, {
+    const rebuilding = new ReadModelRebuild(
+      registry,
+      checkpoints,
+      codec,
+      gated,
+      db.database,
+      new PassingTypes(db.database),
+    ).rebuild(name, {
       compareOnly,
       ...(print === undefined ? {} : { print }),
     });
@@ -102,7 +110,7 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     });
     const result = await store.commit({ appends });
     if (result.outcome !== 'committed') throw new Error(result.outcome);
-    expect(await progress.reached(name, result.position)).toBe(true);
+    expect(await progress.waitFor(name, result.position)).toBe(true);
   }
 
   async function seen(): Promise<number> {

@@ -49,6 +49,7 @@ export function describePages(world: PortalWorld): void {
     it('a payout with its evidence and its proof', async () => {
       const user = await world.enter();
       await user.open(`/payouts/${world.morning.received.id}`, /received/);
+      await user.page.locator('dd').getByText('25.50 USDC').waitFor();
       const evidence = user.page.getByRole('region', { name: 'Evidence' });
       await evidence.getByText('SHA-256 of the receipt').waitFor();
       const proof = user.page.getByRole('region', { name: 'Proof in the ledger' });
@@ -70,7 +71,7 @@ export function describePages(world: PortalWorld): void {
       const { headers } = await wrong.post('/merchants/v1/users', { phone_number: '+14155550123' });
       const user = await world.enter();
       await eventually(async () => {
-        await user.open('/requests?refused=only', 'Requests');
+        await user.open('/requests?status=401', 'Requests');
         await user.settled();
         return (await user.rows().count()) > 0;
       });

@@ -6,7 +6,7 @@ import { CLI, MAIN, runBuilt } from '../../support/erasure/killed.js';
 import { deactivate, live, type Life } from '../../support/erasure/life.js';
 import { dumpOf, openedOf, tracesOf } from '../../support/erasure/traces.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
-import { expectInOrder } from '../../support/in-order.js';
+import { expectAuditPasses } from '../../support/audit-passes.js';
 
 const [RECORDED, ...OF_THE_WORKER] = ERASURE_FAILPOINTS;
 const ERASE = ['--reason', 'request of the person', '--yes'];
@@ -22,7 +22,7 @@ beforeAll(async () => {
   await app.stop();
 });
 afterAll(async () => {
-  await expectInOrder(app.config.databaseUrl!);
+  await expectAuditPasses(app.config.databaseUrl!);
   await app.close();
 });
 

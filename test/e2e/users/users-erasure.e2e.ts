@@ -15,8 +15,8 @@ import { batchOf, eventItem } from '../../support/tracking/event-batches.js';
 import { eventually } from '../../support/eventually.js';
 import { REQUEST } from '../../support/onboarding/onboard.js';
 import { createUser, report, USERS } from '../../support/payouts/payout-calls.js';
-import type { Run } from '../../support/programs/operator.js';
-import { expectInOrder } from '../../support/in-order.js';
+import type { Run } from '../../support/programs/cli.js';
+import { expectAuditPasses } from '../../support/audit-passes.js';
 
 /** Of one life. */
 const DELIVERIES = 5;
@@ -55,7 +55,7 @@ describe('an erased user', () => {
     await erase(app, life.id);
   });
   afterAll(async () => {
-    await expectInOrder(app.config.databaseUrl!);
+    await expectAuditPasses(app.config.databaseUrl!);
     await app.close();
     await receiver.stop();
   });

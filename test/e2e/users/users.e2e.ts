@@ -4,7 +4,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { StartDeactivation } from '../../../src/contexts/users/contract.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { expectInOrder } from '../../support/in-order.js';
+import { expectAuditPasses } from '../../support/audit-passes.js';
 import { onboardingOf, submitted } from '../../support/onboarding/onboard.js';
 import { ACT } from '../../support/onboarding/people.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
@@ -179,7 +179,7 @@ describe('users', () => {
   });
 
   describe('POST /sandbox/users/{id}/complete_onboarding', () => {
-    afterAll(() => expectInOrder(app.config.databaseUrl!));
+    afterAll(() => expectAuditPasses(app.config.databaseUrl!));
 
     it('200: the user is active, with its own wallet, also by concurrent calls and again', async () => {
       const [one, two] = [(await created())['id']!, (await created())['id']!];

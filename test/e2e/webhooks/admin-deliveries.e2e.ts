@@ -5,7 +5,7 @@ import type { AdminClient } from '../../support/admin/admin-client.js';
 import type { TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
-import { invoke } from '../../support/programs/operator.js';
+import { invoke } from '../../support/programs/cli.js';
 import {
   MerchantWebhooks,
   onWebhookHarness,

@@ -141,7 +141,7 @@ inOwnNetwork('names and addresses', () => {
   it('that never respond delay no other receiver, nor queries of our own', () => {
     for (const { other, ownMs, outcomes, unresponsiveMs } of [
       found.unresponsive,
-      found.unansweredShortNames,
+      found.unresponsiveShortNames,
     ]) {
       expect(other).toMatchObject({ outcome: 204 });
       // A query without a response takes a third of the time.
@@ -162,7 +162,7 @@ inOwnNetwork('names and addresses', () => {
 
   it('leave nothing behind', () => {
     expect(found.leftovers).toEqual([]);
-    expect(found.unansweredQuestions).toBe(1);
+    expect(found.queriesWithoutResponse).toBe(1);
   });
 });
 

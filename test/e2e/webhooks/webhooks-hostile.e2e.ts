@@ -96,9 +96,9 @@ describe('a delivery to a hostile receiver', () => {
     ['accepts and never responds', 'timeout'],
     ['drips its body', 'timeout'],
     ['closes after the request', 'send'],
-    ['resets within its response', 'answer'],
-    ['endless header fields', 'answer'],
-    ['garbage before the status line', 'answer'],
+    ['resets within its response', 'response'],
+    ['endless header fields', 'response'],
+    ['garbage before the status line', 'response'],
     ['a self-signed certificate', 'tls'],
     ['refuses connections', 'connect'],
   ] as const;

@@ -51,7 +51,7 @@ describe('npm run webhooks:listen', () => {
     expect(printed).toMatchObject({ id, type: 'webhook_endpoint.test', attempt: 1, verified: true });
     expect(printed).toMatchObject({
       reason: null,
-      answered: 204,
+      status: 204,
       body: { id, merchant_id: expect.any(String) },
     });
     expect(await listener.end('SIGTERM')).toBe(0);
@@ -93,8 +93,8 @@ describe('npm run webhooks:listen', () => {
     const id = await test((await endpoints())[0]!);
     const printed = await listener.printed(2);
     expect(printed).toMatchObject([
-      { id, attempt: 1, answered: 500 },
-      { id, attempt: 2, answered: 200 },
+      { id, attempt: 1, status: 500 },
+      { id, attempt: 2, status: 200 },
     ]);
     const secret = /whsec_\S+/.exec(listener.errors)![0];
     for (const { path, headers, body } of application.received) {
@@ -104,7 +104,7 @@ describe('npm run webhooks:listen', () => {
     }
     await application.stop();
     await test((await endpoints())[0]!);
-    expect((await listener.printed(3))[2]).toMatchObject({ answered: 502, error: 'ECONNREFUSED' });
+    expect((await listener.printed(3))[2]).toMatchObject({ status: 502, error: 'ECONNREFUSED' });
   });
 
   it('responds with another status, and later, on request', async () => {
@@ -113,8 +113,8 @@ describe('npm run webhooks:listen', () => {
     const began = performance.now();
     const id = await test((await endpoints())[0]!);
     expect(await listener.printed(2)).toMatchObject([
-      { id, attempt: 1, answered: 429 },
-      { id, attempt: 2, answered: 429 },
+      { id, attempt: 1, status: 429 },
+      { id, attempt: 2, status: 429 },
     ]);
     expect(performance.now() - began).toBeGreaterThan(290);
   });

@@ -57,5 +57,6 @@ export type Console = Awaited<ReturnType<typeof startConsole>>;
 export interface Session {
   readonly operator: { readonly id: string; readonly role: string };
   readonly scopes: readonly string[];
+  readonly decisions: readonly string[];
   readonly method: string;
 }

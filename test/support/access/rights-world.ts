@@ -5,14 +5,24 @@ import {
   IssueAdminKeyHandler,
   RollAdminKey,
   RollAdminKeyHandler,
+  ActivateAdminKey,
+  ActivateAdminKeyHandler,
+  RevokeAdminKey,
+  RevokeAdminKeyHandler,
 } from '../../../src/contexts/access/application/admin-key-commands.js';
 import { credentialOperations } from '../../../src/contexts/access/application/credential-operations.js';
 import { People } from '../../../src/contexts/access/application/console/people.js';
 import { CredentialSecrets } from '../../../src/contexts/access/application/credential-secrets.js';
-import { AccessChangeHandler, Credentials } from '../../../src/contexts/access/application/credentials.js';
+import { AccessCommands } from '../../../src/contexts/access/application/access-commands.js';
 import {
   CreateOperator,
   CreateOperatorHandler,
+  UpdateOperator,
+  UpdateOperatorHandler,
+  AddPasskey,
+  AddPasskeyHandler,
+  RemovePasskey,
+  RemovePasskeyHandler,
 } from '../../../src/contexts/access/application/operator-commands.js';
 import { AdminKeyHolders } from '../../../src/contexts/access/application/key-holders.js';
 import type { AdminKeyDirectory } from '../../../src/contexts/access/application/known-admin-keys.js';
@@ -37,37 +47,44 @@ import { deriveId, newId } from '../../../src/kernel/ids.js';
 import type { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { CommandLoop as Loop } from '../../../src/platform/event-store/command-loop.js';
 import type { OperationRequest, Requester } from '../../../src/platform/operations/operations.js';
-import { ViewProgress } from '../../../src/platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../src/platform/projections/subscription-progress.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
-import { operationsOn } from '../operations/bench.js';
+import { operationsOn } from '../operations/operations-harness.js';
 import { newSecretsInMemory } from './new-secrets.js';
 
 const keyedHash = new KeyedHash(randomBytes(32));
 const secrets = new CredentialSecrets(new Sealer(randomBytes(32)), keyedHash, newSecretsInMemory(), {
   mode: 'sandbox',
 });
-const progress = { reached: async () => true, require: async () => undefined } as unknown as ViewProgress;
+const progress = {
+  waitFor: async () => true,
+  requireCurrent: async () => undefined,
+} as unknown as SubscriptionProgress;
 
 function commandsOn(
   loop: CommandLoop,
   clock: Clock,
   persons: readonly string[],
 ): ReadonlyMap<unknown, unknown> {
-  const credentials = new Credentials(loop, clock, secrets, progress);
+  const access = new AccessCommands(loop, clock, secrets, progress);
   const handlers = new Map<unknown, { execute(command: never): Promise<unknown> }>([
-    [IssueAdminKey, new IssueAdminKeyHandler(credentials, loop, secrets)],
-    [RollAdminKey, new RollAdminKeyHandler(credentials, loop, secrets, clock)],
-    [CreateOperator, new CreateOperatorHandler(credentials, keyedHash)],
+    [IssueAdminKey, new IssueAdminKeyHandler(access, loop, secrets)],
+    [RollAdminKey, new RollAdminKeyHandler(access, loop, secrets, clock)],
+    [CreateOperator, new CreateOperatorHandler(access, keyedHash)],
+    [ActivateAdminKey, new ActivateAdminKeyHandler(access)],
+    [RevokeAdminKey, new RevokeAdminKeyHandler(access)],
+    [UpdateOperator, new UpdateOperatorHandler(access)],
+    [AddPasskey, new AddPasskeyHandler(access)],
+    [RemovePasskey, new RemovePasskeyHandler(access)],
   ]);
-  const changes = new AccessChangeHandler(credentials);
   const execute = (command: object): Promise<unknown> =>
-    (handlers.get(command.constructor) ?? changes).execute(command as never);
+    handlers.get(command.constructor)!.execute(command as never);
   return new Map<unknown, unknown>([
     [CommandBus, { execute }],
     [Loop, loop],
     [CredentialSecrets, secrets],
-    [ViewProgress, progress],
+    [SubscriptionProgress, progress],
     // Those who are none any more are sorted out by their streams.
     [OperatorsView, { administrators: async () => persons, count: async () => persons.length }],
   ]);

@@ -7,7 +7,11 @@ import {
   type SignedHead,
   type SigningKey,
 } from '../../../src/contexts/audit/domain/signed-head.js';
-import type { CheckedLedger } from '../../../src/contexts/audit/application/check-ledger.js';
+import {
+  LedgerCheck,
+  type CheckedLedger,
+  type LedgerReport,
+} from '../../../src/contexts/audit/application/check-ledger.js';
 import { keyIdOf, newKeyPair, signText } from '../../../src/contexts/audit/application/ledger-keys.js';
 import type { Leaf, LedgerState } from '../../../src/contexts/audit/store/ledger.js';
 
@@ -76,4 +80,14 @@ export async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
   for await (const item of items) list.push(item);
   return list;
+}
+
+/** Compares the whole log, page by page, with the ledger. */
+export async function checkLedger(
+  pages: AsyncIterable<readonly LeafEvent[]>,
+  ledger: CheckedLedger,
+): Promise<LedgerReport> {
+  const check = await LedgerCheck.begin(ledger);
+  for await (const page of pages) await check.add(page);
+  return check.end();
 }

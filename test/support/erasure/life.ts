@@ -19,7 +19,7 @@ import type { TestApp } from '../app.js';
 import { batchOf, eventItem } from '../tracking/event-batches.js';
 import { BROWSER, REQUEST } from '../onboarding/onboard.js';
 import { eventually } from '../eventually.js';
-import { invoke, type Run } from '../programs/operator.js';
+import { invoke, type Run } from '../programs/cli.js';
 import { reported, settledPayout, USERS } from '../payouts/payout-calls.js';
 import type { ApiResponse } from '../http/signed-client.js';
 

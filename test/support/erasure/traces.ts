@@ -1,7 +1,7 @@
 import { createDecipheriv } from 'node:crypto';
 import type { Database } from '../../../src/platform/postgres/database.js';
 import { MasterKey } from '../../../src/platform/sealing/key-ring.js';
-import { placeOfPersonalKey } from '../../../src/platform/sealing/personal-keys.js';
+import { associatedDataOfPersonalKey } from '../../../src/platform/sealing/personal-keys.js';
 import { keyId, Sealer } from '../../../src/platform/sealing/sealer.js';
 
 /** A text in which something may be found, and where it is from. */
@@ -88,7 +88,9 @@ async function keysOf(database: Pick<Database, 'query'>, masterKey: string): Pro
   );
   return [
     ...ring,
-    ...persons.map(({ subject, wrapped_key }) => sealer.openBytes(wrapped_key, placeOfPersonalKey(subject))),
+    ...persons.map(({ subject, wrapped_key }) =>
+      sealer.openBytes(wrapped_key, associatedDataOfPersonalKey(subject)),
+    ),
   ];
 }
 

@@ -5,7 +5,6 @@ import { orderViews } from '../../../src/contexts/exchange/views/order-projectio
 import { payoutViews } from '../../../src/contexts/payouts/views/projection.js';
 import { usersProjection } from '../../../src/contexts/users/views/users-projection.js';
 import { operationViews } from '../../../src/contexts/operations/views/operation-projection.js';
-import { endpointsProjection } from '../../../src/contexts/webhooks/views/endpoints-projection.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { JsonObject } from '../../../src/platform/event-store/port.js';
 import type { SubscriptionDefinition } from '../../../src/platform/projections/projection.js';
@@ -95,20 +94,6 @@ export const VIEWS: readonly View[] = [
       ];
     },
     count: `select count(*)::int as n from onboarding.progress where stage = 'phone_verified'`,
-  },
-  {
-    definition: endpointsProjection,
-    tables: ['webhooks.endpoints'],
-    facts: () => {
-      const endpoint = { endpoint_id: newId(), merchant_id: newId() };
-      const fields = { url: 'https://example.com/', description: null, event_types: ['payout.received'] };
-      const registered = { ...endpoint, ...fields, sealed_signing_secret: 'sealed', created_at: AT };
-      return [
-        ['webhook_endpoint.registered.v1', registered],
-        ['webhook_endpoint.disabled.v1', { ...endpoint, cause: 'failing', at: AT }],
-      ];
-    },
-    count: `select count(*)::int as n from webhooks.endpoints where status = 'disabled'`,
   },
   {
     definition: operationViews,

@@ -13,7 +13,7 @@ import { ReadModelRebuild } from '../../../src/platform/projections/read-model-r
 import { SubscriptionLag } from '../../../src/platform/projections/subscription-lag.js';
 import { SubscriptionRegistry } from '../../../src/platform/projections/subscription-registry.js';
 import { SubscriptionRunner } from '../../../src/platform/projections/subscription-runner.js';
-import { ViewProgress } from '../../../src/platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../src/platform/projections/subscription-progress.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { WAIT_MS } from '../eventually.js';
@@ -28,7 +28,7 @@ export const NEWER = 'thing.relevant.v2';
 export interface SubscriptionProcess {
   readonly checkpoints: Checkpoints;
   readonly passing: PassingTypes;
-  readonly progress: ViewProgress;
+  readonly progress: SubscriptionProgress;
   readonly runner: SubscriptionRunner;
   readonly rebuild: ReadModelRebuild;
   /** Measures as if it were `ms` later. */
@@ -82,7 +82,7 @@ export class SubscriptionHarness {
     const codec = new EventCodec(events, keys);
     const passing = new PassingTypes(this.database.database);
     const config = { roles: ['worker' as const], readYourWritesMs: WAIT_MS };
-    const progress = new ViewProgress(checkpoints, registry, codec, store, config);
+    const progress = new SubscriptionProgress(checkpoints, registry, codec, store, config);
     const runner = new SubscriptionRunner(registry, checkpoints, codec, progress, store, config, passing);
     this.running.push(runner);
     return {
@@ -90,7 +90,7 @@ export class SubscriptionHarness {
       passing,
       progress,
       runner,
-      rebuild: new ReadModelRebuild(registry, checkpoints, codec, store, this.database.database),
+      rebuild: new ReadModelRebuild(registry, checkpoints, codec, store, this.database.database, passing),
       lagAfter: (ms) =>
         new SubscriptionLag(registry, checkpoints, store, { now: () => new Date(Date.now() + ms) }),
     };

@@ -6,7 +6,7 @@ import type {
   KnownExchangeKey,
 } from '../../../src/contexts/access/application/known-credentials.js';
 import { NO_PAGE_SETTINGS } from '../../../src/contexts/access/domain/exchange-key.js';
-import { ExchangeKey } from '../../../src/contexts/exchange/http/caller.js';
+import { CallingKey } from '../../../src/contexts/exchange/http/caller.js';
 import { ExchangeAuthentication } from '../../../src/contexts/exchange/http/exchange-authentication.js';
 import { Authentications } from '../../../src/platform/http/authentication.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../../src/platform/http/merchant-directory.js';
@@ -20,27 +20,27 @@ const keys = new Map<string, KnownExchangeKey>();
 @Controller('v1')
 class ProbeController {
   @Post('orders')
-  create(@ExchangeKey() caller: ExchangeCaller) {
+  create(@CallingKey() caller: ExchangeCaller) {
     return { key_id: caller.keyId };
   }
 
   @Patch('orders/:id/:action')
-  act(@ExchangeKey() caller: ExchangeCaller, @Param('id') id: string) {
+  act(@CallingKey() caller: ExchangeCaller, @Param('id') id: string) {
     return { key_id: caller.keyId, id };
   }
 
   @Get('merchant/orders')
-  list(@ExchangeKey() caller: ExchangeCaller) {
+  list(@CallingKey() caller: ExchangeCaller) {
     return { key_id: caller.keyId };
   }
 
   @Get('merchants/configuration')
-  configuration(@ExchangeKey() caller: ExchangeCaller) {
+  configuration(@CallingKey() caller: ExchangeCaller) {
     return { key_id: caller.keyId };
   }
 
   @Get('tokens')
-  tokens(@ExchangeKey() caller: ExchangeCaller) {
+  tokens(@CallingKey() caller: ExchangeCaller) {
     return caller;
   }
 }

@@ -1,8 +1,8 @@
 import { ProviderUnavailable } from '../../../src/platform/outbound/provider-errors.js';
 import type { ProviderOrder, Quote } from '../../../src/contexts/exchange/domain/order-events.js';
-import type { Outcome } from '../../../src/contexts/exchange/domain/observation.js';
+import type { OrderOutcome } from '../../../src/contexts/exchange/domain/observation.js';
 import type {
-  Deposit,
+  ProviderDeposit,
   ExchangeProvider,
   NewProviderOrder,
   ProviderReference,
@@ -12,9 +12,9 @@ import type {
 
 interface Kept {
   readonly order: ProviderOrder;
-  deposits: Deposit[];
+  deposits: ProviderDeposit[];
   isDepositPending: boolean;
-  outcome: Outcome | null;
+  outcome: OrderOutcome | null;
 }
 
 /** A provider whose responses a spec sets, and that counts what it is requested. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ExistingOrder, Order } from '../../../src/contexts/exchange/domain/order.js';
+import type { ExistingOrder, OrderState } from '../../../src/contexts/exchange/domain/order.js';
 import { order } from '../../../src/contexts/exchange/domain/order.js';
 import type { OrderEvent, OrderFacts } from '../../../src/contexts/exchange/domain/order-events.js';
 import { orderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
@@ -106,7 +106,7 @@ export const failed = (reason: string, refundable: string, when: string): OrderE
 
 export const observing =
   (seen: Partial<Observation>) =>
-  (state: Order): OrderEvent[] => {
+  (state: OrderState): OrderEvent[] => {
     const now = seen.at ?? at;
     return observe(
       { deposits: [], isDepositPending: false, completeUntil: now, outcome: null, ...seen, at: now },

@@ -1,6 +1,6 @@
 import type { BrowserContextOptions } from 'playwright-core';
-import type { Words } from '../../../src/contexts/exchange/words/en.js';
-import { WORDS } from '../../../src/contexts/exchange/words/words.js';
+import type { Messages } from '../../../src/contexts/exchange/messages/en.js';
+import { MESSAGES } from '../../../src/contexts/exchange/messages/messages.js';
 import type { Locale } from '../../../src/platform/http/pages/locale.js';
 import { shortAmount } from '../../../widgets/pay/decimal-text.js';
 import type { TestApp } from '../app.js';
@@ -9,12 +9,12 @@ import { eventually } from '../eventually.js';
 import { payUrl } from './pay-page.js';
 
 /** Somebody in front of the pay page. */
-export class PayGuest extends Reader<Words> {
+export class PayGuest extends Reader<Messages> {
   private constructor(
     visit: WatchedPage,
     private readonly locale: Locale,
   ) {
-    super(visit, WORDS[locale]);
+    super(visit, MESSAGES[locale]);
   }
 
   static async arrive(
@@ -27,7 +27,7 @@ export class PayGuest extends Reader<Words> {
   }
 
   /** Waits for the value of a field. */
-  async expectField(key: keyof Words, symbol: string, value: string): Promise<void> {
+  async expectField(key: keyof Messages, symbol: string, value: string): Promise<void> {
     await eventually(async () => (await this.field(key, { symbol }).inputValue()) === value);
   }
 

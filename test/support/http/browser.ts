@@ -98,42 +98,45 @@ export function onTestBrowser(): TestBrowser {
 type Values = Readonly<Record<string, string | number>>;
 
 /** A person at a page of the service, in a tab or in a frame, who reads it in their language. */
-export class Reader<Words extends Readonly<Record<keyof Words, string>>, Where extends Page | Frame = Page> {
+export class Reader<
+  Messages extends Readonly<Record<keyof Messages, string>>,
+  Where extends Page | Frame = Page,
+> {
   readonly page: Where;
   readonly problems: string[];
 
   constructor(
     { page, problems }: WatchedPage<Where>,
-    private readonly words: Words,
+    private readonly messages: Messages,
     private readonly always: Values = { merchant: 'Test merchant' },
   ) {
     this.page = page;
     this.problems = problems;
   }
 
-  says(key: keyof Words, values: Values = {}): string {
+  says(key: keyof Messages, values: Values = {}): string {
     const all: Values = { ...this.always, ...values };
-    return this.words[key].replace(/\{(\w+)\}/g, (_, name: string) => String(all[name]));
+    return this.messages[key].replace(/\{(\w+)\}/g, (_, name: string) => String(all[name]));
   }
 
   /** Waits for the heading of a screen. */
-  async heading(key: keyof Words, values?: Values): Promise<void> {
+  async heading(key: keyof Messages, values?: Values): Promise<void> {
     await this.page.getByRole('heading', { name: this.says(key, values), level: 1, exact: true }).waitFor();
   }
 
-  text(key: keyof Words, values?: Values): Locator {
+  text(key: keyof Messages, values?: Values): Locator {
     return this.page.getByText(this.says(key, values));
   }
 
-  button(key: keyof Words, values?: Values): Locator {
+  button(key: keyof Messages, values?: Values): Locator {
     return this.page.getByRole('button', { name: this.says(key, values), exact: true });
   }
 
-  async press(key: keyof Words, values?: Values): Promise<void> {
+  async press(key: keyof Messages, values?: Values): Promise<void> {
     await this.button(key, values).click();
   }
 
-  field(key: keyof Words, values?: Values): Locator {
+  field(key: keyof Messages, values?: Values): Locator {
     return this.page.getByLabel(this.says(key, values), { exact: true });
   }
 

@@ -39,10 +39,10 @@ import {
 } from '../../../src/platform/http/decorators.js';
 import {
   MERCHANT_DIRECTORY,
-  type MerchantCredentials,
+  type ApiCaller,
   type MerchantDirectory,
 } from '../../../src/platform/http/merchant-directory.js';
-import { PageSize } from '../../../src/platform/http/page-query.js';
+import { PageSize } from '../../../src/platform/http/list-query.js';
 import { Field, Nested } from '../../../src/platform/dto/field.js';
 import { digits, integer, text } from '../../../src/platform/dto/rules.js';
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
@@ -52,7 +52,7 @@ import { Reply } from '../../../src/platform/http/reply.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
-import { VitalsModule } from '../../../src/platform/boot/vitals.module.js';
+import { ReadinessModule } from '../../../src/platform/boot/readiness.module.js';
 import { SignedClient } from './signed-client.js';
 import { afterAll, beforeAll } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../postgres.js';
@@ -194,9 +194,9 @@ export interface EdgeApp {
   readonly config: Config;
   readonly log: Log;
   /** Merchants by their svc-api-key. */
-  readonly merchants: Map<string, MerchantCredentials>;
+  readonly merchants: Map<string, ApiCaller>;
   /** A client of a new merchant. */
-  client(merchant?: Partial<MerchantCredentials>): SignedClient;
+  client(merchant?: Partial<ApiCaller>): SignedClient;
   close(): Promise<void>;
 }
 
@@ -224,13 +224,13 @@ export async function startEdgeApp(
   modules: readonly (Type | DynamicModule)[] = [],
 ): Promise<EdgeApp> {
   const config = readConfig({ LOG_LEVEL: 'silent', ...env });
-  const merchants = new Map<string, MerchantCredentials>();
+  const merchants = new Map<string, ApiCaller>();
   const probe = new Probe();
   const events = new PostgresEventStore(database.pool);
 
   @Global()
   @Module({
-    imports: [HttpModule, VitalsModule, ...modules],
+    imports: [HttpModule, ReadinessModule, ...modules],
     controllers: [ProbeController],
     providers: [
       { provide: CONFIG, useValue: config },

@@ -15,7 +15,7 @@ export interface PrintedDelivery {
   readonly attempt: number;
   readonly verified: boolean;
   readonly reason: string | null;
-  readonly answered: number;
+  readonly status: number;
   readonly body: { readonly data: Record<string, unknown> };
 }
 

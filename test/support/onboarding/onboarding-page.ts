@@ -1,18 +1,18 @@
 import type { Frame, Page } from 'playwright-core';
-import type { Words } from '../../../src/contexts/onboarding/words/en.js';
-import { WORDS, type Locale } from '../../../src/contexts/onboarding/words/words.js';
+import type { Messages } from '../../../src/contexts/onboarding/messages/en.js';
+import { MESSAGES, type Locale } from '../../../src/contexts/onboarding/messages/messages.js';
 import { Reader, type WatchedPage } from '../http/browser.js';
 
 const CODE = /\d{6}|\d{3}(?: \d{3}){5}/;
 
 /** Somebody at the onboarding page, in a tab or in a frame. */
-export class Person<Where extends Page | Frame = Page> extends Reader<Words, Where> {
+export class Person<Where extends Page | Frame = Page> extends Reader<Messages, Where> {
   constructor(visit: WatchedPage<Where>, locale: Locale = 'en') {
-    super(visit, WORDS[locale], { merchant: 'Test merchant', age: 18 });
+    super(visit, MESSAGES[locale], { merchant: 'Test merchant', age: 18 });
   }
 
   /** What is said to be wrong with a field; null when nothing is. */
-  errorOf(key: keyof Words): Promise<string | null> {
+  errorOf(key: keyof Messages): Promise<string | null> {
     return this.field(key).evaluate((input) => {
       const error = input.ownerDocument.getElementById(`${input.id}-error`);
       return input.getAttribute('aria-invalid') === 'true' ? error!.textContent : null;
@@ -59,7 +59,7 @@ export class Person<Where extends Page | Frame = Page> extends Reader<Words, Whe
   }
 
   /** Waits for what is said to be wrong with the date of birth. */
-  async birthError(key: keyof Words): Promise<void> {
+  async birthError(key: keyof Messages): Promise<void> {
     await this.page.locator('#birth-error', { hasText: this.says(key) }).waitFor();
   }
 
@@ -69,7 +69,7 @@ export class Person<Where extends Page | Frame = Page> extends Reader<Words, Whe
   }
 
   /** One photo by the camera, from the live picture on. */
-  async photograph(title: keyof Words): Promise<void> {
+  async photograph(title: keyof Messages): Promise<void> {
     await this.heading(title);
     await this.page.locator('.outline').waitFor();
     await this.press('captureTake');

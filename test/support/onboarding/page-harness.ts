@@ -3,10 +3,10 @@ import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContextOptions, Frame, Page } from 'playwright-core';
-import type { Locale } from '../../../src/contexts/onboarding/words/words.js';
+import type { Locale } from '../../../src/contexts/onboarding/messages/messages.js';
 import { onTestApp, type TestApp } from '../app.js';
 import { onTestBrowser, type TestBrowser, type WatchedPage } from '../http/browser.js';
-import { expectInOrder } from '../in-order.js';
+import { expectAuditPasses } from '../audit-passes.js';
 import { Person } from './onboarding-page.js';
 import { pageUrl } from './people.js';
 import { DETAILS, visitorAt, type Visitor } from './widget-harness.js';
@@ -156,7 +156,7 @@ function shopHtml(address: string, allow = 'camera; microphone'): string {
 /** For the tests of a `describe`. At its end the audit finds nothing wrong. */
 export function onOnboardingPages(): OnboardingPages {
   let app: TestApp | null = null;
-  afterAll(() => expectInOrder(app!.config.databaseUrl!));
+  afterAll(() => expectAuditPasses(app!.config.databaseUrl!));
   app = onTestApp();
   const pages = new OnboardingPages(app, onTestBrowser());
   afterAll(() => pages.close());

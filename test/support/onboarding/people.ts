@@ -7,7 +7,7 @@ import { ProjectionsModule } from '../../../src/platform/projections/projections
 import { ALL_CONTEXTS } from '../../../src/composition.js';
 import { onboarding } from '../../../src/contexts/index.js';
 import { ONBOARDING_PAGE } from '../../../src/contexts/onboarding/http/widget/onboarding-page.js';
-import { forOperators } from '../../../src/platform/context.js';
+import { forCli } from '../../../src/platform/context.js';
 import { ContextsModule } from '../../../src/platform/boot/contexts.module.js';
 import { BackgroundModule } from '../../../src/platform/background/background.module.js';
 import { ConfigModule } from '../../../src/platform/config/config.js';
@@ -17,9 +17,9 @@ import { DatabaseModule } from '../../../src/platform/postgres/database.module.j
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
 import { PagesModule } from '../../../src/platform/http/pages/pages.module.js';
 import { SealingModule } from '../../../src/platform/sealing/sealing.module.js';
-import { VitalsModule } from '../../../src/platform/boot/vitals.module.js';
+import { ReadinessModule } from '../../../src/platform/boot/readiness.module.js';
 import { UsersView } from '../../../src/contexts/users/contract.js';
-import { expectInOrder } from '../in-order.js';
+import { expectAuditPasses } from '../audit-passes.js';
 import { NoOperators } from '../no-operators.js';
 import { dropTestDatabase, testDatabaseUrl } from '../postgres.js';
 
@@ -69,13 +69,13 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
       BackgroundModule,
       DatabaseModule.of(),
       SealingModule,
-      VitalsModule,
+      ReadinessModule,
       EventStoreModule,
       ProjectionsModule,
       PagesModule,
       NoOperators,
       ContextsModule.of(config, ALL_CONTEXTS, [
-        ...forOperators(ALL_CONTEXTS.filter((each) => each !== onboarding)),
+        ...forCli(ALL_CONTEXTS.filter((each) => each !== onboarding)),
         onboarding,
       ]),
     ],
@@ -93,7 +93,7 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
       await app.close();
       if (options.databaseUrl !== undefined) return;
       try {
-        if (options.audited !== false) await expectInOrder(url);
+        if (options.audited !== false) await expectAuditPasses(url);
       } finally {
         await dropTestDatabase(url);
       }

@@ -1,4 +1,4 @@
-import type { BrowserContextOptions } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions } from 'playwright-core';
 import type { TestBrowser } from '../http/browser.js';
 import { PageUser, STILL } from './page-user.js';
 import type { Operator, PagesService } from './pages-service.js';
@@ -16,16 +16,45 @@ export async function visitConsole(
   return new PageUser(visit, consoleUrl);
 }
 
-/** A person who signed in as in the sandbox: by a one-time link, without a passkey. */
+/** A decision needs a login within 5 minutes. */
+const REUSED_MS = 120_000;
+
+/** Sessions by their person, of one service. */
+const sessions = new WeakMap<PagesService, Map<string, { readonly state: State; readonly at: number }>>();
+
+/** The cookies of a browser. */
+type State = Awaited<ReturnType<BrowserContext['storageState']>>;
+
+/** A person at the first page, signed in as in the sandbox: by a one-time link, or with the session of a test before. */
 export async function signIn(
   browser: TestBrowser,
   service: PagesService,
   operator: Operator,
-  options: BrowserContextOptions = {},
 ): Promise<PageUser> {
-  const user = await visitConsole(browser, service, options);
+  const former = sessions.get(service)?.get(operator.id);
+  if (former === undefined || performance.now() - former.at > REUSED_MS)
+    return shared(service, operator, await signInFresh(browser, service, operator));
+  const user = await visitConsole(browser, service, { storageState: former.state });
+  await user.open('/', HOME);
+  return user;
+}
+
+/** A person with a session that no other test has: for those that end it. */
+export async function signInFresh(
+  browser: TestBrowser,
+  service: PagesService,
+  operator: Operator,
+): Promise<PageUser> {
+  const user = await visitConsole(browser, service);
   await user.open(await service.linkOf(operator), 'Create your passkey');
   await user.press('Sign in without a passkey');
   await user.heading(HOME);
+  return user;
+}
+
+async function shared(service: PagesService, { id }: Operator, user: PageUser): Promise<PageUser> {
+  const state = await user.page.context().storageState();
+  const known = sessions.get(service) ?? new Map<string, { state: State; at: number }>();
+  sessions.set(service, known.set(id, { state, at: performance.now() }));
   return user;
 }

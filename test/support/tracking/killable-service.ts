@@ -17,7 +17,7 @@ import { ALL_CONTEXTS } from '../../../src/composition.js';
 import { access, tracking, users } from '../../../src/contexts/index.js';
 import { ContextsModule } from '../../../src/platform/boot/contexts.module.js';
 import { SealingModule } from '../../../src/platform/sealing/sealing.module.js';
-import { VitalsModule } from '../../../src/platform/boot/vitals.module.js';
+import { ReadinessModule } from '../../../src/platform/boot/readiness.module.js';
 import {
   DEFAULT_TIMES,
   FORWARDING_TIMES,
@@ -89,7 +89,7 @@ export class KillableService {
     });
     const imports = [
       ...[ConfigModule.of(config), CqrsModule.forRoot(), BackgroundModule],
-      ...[DatabaseModule.of(), SealingModule, EventStoreModule, ProjectionsModule, VitalsModule],
+      ...[DatabaseModule.of(), SealingModule, EventStoreModule, ProjectionsModule, ReadinessModule],
       ...(role === 'api' ? [IdempotencyModule, HttpModule] : []),
       NoOperators,
       ContextsModule.of(config, ALL_CONTEXTS, role === 'api' ? [tracking, users, access] : [tracking, users]),

@@ -14,7 +14,7 @@ import { DatabaseModule } from '../../../src/platform/postgres/database.module.j
 import { RequestTicket } from '../../../src/platform/idempotency/ticket.js';
 import { QueueModule } from '../../../src/platform/queue/queue.module.js';
 import { SealingModule } from '../../../src/platform/sealing/sealing.module.js';
-import { VitalsModule } from '../../../src/platform/boot/vitals.module.js';
+import { ReadinessModule } from '../../../src/platform/boot/readiness.module.js';
 import type { MerchantCaller } from '../../../src/contexts/webhooks/application/caller.js';
 import { Sweeper } from '../../../src/contexts/webhooks/application/delivering/sweeper.js';
 import { RegisterWebhookEndpoint } from '../../../src/contexts/webhooks/application/endpoint-commands.js';
@@ -73,7 +73,7 @@ export class WebhookWorker {
     const platform = [ConfigModule.of(config), CqrsModule.forRoot(), BackgroundModule, DatabaseModule.of()];
     const builder = Test.createTestingModule({
       imports: [
-        ...[...platform, SealingModule, EventStoreModule, ProjectionsModule, VitalsModule, QueueModule],
+        ...[...platform, SealingModule, EventStoreModule, ProjectionsModule, ReadinessModule, QueueModule],
         NoOperators,
         NoMerchants,
         ContextsModule.of(config, ALL_CONTEXTS, [webhooks]),

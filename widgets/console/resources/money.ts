@@ -1,4 +1,14 @@
-import { EVIDENCE, HASH, ORDER_DETAILS, ORDER_PARTS, ORDER_STATUSES, PROOF } from '../../kit/common/money.js';
+import {
+  EVIDENCE,
+  HASH,
+  ORDER_DETAILS,
+  ORDER_FIELDS,
+  ORDER_PARTS,
+  ORDER_STATUS_FILTER,
+  ORDERS,
+  PROOF,
+} from '../../kit/common/money.js';
+import { OFTEN_MS } from '../../kit/data.js';
 import { textAt, type Field } from '../../kit/fields.js';
 import { findingWords, orderGuidance, payoutGuidance } from '../guidance.js';
 import { actionOn, CREATED, ID, toPage, type Resource } from '../../kit/resource.js';
@@ -13,6 +23,7 @@ export const payouts: Resource = {
   scope: 'payouts:read',
   status: 'status',
   empty: 'Merchants report payouts through their API.',
+  every: OFTEN_MS,
   fields: [
     ID,
     { label: 'Amount', of: 'amount', as: 'money', unit: '$currency_code' },
@@ -66,29 +77,10 @@ export const payouts: Resource = {
 };
 
 export const orders: Resource = {
-  name: 'orders',
-  title: 'Orders',
-  one: 'Order',
-  scope: 'orders:read',
-  status: 'status',
-  empty: 'Orders are created through the exchange API and the pay page.',
-  fields: [
-    ID,
-    { label: 'Pair', of: 'pair_id' },
-    { label: 'Status', of: 'status', as: 'status' },
-    { label: 'Amount', of: 'amount_from', as: 'money' },
-    { label: 'Received', of: 'amount_received', as: 'money' },
-    { label: 'Refundable', of: 'amount_refundable', as: 'money' },
-    MERCHANT,
-    { label: 'User', of: 'user_id', hidden: true },
-    CREATED,
-  ],
+  ...ORDERS,
+  fields: [...ORDER_FIELDS, MERCHANT, { label: 'User', of: 'user_id', hidden: true }, CREATED],
   filters: [
-    {
-      name: 'status',
-      label: 'Status',
-      options: ORDER_STATUSES,
-    },
+    ORDER_STATUS_FILTER,
     { name: 'refundable', label: 'Refundable', options: ['true'] },
     BY_MERCHANT,
     { name: 'credential_id', label: 'Credential id' },

@@ -1,4 +1,6 @@
+import { OFTEN_MS, type Decider } from '../../kit/data.js';
 import { textAt, type Field, type Row } from '../../kit/fields.js';
+import { REASON_FIELD } from '../../kit/form.js';
 import { capital, spoken } from '../../kit/text.js';
 import { operationGuidance } from '../guidance.js';
 import { actionOn, ID, pageOf, toPage, type Resource } from '../../kit/resource.js';
@@ -30,8 +32,15 @@ export function pageOfKind(kind: string, id: string): string | null {
   return WITH_PAGES.includes(kind) ? pageOf(pluralOf(kind), id) : null;
 }
 
-const isMine = (row: Row, me: string): boolean => textAt(row, 'requested_by.operator_id') === me;
-const isPending = ({ status }: Row): boolean => status === 'pending_approval';
+/** Whether the person may decide so: each request needs a person other than the one who sent it, who may only withdraw it. */
+const decides =
+  (status: string, whose: 'own' | 'of another') =>
+  (row: Row, { me, mayDecide }: Decider): boolean =>
+    row['status'] === status &&
+    (textAt(row, 'requested_by.operator_id') === me) === (whose === 'own') &&
+    mayDecide(textAt(row, 'name'));
+/** A decision has no ticket (admin-api.md 3). */
+const DECISION = { also: [REASON_FIELD] };
 
 const SUBJECT: Field = {
   label: 'Subject',
@@ -47,10 +56,11 @@ export const operations: Resource = {
   one: 'Operation',
   scope: 'operations:read',
   heading: (row) => capital(spoken(textAt(row, 'name')).replaceAll('.', ': ')),
-  primary: (row) => (isPending(row) ? 'Approve' : null),
+  primary: ({ status }) => (status === 'pending_approval' ? 'Approve' : null),
   status: 'status',
   lead: 'Every write of an operator: who, what and why.',
   empty: 'No operator has changed anything yet.',
+  every: OFTEN_MS,
   first: {
     title: 'Waiting for a second person',
     fields: [...OPERATION_FIELDS.slice(0, 1), SUBJECT, ...OPERATION_FIELDS.slice(2), UNTIL],
@@ -99,35 +109,35 @@ export const operations: Resource = {
   guidance: operationGuidance,
   actions: [
     {
+      ...DECISION,
       label: 'Approve',
       path: actionOn('operations', 'approve'),
-      scope: 'operations:read',
-      when: (row, me) => isPending(row) && !isMine(row, me),
+      when: decides('pending_approval', 'of another'),
       says: 'It is executed at once if its subject has not changed since the request. You are both responsible for it.',
       done: 'The operation is approved and executed.',
     },
     {
+      ...DECISION,
       label: 'Confirm',
       path: actionOn('operations', 'confirm'),
-      scope: 'operations:read',
-      when: (row, me) => row['status'] === 'unconfirmed' && !isMine(row, me),
+      when: decides('unconfirmed', 'of another'),
       says: 'You confirm that suspending was right. To undo it, reinstate the merchant instead.',
       done: 'The operation is confirmed.',
     },
     {
+      ...DECISION,
       label: 'Reject',
       path: actionOn('operations', 'reject'),
-      scope: 'operations:read',
       danger: true,
-      when: (row, me) => isPending(row) && !isMine(row, me),
+      when: decides('pending_approval', 'of another'),
       says: 'It is never executed. The person who requested it can read your reason.',
       done: 'The operation is rejected.',
     },
     {
+      ...DECISION,
       label: 'Withdraw',
       path: actionOn('operations', 'reject'),
-      scope: 'operations:read',
-      when: (row, me) => isPending(row) && isMine(row, me),
+      when: decides('pending_approval', 'own'),
       says: 'You take your own request back. It is never executed.',
       done: 'The operation is withdrawn.',
     },

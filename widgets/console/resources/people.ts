@@ -3,7 +3,7 @@ import { textAt } from '../../kit/fields.js';
 import { userGuidance } from '../guidance.js';
 import { actionOn, CREATED, ID, toPage, type Resource } from '../../kit/resource.js';
 import { BY_MERCHANT, HISTORY, MERCHANT } from '../resource.js';
-import { ROLES } from '../scopes.js';
+import { ROLES } from '../../../src/contexts/access/domain/roles.js';
 import { CREDENTIAL_FIELDS } from './credentials.js';
 
 const PERSONAL = 'not visible to your role';
@@ -36,12 +36,6 @@ export const users: Resource = {
     { name: 'external_id', label: 'External id' },
     { name: 'phone_number', label: 'Phone number', scope: 'users_personal:read' },
     { name: 'wallet', label: 'Wallet' },
-    {
-      name: 'review',
-      label: 'In review',
-      options: ['only'],
-      local: (row) => /review/.test(textAt(row, 'onboarding.waiting_for')),
-    },
   ],
   details: [
     ID,

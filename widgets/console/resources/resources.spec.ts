@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { SCOPES } from '../scopes.js';
+import { SCOPES } from '../../../src/contexts/access/domain/roles.js';
 import { RESOURCES } from './index.js';
+import { deliveries } from './webhooks.js';
 import { operations, pageOfKind } from './operations.js';
 import { isFailing } from '../../kit/common/webhooks.js';
 
@@ -22,7 +23,7 @@ describe.each(RESOURCES.map((resource) => [resource.name, resource] as const))(
 
     it('are for scopes that exist', () => {
       const writes = [...(resource.create ?? []), ...(resource.actions ?? [])];
-      const scopes = [resource, ...writes, ...(resource.links ?? [])].map(({ scope }) => scope);
+      const scopes = [resource, ...writes, ...(resource.links ?? [])].flatMap(({ scope }) => scope ?? []);
       expect(SCOPES).toEqual(expect.arrayContaining(scopes));
     });
 
@@ -35,12 +36,40 @@ describe.each(RESOURCES.map((resource) => [resource.name, resource] as const))(
   },
 );
 
-it('an approval is for another person, a withdrawal for oneself', () => {
-  const row = { status: 'pending_approval', requested_by: { operator_id: 'ada' } };
-  const labels = (me: string) =>
-    operations.actions!.filter(({ when }) => when!(row, me)).map(({ label }) => label);
-  expect(labels('ada')).toEqual(['Withdraw']);
-  expect(labels('grace')).toEqual(['Approve', 'Reject']);
+describe('the decisions on an operation', () => {
+  const labels = (status: string, me: string, decided = 'orders.record_refund'): string[] => {
+    const row = { name: 'orders.record_refund', status, requested_by: { operator_id: 'ada' } };
+    const person = { me, mayDecide: (name: string): boolean => name === decided };
+    return operations.actions!.filter(({ when }) => when!(row, person)).map(({ label }) => label);
+  };
+
+  it('are for another person; one can withdraw a request that one sent', () => {
+    expect(labels('pending_approval', 'ada')).toEqual(['Withdraw']);
+    expect(labels('pending_approval', 'grace')).toEqual(['Approve', 'Reject']);
+    expect(labels('unconfirmed', 'ada')).toEqual([]);
+    expect(labels('unconfirmed', 'grace')).toEqual(['Confirm']);
+    expect(labels('executed', 'grace')).toEqual([]);
+  });
+
+  it('are for those who may decide on operations of its name', () => {
+    for (const status of ['pending_approval', 'unconfirmed'])
+      for (const me of ['ada', 'grace']) expect(labels(status, me, 'users.erase')).toEqual([]);
+  });
+
+  it('send a reason and no ticket', () => {
+    for (const { fields, also } of operations.actions!)
+      expect([fields ?? [], also!].flat().map(({ name }) => name)).toEqual(['reason']);
+  });
+});
+
+it('a delivery is sent again in any state, as the API allows', () => {
+  const [resend] = deliveries.actions!;
+  for (const status of ['pending', 'succeeded', 'exhausted', 'dropped'])
+    expect([
+      status,
+      resend!.label,
+      resend!.when?.({ status }, { me: 'ada', mayDecide: () => false }),
+    ]).toEqual([status, 'Resend', undefined]);
 });
 
 it('what search finds has a page, and what this console does not know has none', () => {

@@ -5,13 +5,13 @@ import {
   deliveryDetails,
   deliveryFilters,
   ENDPOINT_FIELDS,
-  isFailing,
   isUnfinished,
   readRequest,
   REQUEST_FIELDS,
   REQUEST_FILTERS,
   requestDetails,
 } from '../../kit/common/webhooks.js';
+import { OFTEN_MS } from '../../kit/data.js';
 import { textAt, type Row } from '../../kit/fields.js';
 import { deliveryGuidance, requestGuidance } from '../guidance.js';
 import { actionOn, CREATED, ID, toPage, type Resource } from '../../kit/resource.js';
@@ -26,6 +26,7 @@ export const webhookEndpoints: Resource = {
   scope: 'webhooks:read',
   lead: 'A row opens the deliveries of the endpoint. A disabled endpoint loses what happens until its merchant enables it again.',
   empty: 'Merchants register endpoints through their API or the portal.',
+  every: OFTEN_MS,
   fields: [
     ...ENDPOINT_FIELDS,
     MERCHANT,
@@ -34,11 +35,7 @@ export const webhookEndpoints: Resource = {
     { ...ID, hidden: true },
     { ...CREATED, hidden: true },
   ],
-  filters: [
-    { name: 'status', label: 'Status', options: ['enabled', 'disabled'] },
-    { name: 'trouble', label: 'Trouble', options: ['failing'], local: (row) => isFailing(row) },
-    BY_MERCHANT,
-  ],
+  filters: [{ name: 'status', label: 'Status', options: ['enabled', 'disabled'] }, BY_MERCHANT],
   open: deliveriesOf,
 };
 
@@ -49,6 +46,7 @@ export const deliveries: Resource = {
   scope: 'webhooks:read',
   status: 'status',
   empty: 'Events of merchants with an endpoint are delivered here.',
+  every: OFTEN_MS,
   fields: [...DELIVERY_FIELDS, MERCHANT, ...DELIVERY_MORE],
   filters: deliveryFilters(BY_MERCHANT),
   details: deliveryDetails(MERCHANT, {
@@ -64,8 +62,7 @@ export const deliveries: Resource = {
       label: 'Resend',
       path: actionOn('deliveries', 'resend'),
       scope: 'webhooks:write',
-      when: ({ status }) => status !== 'pending',
-      says: 'Sends the same payload under the same webhook-id again. Receivers that have processed it ignore it.',
+      says: 'Sends the same payload under the same webhook-id at once; attempts are scheduled from the start. Receivers that have processed it ignore it.',
       done: 'The delivery is sent again.',
     },
   ],
@@ -80,6 +77,7 @@ export const requests: Resource = {
   status: 'status',
   lead: 'Calls of the merchant and exchange APIs of the last 7 days. Bodies and values of queries are never recorded.',
   empty: 'No request in the last 7 days.',
+  every: OFTEN_MS,
   open: toPage('requests', 'request_id'),
   read: readRequest,
   heading: 'request_id',

@@ -1,5 +1,7 @@
+import { ORDER_STATUSES } from '../../../src/contexts/exchange/domain/order-events.js';
 import type { Field } from '../fields.js';
-import { actionOn, type Further, type Related } from '../resource.js';
+import type { Filter } from '../list.js';
+import { actionOn, ID, type Further, type Related } from '../resource.js';
 
 export const HASH: Field = { label: 'Transaction', of: 'transaction_hash', as: 'code' };
 
@@ -39,16 +41,27 @@ export const PROOF: Further = {
   ],
 };
 
-export const ORDER_STATUSES = [
-  'pending',
-  'paid',
-  'processing',
-  'completed',
-  'cancelled',
-  'expired',
-  'failed',
-  'refunded',
+/** Of an order in a list, before whose it is. */
+export const ORDER_FIELDS: readonly Field[] = [
+  ID,
+  { label: 'Pair', of: 'pair_id' },
+  { label: 'Status', of: 'status', as: 'status' },
+  { label: 'Amount', of: 'amount_from', as: 'money' },
+  { label: 'Received', of: 'amount_received', as: 'money' },
+  { label: 'Refundable', of: 'amount_refundable', as: 'money' },
 ];
+
+/** The list of orders. */
+export const ORDERS = {
+  name: 'orders',
+  title: 'Orders',
+  one: 'Order',
+  scope: 'orders:read',
+  status: 'status',
+  empty: 'Orders are created through the exchange API and the pay page.',
+} as const;
+
+export const ORDER_STATUS_FILTER: Filter = { name: 'status', label: 'Status', options: ORDER_STATUSES };
 
 /** What matters of an order, after who it is of. */
 export const ORDER_DETAILS: readonly Field[] = [

@@ -1,19 +1,17 @@
+import { DELIVERY_STATES, DISABLED_BY } from '../../../src/contexts/webhooks/domain/delivery-states.js';
 import { rowsAt, textAt, type Field, type Row } from '../fields.js';
 import type { Filter } from '../list.js';
+import { capital } from '../text.js';
 import { CREATED, ID, type Guidance, type Related } from '../resource.js';
 
-const DISABLED_BY: Readonly<Record<string, string>> = {
-  merchant: 'the merchant',
-  gone: 'a response with 410',
-  failing: 'sustained failures',
-};
+const BY: Readonly<Record<string, string>> = DISABLED_BY;
 
 /** What matters of a webhook endpoint. */
 export const ENDPOINT_FIELDS: readonly Field[] = [
   { label: 'URL', of: 'url' },
   { label: 'Status', of: 'status', as: 'status' },
   { label: 'Failures', of: 'failure_count', as: 'number' },
-  { label: 'Disabled by', of: (row) => DISABLED_BY[textAt(row, 'disabled_cause')] },
+  { label: 'Disabled by', of: (row) => BY[textAt(row, 'disabled_cause')] },
   { label: 'Disabled', of: 'disabled_at', as: 'time' },
 ];
 
@@ -83,13 +81,13 @@ export function deliveryGuidance(
     case 'exhausted':
       return {
         tone: 'bad',
-        title: `No further attempt: ${why || 'all attempts failed'}`,
+        title: `${capital(DELIVERY_STATES.exhausted)}: ${why || 'all attempts failed'}`,
         text: remedy.exhausted,
       };
     case 'dropped':
       return {
         tone: 'bad',
-        title: 'Dropped: the endpoint was disabled or deleted',
+        title: `Dropped: ${DELIVERY_STATES.dropped}`,
         text: 'Once the endpoint is enabled again, “Resend” sends it after all.',
       };
     default:

@@ -44,12 +44,4 @@ export const lookups: Resource = {
     { label: 'Subject', of: 'subject' },
     { label: 'Reason', of: 'reason' },
   ],
-  filters: [
-    {
-      name: 'kind',
-      label: 'What',
-      options: ['read', 'changed'],
-      local: ({ kind }, value) => (kind === 'write') === (value === 'changed'),
-    },
-  ],
 };

@@ -1,4 +1,14 @@
-import { EVIDENCE, HASH, ORDER_DETAILS, ORDER_PARTS, ORDER_STATUSES, PROOF } from '../../kit/common/money.js';
+import {
+  EVIDENCE,
+  HASH,
+  ORDER_DETAILS,
+  ORDER_FIELDS,
+  ORDER_PARTS,
+  ORDER_STATUS_FILTER,
+  ORDERS,
+  PROOF,
+} from '../../kit/common/money.js';
+import { OFTEN_MS } from '../../kit/data.js';
 import { textAt, type Field, type Row } from '../../kit/fields.js';
 import { CREATED, ID, listOf, type Guidance, type Resource } from '../../kit/resource.js';
 
@@ -12,6 +22,7 @@ export const payouts: Resource = {
   scope: 'payouts:read',
   status: 'status',
   empty: 'Payouts that your backend reports are listed here.',
+  every: OFTEN_MS,
   fields: [
     ID,
     AMOUNT,
@@ -69,24 +80,11 @@ function payoutGuidance({ status }: Row): Guidance | null {
 }
 
 export const orders: Resource = {
-  name: 'orders',
-  title: 'Orders',
-  one: 'Order',
-  scope: 'orders:read',
-  status: 'status',
-  empty: 'Orders are created through the exchange API and the pay page.',
-  fields: [
-    ID,
-    { label: 'Pair', of: 'pair_id' },
-    { label: 'Status', of: 'status', as: 'status' },
-    { label: 'Amount', of: 'amount_from', as: 'money' },
-    { label: 'Received', of: 'amount_received', as: 'money' },
-    { label: 'Refundable', of: 'amount_refundable', as: 'money' },
-    { label: 'User', of: 'user_id' },
-    CREATED,
-  ],
+  ...ORDERS,
+  every: OFTEN_MS,
+  fields: [...ORDER_FIELDS, { label: 'User', of: 'user_id' }, CREATED],
   filters: [
-    { name: 'status', label: 'Status', options: ORDER_STATUSES },
+    ORDER_STATUS_FILTER,
     { name: 'refundable', label: 'Refundable', options: ['true'] },
     { name: 'user_id', label: 'User id' },
   ],

@@ -1,4 +1,5 @@
 import { readRequest, REQUEST_FIELDS, REQUEST_FILTERS, requestDetails } from '../../kit/common/webhooks.js';
+import { OFTEN_MS } from '../../kit/data.js';
 import { textAt, type Row } from '../../kit/fields.js';
 import { toPage, type Guidance, type Resource } from '../../kit/resource.js';
 
@@ -14,10 +15,8 @@ export const requests: Resource = {
   read: readRequest,
   heading: 'request_id',
   fields: [...REQUEST_FIELDS, { label: 'Request id', of: 'request_id', as: 'code', hidden: true }],
-  filters: [
-    ...REQUEST_FILTERS,
-    { name: 'refused', label: 'Refused', options: ['only'], local: (row) => textAt(row, 'refusal') !== '' },
-  ],
+  filters: REQUEST_FILTERS,
+  every: OFTEN_MS,
   details: requestDetails({
     label: 'Key',
     of: 'credential_id',

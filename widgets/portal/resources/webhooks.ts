@@ -9,6 +9,7 @@ import {
   isFailing,
   isUnfinished,
 } from '../../kit/common/webhooks.js';
+import { OFTEN_MS } from '../../kit/data.js';
 import { textAt, type Field, type Row } from '../../kit/fields.js';
 import { actionOn, CREATED, ID, listOf, toPage, type Guidance, type Resource } from '../../kit/resource.js';
 
@@ -32,6 +33,7 @@ export const endpoints: Resource = {
   lead: 'Register, change and enable endpoints through the API. A disabled endpoint misses what happens until it is enabled again; recover it afterwards.',
   empty: 'Register an endpoint through the API: POST /merchants/v1/webhook_endpoints.',
   query: WHOLE,
+  every: OFTEN_MS,
   fields: [...ENDPOINT_FIELDS, ...MORE.map((field) => ({ ...field, hidden: true })), { ...ID, hidden: true }],
   filters: [
     {
@@ -135,6 +137,7 @@ export const deliveries: Resource = {
   scope: 'deliveries:read',
   status: 'status',
   empty: 'Events are delivered to your endpoints from the time they are registered.',
+  every: OFTEN_MS,
   fields: [...DELIVERY_FIELDS, ...DELIVERY_MORE],
   filters: deliveryFilters(),
   details: deliveryDetails({

@@ -12,8 +12,6 @@ import {
   revokeAdminKey,
   rollAdminKey,
   usableAdminKey,
-  type AdminKey,
-  type AdminKeyEvent,
   type AdminKeyTerms,
 } from '../domain/admin-key.js';
 import { knownOperator, operatorPerson } from '../domain/operator.js';
@@ -21,7 +19,7 @@ import { ROLE_SCOPES } from '../domain/roles.js';
 import { rolledUntil } from '../domain/validity.js';
 import { canonicalCidrs } from './allow-lists.js';
 import { CredentialSecrets } from './credential-secrets.js';
-import { AccessChange, Credentials, type CredentialChanged } from './credentials.js';
+import { AccessCommands, type CredentialChanged } from './access-commands.js';
 
 interface IssuedAdminKey extends CredentialChanged {
   readonly secret: string;
@@ -49,7 +47,7 @@ export class IssueAdminKey extends Command<IssuedAdminKey> {
 @CommandHandler(IssueAdminKey)
 export class IssueAdminKeyHandler implements ICommandHandler<IssueAdminKey> {
   constructor(
-    private readonly credentials: Credentials,
+    private readonly access: AccessCommands,
     private readonly loop: CommandLoop,
     private readonly secrets: CredentialSecrets,
   ) {}
@@ -62,7 +60,7 @@ export class IssueAdminKeyHandler implements ICommandHandler<IssueAdminKey> {
     if (lacking !== undefined) throw new DomainError('forbidden', `The scope ${lacking} is missing`);
     const { secret, hash: secretHash } = await this.secrets.obtainAdmin(keyId);
     const key = { ...order, credentialId: keyId, addresses: canonicalCidrs(order.addresses), scopes };
-    const { visible } = await this.credentials.change(adminKey, keyId, (state, at) =>
+    const { visible } = await this.access.change(adminKey, keyId, (state, at) =>
       issueAdminKey({ ...key, secretHash, isPending, replaces: null, at }, state),
     );
     return { secret, visible };
@@ -70,9 +68,18 @@ export class IssueAdminKeyHandler implements ICommandHandler<IssueAdminKey> {
 }
 
 /** Another person has approved it. Throws `not_found`, or `invalid_transition`. */
-export class ActivateAdminKey extends AccessChange<AdminKey, AdminKeyEvent> {
-  constructor(keyId: string) {
-    super(adminKey, keyId, (state, at) => activateAdminKey({ at }, state));
+export class ActivateAdminKey extends Command<CredentialChanged> {
+  constructor(readonly keyId: string) {
+    super();
+  }
+}
+
+@CommandHandler(ActivateAdminKey)
+export class ActivateAdminKeyHandler implements ICommandHandler<ActivateAdminKey> {
+  constructor(private readonly access: AccessCommands) {}
+
+  execute({ keyId }: ActivateAdminKey): Promise<CredentialChanged> {
+    return this.access.change(adminKey, keyId, (state, at) => activateAdminKey({ at }, state));
   }
 }
 
@@ -93,7 +100,7 @@ export class RollAdminKey extends Command<IssuedAdminKey> {
 @CommandHandler(RollAdminKey)
 export class RollAdminKeyHandler implements ICommandHandler<RollAdminKey> {
   constructor(
-    private readonly credentials: Credentials,
+    private readonly access: AccessCommands,
     private readonly loop: CommandLoop,
     private readonly secrets: CredentialSecrets,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -107,10 +114,10 @@ export class RollAdminKeyHandler implements ICommandHandler<RollAdminKey> {
     const { operator_id: operatorId, expires_at: expiresAt, name, scopes, merchants, addresses } = issued;
     const key = { operatorId, name, scopes, merchants, addresses, expiresAt, secretHash };
     // The new one first: a retry after a crash in between finds it, and replaces the old one.
-    await this.credentials.change(adminKey, newKeyId, (before, at) =>
+    await this.access.change(adminKey, newKeyId, (before, at) =>
       issueAdminKey({ ...key, credentialId: newKeyId, isPending: false, replaces: keyId, at }, before),
     );
-    const { visible } = await this.credentials.change(adminKey, keyId, (before, at) => {
+    const { visible } = await this.access.change(adminKey, keyId, (before, at) => {
       const until = rolledUntil(at, overlapSeconds, expiresAt);
       return rollAdminKey({ replacedBy: newKeyId, until, at }, before);
     });
@@ -119,8 +126,17 @@ export class RollAdminKeyHandler implements ICommandHandler<RollAdminKey> {
 }
 
 /** For good, also before it was activated. Throws `not_found`. */
-export class RevokeAdminKey extends AccessChange<AdminKey, AdminKeyEvent> {
-  constructor(keyId: string) {
-    super(adminKey, keyId, (state, at) => revokeAdminKey({ at }, state));
+export class RevokeAdminKey extends Command<CredentialChanged> {
+  constructor(readonly keyId: string) {
+    super();
+  }
+}
+
+@CommandHandler(RevokeAdminKey)
+export class RevokeAdminKeyHandler implements ICommandHandler<RevokeAdminKey> {
+  constructor(private readonly access: AccessCommands) {}
+
+  execute({ keyId }: RevokeAdminKey): Promise<CredentialChanged> {
+    return this.access.change(adminKey, keyId, (state, at) => revokeAdminKey({ at }, state));
   }
 }

@@ -15,13 +15,8 @@ import { operatorPerson } from '../domain/operator.js';
 import { ROLE_SCOPES } from '../domain/roles.js';
 import { ActivateAdminKey, IssueAdminKey, RevokeAdminKey, RollAdminKey } from './admin-key-commands.js';
 import { CredentialSecrets } from './credential-secrets.js';
-import {
-  IssueSecret,
-  RevokeSecret,
-  RollSecret,
-  SetAddresses,
-  type CredentialChanged,
-} from './credentials.js';
+import { type CredentialChanged } from './access-commands.js';
+import { IssueSecret, RevokeSecret, RollSecret, SetAddresses } from './secret-commands.js';
 import {
   IssueExchangeKey,
   RevokeExchangeKey,

@@ -70,7 +70,7 @@ export class CredentialSecrets {
     credentialId: string,
     { secretId, sealed }: Pick<NewSecret, 'secretId' | 'sealed'>,
   ): string {
-    return this.secrets.open(placeOf(kind, credentialId, secretId), sealed);
+    return this.secrets.open(associatedDataOf(kind, credentialId, secretId), sealed);
   }
 
   private sealed(
@@ -79,7 +79,7 @@ export class CredentialSecrets {
     secretId: string,
     secret: string,
   ): GeneratedSecret {
-    const sealed = this.secrets.seal(placeOf(kind, credentialId, secretId), secret);
+    const sealed = this.secrets.seal(associatedDataOf(kind, credentialId, secretId), secret);
     return { secretId, secret, sealed, hash: this.hashOf(secret) };
   }
 }
@@ -92,6 +92,6 @@ function gone(): never {
   throw new DomainError('invalid_transition', 'The secret was generated a day ago and is no longer kept');
 }
 
-function placeOf(kind: CredentialKind, credentialId: string, secretId: string): string {
+function associatedDataOf(kind: CredentialKind, credentialId: string, secretId: string): string {
   return `${kind}/${credentialId}/secret/${secretId}`;
 }

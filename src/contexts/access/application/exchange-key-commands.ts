@@ -9,14 +9,17 @@ import {
   revokeExchangeKey,
   revokeExchangeSecret,
   setPage,
-  type ExchangeKey,
-  type ExchangeKeyEvent,
   type MemoSigning,
   type PayPageSettings,
 } from '../domain/exchange-key.js';
 import { merchant } from '../domain/merchant.js';
 import { canonicalCidrs } from './allow-lists.js';
-import { AccessChange, Credentials, type IssuedSecret, type SecretOrder } from './credentials.js';
+import {
+  AccessCommands,
+  type CredentialChanged,
+  type IssuedSecret,
+  type SecretOrder,
+} from './access-commands.js';
 
 /** `keyId` is the `api_key`. */
 interface IssuedExchangeKey extends IssuedSecret {
@@ -46,7 +49,7 @@ interface ExchangeKeyOrder extends SecretOrder {
 @CommandHandler(IssueExchangeKey)
 export class IssueExchangeKeyHandler implements ICommandHandler<IssueExchangeKey> {
   constructor(
-    private readonly credentials: Credentials,
+    private readonly access: AccessCommands,
     private readonly loop: CommandLoop,
   ) {}
 
@@ -58,7 +61,7 @@ export class IssueExchangeKeyHandler implements ICommandHandler<IssueExchangeKey
     const keyId = order.keyId ?? newId();
     const { secretId = null, name, expiresAt, withdrawAddresses = [] } = order;
     const settings = { ...key, withdrawAddresses, cidrs: canonicalCidrs(order.cidrs ?? []) };
-    const issued = await this.credentials.issue(
+    const issued = await this.access.issue(
       'exchange_key',
       exchangeKey,
       keyId,
@@ -74,22 +77,62 @@ export class IssueExchangeKeyHandler implements ICommandHandler<IssueExchangeKey
 }
 
 /** Requests with this key are refused from now on, for good; its orders continue. Throws `not_found`. */
-export class RevokeExchangeKey extends AccessChange<ExchangeKey, ExchangeKeyEvent> {
-  constructor(keyId: string) {
-    super(exchangeKey, keyId, (state, at) => revokeExchangeKey({ at }, state));
+export class RevokeExchangeKey extends Command<CredentialChanged> {
+  constructor(readonly keyId: string) {
+    super();
+  }
+}
+
+@CommandHandler(RevokeExchangeKey)
+export class RevokeExchangeKeyHandler implements ICommandHandler<RevokeExchangeKey> {
+  constructor(private readonly access: AccessCommands) {}
+
+  execute({ keyId }: RevokeExchangeKey): Promise<CredentialChanged> {
+    return this.access.change(exchangeKey, keyId, (state, at) => revokeExchangeKey({ at }, state));
   }
 }
 
 /** The key ends with its last secret. Throws `not_found`. */
-export class RevokeExchangeSecret extends AccessChange<ExchangeKey, ExchangeKeyEvent> {
-  constructor(keyId: string, secretId: string, cause?: EventMetadata) {
-    super(exchangeKey, keyId, (state, at) => revokeExchangeSecret({ secretId, at }, state), cause);
+export class RevokeExchangeSecret extends Command<CredentialChanged> {
+  constructor(
+    readonly keyId: string,
+    readonly secretId: string,
+    readonly cause?: EventMetadata,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RevokeExchangeSecret)
+export class RevokeExchangeSecretHandler implements ICommandHandler<RevokeExchangeSecret> {
+  constructor(private readonly access: AccessCommands) {}
+
+  execute({ keyId, secretId, cause }: RevokeExchangeSecret): Promise<CredentialChanged> {
+    return this.access.change(
+      exchangeKey,
+      keyId,
+      (state, at) => revokeExchangeSecret({ secretId, at }, state),
+      [],
+      cause,
+    );
   }
 }
 
 /** Throws `not_found`, `invalid_transition` for a revoked key, or `validation_failed`. */
-export class SetExchangeKeyPage extends AccessChange<ExchangeKey, ExchangeKeyEvent> {
-  constructor(keyId: string, page: PayPageSettings) {
-    super(exchangeKey, keyId, (state, at) => setPage({ page, at }, state));
+export class SetExchangeKeyPage extends Command<CredentialChanged> {
+  constructor(
+    readonly keyId: string,
+    readonly page: PayPageSettings,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(SetExchangeKeyPage)
+export class SetExchangeKeyPageHandler implements ICommandHandler<SetExchangeKeyPage> {
+  constructor(private readonly access: AccessCommands) {}
+
+  execute({ keyId, page }: SetExchangeKeyPage): Promise<CredentialChanged> {
+    return this.access.change(exchangeKey, keyId, (state, at) => setPage({ page, at }, state));
   }
 }

@@ -9,11 +9,9 @@ import {
   suspendMerchant,
   updateMerchant,
   type Embedding,
-  type Merchant,
   type MerchantChange,
-  type MerchantEvent,
 } from '../domain/merchant.js';
-import { AccessChange, Credentials, type CredentialChanged, type IssuedSecret } from './credentials.js';
+import { AccessCommands, type CredentialChanged, type IssuedSecret } from './access-commands.js';
 import { canonicalCallbacks, canonicalCidrs, canonicalOrigins } from './allow-lists.js';
 
 /** `merchantId` is the `svc-api-key` of the merchant, `secret` its private key. */
@@ -30,11 +28,11 @@ export class RegisterMerchant extends Command<RegisteredMerchant> {
 
 @CommandHandler(RegisterMerchant)
 export class RegisterMerchantHandler implements ICommandHandler<RegisterMerchant> {
-  constructor(private readonly credentials: Credentials) {}
+  constructor(private readonly access: AccessCommands) {}
 
   async execute({ name }: RegisterMerchant): Promise<RegisteredMerchant> {
     const merchantId = newId();
-    const issued = await this.credentials.issue('api_key', merchant, merchantId, (state, at, secret) =>
+    const issued = await this.access.issue('api_key', merchant, merchantId, (state, at, secret) =>
       registerMerchant({ merchantId, name, secret, at }, state),
     );
     return { merchantId, ...issued };
@@ -42,9 +40,21 @@ export class RegisterMerchantHandler implements ICommandHandler<RegisterMerchant
 }
 
 /** A new merchant without a key. Throws `validation_failed` on `name`. */
-export class AddMerchant extends AccessChange<Merchant, MerchantEvent> {
-  constructor(merchantId: string, name: string) {
-    super(merchant, merchantId, (state, at) =>
+export class AddMerchant extends Command<CredentialChanged> {
+  constructor(
+    readonly merchantId: string,
+    readonly name: string,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(AddMerchant)
+export class AddMerchantHandler implements ICommandHandler<AddMerchant> {
+  constructor(private readonly access: AccessCommands) {}
+
+  execute({ merchantId, name }: AddMerchant): Promise<CredentialChanged> {
+    return this.access.change(merchant, merchantId, (state, at) =>
       registerMerchant({ merchantId, name, secret: null, at }, state),
     );
   }
@@ -63,15 +73,13 @@ export class UpdateMerchant extends Command<CredentialChanged> {
 @CommandHandler(UpdateMerchant)
 export class UpdateMerchantHandler implements ICommandHandler<UpdateMerchant> {
   constructor(
-    private readonly credentials: Credentials,
+    private readonly access: AccessCommands,
     @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
   ) {}
 
   async execute({ merchantId, change: given }: UpdateMerchant): Promise<CredentialChanged> {
     const change = canonicalChange(given, this.config.mode);
-    return this.credentials.change(merchant, merchantId, (state, at) =>
-      updateMerchant({ change, at }, state),
-    );
+    return this.access.change(merchant, merchantId, (state, at) => updateMerchant({ change, at }, state));
   }
 }
 
@@ -97,15 +105,33 @@ function canonicalEmbedding(given: Partial<Embedding>, mode: Config['mode']): Pa
 }
 
 /** Every call of the merchant gets 403 from now on. Throws `not_found`. */
-export class SuspendMerchant extends AccessChange<Merchant, MerchantEvent> {
-  constructor(merchantId: string) {
-    super(merchant, merchantId, (state, at) => suspendMerchant({ at }, state));
+export class SuspendMerchant extends Command<CredentialChanged> {
+  constructor(readonly merchantId: string) {
+    super();
+  }
+}
+
+@CommandHandler(SuspendMerchant)
+export class SuspendMerchantHandler implements ICommandHandler<SuspendMerchant> {
+  constructor(private readonly access: AccessCommands) {}
+
+  execute({ merchantId }: SuspendMerchant): Promise<CredentialChanged> {
+    return this.access.change(merchant, merchantId, (state, at) => suspendMerchant({ at }, state));
   }
 }
 
 /** Ends a suspension. Throws `not_found`. */
-export class ReinstateMerchant extends AccessChange<Merchant, MerchantEvent> {
-  constructor(merchantId: string) {
-    super(merchant, merchantId, (state, at) => reinstateMerchant({ at }, state));
+export class ReinstateMerchant extends Command<CredentialChanged> {
+  constructor(readonly merchantId: string) {
+    super();
+  }
+}
+
+@CommandHandler(ReinstateMerchant)
+export class ReinstateMerchantHandler implements ICommandHandler<ReinstateMerchant> {
+  constructor(private readonly access: AccessCommands) {}
+
+  execute({ merchantId }: ReinstateMerchant): Promise<CredentialChanged> {
+    return this.access.change(merchant, merchantId, (state, at) => reinstateMerchant({ at }, state));
   }
 }

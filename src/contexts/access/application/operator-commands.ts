@@ -9,11 +9,9 @@ import {
   removePasskey,
   updateOperator,
   type OperatorChange,
-  type OperatorEvent,
-  type OperatorPerson,
   type Passkey,
 } from '../domain/operator.js';
-import { AccessChange, Credentials, type CredentialChanged } from './credentials.js';
+import { AccessCommands, type CredentialChanged } from './access-commands.js';
 
 const EMAIL_TAKEN = 'is used by another operator';
 
@@ -34,7 +32,7 @@ export class CreateOperator extends Command<CredentialChanged> {
 @CommandHandler(CreateOperator)
 export class CreateOperatorHandler implements ICommandHandler<CreateOperator> {
   constructor(
-    private readonly credentials: Credentials,
+    private readonly access: AccessCommands,
     private readonly keyedHash: KeyedHash,
   ) {}
 
@@ -47,7 +45,7 @@ export class CreateOperatorHandler implements ICommandHandler<CreateOperator> {
       message: EMAIL_TAKEN,
     };
     try {
-      return await this.credentials.change(
+      return await this.access.change(
         operatorPerson,
         operatorId,
         (state, at) => createOperator({ operatorId, ...person, at }, state),
@@ -61,22 +59,62 @@ export class CreateOperatorHandler implements ICommandHandler<CreateOperator> {
 }
 
 /** Every key and session of a disabled person gets 401. Throws `not_found`, or `validation_failed` on `role`. */
-export class UpdateOperator extends AccessChange<OperatorPerson, OperatorEvent> {
-  constructor(operatorId: string, change: OperatorChange) {
-    super(operatorPerson, operatorId, (state, at) => updateOperator({ change, at }, state));
+export class UpdateOperator extends Command<CredentialChanged> {
+  constructor(
+    readonly operatorId: string,
+    readonly change: OperatorChange,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(UpdateOperator)
+export class UpdateOperatorHandler implements ICommandHandler<UpdateOperator> {
+  constructor(private readonly access: AccessCommands) {}
+
+  execute({ operatorId, change }: UpdateOperator): Promise<CredentialChanged> {
+    return this.access.change(operatorPerson, operatorId, (state, at) =>
+      updateOperator({ change, at }, state),
+    );
   }
 }
 
 /** Throws `not_found`, or `invalid_transition` for a disabled person. */
-export class AddPasskey extends AccessChange<OperatorPerson, OperatorEvent> {
-  constructor(operatorId: string, passkey: Passkey) {
-    super(operatorPerson, operatorId, (state, at) => addPasskey({ passkey, at }, state));
+export class AddPasskey extends Command<CredentialChanged> {
+  constructor(
+    readonly operatorId: string,
+    readonly passkey: Passkey,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(AddPasskey)
+export class AddPasskeyHandler implements ICommandHandler<AddPasskey> {
+  constructor(private readonly access: AccessCommands) {}
+
+  execute({ operatorId, passkey }: AddPasskey): Promise<CredentialChanged> {
+    return this.access.change(operatorPerson, operatorId, (state, at) => addPasskey({ passkey, at }, state));
   }
 }
 
 /** Throws `not_found`. */
-export class RemovePasskey extends AccessChange<OperatorPerson, OperatorEvent> {
-  constructor(operatorId: string, credentialId: string) {
-    super(operatorPerson, operatorId, (state, at) => removePasskey({ credentialId, at }, state));
+export class RemovePasskey extends Command<CredentialChanged> {
+  constructor(
+    readonly operatorId: string,
+    readonly credentialId: string,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(RemovePasskey)
+export class RemovePasskeyHandler implements ICommandHandler<RemovePasskey> {
+  constructor(private readonly access: AccessCommands) {}
+
+  execute({ operatorId, credentialId }: RemovePasskey): Promise<CredentialChanged> {
+    return this.access.change(operatorPerson, operatorId, (state, at) =>
+      removePasskey({ credentialId, at }, state),
+    );
   }
 }

@@ -5,7 +5,7 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { currentOperation } from '../../../platform/event-store/current-operation.js';
 import { defineOperation, type Get } from '../../../platform/operations/operation-definition.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import {
   createOperator,
   knownOperator,
@@ -77,7 +77,7 @@ async function keepTwoAdministrators(get: Get, id: string, { role, status }: Per
   const ends = status === 'disabled' || (role !== undefined && role !== 'administrator');
   const loop = get(CommandLoop);
   if (!ends || !isAdministrator((await loop.load(operatorPerson, id)).state)) return;
-  await get(ViewProgress).require(DIRECTORY_VIEW);
+  await get(SubscriptionProgress).requireCurrent(DIRECTORY_VIEW);
   let left = 0;
   for (const other of await get(OperatorsView).administrators()) {
     const { state, revision } = await loop.load(operatorPerson, other);

@@ -3,11 +3,11 @@ import { CommandBus } from '@nestjs/cqrs';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { CredentialList, credentialStatus, type CredentialFilter } from '../views/credential-list.js';
 import type { CredentialRow } from '../views/credential-rows.js';
 import { DIRECTORY_VIEW } from '../views/directory-projection.js';
-import { IssueSecret, RevokeSecret } from './credentials.js';
+import { IssueSecret, RevokeSecret } from './secret-commands.js';
 import { RevokeExchangeSecret } from './exchange-key-commands.js';
 
 interface NewKey {
@@ -23,18 +23,18 @@ export class PortalKeys {
   constructor(
     private readonly list: CredentialList,
     private readonly commandBus: CommandBus,
-    private readonly freshness: ViewProgress,
+    private readonly progress: SubscriptionProgress,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   async page(merchantId: string, filter: CredentialFilter) {
-    await this.freshness.require(DIRECTORY_VIEW);
+    await this.progress.requireCurrent(DIRECTORY_VIEW);
     return this.list.page([merchantId], filter);
   }
 
   /** Throws `not_found`. */
   async find(merchantId: string, id: string): Promise<CredentialRow> {
-    await this.freshness.require(DIRECTORY_VIEW);
+    await this.progress.requireCurrent(DIRECTORY_VIEW);
     const row = await this.list.find(id);
     if (row?.holder.merchantId !== merchantId) throw DomainError.notFound('Key');
     return row;

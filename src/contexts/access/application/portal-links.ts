@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { newId } from '../../../kernel/ids.js';
+import { newId, uuidOf } from '../../../kernel/ids.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 
 const ID_BYTES = 16;
@@ -20,8 +20,7 @@ export class PortalLinks {
   /** The session of a code or token; of text that is neither, an id that no session has. */
   idIn(secret: string): string {
     if (!SECRET.test(secret)) return newId();
-    const hex = Buffer.from(secret, 'base64url').toString('hex', 0, ID_BYTES);
-    return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+    return uuidOf(Buffer.from(secret, 'base64url').subarray(0, ID_BYTES));
   }
 
   /** A code is no token. */

@@ -3,8 +3,8 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { withIdempotencyKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import {
   createPortalSession,
   enterPortal,
@@ -34,12 +34,12 @@ export class CreatePortalSessionHandler implements ICommandHandler<CreatePortalS
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly links: PortalLinks,
-    private readonly progress: ViewProgress,
+    private readonly progress: SubscriptionProgress,
   ) {}
 
   execute({ session, portalUrl, ticket, cause: metadata }: CreatePortalSession): Promise<string> {
     const at = timestamp(this.clock);
-    return underKey(ticket, 'portal_session', async (id) => {
+    return withIdempotencyKey(ticket, 'portal_session', async (id) => {
       const code = this.links.secretFor(id);
       const url = this.links.entry(portalUrl, code);
       const command = { ...session, id, codeHash: this.links.hashOf('code', code), at };
@@ -51,7 +51,7 @@ export class CreatePortalSessionHandler implements ICommandHandler<CreatePortalS
         (current) => createPortalSession(command, current),
         { metadata, response: (after) => ticket.response(201, body(after), { holdsSecret: true }) },
       );
-      await this.progress.reached(PORTAL_SESSIONS_VIEW, position);
+      await this.progress.waitFor(PORTAL_SESSIONS_VIEW, position);
       return body(state);
     });
   }
@@ -103,7 +103,7 @@ export class RevokePortalSessionHandler implements ICommandHandler<RevokePortalS
   constructor(
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
-    private readonly progress: ViewProgress,
+    private readonly progress: SubscriptionProgress,
   ) {}
 
   async execute({ merchantId, sessionId, cause: metadata }: RevokePortalSession): Promise<void> {
@@ -114,6 +114,6 @@ export class RevokePortalSessionHandler implements ICommandHandler<RevokePortalS
       (state) => revokePortalSession(command, state),
       { metadata },
     );
-    await this.progress.reached(PORTAL_SESSIONS_VIEW, position);
+    await this.progress.waitFor(PORTAL_SESSIONS_VIEW, position);
   }
 }

@@ -2,15 +2,15 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import { newId } from '../../../kernel/ids.js';
 import type { JsonObject } from '../../../platform/event-store/port.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
-import { writes, type ProgramWrite, type Write } from '../../../platform/operator/write.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
+import { writes, type ProgramWrite, type Write } from '../../../platform/cli/write.js';
 import {
   changeOutcome,
   parseId,
   withNotice,
-  type Operator,
-  type Outcome,
-} from '../../../platform/operator/operator.js';
+  type CliContext,
+  type CliOutcome,
+} from '../../../platform/cli/cli-context.js';
 import type { IssuedCredential } from '../application/credential-operations.js';
 import { KINDS, type CredentialKind } from '../domain/credential.js';
 import { DIRECTORY_VIEW } from '../views/directory-projection.js';
@@ -24,7 +24,7 @@ const SECRETS = {
 
 /** Waits until the change is effective in this database; false where no worker runs. */
 export async function isVisible(context: INestApplicationContext): Promise<boolean> {
-  return context.get(ViewProgress).current(DIRECTORY_VIEW);
+  return context.get(SubscriptionProgress).waitUntilCurrent(DIRECTORY_VIEW);
 }
 
 /** What a credential of merchants is issued with, unless said otherwise. */
@@ -44,7 +44,7 @@ const PLAIN = {
 export class CredentialCommands {
   constructor(
     private readonly program: Command,
-    private readonly operator: Operator,
+    private readonly cli: CliContext,
     private readonly kind: CredentialKind,
   ) {}
 
@@ -61,7 +61,7 @@ export class CredentialCommands {
   ): void {
     writes(
       this.program.command(command).description(description),
-      this.operator,
+      this.cli,
       async (context, write, id, ...others) => {
         await write(await of(context, this.id(id), ...others));
         const visible = await isVisible(context);
@@ -77,7 +77,7 @@ export class CredentialCommands {
     text: string,
     { merchantId, ...rest }: { readonly merchantId: string; readonly name: string } & JsonObject,
     json: object = {},
-  ): Promise<Outcome> {
+  ): Promise<CliOutcome> {
     const kind = this.kind === 'api_key' ? 'payouts' : 'exchange';
     const issued = await write({
       name: 'credentials.issue',
@@ -93,7 +93,7 @@ export class CredentialCommands {
     text: string,
     { credential_id: secretId, secret, visible }: IssuedCredential & { readonly visible: boolean },
     json: object = {},
-  ): Outcome {
+  ): CliOutcome {
     const words = SECRETS[this.kind];
     const lines = [
       line(words.secret, secret ?? 'no longer kept'),

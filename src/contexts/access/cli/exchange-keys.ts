@@ -8,11 +8,11 @@ import type { JsonObject } from '../../../platform/event-store/port.js';
 import {
   changeOutcome,
   parseId,
-  operate,
+  cliAction,
   secondsOf,
-  type Operator,
-} from '../../../platform/operator/operator.js';
-import { writes, type ProgramWrite } from '../../../platform/operator/write.js';
+  type CliContext,
+} from '../../../platform/cli/cli-context.js';
+import { writes, type ProgramWrite } from '../../../platform/cli/write.js';
 import type { IssuedCredential } from '../application/credential-operations.js';
 import { logoOf, type MemoSigning } from '../domain/exchange-key.js';
 import { DirectoryView, isValid, type ExchangeKeyRow } from '../views/directory.js';
@@ -29,9 +29,9 @@ import {
 const MAX_OVERLAP_SECONDS = 604_800;
 
 /** `exchange key ...`: the API keys of the exchange. */
-export function exchangeKeyCommands(program: Command, operator: Operator): void {
+export function exchangeKeyCommands(program: Command, cli: CliContext): void {
   const key = program.command('key').description('issue, list, rotate, restrict and revoke API keys');
-  const commands = new CredentialCommands(key, operator, 'exchange_key');
+  const commands = new CredentialCommands(key, cli, 'exchange_key');
 
   const issue = key
     .command('issue')
@@ -44,7 +44,7 @@ export function exchangeKeyCommands(program: Command, operator: Operator): void 
       'contract',
     )
     .option('--label <text>', 'what operators call the key');
-  writes(issue, operator, async function (context, write) {
+  writes(issue, cli, async function (context, write) {
     const { merchant, demandSignature, memoSigning, label = '' } = this.opts<IssueOptions>();
     const keyId = newId();
     const text = `Issued a key that ${demands({ demandsSignature: demandSignature, memoSigning })}\n\n${line('api_key', keyId)}\n`;
@@ -63,11 +63,15 @@ export function exchangeKeyCommands(program: Command, operator: Operator): void 
     .description('list keys; secrets are never displayed again')
     .option('--merchant <merchant-id>', 'those of one merchant')
     .action(
-      operate(operator, async function (context) {
+      cliAction(cli, async function (context) {
         const { merchant } = this.opts<Partial<IssueOptions>>();
         const id = merchant === undefined ? null : parseId(merchant, 'Merchant');
         const keys = await context.get(DirectoryView).exchangeKeys(id);
-        return { text: keys.map(keyText).join('\n\n') || 'No keys', json: { keys: keys.map(keyJson) } };
+        return {
+          text: keys.map(keyText).join('\n\n') || 'No keys',
+          json: { keys: keys.map(keyJson) },
+          displays: { subject: 'credentials', merchantIds: keys.map(({ merchantId }) => merchantId) },
+        };
       }),
     );
 
@@ -75,7 +79,7 @@ export function exchangeKeyCommands(program: Command, operator: Operator): void 
     .command('rotate <api-key>')
     .description('issue a secret that replaces the one in use, and show it, once')
     .option('--overlap <duration>', 'for how long the former secret is valid, at most 7d', '24h');
-  writes(rotate, operator, async function (context, write, id) {
+  writes(rotate, cli, async function (context, write, id) {
     const { overlap } = this.opts<{ overlap: string }>();
     const { keyId, merchantId, secrets } = await keyOf(context, commands.id(id));
     const former = secrets.findLast(
@@ -132,7 +136,7 @@ export function exchangeKeyCommands(program: Command, operator: Operator): void 
     .option('--logo <file>', 'a PNG or WebP of at most 16 KiB')
     .option('--help-url <url>', 'where a customer finds help')
     .option('--terms-url <url>', 'the terms of the merchant');
-  writes(page, operator, async function (context, write, id) {
+  writes(page, cli, async function (context, write, id) {
     const { logo, helpUrl = null, termsUrl = null } = this.opts<Partial<PageOptions>>();
     const settings = { logo: logo === undefined ? null : logoOf(read(logo)), helpUrl, termsUrl };
     await write(onKey('credentials.set_page', await keyOf(context, commands.id(id)), { page: settings }));

@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
-import type { Operator } from '../../../platform/operator/operator.js';
-import { writes } from '../../../platform/operator/write.js';
+import type { CliContext } from '../../../platform/cli/cli-context.js';
+import { writes } from '../../../platform/cli/write.js';
 import { nextFirstOperator } from '../application/operator-operations.js';
 import { OperatorsView } from '../views/operators.js';
 
 /** `npm run operator -- login-link <email>`: for the first administrators, and for a person who has lost all passkeys. */
-export function loginLinkProgram(program: Command, operator: Operator): void {
+export function loginLinkProgram(program: Command, cli: CliContext): void {
   const command = program
     .command('login-link <email>')
     .description('print a one-time link with which an operator enrols a passkey for the console')
     .option('--name <name>', 'adds the person first, as one of the first two administrators');
-  writes(command, operator, async function (context, write, email = '') {
+  writes(command, cli, async function (context, write, email = '') {
     const { name } = this.opts<{ readonly name?: string }>();
     const person = await context.get(OperatorsView, { strict: false }).byEmail(email.trim());
     if (person?.status === 'disabled')

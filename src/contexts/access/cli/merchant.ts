@@ -3,22 +3,22 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
 import { ConfigError } from '../../../platform/config/settings.js';
 import type { JsonObject } from '../../../platform/event-store/port.js';
-import { changeOutcome, operate, parseId, type Operator } from '../../../platform/operator/operator.js';
-import { writes, type ProgramWrite } from '../../../platform/operator/write.js';
+import { changeOutcome, cliAction, parseId, type CliContext } from '../../../platform/cli/cli-context.js';
+import { writes, type ProgramWrite } from '../../../platform/cli/write.js';
 import { DirectoryView, type MerchantRow } from '../views/directory.js';
 import { allowed, CredentialCommands, isVisible, line, secretLines, secretsJson } from './credentials.js';
 
 /** `npm run merchant -- ...`: what operators do with merchants. */
-export function merchantProgram(program: Command, operator: Operator): void {
+export function merchantProgram(program: Command, cli: CliContext): void {
   program.description('Registers merchants and issues their keys.');
-  const commands = new CredentialCommands(program, operator, 'api_key');
+  const commands = new CredentialCommands(program, cli, 'api_key');
 
   writes(
     program
       .command('create')
       .description('register a merchant and show its first private key, once')
       .requiredOption('--name <name>', 'what it is called; people who sign up read it too'),
-    operator,
+    cli,
     async function (context, write) {
       const { name } = this.opts<{ name: string }>();
       const merchantId = newId();
@@ -32,10 +32,14 @@ export function merchantProgram(program: Command, operator: Operator): void {
     .command('list')
     .description('list all merchants')
     .action(
-      operate(operator, async (context) => {
+      cliAction(cli, async (context) => {
         const merchants = await context.get(DirectoryView).merchants();
         const lines = merchants.map((each) => `${each.merchantId}  ${each.status.padEnd(9)}  ${each.name}`);
-        return { text: lines.join('\n') || 'No merchants', json: { merchants: merchants.map(merchantJson) } };
+        return {
+          text: lines.join('\n') || 'No merchants',
+          json: { merchants: merchants.map(merchantJson) },
+          displays: { subject: 'merchants', merchantIds: merchants.map(({ merchantId }) => merchantId) },
+        };
       }),
     );
 
@@ -43,10 +47,11 @@ export function merchantProgram(program: Command, operator: Operator): void {
     .command('show <merchant-id>')
     .description('show a merchant and its keys; private keys are never displayed again')
     .action(
-      operate(operator, async (context, id) => {
+      cliAction(cli, async (context, id) => {
         const found = await context.get(DirectoryView).merchant(commands.id(id));
         if (found === null) throw DomainError.notFound('Merchant');
-        return { text: merchantText(found), json: merchantJson(found) };
+        const displays = { subject: `merchant ${found.merchantId}`, merchantIds: [found.merchantId] };
+        return { text: merchantText(found), json: merchantJson(found), displays };
       }),
     );
 
@@ -54,7 +59,7 @@ export function merchantProgram(program: Command, operator: Operator): void {
     program
       .command('issue-key <merchant-id>')
       .description('issue a second private key for a rotation, and show it, once'),
-    operator,
+    cli,
     (context, write, id) => {
       const text = 'Issued a private key; revoke the old one when it is out of use\n\n';
       return commands.issue(context, write, text, { merchantId: commands.id(id), name: '' });
@@ -88,7 +93,7 @@ export function merchantProgram(program: Command, operator: Operator): void {
     (...cidrs) => allowed(cidrs),
     (_, merchantId, ...cidrs) => update(merchantId, { ip_allow_list: cidrs }),
   );
-  embeddingCommand(program, operator, commands);
+  embeddingCommand(program, cli, commands);
 }
 
 function update(merchantId: string, parameters: JsonObject): ProgramWrite {
@@ -102,7 +107,7 @@ interface EmbeddingOptions {
   readonly clear?: boolean;
 }
 
-function embeddingCommand(program: Command, operator: Operator, commands: CredentialCommands): void {
+function embeddingCommand(program: Command, cli: CliContext, commands: CredentialCommands): void {
   const collect = (each: string, all: readonly string[] = []): readonly string[] => [...all, each];
   const command = program
     .command('embedding <merchant-id>')
@@ -121,7 +126,7 @@ function embeddingCommand(program: Command, operator: Operator, commands: Creden
     )
     .option('--shown-as <name>', 'the name that people who sign up read, instead of the registered one')
     .option('--clear', 'clear every one of these settings first');
-  writes(command, operator, async function (context, write, id) {
+  writes(command, cli, async function (context, write, id) {
     const { origin, callback, shownAs, clear = false } = this.opts<EmbeddingOptions>();
     const embedding = {
       ...(clear && { origins: [], callbacks: [], display_name: null }),

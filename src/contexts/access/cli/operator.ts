@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { operate, parseId, type Operator } from '../../../platform/operator/operator.js';
-import { writes } from '../../../platform/operator/write.js';
+import { cliAction, parseId, type CliContext } from '../../../platform/cli/cli-context.js';
+import { writes } from '../../../platform/cli/write.js';
 import { knownOperator, operatorPerson } from '../domain/operator.js';
 import { loginLinkProgram } from './login-link.js';
 
 /** `npm run operator -- ...`: how persons sign in to the console. */
-export function operatorProgram(program: Command, operator: Operator): void {
-  loginLinkProgram(program, operator);
+export function operatorProgram(program: Command, cli: CliContext): void {
+  loginLinkProgram(program, cli);
 
   program
     .command('passkeys <operator-id>')
     .description('list the passkeys of an operator')
     .action(
-      operate(operator, async (context, id) => {
+      cliAction(cli, async (context, id) => {
         const loop = context.get(CommandLoop, { strict: false });
         const { state } = await loop.load(operatorPerson, parseId(id, 'Operator'));
         const passkeys = knownOperator(state).passkeys.map(({ credential_id, transports }) => ({
@@ -30,7 +30,7 @@ export function operatorProgram(program: Command, operator: Operator): void {
   const remove = program
     .command('remove-passkey <operator-id> <passkey>')
     .description('refuse a passkey from now on, and end the sessions of the operator');
-  writes(remove, operator, async (_, write, id, passkey = '') => {
+  writes(remove, cli, async (_, write, id, passkey = '') => {
     await write({
       name: 'operators.remove_passkey',
       subject: parseId(id, 'Operator'),

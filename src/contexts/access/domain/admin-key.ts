@@ -1,6 +1,6 @@
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { readLabel } from '../../../kernel/label.js';
+import { readLabel } from '../../../kernel/text.js';
 import { isScope, SCOPES } from './roles.js';
 import { isOver } from './validity.js';
 

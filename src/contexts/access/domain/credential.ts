@@ -1,6 +1,6 @@
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { readLabel } from '../../../kernel/label.js';
+import { readLabel } from '../../../kernel/text.js';
 import { rolledUntil, isOver } from './validity.js';
 
 /**

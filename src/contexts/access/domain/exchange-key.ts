@@ -1,6 +1,6 @@
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
-import { readLabel } from '../../../kernel/label.js';
+import { readLabel } from '../../../kernel/text.js';
 import {
   evolveCredential,
   isLastSecret,

@@ -1,6 +1,6 @@
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { readLabel } from '../../../kernel/label.js';
+import { readLabel } from '../../../kernel/text.js';
 import {
   evolveCredential,
   known,
@@ -138,7 +138,7 @@ export function reinstateMerchant({ at }: { at: string }, state: Merchant): Merc
   return status === 'active' ? [] : [{ type: 'merchant.reinstated.v1', data: { ...ids, at } }];
 }
 
-/** What `change` does not name stays as it is. Lists in canonical form (see application/embedding.ts). */
+/** What `change` does not name stays as it is. Lists in canonical form (see application/allow-lists.ts). */
 export function setEmbedding(
   command: { change: Partial<Embedding>; at: string },
   state: Merchant,

@@ -1,6 +1,6 @@
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { readLabel } from '../../../kernel/label.js';
+import { readLabel } from '../../../kernel/text.js';
 import { isRole, ROLES, type Role } from './roles.js';
 
 /** A passkey as it is stored: its id and public key in base64url. */

@@ -1,6 +1,7 @@
+import { HOUR_MS } from '../../../kernel/clock.js';
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { KeyOutlived } from '../../../kernel/repeats.js';
+import { IdempotencyKeyExpired } from '../../../kernel/idempotency.js';
 
 const RESOURCES = [
   'keys',
@@ -22,7 +23,7 @@ export const PORTAL_SCOPES: readonly string[] = [
 export const DEFAULT_PORTAL_SCOPES: readonly string[] = [...reads, 'endpoints:write', 'deliveries:write'];
 
 const CODE_LASTS_MS = 15 * 60_000;
-const SESSION_LASTS_MS = 8 * 3_600_000;
+const SESSION_LASTS_MS = 8 * HOUR_MS;
 
 /** A person of the merchant, by the merchant's own id and name; personal. */
 export interface PortalActor {
@@ -111,12 +112,13 @@ export type NewPortalSession = { readonly at: string } & Pick<
   'id' | 'merchantId' | 'actor' | 'scopes' | 'returnUrl' | 'codeHash'
 >;
 
-/** Throws KeyOutlived for a repeat without its response: the code is lost, so it gets a new session. */
+/** Throws IdempotencyKeyExpired for a repeat without its response: the code is lost, so it gets a new session. */
 export function createPortalSession(
   session: NewPortalSession,
   state: PortalSession | null,
 ): PortalSessionEvent[] {
-  if (state !== null) throw new KeyOutlived('the code of this session was in a response that is not kept');
+  if (state !== null)
+    throw new IdempotencyKeyExpired('the code of this session was in a response that is not kept');
   const { id: session_id, merchantId: merchant_id, actor, scopes, returnUrl: return_url } = session;
   const { codeHash: code_hash, at: created_at } = session;
   const terms = { code_hash, code_expires_at: later(created_at, CODE_LASTS_MS), created_at };

@@ -1,6 +1,6 @@
 import { ApiProperty } from '../../../platform/dto/field.js';
 import { EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.js';
-import { ProblemDetails, problemResponse } from '../../../platform/openapi/operation.js';
+import { ProblemDetails, problemResponse } from '../../../platform/openapi/route.js';
 
 class SignatureProblem extends ProblemDetails {
   @ApiProperty({ const: 'Invalid request signature' }) title!: string;

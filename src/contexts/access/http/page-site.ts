@@ -9,6 +9,15 @@ const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?$/i;
 
 const FOREIGN = { status: 403, detail: 'The request comes from another site' };
 
+/**
+ * Whether the request shows that the person is there: all but reads that the page sends on a timer, with
+ * `Disburse-Background: true`. A session on which nothing but these arrives is idle (admin-api.md 5).
+ */
+export function isActivity({ method, headers }: FastifyRequest): boolean {
+  const isRead = method === 'GET' || method === 'HEAD';
+  return !isRead || headers['disburse-background'] !== 'true';
+}
+
 /** Without TLS, but on this machine alone. */
 export function isPlainLoopback(url: string): boolean {
   const { protocol, host } = new URL(url);

@@ -1,18 +1,18 @@
+import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
 import { Fault } from '../../../kernel/fault.js';
 import { ApiProperty, Field, Nested, PageOf, type Rule } from '../../../platform/dto/field.js';
 import { text, TIME, UUID } from '../../../platform/dto/rules.js';
-import { MAX_PAGE } from '../../../platform/http/page-query.js';
+import { MAX_PAGE } from '../../../platform/http/list-query.js';
 import { PORTAL_SCOPES, PORTAL_SESSION_STATUSES, type PortalActor } from '../domain/portal-session.js';
 
 const MAX_LENGTH = 255;
 const MAX_URL = 2048;
-const CONTROL = /[\p{Cc}\p{Cs}]/u;
 
 function readLabel(value: string): string | Fault {
   const trimmed = value.trim();
   const length = [...trimmed].length;
   if (length === 0 || length > MAX_LENGTH) return new Fault(`must have 1 to ${MAX_LENGTH} characters`);
-  return CONTROL.test(trimmed) ? new Fault('must not contain control characters') : trimmed;
+  return CONTROL_CHARACTERS.test(trimmed) ? new Fault('must not contain control characters') : trimmed;
 }
 const label = text({ minLength: 1, maxLength: MAX_LENGTH }, readLabel);
 
@@ -96,7 +96,7 @@ const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 
 /** Whether a person may be led there: https, and in the sandbox http of this machine. */
 export function isReturnUrl(url: string, mode: 'sandbox' | 'production'): boolean {
-  if (url.length > MAX_URL || CONTROL.test(url) || !URL.canParse(url)) return false;
+  if (url.length > MAX_URL || CONTROL_CHARACTERS.test(url) || !URL.canParse(url)) return false;
   const { protocol, hostname, username, password } = new URL(url);
   if (username !== '' || password !== '') return false;
   return protocol === 'https:' || (mode === 'sandbox' && protocol === 'http:' && LOOPBACK.test(hostname));

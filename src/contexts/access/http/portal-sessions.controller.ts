@@ -13,11 +13,11 @@ import {
   Ticket,
   UuidParam,
 } from '../../../platform/http/decorators.js';
-import { PageParameters } from '../../../platform/http/page-query.js';
+import { ListParameters } from '../../../platform/http/list-query.js';
 import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
-import { Operation } from '../../../platform/openapi/operation.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { CreatePortalSession, RevokePortalSession } from '../application/portal-session-commands.js';
 import { DEFAULT_PORTAL_SCOPES } from '../domain/portal-session.js';
 import { PortalAddress } from './portal/portal-address.js';
@@ -37,7 +37,7 @@ export class PortalSessionsController {
   constructor(
     private readonly commandBus: CommandBus,
     private readonly view: PortalSessionsView,
-    private readonly freshness: ViewProgress,
+    private readonly progress: SubscriptionProgress,
     private readonly address: PortalAddress,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
@@ -45,7 +45,7 @@ export class PortalSessionsController {
 
   @Post()
   @StoresResponseWithEvents()
-  @Operation({
+  @ApiRoute({
     id: 'createPortalSession',
     tag: TAG,
     summary: 'Create a session of the portal',
@@ -71,7 +71,7 @@ export class PortalSessionsController {
   }
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'listPortalSessions',
     tag: TAG,
     summary: 'List sessions of the portal, newest first',
@@ -80,13 +80,13 @@ export class PortalSessionsController {
       400: 'page_size or page_cursor is invalid, or a parameter is unknown; detail names it.',
     },
   })
-  async list(@MerchantId() merchantId: string, @ListQuery() query: PageParameters) {
-    await this.freshness.require(PORTAL_SESSIONS_VIEW);
+  async list(@MerchantId() merchantId: string, @ListQuery() query: ListParameters) {
+    await this.progress.requireCurrent(PORTAL_SESSIONS_VIEW);
     return this.view.page(merchantId, query.page, timestamp(this.clock));
   }
 
   @Delete(':id')
-  @Operation({
+  @ApiRoute({
     id: 'revokePortalSession',
     tag: TAG,
     summary: 'Revoke a session of the portal',

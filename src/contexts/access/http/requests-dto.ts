@@ -1,6 +1,6 @@
 import { PageOf } from '../../../platform/dto/field.js';
 import { digits, text, uuid } from '../../../platform/dto/rules.js';
-import { Filter, MAX_PAGE, PageParameters } from '../../../platform/http/page-query.js';
+import { Filter, MAX_PAGE, ListParameters } from '../../../platform/http/list-query.js';
 import { Fault } from '../../../kernel/fault.js';
 import { LoggedRequest } from '../views/logged-requests.js';
 
@@ -13,7 +13,7 @@ const pathPrefix = text({ maxLength: MAX_PATH, examples: ['/merchants/v1/payouts
 );
 
 /** Filters that operators and merchants have. */
-export class RequestsQuery extends PageParameters {
+export class RequestsQuery extends ListParameters {
   @Filter(digits(100, 599), 'Only requests with this status.') status?: number;
   @Filter(pathPrefix, 'Only requests whose path begins so.') path?: string;
   @Filter(uuid, 'Only this request: the Request-Id of its response.') request_id?: string;

@@ -1,14 +1,14 @@
 import { EventEmitter } from 'node:events';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { MerchantCredentials } from '../../../platform/http/merchant-directory.js';
+import type { ApiCaller } from '../../../platform/http/merchant-directory.js';
 import { sign } from '../application/hmac.js';
 import { signedPrefix, SvcSignature } from './svc-signature.js';
 
 const KEY = '0b6f0b1e-55a2-4f0a-9d0c-0c3f8d3b1a2e';
 const NOW = 1_700_000_000_000;
 const TIMESTAMP = '1700000000';
-const MERCHANT = { merchantId: KEY, privateKeys: ['former', 'present'] } as unknown as MerchantCredentials;
+const MERCHANT = { merchantId: KEY, privateKeys: ['former', 'present'] } as unknown as ApiCaller;
 const HEADERS = { 'svc-api-key': KEY, 'svc-timestamp': TIMESTAMP, 'svc-signature': '0' };
 
 class Reply {
@@ -54,8 +54,8 @@ describe('the signature of a merchant request', () => {
       raw: { url: '/merchants/v1/users?a=b', headers },
       edge: { client: '192.0.2.1', rawBody: Buffer.from('{}'), isReleased: false, ...edge },
     }) as unknown as FastifyRequest;
-  const recognise = (headers: object, edge: object = {}, to = reply) =>
-    authentication.recognise(request(headers, edge), to as unknown as FastifyReply);
+  const identify = (headers: object, edge: object = {}, to = reply) =>
+    authentication.identify(request(headers, edge), to as unknown as FastifyReply);
   const verify = (headers: object, edge: object = {}) =>
     authentication.verify(request(headers, edge), reply as unknown as FastifyReply, MERCHANT);
   const signedWith = (key: string, path = '/merchants/v1/users', method = 'POST'): object => ({
@@ -64,7 +64,7 @@ describe('the signature of a merchant request', () => {
   });
 
   it('names its merchant, in upper or lower case', async () => {
-    expect(await recognise({ ...HEADERS, 'svc-api-key': KEY.toUpperCase() })).toBe(MERCHANT);
+    expect(await identify({ ...HEADERS, 'svc-api-key': KEY.toUpperCase() })).toBe(MERCHANT);
     expect(authentication.prefix).toBe('/merchants/v1');
   });
 
@@ -96,7 +96,7 @@ describe('the signature of a merchant request', () => {
       'The request body must be smaller than 1048576 bytes',
     ],
   ])('is refused unread when it %s', async (_what, headers, status, detail) => {
-    expect(await recognise(headers)).toBeNull();
+    expect(await identify(headers)).toBeNull();
     expect([reply.status, reply.detail]).toEqual([status, detail]);
   });
 
@@ -132,18 +132,18 @@ describe('the signature of a merchant request', () => {
     expect(verify(HEADERS)).toBe(false);
     expect([reply.status, reply.all['retry-after']]).toEqual([429, '60']);
     const large = { ...HEADERS, 'content-length': '20000' };
-    expect(await recognise(HEADERS)).toBe(MERCHANT);
-    expect(await recognise(large, { isReleased: true })).toBeNull();
-    expect(await recognise(large, { isReleased: true, client: '192.0.2.2' })).toBe(MERCHANT);
+    expect(await identify(HEADERS)).toBe(MERCHANT);
+    expect(await identify(large, { isReleased: true })).toBeNull();
+    expect(await identify(large, { isReleased: true, client: '192.0.2.2' })).toBe(MERCHANT);
     verify(signedWith('present'));
-    expect(await recognise(large)).toBe(MERCHANT);
+    expect(await identify(large)).toBe(MERCHANT);
   });
 
   it('is checked for two large bodies at a time until one was right', async () => {
     const large = { ...HEADERS, 'content-length': '20000' };
     const replies = Array.from({ length: 4 }, () => new Reply());
     const read: number[] = [];
-    const all = replies.map((to, n) => recognise(large, {}, to).then(() => read.push(n)));
+    const all = replies.map((to, n) => identify(large, {}, to).then(() => read.push(n)));
     const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
     await settled();
     expect(read).toEqual([0, 1]);
@@ -153,11 +153,11 @@ describe('the signature of a merchant request', () => {
     verify(signedWith('present'));
     await Promise.all(all);
     expect(read).toEqual([0, 1, 2, 3]);
-    for (let n = 0; n < 4; n += 1) expect(await recognise(large, {}, new Reply())).toBe(MERCHANT);
+    for (let n = 0; n < 4; n += 1) expect(await identify(large, {}, new Reply())).toBe(MERCHANT);
   });
 
   it('stops when the client of a large body disconnects while it waits', async () => {
     const large = { ...HEADERS, 'content-length': '20000' };
-    for (let n = 0; n < 5; n += 1) expect(await recognise(large, { isReleased: true })).toBe(MERCHANT);
+    for (let n = 0; n < 5; n += 1) expect(await identify(large, { isReleased: true })).toBe(MERCHANT);
   });
 });

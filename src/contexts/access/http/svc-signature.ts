@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isUuid } from '../../../kernel/ids.js';
 import type { Authentication } from '../../../platform/http/authentication.js';
-import type { MerchantCredentials, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
-import { PROBLEM_TYPE, problemJson, sendProblem, type Problem } from '../../../platform/http/problem.js';
+import type { ApiCaller, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
+import { type HttpProblem, PROBLEM_TYPE, problemJson, refuse } from '../../../platform/http/problem.js';
 import { tooManyRequests } from '../../../platform/http/rate-limit.js';
 import { isDeclaredTooLarge, BODY_TOO_LARGE, isLarge } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
@@ -14,7 +14,7 @@ import { FailedSignatures, type SignatureSource } from './failed-signatures.js';
 const MAX_DRIFT_SECONDS = 300;
 const UNIX_SECONDS = /^[0-9]{1,12}$/;
 const HEADERS = ['svc-api-key', 'svc-timestamp', 'svc-signature'];
-const INVALID_API_KEY: Problem = { status: 401, detail: 'Invalid svc-api-key' };
+const INVALID_API_KEY: HttpProblem = { status: 401, detail: 'Invalid svc-api-key' };
 
 /** The merchant API: every request is signed with `svc-api-key`, `svc-timestamp`, `svc-signature` (contract.md 2). */
 export class SvcSignature implements Authentication {
@@ -29,7 +29,7 @@ export class SvcSignature implements Authentication {
   }
 
   /** What comes from where signatures fail is refused here as well, when its body is large. */
-  async recognise(request: FastifyRequest, reply: FastifyReply): Promise<MerchantCredentials | null> {
+  async identify(request: FastifyRequest, reply: FastifyReply): Promise<ApiCaller | null> {
     const { edge } = request;
     const absent = HEADERS.filter((name) => !request.raw.headers[name]);
     if (absent.length > 0)
@@ -38,7 +38,7 @@ export class SvcSignature implements Authentication {
     const apiKey = header(request, 'svc-api-key');
     const merchant = isUuid(apiKey) ? await this.directory.find(apiKey.toLowerCase()) : null;
     if (merchant === null) return refuse(reply, INVALID_API_KEY);
-    edge.recognisedMerchant = merchant;
+    edge.identifiedMerchant = merchant;
     const timestamp = header(request, 'svc-timestamp');
     const now = this.now();
     if (!isFresh(timestamp, now)) return refuse(reply, timestampDrift(timestamp, now));
@@ -50,7 +50,7 @@ export class SvcSignature implements Authentication {
     return blockedUntil === null ? merchant : refuse(reply, tooManyRequests(blockedUntil, now));
   }
 
-  verify(request: FastifyRequest, reply: FastifyReply, merchant: MerchantCredentials): boolean {
+  verify(request: FastifyRequest, reply: FastifyReply, merchant: ApiCaller): boolean {
     const { rawBody } = request.edge;
     const source = sourceOf(request, merchant);
     const signature = header(request, 'svc-signature');
@@ -91,13 +91,8 @@ function header(request: FastifyRequest, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-function sourceOf({ edge }: FastifyRequest, { merchantId }: MerchantCredentials): SignatureSource {
+function sourceOf({ edge }: FastifyRequest, { merchantId }: ApiCaller): SignatureSource {
   return { client: edge.client, merchantId };
-}
-
-function refuse(reply: FastifyReply, problem: Problem): null {
-  sendProblem(reply, problem);
-  return null;
 }
 
 /** What is signed, apart from the body: timestamp, method and path, each followed by LF (contract.md 2.2). */
@@ -111,7 +106,7 @@ export function isFresh(timestamp: string, now: number): boolean {
 }
 
 /** Contains the server's time, so that a client sees its drift, and detects milliseconds. */
-export function timestampDrift(timestamp: string, now: number): Problem {
+export function timestampDrift(timestamp: string, now: number): HttpProblem {
   const serverTime = Math.floor(now / 1000);
   const detail = `svc-timestamp must be Unix seconds within 5 minutes of server time, which is ${serverTime}`;
   const inMilliseconds = /^[0-9]{13}$/.test(timestamp) && isFresh(timestamp.slice(0, -3), now);

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { DAY_MS } from '../../../kernel/clock.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
 
 /** How long the response to a repeated request has the secret (admin-api.md 3). */
-const DISPLAYED_HOURS = 24;
+export const SECRET_DISPLAYED_MS = DAY_MS;
 /** Longer than a request may be repeated: no second secret is generated for one id. */
 const KEPT_DAYS = 40;
 
@@ -12,8 +13,8 @@ const KEPT_DAYS = 40;
 @Injectable()
 export class NewSecrets {
   @Background()
-  readonly forgetting = new BackgroundWork({
-    name: 'forgetting of new secrets',
+  readonly retention = new BackgroundWork({
+    name: 'retention of new secrets',
     everyMs: 600_000,
     run: () => this.forget(),
   });
@@ -27,7 +28,7 @@ export class NewSecrets {
   async obtain(id: string, generate: () => string): Promise<string | null> {
     await this.database.query(
       'insert into access.new_secrets (secret_id, sealed, created_at) values ($1, $2, now()) on conflict do nothing',
-      [id, this.sealer.seal(generate(), placeOf(id))],
+      [id, this.sealer.seal(generate(), associatedDataOf(id))],
     );
     return this.find(id);
   }
@@ -36,12 +37,12 @@ export class NewSecrets {
   async find(id: string): Promise<string | null> {
     const [row] = await this.database.query<{ sealed: string }>(
       `select sealed from access.new_secrets
-       where secret_id = $1 and sealed is not null and created_at > now() - interval '${DISPLAYED_HOURS} hours'`,
+       where secret_id = $1 and sealed is not null and created_at > now() - interval '${SECRET_DISPLAYED_MS} ms'`,
       [id],
     );
     if (row === undefined) return null;
     try {
-      return this.sealer.open(row.sealed, placeOf(id));
+      return this.sealer.open(row.sealed, associatedDataOf(id));
     } catch (error) {
       // Its master key was retired.
       if (error instanceof SealError) return null;
@@ -52,7 +53,7 @@ export class NewSecrets {
   async forget(): Promise<void> {
     await this.database.query(
       `update access.new_secrets set sealed = null
-       where sealed is not null and created_at <= now() - interval '${DISPLAYED_HOURS} hours'`,
+       where sealed is not null and created_at <= now() - interval '${SECRET_DISPLAYED_MS} ms'`,
     );
     await this.database.query(
       `delete from access.new_secrets where created_at < now() - interval '${KEPT_DAYS} days'`,
@@ -60,6 +61,6 @@ export class NewSecrets {
   }
 }
 
-function placeOf(id: string): string {
+function associatedDataOf(id: string): string {
   return `new secret/${id}`;
 }

@@ -24,15 +24,15 @@ export class PortalUses {
     );
   }
 
-  /** Records a use. False for a session that was idle for too long. */
-  async use(sessionId: string): Promise<boolean> {
+  /** False for a session that was idle for too long. `uses`: the request counts as activity of the person. */
+  async find(sessionId: string, uses: boolean): Promise<boolean> {
     const [row] = await this.database.query<{ is_stale: boolean }>(
       `select last_seen_at < now() - ${SEEN_EVERY_SECONDS} * interval '1 s' as is_stale
        from access.portal_session_uses
        where session_id = $1 and last_seen_at > now() - ${IDLE_SECONDS} * interval '1 s'`,
       [sessionId],
     );
-    if (row?.is_stale) {
+    if (uses && row?.is_stale) {
       const sql = 'update access.portal_session_uses set last_seen_at = now() where session_id = $1';
       await this.database.query(sql, [sessionId]);
     }

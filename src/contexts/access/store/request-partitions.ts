@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { DAY_MS, HOUR_MS } from '../../../kernel/clock.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
-import { deleteBefore } from '../../../platform/postgres/chunks.js';
+import { deleteBefore } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 /** The log has the last seven days: today's, and seven before it. */
 const REQUESTS_KEPT_DAYS = 7;
 const CREATED_AHEAD_DAYS = 3;

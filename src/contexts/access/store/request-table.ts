@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import type { ServedRequest } from '../../../platform/http/request-log.js';
-import { columnArrays } from '../../../platform/postgres/column-arrays.js';
+import { columnArrays } from '../../../platform/postgres/batches.js';
 import { CopyWriter } from '../../../platform/postgres/copy-writer.js';
 import { Database } from '../../../platform/postgres/database.js';
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import {
   AT,
+  checkLedger,
   headOf,
   ledgerOver,
   LOG,
@@ -13,8 +14,8 @@ import {
 import type { LeafEvent } from '../domain/event-leaf.js';
 import { hashOfHead, keyText, type SignedHead } from '../domain/signed-head.js';
 import type { Leaf, LedgerState } from '../store/ledger.js';
-import { checkLedger, type CheckedLedger } from './check-ledger.js';
-import { HeadTrust } from './head-trust.js';
+import type { CheckedLedger } from './check-ledger.js';
+import { HeadVerifier } from './head-verifier.js';
 
 interface Compared {
   readonly state?: LedgerState;
@@ -191,7 +192,7 @@ describe('a log compared with the leaves of its ledger', () => {
     const evil = signer(null);
     const signed = { ...key, former_key_id: evil.key_id };
     const keys = [evil, { ...signed, signature: evil.sign(keyText(signed)) }];
-    const trust = new HeadTrust(LOG, keys, key, null);
+    const trust = new HeadVerifier(LOG, keys, key, null);
     const heads = [headOf(changed, evil)];
     const { findings, proven } = await compared(changed, changed, { heads, ledger: { trust } });
     expect(findings).toEqual([expect.objectContaining({ kind: 'head', size: 9 })]);

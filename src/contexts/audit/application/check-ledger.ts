@@ -1,9 +1,10 @@
+import { ListedFindings } from '../../../kernel/listed-findings.js';
 import { canonicalJson, eventLeaf, hashOfEvent, leafHash, type LeafEvent } from '../domain/event-leaf.js';
 import type { LedgerFinding } from '../domain/findings.js';
 import { HASH_BYTES, MerkleTree } from '../domain/merkle-tree.js';
 import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import type { Leaf, LedgerState } from '../store/ledger.js';
-import type { HeadTrust } from './head-trust.js';
+import type { HeadVerifier } from './head-verifier.js';
 
 /** What a log is compared with. All of it is read before the first event, so that the log has every event it covers. */
 export interface CheckedLedger {
@@ -13,7 +14,7 @@ export interface CheckedLedger {
   readonly leaves: (index: number, limit: number) => Promise<readonly Leaf[]>;
   /** In order of their sizes. */
   readonly heads: AsyncIterable<SignedHead>;
-  readonly trust: Pick<HeadTrust, 'verify' | 'trusts' | 'findings'>;
+  readonly trust: Pick<HeadVerifier, 'verify' | 'trusts' | 'findings'>;
   /** Heads that the auditor retained, and that are not stored: the stored ones alone form a chain. */
   readonly retained?: ReadonlySet<SignedHead>;
   /** Whether the service did not write the event; absent: the keys that say so are not at hand. */
@@ -43,16 +44,6 @@ const UNTRUSTED = 'its key is older than the one that you brought, which does no
 /** Of no event. */
 const NO_HASH = Buffer.alloc(HASH_BYTES);
 
-/** Compares the whole log, page by page, with the ledger: {@link LedgerCheck}. */
-export async function checkLedger(
-  pages: AsyncIterable<readonly LeafEvent[]>,
-  ledger: CheckedLedger,
-): Promise<LedgerReport> {
-  const check = await LedgerCheck.begin(ledger);
-  for await (const page of pages) await check.add(page);
-  return check.end();
-}
-
 /** One place where log and leaves differ: an event, a leaf, or both at one position. */
 interface Difference {
   /** Number of events of the log before it. */
@@ -70,9 +61,8 @@ export class LedgerCheck {
   private readonly leaves = new MerkleTree();
   private readonly nextLeaves: Ahead<Leaf>;
   private readonly nextHeads: Ahead<SignedHead>;
-  private readonly differences: Difference[] = [];
-  private readonly findings: LedgerFinding[] = [];
-  private more = 0;
+  private readonly differences = new ListedFindings<Difference>(MAX_DIFFERENCES);
+  private readonly findings = new ListedFindings<LedgerFinding>(MAX_FINDINGS);
   private lastPosition: string | null = null;
 
   private heads = 0;
@@ -105,7 +95,7 @@ export class LedgerCheck {
       const isDifferent = this.ledger.state !== null && (await this.compare(event, hash));
       if (!isDifferent && (await this.ledger.isForged?.(event))) {
         const { position, stream, revision, id } = event;
-        this.note({ kind: 'forged', position, stream, revision, id });
+        this.findings.add({ kind: 'forged', position, stream, revision, id });
       }
       this.log.append(hash);
       await this.compareHeads(this.log.size);
@@ -120,18 +110,18 @@ export class LedgerCheck {
     await this.compareHeads(Infinity);
     const { state, trust, forgedRows = [] } = this.ledger;
     const proven = this.lastGood;
-    for (const finding of findingsOf(this.differences, proven?.size ?? 0)) this.note(finding);
-    if (isCut) this.note({ kind: 'truncated', events: log.size, size: leaves.size, signed_at: null });
+    for (const finding of findingsOf(this.differences.listed, proven?.size ?? 0)) this.findings.add(finding);
+    if (isCut) this.findings.add({ kind: 'truncated', events: log.size, size: leaves.size, signed_at: null });
     this.noteHeads();
-    for (const what of forgedRows) this.note({ kind: 'ledger', what });
+    for (const what of forgedRows) this.findings.add({ kind: 'ledger', what });
     if (state !== null) this.noteState(state);
     return {
       events: log.size,
       unsigned: log.size - (proven?.size ?? 0),
       heads: this.heads,
       proven,
-      findings: [...trust.findings, ...this.findings],
-      more: this.more,
+      findings: [...trust.findings, ...this.findings.listed],
+      more: this.differences.more + this.findings.more,
     };
   }
 
@@ -156,19 +146,20 @@ export class LedgerCheck {
   }
 
   private differs(event: LeafEvent | null, leaf: Leaf | null): void {
-    if (this.differences.length < MAX_DIFFERENCES)
-      this.differences.push({ index: this.log.size, event, leaf });
-    else this.more += 1;
+    this.differences.add({ index: this.log.size, event, leaf });
   }
 
   private async pass(leaf: Leaf): Promise<void> {
     const { size } = this.leaves;
     if (leaf.index !== size)
-      this.note({ kind: 'ledger', what: `leaf ${size} is missing, ${leaf.index} follows` });
+      this.findings.add({ kind: 'ledger', what: `leaf ${size} is missing, ${leaf.index} follows` });
     this.lastPosition = leaf.position;
     const [, ...completed] = this.leaves.append(leaf.hash);
     if (!Buffer.concat(completed).equals(leaf.completed))
-      this.note({ kind: 'ledger', what: `the subtrees of leaf ${leaf.index} are not those over its leaves` });
+      this.findings.add({
+        kind: 'ledger',
+        what: `the subtrees of leaf ${leaf.index} are not those over its leaves`,
+      });
     await this.nextLeaves.advance();
   }
 
@@ -195,7 +186,7 @@ export class LedgerCheck {
     const isNext = !isStored || head.previous === this.previous;
     if (isStored) this.previous = hashOfHead(head);
     const why = trust.verify(head) ?? (isNext ? null : 'it does not follow the head before it');
-    if (why !== null) this.note({ kind: 'head', size: head.size, why });
+    if (why !== null) this.findings.add({ kind: 'head', size: head.size, why });
     return why === null;
   }
 
@@ -203,21 +194,21 @@ export class LedgerCheck {
     const { firstBad, lastGood, lastUntrusted, largest, log } = this;
     // Below a head of the known key, heads of the keys before it are no more than what it covers anyway.
     if (lastUntrusted !== null && lastUntrusted.size > (lastGood?.size ?? 0))
-      this.note({ kind: 'head', size: lastUntrusted.size, why: UNTRUSTED });
+      this.findings.add({ kind: 'head', size: lastUntrusted.size, why: UNTRUSTED });
     if (firstBad !== null) {
       const { size, signed_at } = firstBad;
-      this.note({ kind: 'rewritten', size, since: lastGood?.size ?? 0, signed_at });
+      this.findings.add({ kind: 'rewritten', size, since: lastGood?.size ?? 0, signed_at });
     }
     if (largest !== null && largest.size > log.size) {
       const { size, signed_at } = largest;
-      this.note({ kind: 'truncated', events: log.size, size, signed_at });
+      this.findings.add({ kind: 'truncated', events: log.size, size, signed_at });
     }
   }
 
   /** Leaves that differ from the log are noted one by one: those that the log agrees with have the roots of the heads. */
   private noteState({ tree, position }: LedgerState): void {
     const { leaves, lastPosition, largest } = this;
-    const note = (what: string): void => this.note({ kind: 'ledger', what });
+    const note = (what: string): void => this.findings.add({ kind: 'ledger', what });
     if (tree.size !== leaves.size) note(`there are ${leaves.size} leaves of ${tree.size}`);
     else {
       if (!tree.root.equals(leaves.root)) note('audit.ledger has another root than its leaves');
@@ -225,11 +216,6 @@ export class LedgerCheck {
     }
     if (largest !== null && largest.size > leaves.size)
       note(`there are fewer leaves than the head over ${largest.size} events had`);
-  }
-
-  private note(finding: LedgerFinding): void {
-    if (this.findings.length < MAX_FINDINGS) this.findings.push(finding);
-    else this.more += 1;
   }
 }
 

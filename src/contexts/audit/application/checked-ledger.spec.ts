@@ -11,7 +11,7 @@ import type { Ledger, LedgerState } from '../store/ledger.js';
 import type { SigningKeys } from '../store/signing-keys.js';
 import type { Manifest } from '../domain/manifest.js';
 import type { CheckedLedger } from './check-ledger.js';
-import { type Brought, exportedLedger, ledgerAtHand } from './checked-ledger.js';
+import { type AuditorInputs, exportedLedger, currentLedger } from './checked-ledger.js';
 
 const sealer = new Sealer(randomBytes(32));
 const key = signer(null);
@@ -40,7 +40,7 @@ interface Stored {
 
 async function atHand(
   { heads = [], state = STATE, last = { size: 0, hash: '' } }: Stored,
-  brought: Partial<Brought> = {},
+  inputs: Partial<AuditorInputs> = {},
 ) {
   const stored = {
     ledger: { state: async () => state, leaves: async (from: number, limit: number) => [from, limit] },
@@ -53,7 +53,7 @@ async function atHand(
     },
     keys: { all: async () => [key] },
   } as unknown as { readonly ledger: Ledger; readonly heads: Heads; readonly keys: SigningKeys };
-  return ledgerAtHand(stored, 'l', { heads: [], key: null, sealer: null, ...brought });
+  return currentLedger(stored, 'l', { heads: [], key: null, sealer: null, ...inputs });
 }
 
 const sizes = async (heads: AsyncIterable<SignedHead>): Promise<readonly number[]> =>
@@ -120,7 +120,7 @@ describe('the ledger of an export', () => {
   it('has its own head, those that an auditor kept, and the keys of its manifest, and no leaves', async () => {
     const scope = { merchant: null, from: null, to: null };
     const manifest = {
-      asked: scope,
+      scope,
       log_id: 'l',
       signed_head: headOf(2),
       signing_keys: [key],

@@ -7,10 +7,10 @@ import type { Heads } from '../store/heads.js';
 import { isAuthenticState, type Ledger, type LedgerState } from '../store/ledger.js';
 import type { SigningKeys } from '../store/signing-keys.js';
 import type { CheckedLedger } from './check-ledger.js';
-import { HeadTrust } from './head-trust.js';
+import { HeadVerifier } from './head-verifier.js';
 
 /** What an auditor brings along. */
-export interface Brought {
+export interface AuditorInputs {
   /** Heads that were retained outside the reach of the operators. */
   readonly heads: readonly SignedHead[];
   /** The public key as it was first published. */
@@ -22,10 +22,10 @@ export interface Brought {
 }
 
 /** The ledger as it is now, for a check of the log `logId` that begins after this. */
-export async function ledgerAtHand(
+export async function currentLedger(
   stored: { readonly ledger: Ledger; readonly heads: Heads; readonly keys: SigningKeys },
   logId: string,
-  { heads: kept, key, sealer, refreshKeys }: Brought,
+  { heads: kept, key, sealer, refreshKeys }: AuditorInputs,
 ): Promise<CheckedLedger> {
   // In this order: the keys may have signed more than this head, and the leaves are at least those that it covers.
   const newest = await stored.heads.newest();
@@ -34,7 +34,7 @@ export async function ledgerAtHand(
     state,
     leaves: (index, limit) => stored.ledger.leaves(index, limit),
     heads: withKept(stored.heads.all({ upTo: newest?.size ?? 0 }), kept),
-    trust: new HeadTrust(logId, await stored.keys.all(), key, sealer),
+    trust: new HeadVerifier(logId, await stored.keys.all(), key, sealer),
     // Only those that are not stored as well are read from there.
     retained: new Set(kept),
     forgedRows: sealer === null ? [] : await forgedRowsOf(stored.heads, state, sealer),
@@ -72,15 +72,15 @@ async function forgedRowsOf(
  */
 export function exportedLedger(
   manifest: Manifest | null,
-  { heads, key }: Pick<Brought, 'heads' | 'key'>,
+  { heads, key }: Pick<AuditorInputs, 'heads' | 'key'>,
 ): CheckedLedger | string | null {
   const isRequested = key !== null || heads.length > 0;
-  if (manifest === null || !isWhole(manifest.asked))
+  if (manifest === null || !isWhole(manifest.scope))
     return isRequested ? `${SIGNATURE}: no head is of a part of the log` : null;
   const { log_id, signed_head: head, signing_keys: keys } = manifest;
   const all = head === null ? heads : [head, ...heads];
   if (all.length === 0 && isRequested) return `${SIGNATURE}: ${MANIFEST_FILE} names none`;
-  const trust = new HeadTrust(log_id, keys, key, null);
+  const trust = new HeadVerifier(log_id, keys, key, null);
   return { state: null, leaves: async () => [], heads: withKept([], all), trust };
 }
 

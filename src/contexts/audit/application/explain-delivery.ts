@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { deriveId } from '../../../kernel/ids.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
-import type { AuditedAttempt, AuditedDelivery } from '../../webhooks/contract.js';
+import { describeState, type AuditedAttempt, type AuditedDelivery } from '../../webhooks/contract.js';
 import {
   causesOf,
   eventsOfStream,
@@ -13,20 +13,14 @@ import {
   type Section,
   type Sources,
 } from './causes.js';
-import { idOf } from './user-history.js';
+import { requireId } from './user-history.js';
 
 /** Characters of a response that fit a line. */
 const MAX_EXCERPT = 120;
 
-/** Details of the states that their names leave open. */
-const STATES: Readonly<Record<string, string>> = {
-  dropped: 'dropped, the endpoint was disabled or deleted',
-  exhausted: 'exhausted, no further automatic attempt',
-};
-
 /** A delivery from its event to each response of the receiver. Throws DomainError `not_found`. */
 export async function explainDelivery(sources: Sources, id: string): Promise<Explanation> {
-  const deliveryId = idOf('delivery', id);
+  const deliveryId = requireId('delivery', id);
   const [delivery] = await sources.deliveries.withIds([deliveryId]);
   if (delivery === undefined)
     throw new DomainError(
@@ -73,7 +67,7 @@ export async function deliveriesOf(
     };
   const attempts = await sources.deliveries.attempts(deliveries.map(({ delivery_id: id }) => id));
   const rows = deliveries.flatMap(({ delivery_id: id, endpoint_id: endpoint, type, state }): Row[] => [
-    ['delivery', `${id}, ${type}: ${STATES[state] ?? state}`],
+    ['delivery', `${id}, ${type}: ${describeState(state)}`],
     ['to', urls.get(endpoint) ?? 'an endpoint'],
     ...attempts.filter((attempt) => attempt.delivery_id === id).map(attemptRow),
   ]);

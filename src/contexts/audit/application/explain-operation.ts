@@ -1,6 +1,7 @@
 import { DomainError } from '../../../kernel/domain-error.js';
 import { fold } from '../../../kernel/aggregate.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
+import type { RowChange } from '../../../platform/operations/row-changes.js';
 import { operation, operationStatus, type OperationEvent } from '../../operations/contract.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
 import { inclusionRanges, provesInclusion } from '../domain/merkle-proof.js';
@@ -16,19 +17,24 @@ import {
   type Section,
   type Sources,
 } from './causes.js';
-import { HeadTrust } from './head-trust.js';
+import { HeadVerifier } from './head-verifier.js';
 import { pathOver } from './payout-proofs.js';
-import { idOf } from './user-history.js';
+import { requireId } from './user-history.js';
 
 /** The ledger as it is stored, and the id of its log. */
 export interface ProvingSources extends Sources {
   readonly ledger: { readonly ledger: Ledger; readonly heads: Heads; readonly keys: SigningKeys };
   readonly logId: string;
+  /** What an operation changed outside the log. */
+  readonly rowChanges: (operationId: string) => Promise<readonly RowChange[]>;
 }
 
-/** An operation of an operator, from the person to each event that it wrote, its leaf and a signed head. Throws `not_found`. */
+/**
+ * An operation of an operator, from the person to each event that it wrote, its leaf and a signed head, and to each row outside
+ * the log. Throws `not_found`.
+ */
 export async function explainOperation(sources: ProvingSources, id: string): Promise<Explanation> {
-  const operationId = idOf('operation', id);
+  const operationId = requireId('operation', id);
   const own = await eventsOfStream(sources.log, `operation-${operationId}`);
   const state = fold(operation, own as readonly (RecordedEvent & OperationEvent)[]);
   if (state.phase === 'none')
@@ -67,6 +73,7 @@ export async function explainOperation(sources: ProvingSources, id: string): Pro
     ...(await withCauses(sources, [...own, ...changed])),
     sections: [
       await proofs(sources, changed),
+      ...rowSections(await sources.rowChanges(operationId)),
       ...(missing.length === 0
         ? []
         : [
@@ -77,6 +84,12 @@ export async function explainOperation(sources: ProvingSources, id: string): Pro
           ]),
     ],
   };
+}
+
+function rowSections(changes: readonly RowChange[]): Section[] {
+  if (changes.length === 0) return [];
+  const rows = changes.map(({ what, id, at }): Row => [what, `${id}, ${inUtc(at.toISOString())}`]);
+  return [{ title: 'what it changed outside the log', rows }];
 }
 
 async function changesOf(
@@ -100,7 +113,7 @@ async function proofs(
   const { ledger, heads, keys } = stored;
   const head = await heads.newest();
   if (head === null || head.size === 0) return { title, rows: [['none', 'no head is signed yet']] };
-  const why = new HeadTrust(logId, await keys.all(), null, null).verify(head);
+  const why = new HeadVerifier(logId, await keys.all(), null, null).verify(head);
   const indexes = await ledger.indexes(events.map(({ position }) => position));
   const rows: Row[] = [
     ['head', `over ${head.size} events, signed at ${inUtc(head.signed_at)} with the key ${head.key_id}`],

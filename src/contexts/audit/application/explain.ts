@@ -22,11 +22,11 @@ import {
   type Sources,
 } from './causes.js';
 import { deliveriesOf } from './explain-delivery.js';
-import { idOf, historyOfUser, type HistoryOptions } from './user-history.js';
+import { requireId, historyOfUser, type HistoryOptions } from './user-history.js';
 
 /** A payout from the merchant's report to the chain and back. Throws DomainError `not_found`. */
 export async function explainPayout(sources: Sources, id: string): Promise<Explanation> {
-  const payoutId = idOf('payout', id);
+  const payoutId = requireId('payout', id);
   const events = await eventsOfStream(sources.log, `${PAYOUT_CATEGORY}-${payoutId}`);
   const [first] = events;
   if (first === undefined) throw new DomainError('not_found', `The log knows no payout ${payoutId}.`);
@@ -50,7 +50,7 @@ export async function explainPayout(sources: Sources, id: string): Promise<Expla
 
 /** An exchange order from the request that created it to its outcome. Throws DomainError `not_found`. */
 export async function explainOrder(sources: Sources, id: string): Promise<Explanation> {
-  const orderId = idOf('order', id);
+  const orderId = requireId('order', id);
   const events = await eventsOfStream(sources.log, `${order.category}-${orderId}`);
   const state = fold(order, events as readonly (RecordedEvent & OrderEvent)[]);
   if (state.status === 'none') throw new DomainError('not_found', `The log knows no order ${orderId}.`);

@@ -109,7 +109,7 @@ function beginning(scope: ExportScope, log_id: string, log_end: string | null, n
   return {
     format: MANIFEST_FORMAT,
     log_id,
-    asked: scope,
+    scope,
     log_end,
     exported_at: now.toISOString(),
     events: 0,
@@ -122,12 +122,12 @@ function beginning(scope: ExportScope, log_id: string, log_end: string | null, n
 
 function requireSame(found: Unfinished | Manifest, scope: ExportScope, logId: string, path: string): void {
   const same = (['merchant', 'from', 'to', 'part_events'] as const).every(
-    (name) => found.asked[name] === scope[name],
+    (name) => found.scope[name] === scope[name],
   );
   if (same && found.log_id === logId) return;
   const what = same
     ? `of another log (${found.log_id})`
-    : `of something else (${JSON.stringify(found.asked)})`;
+    : `of something else (${JSON.stringify(found.scope)})`;
   throw new DomainError('invalid_transition', `${path} holds an export ${what}: name another folder.`);
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { invoke, type Run } from '../../../../test/support/programs/operator.js';
+import { invoke, type Run } from '../../../../test/support/programs/cli.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { specFolder } from '../../../../test/support/run-folder.js';
 import { systemClock } from '../../../kernel/clock.js';
@@ -183,7 +183,7 @@ describe('the signed head of an export', () => {
     ],
     [
       'is of a part of the log',
-      (manifest) => (manifest.asked = { ...manifest.asked, merchant: newId() }),
+      (manifest) => (manifest.scope = { ...manifest.scope, merchant: newId() }),
       ['--key', pem],
       'the signature of the head: no head is of a part of the log',
     ],

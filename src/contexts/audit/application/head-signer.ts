@@ -6,7 +6,7 @@ import { failpoint } from '../../../platform/failpoints.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import { consistencyRanges, provesConsistency, subtreesOf } from '../domain/merkle-proof.js';
 import { joinedRoot } from '../domain/merkle-tree.js';
-import { hashOfHead, LedgerChanged, type SignedExtent, type SignedHead } from '../domain/signed-head.js';
+import { hashOfHead, LedgerTampered, type SignedExtent, type SignedHead } from '../domain/signed-head.js';
 import { Heads } from '../store/heads.js';
 import { isAuthenticState, Ledger, type LedgerState } from '../store/ledger.js';
 import { HeadsFile } from './heads-file.js';
@@ -37,7 +37,7 @@ export class HeadSigner {
     });
   }
 
-  /** Also adds it to the file. The new head; null when the newest one covers the ledger. Throws {@link LedgerChanged} where it does not extend the last one. */
+  /** Also adds it to the file. The new head; null when the newest one covers the ledger. Throws {@link LedgerTampered} where it does not extend the last one. */
   async sign(): Promise<SignedHead | null> {
     return this.anchor.guard('signer', async () => {
       await this.lastKnown();
@@ -54,10 +54,10 @@ export class HeadSigner {
     // One row, so that size, position and root belong together even while leaves are added.
     const state = await this.ledger.state();
     if (state === null && last.size === 0 && this.anchor.last === null) return null;
-    if (state === null) throw new LedgerChanged('audit.ledger was emptied');
+    if (state === null) throw new LedgerTampered('audit.ledger was emptied');
     const former = await this.formerHead(last);
     if (!isAuthenticState(state, this.sealer))
-      throw new LedgerChanged('the row of audit.ledger was not written by the service');
+      throw new LedgerTampered('the row of audit.ledger was not written by the service');
     if (former !== null) await this.requireExtends(former, state);
     this.anchor.last = last.size > 0 ? last : this.anchor.last;
     if (state.tree.size === last.size) return null;
@@ -78,10 +78,10 @@ export class HeadSigner {
   private async formerHead(last: SignedExtent): Promise<SignedHead | null> {
     const known = this.anchor.last;
     if (known !== null && known.size > last.size)
-      throw new LedgerChanged(`heads went back to ${last.size} of ${known.size} signed events`);
+      throw new LedgerTampered(`heads went back to ${last.size} of ${known.size} signed events`);
     const newest = (await this.heads.newest())?.size ?? 0;
     if (newest > last.size)
-      throw new LedgerChanged(`audit.heads has a head over ${newest} events that the service did not sign`);
+      throw new LedgerTampered(`audit.heads has a head over ${newest} events that the service did not sign`);
     if (last.size === 0) return null;
     const former = await this.hasHead(last);
     if (known !== null) await this.hasHead(known);
@@ -91,21 +91,21 @@ export class HeadSigner {
   private async hasHead({ size, hash }: SignedExtent): Promise<SignedHead> {
     const head = await this.heads.at(size);
     if (head !== null && hashOfHead(head) === hash) return head;
-    throw new LedgerChanged(`audit.heads no longer has the head that was signed over ${size} events`);
+    throw new LedgerTampered(`audit.heads no longer has the head that was signed over ${size} events`);
   }
 
   private async requireExtends(former: SignedHead, { tree }: LedgerState): Promise<void> {
     if (tree.size < former.size)
-      throw new LedgerChanged(`the ledger went back to ${tree.size} of ${former.size} signed events`);
+      throw new LedgerTampered(`the ledger went back to ${tree.size} of ${former.size} signed events`);
     const parts = consistencyRanges(former.size, tree.size).map(subtreesOf);
     const path = await Promise.all(
       parts.map(async (part) => joinedRoot(await this.ledger.subtrees(part))),
     ).catch((error: unknown) => {
-      throw new LedgerChanged('audit.leaves lacks leaves that were signed', { cause: error });
+      throw new LedgerTampered('audit.leaves lacks leaves that were signed', { cause: error });
     });
     const [before, now] = [{ size: former.size, root: Buffer.from(former.root, 'hex') }, tree];
     if (!provesConsistency(before, now, path))
-      throw new LedgerChanged(`the ledger does not extend the head over ${former.size} events`);
+      throw new LedgerTampered(`the ledger does not extend the head over ${former.size} events`);
   }
 
   /** The head that was signed last, as far as this process knows: from memory, AUDIT_HEADS_FILE, or else the database. */

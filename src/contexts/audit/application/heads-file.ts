@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { hashOfHead, LedgerChanged, type SignedHead, type SigningKey } from '../domain/signed-head.js';
+import { hashOfHead, LedgerTampered, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';
-import { HeadTrust } from './head-trust.js';
+import { HeadVerifier } from './head-verifier.js';
 
 /** Lines that are written at once. */
 const MAX_LINES = 500;
@@ -23,7 +23,7 @@ export class HeadsFile {
   }
 
   /**
-   * Adds every head that the file lacks, up to `newest`, which the service signed. Throws {@link LedgerChanged} at one
+   * Adds every head that the file lacks, up to `newest`, which the service signed. Throws {@link LedgerTampered} at one
    * that no key of `keys` signed or that does not follow the head before it.
    */
   async append(
@@ -37,7 +37,7 @@ export class HeadsFile {
       // What is in the file of another log stays, and this one follows it.
       let last = inFile?.log_id === newest.log_id ? inFile : null;
       if (last !== null && last.size >= newest.size) return;
-      const trust = new HeadTrust(newest.log_id, await keys(), null, null);
+      const trust = new HeadVerifier(newest.log_id, await keys(), null, null);
       const lines: string[] = [];
       const write = async (): Promise<void> => {
         await file.appendFile(lines.splice(0).join(''));
@@ -50,7 +50,7 @@ export class HeadsFile {
         if (lines.length === MAX_LINES) await write();
       }
       if (last?.size !== newest.size)
-        throw new LedgerChanged(`audit.heads lacks the head over ${newest.size} events`);
+        throw new LedgerTampered(`audit.heads lacks the head over ${newest.size} events`);
       await write();
     } finally {
       await file.close();
@@ -58,10 +58,10 @@ export class HeadsFile {
   }
 }
 
-function requireNext(head: SignedHead, last: SignedHead | null, trust: HeadTrust): void {
+function requireNext(head: SignedHead, last: SignedHead | null, trust: HeadVerifier): void {
   const isNext = head.previous === (last === null ? null : hashOfHead(last));
   const why = isNext ? trust.verify(head) : 'it does not follow the head before it';
-  if (why !== null) throw new LedgerChanged(`the head over ${head.size} events in audit.heads: ${why}`);
+  if (why !== null) throw new LedgerTampered(`the head over ${head.size} events in audit.heads: ${why}`);
 }
 
 /** The head of the last whole line; null when there is none. */

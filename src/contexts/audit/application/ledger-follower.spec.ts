@@ -11,13 +11,12 @@ import {
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
 import { provesInclusion } from '../../../../test/support/audit/merkle.js';
-import { stored, TRUSTING } from '../../../../test/support/audit/signed-log.js';
+import { checkLedger, stored, TRUSTING } from '../../../../test/support/audit/signed-log.js';
 import { inclusionRanges, subtreesOf } from '../domain/merkle-proof.js';
 import { joinedRoot, MerkleTree } from '../domain/merkle-tree.js';
-import { LedgerChanged } from '../domain/signed-head.js';
+import { LedgerTampered } from '../domain/signed-head.js';
 import { beginLedger, Ledger, LedgerWriter } from '../store/ledger.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
-import { checkLedger } from './check-ledger.js';
 import { LEDGER, LedgerAnchor, ledgerFollower } from './ledger-follower.js';
 
 const anchor = (): LedgerAnchor => new LedgerAnchor(new HealthRegistry());
@@ -160,7 +159,7 @@ describe('the ledger that follows a log', () => {
     const health = new HealthRegistry();
     const sentence = 'the row of the head signed last was not written by the service';
     const lastKnown = async (): Promise<never> => {
-      throw new LedgerChanged(sentence);
+      throw new LedgerTampered(sentence);
     };
     const size = (await ledger.state())!.tree.size;
     const follower = ledgerFollower(harness.writer, harness.sealer, new LedgerAnchor(health), lastKnown);

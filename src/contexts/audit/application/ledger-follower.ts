@@ -3,7 +3,7 @@ import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port
 import type { Macs } from '../../../platform/event-store/event-mac.js';
 import { type SubscriptionDefinition, subscriptionName } from '../../../platform/projections/projection.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
-import { LedgerChanged, type SignedExtent } from '../domain/signed-head.js';
+import { LedgerTampered, type SignedExtent } from '../domain/signed-head.js';
 import { LedgerWriter } from '../store/ledger.js';
 import { HealthRegistry, NotReady } from '../../../platform/telemetry/health.js';
 import { LedgerTables } from '../store/heads.js';
@@ -51,14 +51,14 @@ export class LedgerAnchor {
     });
   }
 
-  /** Does the work of the follower or the signer. A {@link LedgerChanged} makes the process not ready until the work succeeds. */
+  /** Does the work of the follower or the signer. A {@link LedgerTampered} makes the process not ready until the work succeeds. */
   async guard<T>(who: 'follower' | 'signer', work: () => Promise<T>): Promise<T> {
     try {
       const result = await work();
       this.problems.delete(who);
       return result;
     } catch (error) {
-      if (error instanceof LedgerChanged && this.problems.get(who) !== error.message) {
+      if (error instanceof LedgerTampered && this.problems.get(who) !== error.message) {
         this.problems.set(who, error.message);
         this.logger.error({ msg: `ledger ${who} stopped: ${error.message}`, last_head: this.last });
       }

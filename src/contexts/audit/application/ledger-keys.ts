@@ -14,11 +14,11 @@ import {
   type Head,
   headText,
   keyText,
-  LedgerChanged,
+  LedgerTampered,
   type SignedHead,
   type SigningKey,
 } from '../domain/signed-head.js';
-import { type KeptKey, SigningKeys } from '../store/signing-keys.js';
+import { type StoredSigningKey, SigningKeys } from '../store/signing-keys.js';
 import { sha256 } from '../../../kernel/sha256.js';
 
 /** The keys that sign heads: the first is created when the ledger begins, later ones by `audit key rotate`. */
@@ -58,14 +58,14 @@ export class LedgerKeys {
     return (await this.keys.all()).filter((key) => isOwnKey(key, this.sealer));
   }
 
-  private async current(): Promise<KeptKey> {
+  private async current(): Promise<StoredSigningKey> {
     const newest = (await this.keys.all()).at(-1);
-    if (newest === undefined) throw new LedgerChanged('audit.signing_keys was emptied');
+    if (newest === undefined) throw new LedgerTampered('audit.signing_keys was emptied');
     if (isOwnKey(newest, this.sealer)) return newest;
-    throw new LedgerChanged(`the key ${newest.key_id} of audit.signing_keys was not created by the service`);
+    throw new LedgerTampered(`the key ${newest.key_id} of audit.signing_keys was not created by the service`);
   }
 
-  private make(former: KeptKey | null): KeptKey {
+  private make(former: StoredSigningKey | null): StoredSigningKey {
     const { publicKey, privateKey } = newKeyPair();
     const key = {
       key_id: keyIdOf(publicKey),
@@ -81,14 +81,14 @@ export class LedgerKeys {
     };
   }
 
-  private privateKeyOf(key: KeptKey): Buffer {
+  private privateKeyOf(key: StoredSigningKey): Buffer {
     if (key.sealedPrivateKey === null) throw new Error(`the private key of ${key.key_id} is not kept`);
     return this.sealer.openBytes(key.sealedPrivateKey, placeOfPrivate(key));
   }
 }
 
 /** Whether a process with the master key wrote this row: only these can seal. */
-export function isOwnKey(key: KeptKey, sealer: Pick<Sealer, 'openBytes'>): boolean {
+export function isOwnKey(key: StoredSigningKey, sealer: Pick<Sealer, 'openBytes'>): boolean {
   try {
     const bytes = sealer.openBytes(key.sealedPublicKey, placeOfPublic(key));
     return bytes.toString('base64') === key.public_key && keyIdOf(bytes) === key.key_id;

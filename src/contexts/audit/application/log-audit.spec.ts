@@ -24,7 +24,7 @@ function auditOf(type: string): LogAudit {
 
 it('what follows an event of a newer version in its stream breaks no rule of this one', () => {
   const audit = auditOf('payout.reported.v9');
-  expect(audit.violations.first).toEqual([]);
+  expect(audit.violations.listed).toEqual([]);
   expect([...audit.unknown.values()]).toEqual([{ type: 'payout.reported.v9', count: 1, position: '1' }]);
 });
 
@@ -34,7 +34,7 @@ it('an outcome that follows a known event without a report breaks the rules', ()
 
 it('an event without its fields is named, and the audit continues', () => {
   const audit = auditOf('payout.received.v2');
-  expect(audit.violations.first.map(({ rule }) => rule)).toContainEqual(
+  expect(audit.violations.listed.map(({ rule }) => rule)).toContainEqual(
     expect.stringContaining('payout.received.v2: it says what such an event says'),
   );
   expect(audit.streams.events).toBe(2);

@@ -1,7 +1,7 @@
 import type { LogRule } from '../../../kernel/history-rules.js';
 import { comparePositions, type JsonObject, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { type Context, knownEvents } from '../../../platform/context.js';
-import { Books, EvidenceBooks, type BookedEvent } from '../domain/books.js';
+import { BalanceReplay, EvidenceCheck, type BookedEvent } from '../domain/balance-replay.js';
 import { type Extent, Histories, Streams } from '../domain/streams.js';
 import { Violations } from '../domain/findings.js';
 
@@ -32,8 +32,8 @@ export class LogAudit {
   readonly violations = new Violations();
   readonly streams: Streams;
   readonly histories: Histories;
-  readonly evidence: EvidenceBooks;
-  readonly books: Books;
+  readonly evidence: EvidenceCheck;
+  readonly books: BalanceReplay;
   /** Anywhere in the log: subscriptions wait at these, or may pass them. */
   readonly unknown = new Map<string, UnknownType>();
   private readonly unknownStreams = new Set<number>();
@@ -49,8 +49,8 @@ export class LogAudit {
       this.violations,
     );
     this.logRules = contexts.flatMap(({ logRules = [] }) => logRules.map((begin) => begin()));
-    this.evidence = new EvidenceBooks(this.violations, token);
-    this.books = new Books(this.violations);
+    this.evidence = new EvidenceCheck(this.violations, token);
+    this.books = new BalanceReplay(this.violations);
   }
 
   add(event: RecordedEvent): void {

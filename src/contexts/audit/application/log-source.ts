@@ -26,8 +26,8 @@ export function exportSource(exported: ExportedLog): LogSource {
     logId: manifest?.log_id ?? null,
     end: manifest === null ? ANYWHERE : manifest.log_end,
     extent: {
-      wholeStreams: manifest !== null && manifest.asked.from === null,
-      allClaims: manifest !== null && manifest.asked.merchant === null,
+      wholeStreams: manifest !== null && manifest.scope.from === null,
+      allClaims: manifest !== null && manifest.scope.merchant === null,
     },
     // What is not an event of the store has been refused line by line.
     pages: () => exported.pages() as AsyncGenerator<readonly (ExportedEvent & RecordedEvent)[]>,

@@ -1,22 +1,16 @@
+import { DAY_MS } from '../../../kernel/clock.js';
 import type { Sealer } from '../../../platform/sealing/sealer.js';
-import { placeOfPersonalKey } from '../../../platform/sealing/personal-keys.js';
+import { associatedDataOfPersonalKey } from '../../../platform/sealing/personal-keys.js';
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { type Context, knownEvents } from '../../../platform/context.js';
 import type { EventTypeDefinition } from '../../../platform/event-store/event-registry.js';
 import type { TableCheck } from '../../../platform/projections/table-check.js';
-import type { TableComparison } from '../../../platform/projections/compare-tables.js';
+import { DifferentRows, type TableComparison } from '../../../platform/projections/compare-tables.js';
 import type { AuditedTables } from '../store/audited-tables.js';
 
 export const PERSONAL_KEYS = 'platform.personal_keys';
-/** Erasures, and the field of each that names whose key is dropped. */
-const ERASED: Readonly<Record<string, string>> = {
-  'user.erased.v1': 'user_id',
-  'order.personal_data_erased.v1': 'order_id',
-};
 /** An erasure drops the key after its event, and has several tries. */
-const ERASING_MS = 24 * 3_600_000;
-/** Listed in words. */
-const MAX_LISTED = 20;
+const ERASING_MS = DAY_MS;
 
 /**
  * A person whose data the log holds (a user, or the person of an order) has a key until they are erased, and none
@@ -25,6 +19,7 @@ const MAX_LISTED = 20;
  */
 export class PersonalKeysCheck implements TableCheck {
   readonly name = PERSONAL_KEYS;
+  private readonly erases: NonNullable<Context['erases']>;
   private readonly sealed: ReadonlyMap<string, NonNullable<EventTypeDefinition['sealed']>>;
   /** Persons of events up to `position`: their keys are older than these. */
   private readonly persons = new Set<string>();
@@ -39,13 +34,14 @@ export class PersonalKeysCheck implements TableCheck {
       readonly now: Date;
     },
   ) {
+    this.erases = Object.assign({}, ...rules.contexts.map(({ erases }) => erases));
     const types = knownEvents(rules.contexts);
     this.sealed = new Map(types.flatMap(({ type, sealed }) => (sealed ? [[type, sealed]] : [])));
   }
 
   async add(page: readonly RecordedEvent[]): Promise<void> {
     for (const { type, data, position, recordedAt } of page) {
-      const erased = ERASED[type];
+      const erased = this.erases[type];
       if (erased !== undefined) this.erased.set(String(data[erased]), recordedAt);
       const sealed = this.sealed.get(type);
       if (sealed === undefined || comparePositions(position, this.rules.position) > 0) continue;
@@ -56,19 +52,18 @@ export class PersonalKeysCheck implements TableCheck {
   }
 
   async compare(): Promise<ReadonlyMap<string, TableComparison>> {
-    const different: string[] = [];
+    const different = new DifferentRows();
     let rows = 0;
     await this.tables.personalKeys(({ subject, wrapped_key: wrapped }) => {
       rows += 1;
       const wrong = this.wrongOf(subject, wrapped);
-      if (wrong !== null) different.push(`${PERSONAL_KEYS} ${subject}: ${wrong}`);
+      if (wrong !== null) different.add(`${PERSONAL_KEYS} ${subject}: ${wrong}`);
       this.persons.delete(subject);
     });
     for (const subject of this.persons)
       if (!this.erased.has(subject))
-        different.push(`${PERSONAL_KEYS} ${subject}: no row, and the events say nothing of an erasure`);
-    const comparison = { rows, different: different.length, first: different.slice(0, MAX_LISTED) };
-    return new Map([[PERSONAL_KEYS, comparison]]);
+        different.add(`${PERSONAL_KEYS} ${subject}: no row, and the events say nothing of an erasure`);
+    return new Map([[PERSONAL_KEYS, different.of(rows)]]);
   }
 
   private wrongOf(subject: string, wrapped: string | null): string | null {
@@ -85,7 +80,7 @@ export class PersonalKeysCheck implements TableCheck {
 
   private opens(subject: string, wrapped: string): boolean {
     try {
-      this.sealer?.openBytes(wrapped, placeOfPersonalKey(subject));
+      this.sealer?.openBytes(wrapped, associatedDataOfPersonalKey(subject));
       return true;
     } catch {
       return false;

@@ -35,7 +35,7 @@ export interface HistoryOptions {
 }
 
 /** As in names of streams. Throws DomainError. */
-export function idOf(what: string, id: string): string {
+export function requireId(what: string, id: string): string {
   if (!isUuid(id)) throw new DomainError('bad_request', `${id} is no id of a ${what}: a uuid is.`);
   return id.toLowerCase();
 }
@@ -50,7 +50,7 @@ export async function historyOfUser(
   id: string,
   { at, quick = false, progress }: HistoryOptions,
 ): Promise<UserHistory> {
-  const userId = idOf('user', id);
+  const userId = requireId('user', id);
   const created = (await log.readStream(`user-${userId}`)).find((event) => !isFence(event));
   if (created === undefined) throw new DomainError('not_found', `The log knows no user ${userId}.`);
   const end = (await log.head())!;
@@ -159,7 +159,7 @@ export async function balanceAt(
   id: string,
   options: HistoryOptions,
 ): Promise<BalanceAt> {
-  const userId = idOf('user', id);
+  const userId = requireId('user', id);
   // Before the log is read: what the read model has is then in the log.
   const api = options.at === undefined ? await tables.balanceOf(userId) : null;
   const history = await historyOfUser(log, tables, userId, options);

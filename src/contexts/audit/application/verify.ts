@@ -115,9 +115,9 @@ export async function verify(
     events,
     streams: streams.count,
     evaluated: histories.evaluated,
-    books: extent.wholeStreams ? booksOf(audit) : null,
+    books: extent.wholeStreams ? balanceReportOf(audit) : null,
     evidence: { checked: evidence.checked },
-    violations: violations.first,
+    violations: violations.listed,
     violation_count: violations.count,
     ledger: (await ledger?.end()) ?? null,
     read_models: readModels,
@@ -223,7 +223,7 @@ async function compareBalances(
   for (const id of balances.keys()) if (!seen.has(id)) differences.add(`user ${id} has no balance`);
 }
 
-function booksOf({ books }: LogAudit): BooksReport {
+function balanceReportOf({ books }: LogAudit): BooksReport {
   let confirmed = 0n;
   let pending = 0n;
   for (const balance of books.balances.values()) {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Operator } from '../../../platform/operator/operator.js';
+import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { balanceProgram } from './balance.js';
 import { explainProgram } from './explain.js';
 import { exportProgram } from './export.js';
@@ -8,12 +8,12 @@ import { proofProgram } from './proof.js';
 import { verifyProgram } from './verify.js';
 
 /** `npm run audit`: replays the events instead of trusting the read models. */
-export function auditProgram(program: Command, operator: Operator): void {
+export function auditProgram(program: Command, cli: CliContext): void {
   program.description('Proves the books.');
-  balanceProgram(program, operator);
-  explainProgram(program, operator);
-  exportProgram(program, operator);
-  verifyProgram(program, operator);
-  proofProgram(program, operator);
-  ledgerProgram(program, operator);
+  balanceProgram(program, cli);
+  explainProgram(program, cli);
+  exportProgram(program, cli);
+  verifyProgram(program, cli);
+  proofProgram(program, cli);
+  ledgerProgram(program, cli);
 }

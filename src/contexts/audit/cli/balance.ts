@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { connected } from '../../../platform/operator/connected.js';
-import type { Operator } from '../../../platform/operator/operator.js';
+import { connected } from '../../../platform/cli/connected.js';
+import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { balanceAt, type BalanceAt } from '../application/user-history.js';
 import { AuditedPayouts } from '../../payouts/contract.js';
 import { POINT_FORMS } from '../domain/log-point.js';
@@ -13,7 +13,7 @@ interface Options {
 }
 
 /** `npm run audit -- balance`: what a user had at a point of the log, from the events. Changes nothing. */
-export function balanceProgram(program: Command, operator: Operator): void {
+export function balanceProgram(program: Command, cli: CliContext): void {
   program
     .command('balance')
     .description(
@@ -26,12 +26,12 @@ export function balanceProgram(program: Command, operator: Operator): void {
       'let the read model say which payouts the user has, and read only these; no scan of the log',
     )
     .action(async ({ user, at, quick }: Options) => {
-      const balance = await connected(operator, (database, store) => {
+      const balance = await connected(cli, (database, store) => {
         const tables = new AuditedPayouts((sql, values) => database.query(sql, values));
         return balanceAt(store, tables, user, { at, quick, progress: progressOf() });
       });
-      printResult(program, operator, jsonOf(balance, quick), () => textOf(balance, at, quick));
-      if (balance.api?.agrees === false) operator.exit(EXIT_WRONG);
+      printResult(program, cli, jsonOf(balance, quick), () => textOf(balance, at, quick));
+      if (balance.api?.agrees === false) cli.exit(EXIT_WRONG);
     });
 }
 

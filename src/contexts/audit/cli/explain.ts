@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
 import { eventsOf, type CheckedTables } from '../../../platform/context.js';
-import { connected } from '../../../platform/operator/connected.js';
-import type { Operator } from '../../../platform/operator/operator.js';
+import { connected } from '../../../platform/cli/connected.js';
+import type { CliContext } from '../../../platform/cli/cli-context.js';
+import { ROW_CHANGES, type RowChange } from '../../../platform/operations/row-changes.js';
 import type { Database } from '../../../platform/postgres/database.js';
+import { inOneLine } from '../../../platform/cli/printable.js';
 import { AuditedPayouts } from '../../payouts/contract.js';
 import { AuditedDeliveries } from '../../webhooks/contract.js';
 import {
@@ -21,7 +23,7 @@ import { storedLedger } from './ledger.js';
 import { columns, printResult, progressOf, time } from './output.js';
 
 /** `npm run audit -- explain ...`: the events behind a figure, and the cause of each. Changes nothing. */
-export function explainProgram(program: Command, operator: Operator): void {
+export function explainProgram(program: Command, cli: CliContext): void {
   const explain = program.command('explain').description('the events behind something, and what caused them');
   const print = async <Explained extends Explanation>(
     explained: (sources: ProvingSources) => Promise<Explained>,
@@ -29,10 +31,12 @@ export function explainProgram(program: Command, operator: Operator): void {
   ): Promise<void> =>
     printResult(
       program,
-      operator,
-      await connected(operator, async (database, log) => {
-        const stored = { ledger: storedLedger(database), logId: await log.identity() };
-        return explained({ ...sourcesOf(operator, database, log), ...stored });
+      cli,
+      await connected(cli, async (database, log) => {
+        const rowChanges = (id: string): Promise<readonly RowChange[]> =>
+          database.query<RowChange & Record<string, unknown>>(ROW_CHANGES, [id]);
+        const stored = { ledger: storedLedger(database), logId: await log.identity(), rowChanges };
+        return explained({ ...sourcesOf(cli, database, log), ...stored });
       }),
       text,
     );
@@ -60,7 +64,7 @@ export function explainProgram(program: Command, operator: Operator): void {
     );
 }
 
-function sourcesOf({ contexts }: Operator, database: Database, log: Sources['log']): Sources {
+function sourcesOf({ contexts }: CliContext, database: Database, log: Sources['log']): Sources {
   const query: CheckedTables['query'] = (sql, values) => database.query(sql, values);
   return {
     log,
@@ -127,12 +131,12 @@ function eventLines(
   ];
   return [
     `  ${time(at)}  position ${position}  ${bareName(type)}`,
-    ...says.map((line) => `    ${printable(line)}`),
+    ...says.map((line) => `    ${inOneLine(line)}`),
     `    by ${actor}${because(cause)}${from}`,
     ...(request === null ? [] : [`       ${caller.join(', ')}`]),
     ...(operation === null
       ? []
-      : [`       operation ${operation}, ${printable(operations[operation] ?? '')}`]),
+      : [`       operation ${operation}, ${inOneLine(operations[operation] ?? '')}`]),
     ...(traceparent === null ? [] : [`       traceparent ${traceparent}`]),
   ];
 }
@@ -157,13 +161,9 @@ function causeChain({ chain, events, merchants }: Explanation): string[] {
 
 function named(id: string, merchants: Explanation['merchants']): string {
   const name = merchants[id];
-  return name === undefined ? id : `${id} (${printable(name)})`;
-}
-
-function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ');
+  return name === undefined ? id : `${id} (${inOneLine(name)})`;
 }
 
 function rowLines(rows: readonly Row[]): string[] {
-  return columns(rows.map(([label, text]) => [label, printable(text)])).map((line) => `  ${line}`);
+  return columns(rows.map(([label, text]) => [label, inOneLine(text)])).map((line) => `  ${line}`);
 }

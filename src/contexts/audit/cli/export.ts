@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
-import { connected } from '../../../platform/operator/connected.js';
-import type { Operator } from '../../../platform/operator/operator.js';
+import { connected } from '../../../platform/cli/connected.js';
+import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { type Exported, exportedLines, exportTo } from '../application/export.js';
 import { type ExportScope, isWhole, type Signed } from '../domain/manifest.js';
 import { POINT_FORMS, readPoint } from '../domain/log-point.js';
@@ -25,7 +25,7 @@ interface Options {
 }
 
 /** `npm run audit -- export`: the log as lines that anyone can verify. Changes nothing. */
-export function exportProgram(program: Command, operator: Operator): void {
+export function exportProgram(program: Command, cli: CliContext): void {
   program
     .command('export')
     .description(
@@ -42,7 +42,7 @@ export function exportProgram(program: Command, operator: Operator): void {
     .action(async ({ out, ...options }: Options) => {
       const scope = scopeOf(options);
       collectEarly(50);
-      await connected(operator, async (database, store) => {
+      await connected(cli, async (database, store) => {
         const progress = progressOf();
         if (out === undefined) {
           const end = await store.head();
@@ -55,7 +55,7 @@ export function exportProgram(program: Command, operator: Operator): void {
           signing_keys: (await new SigningKeys(database).all()).map(readKey),
         });
         const exported = await exportTo(folder, store, scope, { progress, signed, now: new Date() });
-        printResult(program, operator, exported.manifest, () => describe(exported, folder.path));
+        printResult(program, cli, exported.manifest, () => describe(exported, folder.path));
       });
     });
 }
@@ -86,12 +86,12 @@ function pointOf(option: string, text: string | undefined): string | null {
 }
 
 function describe({ manifest, resumed }: Exported, path: string): string {
-  const { events, parts, first_position, last_position, merkle_root, asked } = manifest;
+  const { events, parts, first_position, last_position, merkle_root, scope } = manifest;
   const lines = [
     `${counted(events, 'event')} in ${counted(parts.length, 'part')}, positions ${first_position ?? 'none'} to ${last_position ?? 'none'}: ${path}`,
   ];
   if (resumed === null) lines.push('It was complete before: nothing was left to do.');
   else if (resumed > 0) lines.push(`${counted(resumed, 'event')} were there from an earlier run.`);
-  if (isWhole(asked)) lines.push(`Merkle root ${merkle_root}`);
+  if (isWhole(scope)) lines.push(`Merkle root ${merkle_root}`);
   return lines.join('\n');
 }

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { writes } from '../../../platform/operator/write.js';
+import { writes } from '../../../platform/cli/write.js';
 import type { Database } from '../../../platform/postgres/database.js';
 import type { Config } from '../../../platform/config/config.js';
 import { ConfigError } from '../../../platform/config/settings.js';
-import { connected } from '../../../platform/operator/connected.js';
-import type { Operator } from '../../../platform/operator/operator.js';
+import { connected } from '../../../platform/cli/connected.js';
+import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { KeyRing, masterKeysOf } from '../../../platform/sealing/key-ring.js';
-import type { ledgerAtHand } from '../application/checked-ledger.js';
+import type { currentLedger } from '../application/checked-ledger.js';
 import { keyOfPem, pemOf } from '../application/ledger-keys.js';
 import { readHead, readKey, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import { Heads } from '../store/heads.js';
@@ -18,16 +18,16 @@ import { printResult } from './output.js';
 const BEGUN = 'The ledger begins again. Restart every worker now, with another AUDIT_HEADS_FILE.';
 
 /** `npm run audit -- heads`, `key`, `begin`: the ledger over the log. */
-export function ledgerProgram(program: Command, operator: Operator): void {
+export function ledgerProgram(program: Command, cli: CliContext): void {
   program
     .command('heads')
     .description('signed heads, one in a line of JSON, oldest first')
     .option('--since <size>', 'those of more than so many events', '0')
     .action(async ({ since }: { readonly since: string }) => {
       if (!/^[0-9]{1,15}$/.test(since)) throw new ConfigError('--since must be a number of events.');
-      await connected(operator, async (database) => {
+      await connected(cli, async (database) => {
         for await (const head of new Heads(database).all({ after: Number(since) }))
-          operator.print(JSON.stringify(head));
+          cli.print(JSON.stringify(head));
       });
     });
 
@@ -35,9 +35,9 @@ export function ledgerProgram(program: Command, operator: Operator): void {
     .command('key')
     .description('the public key that heads are signed with (PEM); with --json all there were, oldest first')
     .action(() =>
-      connected(operator, async (database) => {
+      connected(cli, async (database) => {
         const keys = (await new SigningKeys(database).all()).map(readKey);
-        printResult(program, operator, keys, () => {
+        printResult(program, cli, keys, () => {
           const newest = keys.at(-1);
           return newest === undefined ? 'There is no key yet: the ledger has not begun.' : described(newest);
         });
@@ -45,7 +45,7 @@ export function ledgerProgram(program: Command, operator: Operator): void {
     );
   writes(
     key.command('rotate').description('sign with a new key from now on, which the present one signs'),
-    operator,
+    cli,
     async (_, write) => {
       const key = (await write({
         name: 'ledger.rotate_key',
@@ -63,7 +63,7 @@ export function ledgerProgram(program: Command, operator: Operator): void {
       .description(
         'after a ledger was lost or changed: delete its leaves and heads, and rebuild it from the first event',
       ),
-    operator,
+    cli,
     async (_, write) => {
       await write({ name: 'ledger.begin', subject: 'ledger', merchantId: null });
       return { text: BEGUN, json: { begun: true } };
@@ -77,7 +77,7 @@ export async function keyRingOf(config: Config, database: Database): Promise<Key
 }
 
 /** The ledger as it is kept in `database`. */
-export function storedLedger(database: Database): Parameters<typeof ledgerAtHand>[0] {
+export function storedLedger(database: Database): Parameters<typeof currentLedger>[0] {
   return { ledger: new Ledger(database), heads: new Heads(database), keys: new SigningKeys(database) };
 }
 

@@ -7,8 +7,8 @@ import type { Database } from '../../../platform/postgres/database.js';
 import type { DerivedTables } from '../../../platform/projections/projection.js';
 import type { TableCheck } from '../../../platform/projections/table-check.js';
 import { isReadModel, ReadModelCheck } from '../../../platform/projections/read-model-check.js';
-import type { Operator } from '../../../platform/operator/operator.js';
-import type { Brought } from '../application/checked-ledger.js';
+import type { CliContext } from '../../../platform/cli/cli-context.js';
+import type { AuditorInputs } from '../application/checked-ledger.js';
 import { CatalogueCheck } from '../store/catalogue.js';
 import { PersonalKeysCheck } from '../application/personal-keys-check.js';
 import type { LiveTables } from '../application/verify.js';
@@ -22,7 +22,7 @@ export async function liveTables<T>(
     migrations,
     sealer,
     config,
-  }: Pick<Operator, 'contexts' | 'migrations' | 'config'> & Pick<Brought, 'sealer'>,
+  }: Pick<CliContext, 'contexts' | 'migrations' | 'config'> & Pick<AuditorInputs, 'sealer'>,
   act: (live: LiveTables & { readonly furthest: string | null }) => Promise<T>,
 ): Promise<T> {
   const models = tablesOf(contexts);

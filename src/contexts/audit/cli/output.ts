@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
-import type { Operator } from '../../../platform/operator/operator.js';
+import type { CliContext } from '../../../platform/cli/cli-context.js';
 
 /** Exit code when something is wrong. */
 export const EXIT_WRONG = 2;
@@ -10,7 +10,7 @@ export const EXIT_INCOMPLETE = 1;
 /** Prints an object with `--json`, and text for people without it. */
 export function printResult<Result extends object>(
   program: Command,
-  { print }: Pick<Operator, 'print'>,
+  { print }: Pick<CliContext, 'print'>,
   result: Result,
   text: (result: Result) => string,
 ): void {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { connected } from '../../../platform/operator/connected.js';
-import type { Operator } from '../../../platform/operator/operator.js';
-import { HeadTrust } from '../application/head-trust.js';
+import { connected } from '../../../platform/cli/connected.js';
+import type { CliContext } from '../../../platform/cli/cli-context.js';
+import { HeadVerifier } from '../application/head-verifier.js';
 import { pathOver } from '../application/payout-proofs.js';
 import { consistencyRanges, provesConsistency } from '../domain/merkle-proof.js';
 import type { SignedHead } from '../domain/signed-head.js';
@@ -21,7 +21,7 @@ interface Proof {
 }
 
 /** `npm run audit -- proof`: that a head extends an earlier one. */
-export function proofProgram(program: Command, operator: Operator): void {
+export function proofProgram(program: Command, cli: CliContext): void {
   program
     .command('proof')
     .description('prove that a signed head extends an earlier one (RFC 9162); exit 2 when it does not')
@@ -31,7 +31,7 @@ export function proofProgram(program: Command, operator: Operator): void {
     )
     .option('--to <head>', 'the later head, in the same way; the newest one without it')
     .action(async ({ from, to }: { readonly from: string; readonly to?: string }) => {
-      const proof = await connected(operator, async (database, store) => {
+      const proof = await connected(cli, async (database, store) => {
         const { ledger, heads, keys } = storedLedger(database);
         const later = to === undefined ? await heads.newest() : await headAt(to, heads);
         if (later === null) throw new DomainError('not_found', 'No head is signed yet.');
@@ -41,11 +41,11 @@ export function proofProgram(program: Command, operator: Operator): void {
             'bad_request',
             `--from covers ${earlier.size} events, and --to ${later.size}: the earlier head comes first.`,
           );
-        const trust = new HeadTrust(await store.identity(), await keys.all(), null, null);
+        const trust = new HeadVerifier(await store.identity(), await keys.all(), null, null);
         return prove(earlier, later, ledger, trust);
       });
-      printResult(program, operator, proof, describe);
-      if (proof.fault !== null) operator.exit(EXIT_WRONG);
+      printResult(program, cli, proof, describe);
+      if (proof.fault !== null) cli.exit(EXIT_WRONG);
     });
 }
 
@@ -53,7 +53,7 @@ async function prove(
   earlier: SignedHead,
   later: SignedHead,
   ledger: ReturnType<typeof storedLedger>['ledger'],
-  trust: HeadTrust,
+  trust: HeadVerifier,
 ): Promise<Proof> {
   const leaves = (await ledger.state())?.tree.size ?? 0;
   const path = later.size > leaves ? [] : await pathOver(ledger, consistencyRanges(earlier.size, later.size));

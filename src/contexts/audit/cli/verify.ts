@@ -3,17 +3,17 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { fromMinorUnits } from '../../../kernel/money.js';
 import { EventsMissing } from '../../../platform/event-store/followed-log.js';
 import { comparePositions } from '../../../platform/event-store/port.js';
-import { connected } from '../../../platform/operator/connected.js';
-import type { Operator } from '../../../platform/operator/operator.js';
+import { connected } from '../../../platform/cli/connected.js';
+import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { exportSource, storeSource } from '../application/log-source.js';
 import { type AuditReport, isWrong, type VerifyOptions, verify } from '../application/verify.js';
 import type { LedgerReport } from '../application/check-ledger.js';
-import { type Brought, exportedLedger, ledgerAtHand } from '../application/checked-ledger.js';
+import { type AuditorInputs, exportedLedger, currentLedger } from '../application/checked-ledger.js';
 import { describeFindings, isOfEvents } from '../domain/findings.js';
 import { isWhole } from '../domain/manifest.js';
 import { LastVerifies } from '../store/last-verify.js';
 import { ExportedLog } from '../store/exported-log.js';
-import { inOneLine } from '../../../platform/operator/printable.js';
+import { inOneLine } from '../../../platform/cli/printable.js';
 import { collectEarly, counted, EXIT_INCOMPLETE, EXIT_WRONG, printResult, progressOf } from './output.js';
 import { liveTables } from './live-tables.js';
 import { headsOf, publicKeyOf, keyRingOf, storedLedger } from './ledger.js';
@@ -27,7 +27,7 @@ const UNCOVERED = 'no signed head covers any event: nothing proves that the log 
 const CONNECTIONS = 16;
 
 /** `npm run audit -- verify`: replays every event and verifies everything against it. Changes nothing. */
-export function verifyProgram(program: Command, operator: Operator): void {
+export function verifyProgram(program: Command, cli: CliContext): void {
   program
     .command('verify')
     .description(
@@ -49,18 +49,18 @@ export function verifyProgram(program: Command, operator: Operator): void {
       collectEarly(offline ? 50 : 30);
       if (offline && from === undefined)
         throw new DomainError('bad_request', '--offline reads an export: name it with --from');
-      const print: Print = (result, text) => printResult(program, operator, result, text);
+      const print: Print = (result, text) => printResult(program, cli, result, text);
       const heads = (await Promise.all(head.map(headsOf))).flat();
-      const brought = { heads, key: key === undefined ? null : await publicKeyOf(key) };
+      const inputs = { heads, key: key === undefined ? null : await publicKeyOf(key) };
       const exported = from === undefined ? null : await ExportedLog.open(from);
       try {
-        await audit(operator, print, exported, { brought, offline });
+        await audit(cli, print, exported, { inputs, offline });
       } catch (error) {
         // A log that ends before what the service has read of it is a finding, not a mistake of the caller.
         if (!(error instanceof EventsMissing)) throw error;
         const { message } = error;
         print({ missing_events: message }, () => `CHANGED   ${message}\nNOT in order`);
-        operator.exit(EXIT_WRONG);
+        cli.exit(EXIT_WRONG);
       }
     });
 }
@@ -76,27 +76,27 @@ type Print = <Result extends object>(result: Result, text: (result: Result) => s
 
 /** What an auditor brings along but for the master key, and whether nothing but files is read. */
 interface Given {
-  readonly brought: Pick<Brought, 'heads' | 'key'>;
+  readonly inputs: Pick<AuditorInputs, 'heads' | 'key'>;
   readonly offline: boolean;
 }
 
 async function audit(
-  operator: Operator,
+  cli: CliContext,
   print: Print,
   exported: ExportedLog | null,
-  { brought, offline }: Given,
+  { inputs, offline }: Given,
 ): Promise<void> {
-  const rules = { contexts: operator.contexts, progress: progressOf() };
+  const rules = { contexts: cli.contexts, progress: progressOf() };
   const report =
     offline && exported !== null
       ? await verify(exportSource(exported), null, {
           ...rules,
           token: null,
-          ledger: exportedLedger(exported.manifest, brought),
+          ledger: exportedLedger(exported.manifest, inputs),
         })
-      : await verifyConnected(operator, exported, brought, rules);
-  const hasMasterKey = !offline && operator.config().masterKey !== null;
-  const pinned = brought.key !== null || hasMasterKey;
+      : await verifyConnected(cli, exported, inputs, rules);
+  const hasMasterKey = !offline && cli.config().masterKey !== null;
+  const pinned = inputs.key !== null || hasMasterKey;
   const said = {
     ...report,
     faults: exported?.faults.listed ?? [],
@@ -109,19 +109,17 @@ async function audit(
     ],
   };
   print(said, describe);
-  if (!offline && exported === null) await record(operator, said);
-  if (isWrong(report) || said.fault_count > 0) operator.exit(EXIT_WRONG);
-  else if (said.not_checked.length > 0) operator.exit(EXIT_INCOMPLETE);
+  if (!offline && exported === null) await record(cli, said);
+  if (isWrong(report) || said.fault_count > 0) cli.exit(EXIT_WRONG);
+  else if (said.not_checked.length > 0) cli.exit(EXIT_INCOMPLETE);
 }
 
 /** For operators (`GET /admin/v1/system`). An auditor may have a connection that only reads. */
-async function record(operator: Operator, said: Said): Promise<void> {
+async function record(cli: CliContext, said: Said): Promise<void> {
   const isIncomplete = said.not_checked.length > 0;
   const outcome = isWrong(said) || said.fault_count > 0 ? 'wrong' : isIncomplete ? 'incomplete' : 'in_order';
   const verified = { at: new Date().toISOString(), outcome, read_to: said.read_to } as const;
-  await connected(operator, (database) => new LastVerifies(database).record(verified), 1).catch(
-    () => undefined,
-  );
+  await connected(cli, (database) => new LastVerifies(database).record(verified), 1).catch(() => undefined);
 }
 
 interface Said extends AuditReport {
@@ -132,14 +130,14 @@ interface Said extends AuditReport {
 }
 
 async function verifyConnected(
-  operator: Operator,
+  cli: CliContext,
   exported: ExportedLog | null,
-  { heads, key }: Given['brought'],
+  { heads, key }: Given['inputs'],
   rest: Pick<VerifyOptions, 'contexts' | 'progress'>,
 ): Promise<AuditReport> {
-  const config = operator.config();
+  const config = cli.config();
   return connected(
-    operator,
+    cli,
     async (database, store) => {
       const logId = await store.identity();
       const why = exported === null ? null : unfit(exported, logId);
@@ -147,7 +145,7 @@ async function verifyConnected(
       const sealer = ring?.sealer ?? null;
       const exportedHead = why === null ? (exported?.manifest?.signed_head ?? null) : null;
       // Before the log is read: every event of the ledger is then in it.
-      const stored = await ledgerAtHand(storedLedger(database), logId, {
+      const stored = await currentLedger(storedLedger(database), logId, {
         heads: exportedHead === null ? heads : [exportedHead, ...heads],
         key,
         sealer,
@@ -159,7 +157,7 @@ async function verifyConnected(
       const ledger = isWholeLog ? stored : exportedLedger(exported.manifest, { heads, key });
       const rules = { ...rest, token: config.usdcAddress, ledger };
       if (why !== null) return verify(read, why, rules);
-      return liveTables(database, { ...operator, sealer }, async (live) => {
+      return liveTables(database, { ...cli, sealer }, async (live) => {
         // Its end is read after the snapshot of the tables: it includes their checkpoints.
         const log = exported === null ? await storeSource(store) : read;
         const isBehind = comparePositions(log.end, live.furthest) < 0;
@@ -171,7 +169,7 @@ async function verifyConnected(
 }
 
 function unfit({ manifest }: ExportedLog, logId: string | null): string | null {
-  if (manifest === null || !isWhole(manifest.asked)) return 'the export is a part of the log';
+  if (manifest === null || !isWhole(manifest.scope)) return 'the export is a part of the log';
   return manifest.log_id === logId ? null : `the export is of another log (${manifest.log_id})`;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { EvidenceBooks } from './books.js';
+import { EvidenceCheck } from './balance-replay.js';
 import { Violations } from './findings.js';
 
 type Recorded = readonly [type: string, data: object];
@@ -24,9 +24,9 @@ const received = (over: object = {}): Recorded => [
   },
 ];
 
-function booksOf(events: readonly Recorded[], token: string | null = TOKEN.toUpperCase()) {
+function checkOf(events: readonly Recorded[], token: string | null = TOKEN.toUpperCase()) {
   const violations = new Violations();
-  const books = new EvidenceBooks(violations, token);
+  const books = new EvidenceCheck(violations, token);
   events.forEach(([type, data], place) =>
     books.add({ position: String(place + 1), stream: 's', revision: 0, type, data }),
   );
@@ -39,8 +39,8 @@ describe('the evidence of a payout', () => {
     ['its amount to the wallet that onboarding has created', [provisioned, received()], TOKEN],
     ['any token where that of the chain is not known', [activated, received({ token: '0x' })], null],
   ])('is a transfer of %s', (_what, events, token) => {
-    const { books, violations } = booksOf(events, token);
-    expect([violations.first, books.checked]).toEqual([[], 1]);
+    const { books, violations } = checkOf(events, token);
+    expect([violations.listed, books.checked]).toEqual([[], 1]);
   });
 
   it.each<[string, readonly Recorded[], string]>([
@@ -74,8 +74,8 @@ describe('the evidence of a payout', () => {
     ['without a confirmation', [activated, received({ confirmations: 0 })], 'its evidence has confirmations'],
     ['that does not say its confirmations', [activated, received({ confirmations: null })], 'confirmations'],
   ])('is named when it is a transfer %s', (_what, events, rule) => {
-    const { violations } = booksOf(events);
-    expect(violations.first).toEqual([
+    const { violations } = checkOf(events);
+    expect(violations.listed).toEqual([
       { position: String(events.length), rule: expect.stringContaining(rule) as unknown },
     ]);
   });

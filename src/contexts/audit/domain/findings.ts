@@ -1,39 +1,21 @@
+import { ListedFindings } from '../../../kernel/listed-findings.js';
+
 /** Something that must never be. `position` is the event that broke the rule. */
 export interface Violation {
   readonly position: string;
   readonly rule: string;
 }
 
-/** The first ones are listed; all are counted. */
-export class Violations {
-  readonly first: Violation[] = [];
-  count = 0;
-
-  constructor(private readonly max = 1000) {}
-
-  add(violation: Violation): void {
-    this.count += 1;
-    if (this.first.length < this.max) this.first.push(violation);
+export class Violations extends ListedFindings<Violation> {
+  constructor() {
+    super(1000);
   }
 }
 
-/** Differences listed; all are counted. */
-const LISTED = 50;
-
 /** Where read models differ from the replay. */
-export class Differences {
-  readonly listed: string[] = [];
-  count = 0;
-
-  add(what: string): void {
-    this.count += 1;
-    if (this.listed.length < LISTED) this.listed.push(what);
-  }
-
-  /** `count` of them, of which these are the first. */
-  addAll(first: readonly string[], count: number): void {
-    this.listed.push(...first.slice(0, Math.max(0, LISTED - this.listed.length)));
-    this.count += count;
+export class Differences extends ListedFindings<string> {
+  constructor() {
+    super(50);
   }
 }
 

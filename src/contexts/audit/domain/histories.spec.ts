@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { onlyOnce } from '../../../kernel/history-rules.js';
-import type { BookedEvent } from './books.js';
+import type { BookedEvent } from './balance-replay.js';
 import { Differences, Violations } from './findings.js';
 import { Histories } from './streams.js';
 
@@ -21,9 +21,9 @@ describe('the histories of a log', () => {
     histories.add(created('thing-b-c', 'claim.owner_abandoned.v1'), 1);
     histories.add(created('thing-b-c', 'thing.unknown.v1'), 1);
     histories.add(created('other-a'), 0);
-    expect([histories.evaluated, violations.first]).toEqual([2, []]);
+    expect([histories.evaluated, violations.listed]).toEqual([2, []]);
     histories.add(created('thing-a'), 3);
-    expect(violations.first).toEqual([
+    expect(violations.listed).toEqual([
       {
         position: '7',
         rule: 'thing-a, thing.created.v1: it does not follow from what was before it',
@@ -45,7 +45,7 @@ describe('what is found', () => {
   it('is listed up to a thousand violations, and counted', () => {
     const violations = new Violations();
     for (let n = 0; n < 1001; n += 1) violations.add({ position: String(n), rule: 'r' });
-    expect([violations.count, violations.first.length, violations.first.at(-1)]).toEqual([
+    expect([violations.count, violations.listed.length, violations.listed.at(-1)]).toEqual([
       1001,
       1000,
       { position: '999', rule: 'r' },

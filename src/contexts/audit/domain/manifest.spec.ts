@@ -17,7 +17,7 @@ const scope = { merchant: null, from: null, to: null, part_events: 10 };
 const manifest = {
   format: 'disburse-export.v1',
   log_id: 'l',
-  asked: scope,
+  scope,
   log_end: '1',
   exported_at: 'then',
   events: 1,
@@ -34,8 +34,8 @@ describe('the manifest of an export', () => {
   it('is read with its head and keys', () => {
     expect(read({})).toEqual(manifest);
     expect(read({ signed_head: null, parts: [] })).toEqual({ ...manifest, signed_head: null, parts: [] });
-    expect(read({ asked: { ...scope, merchant: 'm', from: '1', to: '2' }, log_end: null })).toMatchObject({
-      asked: { merchant: 'm' },
+    expect(read({ scope: { ...scope, merchant: 'm', from: '1', to: '2' }, log_end: null })).toMatchObject({
+      scope: { merchant: 'm' },
     });
   });
 
@@ -52,12 +52,12 @@ describe('the manifest of an export', () => {
     ['of another format', { format: 'x' }, 'is not of the format disburse-export.v1'],
     ...['merchant', 'from', 'to', 'part_events'].map((name): [string, object, string] => [
       `without ${name} in what was requested`,
-      { asked: { ...scope, [name]: undefined } },
+      { scope: { ...scope, [name]: undefined } },
       'lacks what a manifest says',
     ]),
-    ['with a number for a merchant', { asked: { ...scope, merchant: 7 } }, 'lacks what a manifest says'],
-    ['without what was requested', { asked: null }, 'lacks what a manifest says'],
-    ['with a text for what was requested', { asked: 'x' }, 'lacks what a manifest says'],
+    ['with a number for a merchant', { scope: { ...scope, merchant: 7 } }, 'lacks what a manifest says'],
+    ['without what was requested', { scope: null }, 'lacks what a manifest says'],
+    ['with a text for what was requested', { scope: 'x' }, 'lacks what a manifest says'],
     ['without a count', { events: undefined }, 'lacks what a manifest says'],
     ['without a log', { log_id: null }, 'lacks what a manifest says'],
     ['without an end', { log_end: 7 }, 'lacks what a manifest says'],

@@ -31,7 +31,7 @@ export interface Manifest {
   readonly format: typeof MANIFEST_FORMAT;
   /** Which log: the identity that stays with the events. */
   readonly log_id: string;
-  readonly asked: ExportScope;
+  readonly scope: ExportScope;
   /** The newest event of the log when the export began: later events are not included. Null: the log was empty. */
   readonly log_end: string | null;
   readonly exported_at: string;
@@ -63,7 +63,7 @@ export function readManifest(text: string): Manifest | string {
     return 'is no JSON';
   }
   if (found?.format !== MANIFEST_FORMAT) return `is not of the format ${MANIFEST_FORMAT}`;
-  const { parts, asked: scope, events, log_id, log_end } = found;
+  const { parts, scope, events, log_id, log_end } = found;
   const isSaid =
     hasTypes(scope, SCOPE) &&
     hasTypes({ events, log_id, log_end }, { events: ['number'], log_id: ['string'], log_end: TEXT_OR_NULL });

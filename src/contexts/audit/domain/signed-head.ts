@@ -87,8 +87,8 @@ export function keyText({
 }
 
 /** The tables of the ledger are not what the service left there: nothing is added and nothing is signed. */
-export class LedgerChanged extends Error {
-  override readonly name = 'LedgerChanged';
+export class LedgerTampered extends Error {
+  override readonly name = 'LedgerTampered';
 }
 
 export interface SignedExtent {

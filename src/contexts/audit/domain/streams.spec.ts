@@ -13,7 +13,7 @@ function rulesOf(...events: readonly Event[]): string {
     revisions.set(stream, revision);
     streams.add({ position: String(place + 1), stream, revision, type, data });
   });
-  return violations.first.map(({ rule }) => rule).join();
+  return violations.listed.map(({ rule }) => rule).join();
 }
 
 const claim = (owner: string, stream = 'transfer-1'): Event => [stream, 'claim.taken.v1', { owner }];
@@ -27,7 +27,7 @@ describe('streams', () => {
     streams.add({ position: '10', stream: 'x-1', revision: 1, type: 'x', data: {} });
     expect(violations.count).toBe(0);
     streams.add({ position: '9', stream: 'x-1', revision: 3, type: 'x', data: {} });
-    expect(violations.first.map(({ rule }) => rule)).toEqual([
+    expect(violations.listed.map(({ rule }) => rule)).toEqual([
       'positions grow',
       'revisions of x-1 have no gap (1, then 3)',
     ]);
@@ -52,7 +52,7 @@ describe('streams', () => {
       type: 'claim.taken.v1',
       data: { owner: 'a-1' },
     });
-    expect(violations.first).toEqual([
+    expect(violations.listed).toEqual([
       { position: '2', rule: 'revisions of x-1 have no gap (-1, then 2)' },
       { position: '3', rule: 'revisions of transfer-1 have no gap (2, then 4)' },
     ]);
@@ -75,7 +75,7 @@ describe('streams', () => {
       streams.add({ position: String(position), stream: `x-${n}`, revision, type: 'x', data: {} });
     for (let n = 0; n < 3000; n += 1) expect(add(n, 0, n + 1)).toBe(n);
     expect([add(1023, 1, 4000), add(1024, 1, 4001), add(2999, 1, 4002)]).toEqual([1023, 1024, 2999]);
-    expect([streams.count, streams.events, violations.first]).toEqual([3000, 3003, []]);
+    expect([streams.count, streams.events, violations.listed]).toEqual([3000, 3003, []]);
   });
 
   it('grow in position by the number, not by the text', () => {
@@ -84,7 +84,7 @@ describe('streams', () => {
     ['9', '10', '11', '11', '9'].forEach((position, revision) =>
       streams.add({ position, stream: 'x-1', revision, type: 'x', data: {} }),
     );
-    expect(violations.first).toEqual([
+    expect(violations.listed).toEqual([
       { position: '11', rule: 'positions grow' },
       { position: '9', rule: 'positions grow' },
     ]);

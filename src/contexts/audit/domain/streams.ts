@@ -1,11 +1,9 @@
-import type { BookedEvent } from './books.js';
+import type { BookedEvent } from './balance-replay.js';
+import { CLAIM_OWNER_ABANDONED, CLAIM_TAKEN } from '../../../kernel/claims.js';
 import { grown, NameTable } from '../../../kernel/name-table.js';
 import type { Violation, Violations } from './findings.js';
 import type { HistoryRules } from '../../../kernel/history-rules.js';
 
-const CLAIM_TAKEN = 'claim.taken.v1';
-/** Marks a stream whose writer took a claim and then died. */
-const FENCE = 'claim.owner_abandoned.v1';
 /** Claims that such an event in the stream of their owner frees. */
 const FREED_BY: Readonly<Record<string, string>> = { user_phone_number: 'user.deactivated.v1' };
 const FREEING = new Set(Object.values(FREED_BY));
@@ -84,7 +82,8 @@ export class Streams {
   private hold(number: number, { position, stream, type }: BookedEvent): void {
     if (this.owners[number] !== 0)
       this.note(position, `the claim ${stream} holds claims alone, and no ${type}`);
-    if (type !== FENCE) this.holds[number]! |= FREEING.has(type) ? OWN_EVENTS | FREES : OWN_EVENTS;
+    if (type !== CLAIM_OWNER_ABANDONED)
+      this.holds[number]! |= FREEING.has(type) ? OWN_EVENTS | FREES : OWN_EVENTS;
     else if ((this.holds[number]! & OWN_EVENTS) !== 0)
       this.note(position, `${stream} is given up before it holds events, not after`);
   }
@@ -124,7 +123,7 @@ export class Histories {
 
   /** `event` as the newest version writes it. `stream` is a number that no other stream has. */
   add(event: BookedEvent, stream: number): void {
-    if (event.type === FENCE) return;
+    if (event.type === CLAIM_OWNER_ABANDONED) return;
     const dash = event.stream.indexOf('-');
     const rules = this.rules.get(event.stream.slice(0, dash));
     if (rules === undefined || !rules.events.includes(event.type)) return;

@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { MerchantId, UuidParam, ValidQuery } from '../../../platform/http/decorators.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { PayoutProofs } from '../application/payout-proofs.js';
 import { ConsistencyQuery, ConsistencyResponse, HeadResponse, ProofResponse } from './ledger-dto.js';
 
@@ -13,11 +13,11 @@ export class LedgerController {
   constructor(private readonly proofs: PayoutProofs) {}
 
   @Get('payouts/:id/proof')
-  @Operation({
+  @ApiRoute({
     id: 'getPayoutProof',
     tag: TAG,
     summary: 'Get the proof that the events of a payout are in the log',
-    description: `${EXTENSION} Each event leads to the root of the newest signed head. Whoever has the public key needs nothing else to check it.`,
+    description: `${EXTENSION} Each event leads to the root of the newest signed head. The public key is all that a check needs.`,
     responses: {
       200: [ProofResponse, 'The events of the payout, and their proofs.'],
       404: 'The merchant has no such payout.',
@@ -32,11 +32,11 @@ export class LedgerController {
   }
 
   @Get('audit/head')
-  @Operation({
+  @ApiRoute({
     id: 'getAuditHead',
     tag: TAG,
     summary: 'Get the newest signed head of the log',
-    description: `${EXTENSION} Kept by whoever may want to prove later that the log was rewritten or cut.`,
+    description: `${EXTENSION} Keep it to prove later that the log was rewritten or cut.`,
     responses: {
       200: [HeadResponse, 'The head, and the public key that it is signed with.'],
       503: 'No head is signed yet.',
@@ -47,11 +47,11 @@ export class LedgerController {
   }
 
   @Get('audit/consistency')
-  @Operation({
+  @ApiRoute({
     id: 'getAuditConsistency',
     tag: TAG,
     summary: 'Get the proof that a signed head extends an earlier one',
-    description: `${EXTENSION} Whoever kept the earlier head needs nothing else to check that no event under it was changed or removed.`,
+    description: `${EXTENSION} With the earlier head it is all that a check needs to find that no event under it was changed or removed.`,
     responses: {
       200: [ConsistencyResponse, 'The later head, and the path from the root of the earlier one.'],
       400: 'The earlier head covers more events than the later one.',

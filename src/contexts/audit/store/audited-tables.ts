@@ -1,9 +1,9 @@
 import type { PoolClient } from 'pg';
 import type { Database } from '../../../platform/postgres/database.js';
-import { everyRow } from '../../../platform/postgres/chunks.js';
+import { WITHOUT_TIMEOUTS } from '../../../platform/postgres/session-settings.js';
+import { everyRow } from '../../../platform/postgres/batches.js';
 
-const BEGIN = `begin isolation level repeatable read, read only;
-  set local statement_timeout = 0; set local transaction_timeout = 0; set local idle_in_transaction_session_timeout = 0`;
+const BEGIN = `begin isolation level repeatable read, read only; ${WITHOUT_TIMEOUTS}`;
 
 /** What tables hold, in one snapshot of the database. */
 export class AuditedTables {

@@ -67,7 +67,7 @@ export class ExportFolder {
       return await readFile(join(this.path, name), 'utf8');
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-      throw inWords(error, this.path);
+      throw describeError(error, this.path);
     }
   }
 
@@ -148,11 +148,11 @@ async function withReason<T>(path: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    throw inWords(error, path);
+    throw describeError(error, path);
   }
 }
 
-const WORDS: Readonly<Record<string, string>> = {
+const MESSAGES: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the quota of the disk is used up',
   EACCES: 'it may not be written to',
@@ -164,9 +164,9 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Complete parts stay: the same command continues with them. */
-function inWords(error: unknown, path: string): unknown {
+function describeError(error: unknown, path: string): unknown {
   const { code } = error as NodeJS.ErrnoException;
-  const words = code === undefined ? undefined : WORDS[code];
+  const words = code === undefined ? undefined : MESSAGES[code];
   if (words === undefined) return error;
   return new DomainError('unavailable', `${path}: ${words} (${code})`);
 }

@@ -60,7 +60,7 @@ export class ExportedLog {
   async *pages(): AsyncGenerator<readonly ExportedEvent[], void, undefined> {
     for (const [n, file] of this.files.entries()) yield* this.part(file, this.manifest?.parts[n] ?? null);
     const { manifest, tree } = this;
-    if (manifest === null || !isWhole(manifest.asked)) return;
+    if (manifest === null || !isWhole(manifest.scope)) return;
     const root = tree.root.toString('hex');
     if (root !== manifest.merkle_root)
       this.faults.add(`the Merkle root is ${root}, and ${MANIFEST_FILE} says ${manifest.merkle_root}`);

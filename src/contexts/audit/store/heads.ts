@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { Database } from '../../../platform/postgres/database.js';
 import type { Macs } from '../../../platform/event-store/event-mac.js';
-import { hashOfHead, LedgerChanged, type SignedExtent, type SignedHead } from '../domain/signed-head.js';
+import { hashOfHead, LedgerTampered, type SignedExtent, type SignedHead } from '../domain/signed-head.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import { beginLedger } from './ledger.js';
 
@@ -65,7 +65,7 @@ export class Heads {
 
   /**
    * Adds the head that `make` makes after the one that was signed last, while no other process does; null: none. Throws
-   * {@link LedgerChanged} where the row that names the last one is missing or was not written by the service.
+   * {@link LedgerTampered} where the row that names the last one is missing or was not written by the service.
    */
   async extend(
     macs: Macs,
@@ -73,10 +73,10 @@ export class Heads {
   ): Promise<SignedHead | null> {
     return this.database.transaction(async (tx) => {
       const { rows } = await tx.query<LastRow>('select size, hash, mac from audit.last_head for update');
-      if (rows[0] === undefined) throw new LedgerChanged('audit.last_head was emptied');
+      if (rows[0] === undefined) throw new LedgerTampered('audit.last_head was emptied');
       const last = { size: Number(rows[0].size), hash: rows[0].hash };
       if (!macs.isAuthentic(PURPOSE, textOf(last), rows[0].mac))
-        throw new LedgerChanged('the row of audit.last_head was not written by the service');
+        throw new LedgerTampered('the row of audit.last_head was not written by the service');
       const head = await make(last);
       if (head === null) return null;
       const { size, root, position, signed_at, key_id, previous, signature } = head;

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { Database } from '../../../platform/postgres/database.js';
 import type { Macs } from '../../../platform/event-store/event-mac.js';
-import { LedgerChanged } from '../domain/signed-head.js';
+import { LedgerTampered } from '../domain/signed-head.js';
 import { HASH_BYTES, MerkleTree } from '../domain/merkle-tree.js';
 import { lastLeafOf, type Subtree } from '../domain/merkle-proof.js';
 
@@ -131,7 +131,7 @@ export class LedgerWriter {
   constructor(private readonly macs: Macs) {}
 
   /**
-   * What is there already is left out. Throws {@link LedgerChanged} for a state that the service did not write, and where
+   * What is there already is left out. Throws {@link LedgerTampered} for a state that the service did not write, and where
    * the ledger belongs to another log than `logId`.
    */
   async extend(tx: PoolClient, logId: string, leaves: readonly NewLeaf[], signed = 0): Promise<void> {
@@ -140,14 +140,14 @@ export class LedgerWriter {
     if (from !== null && from.logId === logId) this.last = await extendFrom(tx, from, leaves, this.macs);
     if (this.last !== null) return;
     const { rows } = await tx.query<StateRow>({ name: 'audit.ledger_state', text: `${STATE} for update` });
-    if (rows[0] === undefined) throw new LedgerChanged('audit.ledger was emptied');
+    if (rows[0] === undefined) throw new LedgerTampered('audit.ledger was emptied');
     const state = stateOf(rows[0]);
     if (!isAuthenticState(state, this.macs))
-      throw new LedgerChanged('the row of audit.ledger was not written by the service');
+      throw new LedgerTampered('the row of audit.ledger was not written by the service');
     if (state.tree.size < signed)
-      throw new LedgerChanged(`the ledger went back to ${state.tree.size} of ${signed} signed events`);
+      throw new LedgerTampered(`the ledger went back to ${state.tree.size} of ${signed} signed events`);
     if (state.logId !== logId) {
-      throw new LedgerChanged(
+      throw new LedgerTampered(
         `the ledger is of the log ${state.logId}, and the event store holds ${logId}: a new log needs an empty schema audit`,
       );
     }
@@ -211,11 +211,11 @@ function stateOf({ log_id, size, position, peaks, mac }: StateRow): LedgerState 
   return { logId: log_id, tree: treeOf(Number(size), peaks), position, mac };
 }
 
-/** Throws {@link LedgerChanged} for peaks of another size. */
+/** Throws {@link LedgerTampered} for peaks of another size. */
 function treeOf(size: number, peaks: Buffer): MerkleTree {
   try {
     return new MerkleTree(size, peaks);
   } catch (error) {
-    throw new LedgerChanged('the row of audit.ledger was not written by the service', { cause: error });
+    throw new LedgerTampered('the row of audit.ledger was not written by the service', { cause: error });
   }
 }

@@ -6,7 +6,7 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
-import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
+import { withIdempotencyKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { createOrder, existingOrder, order, type ExistingOrder } from '../domain/order.js';
 import { type OrderFacts, type RequestedOrder, userHash } from '../domain/order-events.js';
@@ -53,7 +53,7 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
   ) {}
 
   execute(command: CreateOrder): Promise<ExistingOrder> {
-    return underKey(command.ticket, 'order', (orderId) => this.create(orderId, command));
+    return withIdempotencyKey(command.ticket, 'order', (orderId) => this.create(orderId, command));
   }
 
   private async create(

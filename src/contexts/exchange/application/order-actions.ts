@@ -16,7 +16,7 @@ import {
   markAsPaid,
   order,
   type ExistingOrder,
-  type Order,
+  type OrderState,
 } from '../domain/order.js';
 import type { OrderEvent } from '../domain/order-events.js';
 import { orderResponse } from '../domain/order-record.js';
@@ -165,9 +165,9 @@ async function act(
   loop: CommandLoop,
   orderId: string,
   { cause, ticket, complianceNotice }: OrderAction,
-  decide: Parameters<typeof loop.execute<Order, OrderEvent>>[2],
+  decide: Parameters<typeof loop.execute<OrderState, OrderEvent>>[2],
 ): Promise<ExistingOrder> {
-  const response = (after: Order): StoredResponse | undefined =>
+  const response = (after: OrderState): StoredResponse | undefined =>
     ticket.response(200, orderResponse(existingOrder(after), complianceNotice), { holdsSecret: true });
   return existingOrder((await loop.execute(order, orderId, decide, { metadata: cause, response })).state);
 }

@@ -6,9 +6,16 @@ import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { observe, type Observation } from '../domain/observation.js';
-import { isAfter, existingOrder, order, shortfall, type ExistingOrder, type Order } from '../domain/order.js';
+import {
+  isAfter,
+  existingOrder,
+  order,
+  shortfall,
+  type ExistingOrder,
+  type OrderState,
+} from '../domain/order.js';
 import type { OrderEvent } from '../domain/order-events.js';
-import type { Deposit, ProviderStatus } from './ports.js';
+import type { ProviderDeposit, ProviderStatus } from './ports.js';
 import { ExchangeProviders } from './exchange-providers.js';
 
 interface PolledOrder {
@@ -17,7 +24,7 @@ interface PolledOrder {
 }
 
 interface ProviderObservation extends Observation {
-  readonly deposits: readonly Deposit[];
+  readonly deposits: readonly ProviderDeposit[];
 }
 
 /** Polls the provider of an order and records what follows. Concurrent polls of one order are one call. */
@@ -68,7 +75,7 @@ export class OrderPoller {
       const { state } = await this.loop.execute(
         order,
         orderId,
-        (current: Order) => [...(events = observe(observation, current))],
+        (current: OrderState) => [...(events = observe(observation, current))],
         {
           ...(cause === undefined
             ? { metadata: { actor: 'exchange.watch' }, follows: true }

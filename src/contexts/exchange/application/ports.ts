@@ -61,14 +61,14 @@ export interface NewProviderOrder extends Requested {
 }
 
 /** A transfer to the deposit address in a final block. */
-export interface Deposit extends ListedDeposit {
+export interface ProviderDeposit extends ListedDeposit {
   /** Only one order may have it, even if the provider lists it for several. Absent: the id is enough. */
   readonly claim?: string;
 }
 
 /** The status of an order at its provider. */
 export interface ProviderStatus extends Omit<Observation, 'at' | 'hasForeignDeposit'> {
-  readonly deposits: readonly Deposit[];
+  readonly deposits: readonly ProviderDeposit[];
 }
 
 export interface Settlement {

@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import type { Operator, Outcome } from '../../../platform/operator/operator.js';
-import { writes, type ProgramWrite } from '../../../platform/operator/write.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import type { CliContext, CliOutcome } from '../../../platform/cli/cli-context.js';
+import { writes, type ProgramWrite } from '../../../platform/cli/write.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { ERASING_ORDERS } from '../application/erase-order.js';
 import { existingOrder, order } from '../domain/order.js';
 import { ORDER_VIEWS } from '../views/order-projection.js';
@@ -26,7 +26,7 @@ interface Erased {
 }
 
 /** `exchange erase`: who orders were for is forgotten; the orders stay. */
-export function eraseCommand(program: Command, operator: Operator): void {
+export function eraseCommand(program: Command, cli: CliContext): void {
   const command = program
     .command('erase')
     .description('erase user_id, tag and memo of orders that have ended; amounts and addresses stay')
@@ -34,7 +34,7 @@ export function eraseCommand(program: Command, operator: Operator): void {
     .option('--key <api-key>', 'of the orders of a user: the key that created them')
     .option('--user-id <id>', 'of the orders of a user: the user_id that the merchant gave')
     .option('--yes', 'do it: nothing restores the data, short of a backup');
-  writes(command, operator, async function (context, write) {
+  writes(command, cli, async function (context, write) {
     const options = this.opts<Options>();
     const plan = planOf(options);
     if (options.yes !== true)
@@ -51,7 +51,7 @@ function planOf({ order: id, key, userId }: Options) {
   if (id !== undefined || !isUuid(key) || userId === undefined || userId === '')
     throw new DomainError('bad_request', 'Give --order, or --key and --user-id');
   return async (context: INestApplicationContext): Promise<ProgramWrite> => {
-    if (!(await context.get(ViewProgress).current(ORDER_VIEWS)))
+    if (!(await context.get(SubscriptionProgress).waitUntilCurrent(ORDER_VIEWS)))
       throw new DomainError('unavailable', 'The list of orders is behind: start a worker, or try again');
     const orders = context.get(OrdersView, { strict: false });
     const apiKey = key.toLowerCase();
@@ -76,8 +76,8 @@ async function erasure(
 async function describe(
   context: INestApplicationContext,
   { erased, not_ended: open, position }: Erased,
-): Promise<Outcome> {
-  const isDone = await context.get(ViewProgress).reached(ERASING_ORDERS, position);
+): Promise<CliOutcome> {
+  const isDone = await context.get(SubscriptionProgress).waitFor(ERASING_ORDERS, position);
   const text = [
     `Erased: ${erased.length} ${erased.length === 1 ? 'order' : 'orders'}.`,
     ...(isDone ? [] : ['No worker has dropped their keys yet: it happens once one runs.']),

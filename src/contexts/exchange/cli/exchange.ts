@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Config } from '../../../platform/config/config.js';
 import type { Setting, Settings } from '../../../platform/config/settings.js';
-import type { Operator } from '../../../platform/operator/operator.js';
+import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { redactText } from '../../../platform/telemetry/redaction.js';
 import { Countries } from '../adapters/countries.js';
 import { EXCHANGE_SETTINGS } from '../settings.js';
@@ -10,18 +10,18 @@ import { orderCommands } from './orders.js';
 import { recheckCommand } from './recheck.js';
 
 /** `npm run exchange -- ...`: what operators do with the exchange. */
-export function exchangeProgram(program: Command, operator: Operator): void {
+export function exchangeProgram(program: Command, cli: CliContext): void {
   program.description(
     'Issues and revokes the API keys of the exchange, displays its orders and settings, records refunds, and checks deposits on their chain.',
   );
-  orderCommands(program, operator);
-  eraseCommand(program, operator);
-  recheckCommand(program, operator);
-  settingsCommand(program, operator);
+  orderCommands(program, cli);
+  eraseCommand(program, cli);
+  recheckCommand(program, cli);
+  settingsCommand(program, cli);
 }
 
 /** `exchange settings`: of secrets only whether they are set. */
-function settingsCommand(program: Command, { config, print }: Operator): void {
+function settingsCommand(program: Command, { config, print }: CliContext): void {
   program
     .command('settings')
     .description('show the settings of providers, orders and notices; secrets are never displayed')

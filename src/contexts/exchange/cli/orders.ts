@@ -6,8 +6,13 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
-import { limitOption, operate, type Operator, type Outcome } from '../../../platform/operator/operator.js';
-import { writes } from '../../../platform/operator/write.js';
+import {
+  limitOption,
+  cliAction,
+  type CliContext,
+  type CliOutcome,
+} from '../../../platform/cli/cli-context.js';
+import { writes } from '../../../platform/cli/write.js';
 import { existingOrder, order, amountRefundable, shortfall, type ExistingOrder } from '../domain/order.js';
 import { ORDER_STATUSES } from '../domain/order-events.js';
 import { orderRecord } from '../domain/order-record.js';
@@ -15,7 +20,7 @@ import { currencyOf } from '../domain/catalog.js';
 import { OrdersView, type OperatorOrder } from '../views/orders.js';
 
 /** `exchange orders`, `exchange order` and `exchange refund`. */
-export function orderCommands(program: Command, operator: Operator): void {
+export function orderCommands(program: Command, cli: CliContext): void {
   program
     .command('orders')
     .description('list orders, newest first, with the amount of each that is refundable')
@@ -31,12 +36,13 @@ export function orderCommands(program: Command, operator: Operator): void {
       if (given.status !== undefined && status === null)
         throw new DomainError('bad_request', `--status must be one of ${ORDER_STATUSES.join(', ')}`);
       if (key !== null && !isUuid(key)) throw new DomainError('bad_request', '--key must be a uuid');
-      await operate(operator, async (context) => {
+      await cliAction(cli, async (context) => {
         const filter = { status, keyId: key, isRefundable, isShort, limit };
         const orders = await context.get(OrdersView, { strict: false }).listed(filter);
         return {
           text: orders.map(lineOf).join('\n') || 'No orders',
           json: { orders: orders.map(listedJson) },
+          displays: { subject: 'orders', merchantIds: orders.map(({ state }) => state.facts.merchant_id) },
         };
       }).call(this);
     });
@@ -44,7 +50,7 @@ export function orderCommands(program: Command, operator: Operator): void {
   program
     .command('order <order-id>')
     .description('display an order: its current state, its refundable amount, and every event')
-    .action(operate(operator, (context, id) => history(context, orderId(id))));
+    .action(cliAction(cli, (context, id) => history(context, orderId(id))));
 
   const refund = program
     .command('refund <order-id>')
@@ -52,7 +58,7 @@ export function orderCommands(program: Command, operator: Operator): void {
     .requiredOption('--amount <amount>', 'how much of the refundable amount, a decimal')
     .requiredOption('--transaction <hash>', 'the transaction of the refund')
     .option('--to <address>', 'the recipient, unless it is an address that paid the order');
-  writes(refund, operator, async function (context, write, id) {
+  writes(refund, cli, async function (context, write, id) {
     const { amount, transaction, to = null } = this.opts<RefundOptions>();
     if (!isDecimal(amount)) throw new DomainError('bad_request', '--amount must be a decimal, such as 12.5');
     if (to !== null && !/^0x[0-9a-f]{40}$/i.test(to))
@@ -96,11 +102,12 @@ interface RefundOptions {
   readonly to?: string;
 }
 
-async function history(context: INestApplicationContext, id: string): Promise<Outcome> {
+async function history(context: INestApplicationContext, id: string): Promise<CliOutcome> {
   const state = await loaded(context, id);
   const store = context.get<EventStore>(EVENT_STORE, { strict: false });
   const events = await store.readStream(streamOf(order, id));
-  return { text: historyText(state, events), json: historyJson(state, events) };
+  const displays = { subject: `order ${id}`, merchantIds: [state.facts.merchant_id] };
+  return { text: historyText(state, events), json: historyJson(state, events), displays };
 }
 
 function orderId(text: string | undefined): string {

@@ -5,7 +5,7 @@ import { deposit, created, received, stateAfter } from '../../../../test/support
 import { DomainError } from '../../../kernel/domain-error.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { EVENT_STORE } from '../../../platform/event-store/port.js';
-import type { Operator } from '../../../platform/operator/operator.js';
+import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { ORDER_TRANSFERS, type CheckedDeposit } from '../application/ports.js';
 import { recheckCommand } from './recheck.js';
 
@@ -39,13 +39,13 @@ async function recheck(...results: readonly (CheckedDeposit | null)[]) {
     [ORDER_TRANSFERS, { checkDeposits }],
   ]);
   const context = { get: (token: unknown) => parts.get(token), close: async () => undefined };
-  const operator = {
+  const cli = {
     print: (text: string) => printed.push(`${checked} ${text}`),
     exit: (code: number) => (exitCode = code),
     boot: async () => context,
-  } as unknown as Operator;
+  } as unknown as CliContext;
   const program = new Command();
-  recheckCommand(program, operator);
+  recheckCommand(program, cli);
   await program.parseAsync(['recheck'], { from: 'user' });
   return { printed, exitCode };
 }

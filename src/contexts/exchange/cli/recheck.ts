@@ -4,7 +4,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
-import { operate, type Operator } from '../../../platform/operator/operator.js';
+import { cliAction, type CliContext } from '../../../platform/cli/cli-context.js';
 import { ORDER_TRANSFERS, type CheckedDeposit, type OrderTransfers } from '../application/ports.js';
 import { existingOrder, order, type ExistingOrder } from '../domain/order.js';
 
@@ -19,7 +19,7 @@ interface Finding extends CheckedDeposit {
 }
 
 /** `npm run exchange -- recheck`: reads every recorded deposit from the nodes again. Changes nothing. */
-export function recheckCommand(program: Command, operator: Operator): void {
+export function recheckCommand(program: Command, cli: CliContext): void {
   program
     .command('recheck')
     .description(
@@ -31,15 +31,15 @@ export function recheckCommand(program: Command, operator: Operator): void {
       if (from !== null && !/^[0-9]{1,40}$/.test(from))
         throw new DomainError('bad_request', '--from must be a position as this program prints them');
       const asJson = this.optsWithGlobals<{ json?: boolean }>().json === true;
-      await operate(operator, async (context) => {
+      await cliAction(cli, async (context) => {
         const sum = await recheck(context, from, (finding) =>
-          operator.print(asJson ? JSON.stringify(jsonOf(finding)) : textOf(finding)),
+          cli.print(asJson ? JSON.stringify(jsonOf(finding)) : textOf(finding)),
         );
         const { on_chain, missing, unknown, orders_elsewhere } = sum;
         // Also where no node of any order's chain is configured: nothing was checked then.
         const isIncomplete = unknown > 0 || (on_chain + missing === 0 && orders_elsewhere > 0);
-        if (missing > 0) operator.exit(EXIT_MISSING);
-        else if (isIncomplete) operator.exit(EXIT_INCOMPLETE);
+        if (missing > 0) cli.exit(EXIT_MISSING);
+        else if (isIncomplete) cli.exit(EXIT_INCOMPLETE);
         return { text: summary(sum), json: sum };
       }).call(this);
     });

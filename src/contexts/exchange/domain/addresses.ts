@@ -1,6 +1,6 @@
 import { base58Length } from '../../../kernel/base58.js';
 import { Fault } from '../../../kernel/fault.js';
-import { UNPRINTABLE } from '../../../kernel/label.js';
+import { CONTROL_AND_LINE_SEPARATORS } from '../../../kernel/text.js';
 
 const SOLANA_BYTES = 32;
 /** Base58 of 32 bytes has no more characters; what is longer is not decoded. */
@@ -52,7 +52,7 @@ export function plainHash(hash: string): string {
 export function readTag(text: string): string | Fault {
   if (text.length > 2 * MAX_CODE_POINTS || [...text].length > MAX_CODE_POINTS)
     return new Fault(`must have at most ${MAX_CODE_POINTS} characters`);
-  return UNPRINTABLE.test(text) ? new Fault('must hold no control characters') : text;
+  return CONTROL_AND_LINE_SEPARATORS.test(text) ? new Fault('must hold no control characters') : text;
 }
 
 const MAX_URL_BYTES = 2048;

@@ -1,5 +1,14 @@
+import { DAY_MS } from '../../../kernel/clock.js';
 import { exchanged, isAtLeast, isZero, least, minus, sum, times } from '../../../kernel/decimal.js';
-import { amountReceived, endOf, isAfter, isOpen, order, type ExistingOrder, type Order } from './order.js';
+import {
+  amountReceived,
+  endOf,
+  isAfter,
+  isOpen,
+  order,
+  type ExistingOrder,
+  type OrderState,
+} from './order.js';
 import type { OrderEvent } from './order-events.js';
 
 /** The status of an order at its provider; `at`: when it was read. */
@@ -17,7 +26,7 @@ export interface Observation {
    * Null when it is unknown.
    */
   readonly completeUntil: string | null;
-  readonly outcome: Outcome | null;
+  readonly outcome: OrderOutcome | null;
   readonly at: string;
 }
 
@@ -30,7 +39,7 @@ export interface ListedDeposit {
   readonly at: string;
 }
 
-export type Outcome =
+export type OrderOutcome =
   | { readonly kind: 'completed'; readonly transactionHash: string; readonly amountTo: string | null }
   | { readonly kind: 'refunded'; readonly transactionHash: string | null }
   | { readonly kind: 'failed'; readonly reason: string };
@@ -42,15 +51,15 @@ const ONE_BY_ONE = 20;
 const SHARE = 10;
 /** A changed sum of dust is recorded this often; then when it has doubled, or this long after the last record. */
 const DUST_RECORDS = 100;
-const DUST_EVERY_MS = 24 * 3_600_000;
+const DUST_EVERY_MS = DAY_MS;
 /** No chain takes longer to confirm a transfer; without a bound, dust would keep an order open for ever. */
-const MAX_PENDING_MS = 24 * 3_600_000;
+const MAX_PENDING_MS = DAY_MS;
 
 /**
  * What follows from an observation: deposits counted once, then the outcome, then the end of the order. A status never
  * goes back, and the events stay few even if thousands of transfers arrive (ADR 117).
  */
-export function observe(observation: Observation, state: Order): OrderEvent[] {
+export function observe(observation: Observation, state: OrderState): OrderEvent[] {
   if (state.status === 'none') return [];
   const events: OrderEvent[] = [];
   let now: ExistingOrder = state;
@@ -206,7 +215,7 @@ function outcomeOf(
   const started = isOpen(state) ? [processingStarted(received, at, state)] : [];
   const processing = started.reduce(
     (now, event) => order.evolve(now, event),
-    state as Order,
+    state as OrderState,
   ) as ExistingOrder;
   const data = {
     order_id,
@@ -218,7 +227,7 @@ function outcomeOf(
 }
 
 /** Each kind is recorded once. */
-function lateOutcome(outcome: Outcome, at: string, state: ExistingOrder): OrderEvent[] {
+function lateOutcome(outcome: OrderOutcome, at: string, state: ExistingOrder): OrderEvent[] {
   if (outcome.kind === 'failed' || outcome.kind === state.status) return [];
   if (state.lateOutcomes.includes(outcome.kind)) return [];
   const { kind, transactionHash: transaction_hash } = outcome;

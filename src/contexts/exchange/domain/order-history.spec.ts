@@ -23,11 +23,11 @@ import {
   recordRefund,
   shortfall,
   type ExistingOrder,
-  type Order,
+  type OrderState,
 } from './order.js';
 import type { OrderEvent } from './order-events.js';
 import { orderRecord } from './order-record.js';
-import { acrossOrders, orderHistory } from './order-rules.js';
+import { acrossOrders, orderHistory } from './history.js';
 
 /** What may happen, to the chain and to the order, in any order. */
 type Step =
@@ -208,7 +208,7 @@ class World {
     this.decide((state) => observe({ ...observation, at: this.at }, state));
   }
 
-  private decide(decision: (state: Order) => readonly OrderEvent[]): void {
+  private decide(decision: (state: OrderState) => readonly OrderEvent[]): void {
     try {
       for (const event of decision(this.state)) this.append(event);
     } catch (error) {

@@ -17,7 +17,7 @@ import {
   stateAfter,
 } from '../../../../test/support/exchange/order-fixtures.js';
 import { fold } from '../../../kernel/aggregate.js';
-import { KeyOutlived } from '../../../kernel/repeats.js';
+import { IdempotencyKeyExpired } from '../../../kernel/idempotency.js';
 import {
   cancelOrder,
   createOrder,
@@ -26,7 +26,7 @@ import {
   order,
   amountRefundable,
   recordRefund,
-  type Order,
+  type OrderState,
 } from './order.js';
 import type { OrderEvent } from './order-events.js';
 
@@ -47,12 +47,12 @@ describe('creating an order', () => {
       .thenRefused('validation_failed'));
   it('needs another id when the order is too old for a repeat', () =>
     expect(() => createOrder({ ...facts, created_at: minute(31 * DAY) }, stateAfter(created))).toThrow(
-      KeyOutlived,
+      IdempotencyKeyExpired,
     ));
 });
 
 describe('marking an order as paid', () => {
-  const marking = (when: string) => (state: Order) =>
+  const marking = (when: string) => (state: OrderState) =>
     markAsPaid({ at: when, waitsUntil: minute(10 + DAY) }, state);
 
   it('takes a pending order to paid', () => given(created).when(marking(at)).then(paid));
@@ -84,7 +84,7 @@ describe('marking an order as paid', () => {
 describe('cancelling an order', () => {
   const cancelling =
     (isDepositPending = false) =>
-    (state: Order) =>
+    (state: OrderState) =>
       cancelOrder({ at, isDepositPending }, state);
 
   it('ends a pending order', () => {
@@ -111,7 +111,7 @@ describe('cancelling an order', () => {
 describe('refunds of an operator', () => {
   const refunding =
     (amount: string, transactionHash = '0xr') =>
-    (state: Order) =>
+    (state: OrderState) =>
       recordRefund({ amount, transactionHash, actor: 'ops', at }, state);
   const refund = (amount: string, transaction_hash = '0xr'): OrderEvent => ({
     type: 'order.refund_recorded.v1',

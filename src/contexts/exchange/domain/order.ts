@@ -1,12 +1,12 @@
 import type { Aggregate } from '../../../kernel/aggregate.js';
 import { isAtLeast, isZero, least, minus, sum } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { requireRepeatable } from '../../../kernel/repeats.js';
+import { requireIdempotent } from '../../../kernel/idempotency.js';
 import { plainHash } from './addresses.js';
 import type { DepositFacts, OrderEvent, OrderFacts, OrderStatus } from './order-events.js';
 
 /** An exchange order from its quote to its one outcome (contract.md 22 and 23). */
-export type Order = { readonly status: 'none' } | ExistingOrder;
+export type OrderState = { readonly status: 'none' } | ExistingOrder;
 
 export interface ExistingOrder {
   readonly status: OrderStatus;
@@ -44,7 +44,7 @@ export interface ExistingOrder {
   readonly isErased: boolean;
 }
 
-export const order: Aggregate<Order, OrderEvent> = {
+export const order: Aggregate<OrderState, OrderEvent> = {
   category: 'order',
   initial: { status: 'none' },
   evolve(state, event) {
@@ -198,10 +198,10 @@ function balance(state: ExistingOrder): { readonly due: string; readonly spent: 
   };
 }
 
-/** Creates an order; a repeat changes nothing. Throws KeyOutlived when the order is too old to be repeated. */
-export function createOrder(facts: OrderFacts, state: Order): OrderEvent[] {
+/** Creates an order; a repeat changes nothing. Throws IdempotencyKeyExpired when the order is too old to be repeated. */
+export function createOrder(facts: OrderFacts, state: OrderState): OrderEvent[] {
   if (state.status === 'none') return [{ type: 'order.created.v1', data: facts }];
-  requireRepeatable(state.facts.created_at, facts.created_at);
+  requireIdempotent(state.facts.created_at, facts.created_at);
   if (state.isErased)
     throw new DomainError(
       'invalid_transition',
@@ -228,7 +228,7 @@ const REQUESTED = [
 /** Marks a pending order as paid; a repeat changes nothing. It then waits for a deposit until `waitsUntil`. */
 export function markAsPaid(
   command: { readonly at: string; readonly waitsUntil: string },
-  state: Order,
+  state: OrderState,
 ): OrderEvent[] {
   const { status, facts } = existingOrder(state);
   if (status === 'paid') return [];
@@ -244,11 +244,12 @@ export function markAsPaid(
  */
 export function cancelOrder(
   command: { readonly at: string; readonly isDepositPending: boolean },
-  state: Order,
+  state: OrderState,
 ): OrderEvent[] {
   const known = existingOrder(state);
   if (known.status !== 'pending') throw invalidTransition('cancelled', known.status);
-  if (command.isDepositPending) throw refused('A deposit to the order is under way: it cannot be cancelled');
+  if (command.isDepositPending)
+    throw refused('A deposit to the order is in progress: it cannot be cancelled');
   const data = { order_id: known.facts.order_id, refundable: amountReceived(known), at: command.at };
   return [{ type: 'order.cancelled.v1', data }];
 }
@@ -264,7 +265,7 @@ export interface Refund {
 /** Records a refund of at most the refundable amount. The same transaction again has no effect. */
 export function recordRefund(
   { amount: given, transactionHash: transaction_hash, actor, at }: Refund,
-  state: Order,
+  state: OrderState,
 ): OrderEvent[] {
   const known = existingOrder(state);
   const amount = sum([given]);
@@ -279,7 +280,7 @@ export function recordRefund(
   return [{ type: 'order.refund_recorded.v1', data }];
 }
 
-export function existingOrder(state: Order): ExistingOrder {
+export function existingOrder(state: OrderState): ExistingOrder {
   if (state.status === 'none') throw DomainError.notFound('Order');
   return state;
 }

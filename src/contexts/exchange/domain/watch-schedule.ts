@@ -1,3 +1,4 @@
+import { DAY_MS, MINUTE_MS } from '../../../kernel/clock.js';
 import { endOf, isOpen, type ExistingOrder } from './order.js';
 
 /** Work of `work.items` for as long as an order may change; its shares are providers. */
@@ -6,8 +7,6 @@ export const WATCH = 'exchange.watch';
 export const WATCH_LINES = { woken: 0, polled: 1 } as const;
 
 const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /** Longest interval between two polls of an order that waits for its deposit, has just ended, or is exchanged. */
 const OPEN_MS = 20 * SECOND_MS;

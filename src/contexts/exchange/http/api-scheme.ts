@@ -1,5 +1,5 @@
 import { EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.js';
-import { problemResponse } from '../../../platform/openapi/operation.js';
+import { problemResponse } from '../../../platform/openapi/route.js';
 
 const EVERY = {
   400: 'BadQuery',
@@ -52,7 +52,7 @@ export const exchangeListScheme: ApiScheme = {
       in: 'header',
       name: 'X-Signature',
       description:
-        'Lower-case hex HMAC-SHA256 of `withdraw_address=` with nothing after it, whatever the filters.',
+        'Lower-case hex HMAC-SHA256 of `withdraw_address=` with nothing after it, with any filters.',
     },
   },
 };

@@ -1,12 +1,13 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { merchantOf } from '../../../platform/http/decorators.js';
-import type { MerchantCredentials } from '../../../platform/http/merchant-directory.js';
+import type { ApiCaller } from '../../../platform/http/merchant-directory.js';
 import type { ExchangeCaller, KnownExchangeKey } from '../../access/contract.js';
-import { idOf } from './signature.js';
+import { secretIdOf } from './signature.js';
+import { requestOf } from '../../../platform/http/request-state.js';
 
 /** The caller as the edge knows it: a key of a merchant, counted apart from the merchant's other ones. */
-export class ExchangeCredentials implements MerchantCredentials {
+export class ExchangeApiCaller implements ApiCaller {
   readonly merchantId: string;
   readonly callerId: string;
   readonly privateKeys: readonly string[];
@@ -14,7 +15,7 @@ export class ExchangeCredentials implements MerchantCredentials {
 
   constructor(
     readonly caller: KnownExchangeKey,
-    readonly status: MerchantCredentials['status'],
+    readonly status: ApiCaller['status'],
     readonly countedAs: string,
   ) {
     this.merchantId = caller.merchantId;
@@ -25,13 +26,13 @@ export class ExchangeCredentials implements MerchantCredentials {
 }
 
 /** The key of the request. */
-export const ExchangeKey = createParamDecorator((_: unknown, context: ExecutionContext): ExchangeCaller => {
-  return credentialsOf(context.switchToHttp().getRequest<FastifyRequest>()).caller;
+export const CallingKey = createParamDecorator((_: unknown, context: ExecutionContext): ExchangeCaller => {
+  return credentialsOf(requestOf(context)).caller;
 });
 
-function credentialsOf(request: FastifyRequest): ExchangeCredentials {
+function credentialsOf(request: FastifyRequest): ExchangeApiCaller {
   const credentials = merchantOf(request);
-  if (!(credentials instanceof ExchangeCredentials)) throw new Error('the route is not under /v1');
+  if (!(credentials instanceof ExchangeApiCaller)) throw new Error('the route is not under /v1');
   return credentials;
 }
 
@@ -46,9 +47,10 @@ export interface CallerAddress {
   signedBy(secret: string | null): void;
 }
 
-export const ApiCaller = createParamDecorator((_: unknown, context: ExecutionContext): CallerAddress => {
-  const request = context.switchToHttp().getRequest<FastifyRequest>();
+export const CalledFrom = createParamDecorator((_: unknown, context: ExecutionContext): CallerAddress => {
+  const request = requestOf(context);
   const { caller, countedAs } = credentialsOf(request);
-  const signedBy = (secret: string | null): void => void (request.edge.credentialId = idOf(caller, secret));
+  const signedBy = (secret: string | null): void =>
+    void (request.edge.credentialId = secretIdOf(caller, secret));
   return { ip: request.ip, client: request.edge.client, countedAs, signedBy };
 });

@@ -7,13 +7,13 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { ApiProperty, Field, Many } from '../../../platform/dto/field.js';
 import { text, TIME } from '../../../platform/dto/rules.js';
 import { Inputs } from '../../../platform/http/decorators.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import type { ExchangeCaller } from '../../access/contract.js';
 import { ComplianceNotices } from '../adapters/countries.js';
 import { Onramp, Onramps, type Purchase } from '../application/onramps.js';
 import { SignedLinks } from '../application/signed-links.js';
 import { readReturnUrl } from '../domain/addresses.js';
-import { ApiCaller, ExchangeKey, type CallerAddress } from './caller.js';
+import { CalledFrom, CallingKey, type CallerAddress } from './caller.js';
 import {
   CHAIN_TO,
   CHAINS_TO,
@@ -60,7 +60,7 @@ class ConfigurationQuery {
 
   @Field(returnUrl, {
     optional: true,
-    description: 'Where the widget leads back to. Requires signature_v2, whatever the key demands.',
+    description: 'Where the widget leads back to. Requires signature_v2 with any key.',
   })
   return_url?: string;
 
@@ -93,7 +93,7 @@ export class ConfigurationController {
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'getConfiguration',
     tag: 'Exchange',
     summary: 'Get the configuration of an on-ramp transaction',
@@ -104,8 +104,8 @@ export class ConfigurationController {
     },
   })
   get(
-    @ExchangeKey() caller: ExchangeCaller,
-    @ApiCaller() { ip }: CallerAddress,
+    @CallingKey() caller: ExchangeCaller,
+    @CalledFrom() { ip }: CallerAddress,
     @Inputs() { signature: _, signature_v2: __, ...query }: ConfigurationQuery,
   ): ConfigurationResponse {
     const { onramp_only_onramps: only, onramp_amount: given, ...rest } = query;

@@ -1,14 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Authentication } from '../../../platform/http/authentication.js';
 import type { MerchantDirectory } from '../../../platform/http/merchant-directory.js';
-import { sendProblem, type Problem } from '../../../platform/http/problem.js';
+import { type HttpProblem, refuse } from '../../../platform/http/problem.js';
 import { isLarge } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
 import type { ExchangeKeyDirectory, KnownExchangeKey } from '../../access/contract.js';
-import { ExchangeCredentials } from './caller.js';
+import { ExchangeApiCaller } from './caller.js';
 import {
   addressSigner,
-  idOf,
+  secretIdOf,
   invalidKey,
   invalidSignature,
   mayPayOutTo,
@@ -20,7 +20,7 @@ const LIST = '/v1/merchant/orders';
 const CONFIGURATION = '/v1/merchants/configuration';
 const ORDERS = '/v1/orders';
 
-const NO_BODY_ACCEPTED: Problem = {
+const NO_BODY_ACCEPTED: HttpProblem = {
   status: 413,
   detail: 'The inputs are query parameters: there is no body',
 };
@@ -38,7 +38,7 @@ export class ExchangeAuthentication implements Authentication {
     private readonly merchants: MerchantDirectory,
   ) {}
 
-  async recognise(request: FastifyRequest, reply: FastifyReply): Promise<ExchangeCredentials | null> {
+  async identify(request: FastifyRequest, reply: FastifyReply): Promise<ExchangeApiCaller | null> {
     const query = request.query as Readonly<Record<string, unknown>>;
     const repeated = Object.keys(query).find((name) => Array.isArray(query[name]));
     if (repeated !== undefined)
@@ -56,15 +56,15 @@ export class ExchangeAuthentication implements Authentication {
       key.cidrs.length > 0 ||
       (typeof signer === 'string' && query['signature_v2'] !== undefined);
     const countedAs = isOwner ? key.keyId : `${key.keyId}/${request.edge.client}`;
-    const credentials = new ExchangeCredentials(key, merchant.status, countedAs);
-    request.edge.recognisedMerchant = credentials;
+    const credentials = new ExchangeApiCaller(key, merchant.status, countedAs);
+    request.edge.identifiedMerchant = credentials;
     if (signer === undefined)
       return refuse(reply, invalidSignature(query as Readonly<Record<string, string>>, route));
     const isPayout = route === ORDERS || route === CONFIGURATION;
     if (isPayout && !mayPayOutTo(key, query['withdraw_address']))
       return refuse(reply, OTHER_WITHDRAW_ADDRESS);
     if (isLarge(request.raw)) return refuse(reply, NO_BODY_ACCEPTED);
-    request.edge.credentialId = idOf(key, signer);
+    request.edge.credentialId = secretIdOf(key, signer);
     return credentials;
   }
 }
@@ -91,9 +91,4 @@ function requestSigner(
         ? undefined
         : null;
   }
-}
-
-function refuse(reply: FastifyReply, problem: Problem): null {
-  sendProblem(reply, problem);
-  return null;
 }

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../kernel/clock.js';
 import { datePoint, type DatePoint } from '../../../platform/dto/date-point.js';
 import { ApiProperty, Field, Many, Nested, type Rule, type Schema } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
@@ -6,8 +7,8 @@ import {
   MAX_PAGE,
   PageCursor,
   PageSize,
-  type CreatedPageQuery,
-} from '../../../platform/http/page-query.js';
+  type CreatedListQuery,
+} from '../../../platform/http/list-query.js';
 import { refuse } from '../../../platform/http/validation.js';
 import { ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
 import type { OrderRecord } from '../domain/order-record.js';
@@ -64,7 +65,10 @@ export class Order implements OrderRecord {
   @ApiProperty({ type: 'string', description: 'Where the deposit goes.' }) deposit_address!: string;
   @ApiProperty({ type: 'string', nullable: true }) deposit_address_tag!: string | null;
 
-  @ApiProperty({ ...AMOUNT, description: 'What is asked for; once enough has come, what is exchanged.' })
+  @ApiProperty({
+    ...AMOUNT,
+    description: 'The amount requested; once enough has arrived, the amount exchanged.',
+  })
   amount_from!: string;
 
   @ApiProperty(AMOUNT) amount_to!: string;
@@ -73,7 +77,7 @@ export class Order implements OrderRecord {
   @ApiProperty({
     ...AMOUNT,
     description:
-      'What has to be given back, late deposits among it; less once the operator has recorded a refund.',
+      'What has to be refunded, late deposits included; less once the operator has recorded a refund.',
   })
   amount_refundable!: string;
 
@@ -85,7 +89,7 @@ export class Order implements OrderRecord {
   deposit_transaction_hash!: string | null;
 
   @ApiProperty({ type: 'string', nullable: true }) withdraw_transaction_hash!: string | null;
-  @Many(() => Deposit, { description: 'Never exchanged by themselves.' }) late_deposits!: Deposit[];
+  @Many(() => Deposit, { description: 'Never exchanged on their own.' }) late_deposits!: Deposit[];
   @ApiProperty(TIME) created_at!: string;
   @ApiProperty(TIME) updated_at!: string;
   @ApiProperty(TIME) expires_at!: string;
@@ -114,11 +118,10 @@ export class OrdersQuery {
   withdraw_address?: string;
 
   @PageSize(MAX_PAGE, 'Orders per page.') page_size!: number;
-  @PageCursor() page_cursor?: CreatedPageQuery['page_cursor'];
+  @PageCursor() page_cursor?: CreatedListQuery['page_cursor'];
 }
 
 const MAX_DAYS = 92;
-const DAY_MS = 86_400_000;
 
 /** Throws DomainError `bad_request` for a range that is none or too long. */
 export function orderFilter(query: OrdersQuery): OrderFilter {

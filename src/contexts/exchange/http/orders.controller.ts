@@ -11,8 +11,8 @@ import {
 } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
-import { Operation } from '../../../platform/openapi/operation.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { ComplianceNotices } from '../adapters/countries.js';
 import { CreateOrder } from '../application/create-order.js';
 import type { ExchangeCaller } from '../../access/contract.js';
@@ -25,7 +25,7 @@ import {
 import { orderResponse } from '../domain/order-record.js';
 import { ORDER_VIEWS } from '../views/order-projection.js';
 import { OrdersView } from '../views/orders.js';
-import { ApiCaller, ExchangeKey, type CallerAddress } from './caller.js';
+import { CalledFrom, CallingKey, type CallerAddress } from './caller.js';
 import {
   CreateOrderQuery,
   OrderActionQuery,
@@ -37,7 +37,7 @@ import {
 import { ProviderBudget } from './provider-budget.js';
 import { requireOrderSignature } from './signature.js';
 
-const NOT_FOUND = 'This key has made no such order.';
+const NOT_FOUND = 'This key has no such order.';
 
 /** contract.md 22. */
 @Controller('v1/orders')
@@ -50,7 +50,7 @@ export class OrdersController {
 
   @Post()
   @StoresResponseWithEvents()
-  @Operation({
+  @ApiRoute({
     id: 'createOrder',
     tag: 'Exchange orders',
     summary: 'Create an order',
@@ -61,8 +61,8 @@ export class OrdersController {
     },
   })
   async create(
-    @ExchangeKey() { keyId, merchantId }: ExchangeCaller,
-    @ApiCaller() { ip, client, countedAs }: CallerAddress,
+    @CallingKey() { keyId, merchantId }: ExchangeCaller,
+    @CalledFrom() { ip, client, countedAs }: CallerAddress,
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: EventMetadata,
     @Inputs() query: CreateOrderQuery,
@@ -86,16 +86,16 @@ export class OrdersController {
   }
 
   @Patch(':id/refresh')
-  @Operation({
+  @ApiRoute({
     id: 'refreshOrder',
     tag: 'Exchange orders',
     summary: 'Refresh an order',
-    description: 'Asks the provider what has become of it.',
+    description: 'Reads its state from the provider.',
     responses: { 200: [OrderResponse, 'The order as it is now.'], 404: NOT_FOUND },
   })
   async refresh(
-    @ExchangeKey() caller: ExchangeCaller,
-    @ApiCaller() from: CallerAddress,
+    @CallingKey() caller: ExchangeCaller,
+    @CalledFrom() from: CallerAddress,
     @UuidParam('id', 'Order') id: string,
     @Cause() cause: EventMetadata,
     @Inputs() query: OrderActionQuery,
@@ -107,19 +107,19 @@ export class OrdersController {
 
   @Patch(':id/cancel')
   @StoresResponseWithEvents()
-  @Operation({
+  @ApiRoute({
     id: 'cancelOrder',
     tag: 'Exchange orders',
     summary: 'Cancel an order',
     responses: {
       200: [OrderResponse, 'The order is cancelled.'],
       404: NOT_FOUND,
-      409: 'It is not pending any more, or a request with this Idempotency-Key is under way.',
+      409: 'It is not pending any more, or a request with this Idempotency-Key is in progress.',
     },
   })
   cancel(
-    @ExchangeKey() caller: ExchangeCaller,
-    @ApiCaller() from: CallerAddress,
+    @CallingKey() caller: ExchangeCaller,
+    @CalledFrom() from: CallerAddress,
     @UuidParam('id', 'Order') id: string,
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: EventMetadata,
@@ -131,7 +131,7 @@ export class OrdersController {
 
   @Patch(':id/mark_as_paid')
   @StoresResponseWithEvents()
-  @Operation({
+  @ApiRoute({
     id: 'markOrderAsPaid',
     tag: 'Exchange orders',
     summary: 'Mark an order as paid',
@@ -139,12 +139,12 @@ export class OrdersController {
     responses: {
       200: [OrderResponse, 'The order is paid.'],
       404: NOT_FOUND,
-      409: 'It is neither pending nor paid, or a request with this Idempotency-Key is under way.',
+      409: 'It is neither pending nor paid, or a request with this Idempotency-Key is in progress.',
     },
   })
   markAsPaid(
-    @ExchangeKey() caller: ExchangeCaller,
-    @ApiCaller() from: CallerAddress,
+    @CallingKey() caller: ExchangeCaller,
+    @CalledFrom() from: CallerAddress,
     @UuidParam('id', 'Order') id: string,
     @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: EventMetadata,
@@ -180,24 +180,23 @@ function authorization(
 export class MerchantOrdersController {
   constructor(
     private readonly orders: OrdersView,
-    private readonly freshness: ViewProgress,
+    private readonly progress: SubscriptionProgress,
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'listOrders',
     tag: 'Exchange orders',
     summary: 'List orders, newest first',
-    description:
-      'Orders that this key has made. X-Signature is over `withdraw_address=` with nothing after it.',
+    description: 'The orders of this key. X-Signature is over `withdraw_address=` with nothing after it.',
     responses: {
       200: [OrdersResponse, 'One page. The list is exhausted when next_cursor is null.'],
       400: 'A parameter is missing, wrong, unknown or repeated; detail names it.',
     },
   })
-  async list(@ExchangeKey() { keyId }: ExchangeCaller, @ListQuery() query: OrdersQuery): Promise<Reply> {
+  async list(@CallingKey() { keyId }: ExchangeCaller, @ListQuery() query: OrdersQuery): Promise<Reply> {
     const filter = orderFilter(query);
-    await this.freshness.require(ORDER_VIEWS);
+    await this.progress.requireCurrent(ORDER_VIEWS);
     return new Reply(200, await this.orders.page(keyId, filter));
   }
 }

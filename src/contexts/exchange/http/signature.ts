@@ -1,4 +1,4 @@
-import { Refusal, type Problem } from '../../../platform/http/problem.js';
+import { Refusal, type HttpProblem } from '../../../platform/http/problem.js';
 import { NO_BODY } from '../../../platform/http/request-state.js';
 import { bodyDigest, isSignedBy, type ExchangeCaller, type KnownExchangeKey } from '../../access/contract.js';
 import { canonicalQuery } from '../application/signed-links.js';
@@ -6,11 +6,11 @@ import { canonicalQuery } from '../application/signed-links.js';
 const TITLE = 'Invalid API key or signature';
 
 /** Of a key that is missing, malformed, unknown or revoked: the response does not reveal which (contract.md 21.2). */
-export function invalidKey(where: string): Problem {
+export function invalidKey(where: string): HttpProblem {
   return { status: 401, title: TITLE, detail: `A valid API key is required in the ${where}` };
 }
 
-const INVALID_SIGNATURE: Problem = {
+const INVALID_SIGNATURE: HttpProblem = {
   status: 401,
   title: TITLE,
   detail:
@@ -24,7 +24,7 @@ const INVALID_SIGNATURE: Problem = {
 export function invalidSignature(
   { signature_v2: ofQuery, ...parameters }: Parameters,
   path: string,
-): Problem {
+): HttpProblem {
   const { withdraw_address: address = '' } = parameters;
   const query = (): string => canonicalQuery(Object.entries(parameters as Record<string, string>));
   const stringToSign =
@@ -36,7 +36,7 @@ export function invalidSignature(
 const ADDRESS = 'withdraw_address=';
 
 /** The id of the secret; null for none. */
-export function idOf({ secrets, secretIds }: ExchangeCaller, secret: string | null): string | null {
+export function secretIdOf({ secrets, secretIds }: ExchangeCaller, secret: string | null): string | null {
   return secret === null ? null : (secretIds?.[secrets.indexOf(secret)] ?? null);
 }
 
@@ -49,7 +49,7 @@ export function isSignedWith(
   return isSignedBy(secrets, signature, `${ADDRESS}${withdrawAddress}`, NO_BODY);
 }
 
-export const OTHER_WITHDRAW_ADDRESS: Problem = {
+export const OTHER_WITHDRAW_ADDRESS: HttpProblem = {
   status: 403,
   detail: 'The API key pays out to other addresses only',
 };

@@ -4,12 +4,12 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { ApiProperty, Field, Many } from '../../../platform/dto/field.js';
 import { Inputs } from '../../../platform/http/decorators.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { icon, iconUrl } from '../application/icons.js';
 import { ComplianceNotices } from '../adapters/countries.js';
 import { ExchangeProviders } from '../application/exchange-providers.js';
 import { offered } from '../domain/catalog.js';
-import { ApiCaller, type CallerAddress } from './caller.js';
+import { CalledFrom, type CallerAddress } from './caller.js';
 import { CHAIN_TO, CHAINS_TO, code, nonEmpty, TOKENS_TO } from './parameters.js';
 
 /** Query of GET /v1/tokens. */
@@ -52,7 +52,7 @@ export class TokensController {
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'listTokens',
     tag: 'Exchange',
     summary: 'List tokens that can be exchanged',
@@ -61,7 +61,7 @@ export class TokensController {
       422: 'A parameter is missing or wrong.',
     },
   })
-  list(@ApiCaller() { ip }: CallerAddress, @Inputs() query: TokensQuery): TokensResponse {
+  list(@CalledFrom() { ip }: CallerAddress, @Inputs() query: TokensQuery): TokensResponse {
     const to = { token: query.to_token, chain: query.to_chain ?? CHAIN_TO };
     const tokens = offered(to, this.providers.current.pairIds).map(({ token, chains, pairs }) => ({
       id: token.id,

@@ -18,7 +18,7 @@ import {
 } from '../application/ports.js';
 import type { KycOutcome } from '../domain/decisions.js';
 import { SandboxReviews, Verifications } from '../store/verifications.js';
-import { en } from '../words/en.js';
+import { en } from '../messages/en.js';
 
 const MAX_MESSAGES = 10_000;
 

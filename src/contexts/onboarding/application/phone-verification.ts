@@ -7,18 +7,18 @@ import {
   DELIVERY_SECONDS,
   PhoneCodes,
   VALID_SECONDS,
-  type CodeRequest,
+  type CodeOrigin,
   type IssuedCode,
 } from '../store/phone-codes.js';
-import { WORDS, type Locale } from '../words/words.js';
+import { MESSAGES, type Locale } from '../messages/messages.js';
 import { verifyPhone } from '../domain/decisions.js';
 import type { Onboarding } from '../domain/onboarding.js';
 import { Onboardings } from './onboardings.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import { MessageUncertain, SMS_SENDER, type SmsSender } from './ports.js';
-import { measureCall, plainWords } from './provider-call.js';
+import { measureCall, describeError } from './provider-call.js';
 
-interface MessageWords {
+interface MessageParameters {
   readonly locale: Locale;
   readonly merchant: string;
 }
@@ -35,8 +35,8 @@ export class SendPhoneCode extends Command<Pick<IssuedCode, 'isLong'>> {
   constructor(
     readonly merchantId: string,
     readonly userId: string,
-    readonly request: CodeRequest,
-    readonly words: MessageWords = { locale: 'en', merchant: 'your account' },
+    readonly request: CodeOrigin,
+    readonly parameters: MessageParameters = { locale: 'en', merchant: 'your account' },
   ) {
     super();
   }
@@ -52,14 +52,19 @@ export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
     @Inject(SMS_SENDER) private readonly sms: SmsSender,
   ) {}
 
-  async execute({ merchantId, userId, request, words }: SendPhoneCode): Promise<Pick<IssuedCode, 'isLong'>> {
+  async execute({
+    merchantId,
+    userId,
+    request,
+    parameters,
+  }: SendPhoneCode): Promise<Pick<IssuedCode, 'isLong'>> {
     const { phoneNumber } = await this.onboardings.applicant({ merchantId, userId });
     const { id, code, isLong } = await this.codes.issue(userId, phoneNumber, request);
     failpoint('onboarding.code_issued');
     try {
       const message = {
         code,
-        text: textOf(code, isLong, words),
+        text: textOf(code, isLong, parameters),
         validSeconds: isLong ? DELIVERY_SECONDS : VALID_SECONDS,
       };
       await measureCall('sms', () => this.sms.send(phoneNumber, message));
@@ -73,7 +78,7 @@ export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
       await this.codes.notSent(id, !(error instanceof ProviderUnavailable));
       if (error instanceof ProviderRefused) throw unreachable();
       if (!(error instanceof ProviderUnavailable)) throw withoutCode(error, code);
-      this.warn(userId, plainWords(error));
+      this.warn(userId, describeError(error));
       throw new DomainError('unavailable', 'The message could not be sent; try again in a moment');
     }
     return { isLong };
@@ -89,9 +94,9 @@ function unreachable(): DomainError {
   return new DomainError('validation_failed', sentence, { phone_unreachable: ['gets no messages'] });
 }
 
-function textOf(code: string, isLong: boolean, { locale, merchant }: MessageWords): string {
+function textOf(code: string, isLong: boolean, { locale, merchant }: MessageParameters): string {
   const values: Readonly<Record<string, string>> = { code, merchant: merchant.slice(0, MAX_NAME_LENGTH) };
-  return WORDS[locale][isLong ? 'smsLong' : 'sms'].replaceAll(
+  return MESSAGES[locale][isLong ? 'smsLong' : 'sms'].replaceAll(
     /\{(code|merchant)\}/g,
     (_, name: string) => values[name]!,
   );

@@ -33,7 +33,7 @@ export async function measureCall<T>(port: Port, call: () => Promise<T>): Promis
 }
 
 /** An error for operators. Messages of other code may hold personal data: of them only the name is reported. */
-export function plainWords(error: unknown): string {
+export function describeError(error: unknown): string {
   const isOurs = [DomainError, ProviderUnavailable, SealError].some((ours) => error instanceof ours);
   if (isOurs) return (error as Error).message;
   const { name = 'Error', code } = error as { readonly name?: string; readonly code?: unknown };

@@ -1,4 +1,5 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
+import { HOUR_MS } from '../../../kernel/clock.js';
 import { backoffMs, type Backoff } from '../../../platform/background/backoff.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Background } from '../../../platform/background/background-work.js';
@@ -13,7 +14,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import type { UserDeactivationStarted } from '../../users/contract.js';
 import type { OnboardingEvent } from '../domain/onboarding.js';
 import { OnboardingSteps } from './onboarding-steps.js';
-import { plainWords, whereFrom } from './provider-call.js';
+import { describeError, whereFrom } from './provider-call.js';
 
 /** Kind of work: an onboarding that waits for the service, by the id of the user. */
 export const STEP = 'onboarding.step';
@@ -25,7 +26,7 @@ interface State {
 type Step = WorkItem<State>;
 
 /** Polls of a verification under review whose callback does not come. */
-const REVIEW: Backoff = { firstMs: 1000, maxMs: 3_600_000 };
+const REVIEW: Backoff = { firstMs: 1000, maxMs: HOUR_MS };
 const RETRY: Backoff = { firstMs: 250, maxMs: 300_000 };
 /** The user is deactivating or erased. */
 const ENDS: readonly DomainError['code'][] = ['invalid_transition', 'not_found'];
@@ -72,7 +73,7 @@ export class StepsWorker {
   }
 
   private async failed(step: Step, error: unknown): Promise<WorkOutcome> {
-    const why = plainWords(error);
+    const why = describeError(error);
     // A domain error means that no provider is configured: the step waits for one.
     const isProviders = !(error instanceof DomainError);
     if (isProviders && step.failing_seconds >= this.config.onboardingGiveUpSeconds) {

@@ -4,7 +4,7 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { defineOperation, type Get } from '../../../platform/operations/operation-definition.js';
 import { USER_SUBJECT } from '../../users/contract.js';
 import { SandboxReviews } from '../store/verifications.js';
-import { en } from '../words/en.js';
+import { en } from '../messages/en.js';
 import { DecideReview, RetryStep } from './operator-commands.js';
 
 export const REVIEW_DECISIONS = ['approve', 'reject'] as const;

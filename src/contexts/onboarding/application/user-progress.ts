@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { OnboardingProgress, type OnboardedUser, type OnboardingJson } from '../../users/contract.js';
 import { Progress, PROGRESS_VIEW, type InProgress } from '../views/progress.js';
 
@@ -8,14 +8,13 @@ import { Progress, PROGRESS_VIEW, type InProgress } from '../views/progress.js';
 export class UserProgress extends OnboardingProgress {
   constructor(
     private readonly progress: Progress,
-    private readonly views: ViewProgress,
+    private readonly views: SubscriptionProgress,
   ) {
     super();
   }
 
   async of(users: readonly OnboardedUser[]): Promise<readonly OnboardingJson[]> {
-    // Late reads are better than none while it is behind.
-    await this.views.current(PROGRESS_VIEW);
+    await this.views.catchUp(PROGRESS_VIEW);
     const open = await this.progress.of(users.map(({ userId }) => userId));
     return users.map((user) => onboardingJson(user, open.get(user.userId)));
   }

@@ -5,24 +5,24 @@ import type { JsonObject } from '../../../platform/event-store/port.js';
 import {
   parseId,
   limitOption,
-  operate,
+  cliAction,
   secondsOf,
-  type Operator,
-  type Outcome,
-} from '../../../platform/operator/operator.js';
-import { writes, type ProgramWrite } from '../../../platform/operator/write.js';
+  type CliContext,
+  type CliOutcome,
+} from '../../../platform/cli/cli-context.js';
+import { writes, type ProgramWrite } from '../../../platform/cli/write.js';
 import { LocateUser } from '../../users/contract.js';
 import { Progress, type Stuck } from '../views/progress.js';
 
 /** `npm run user -- ...`: onboardings that wait, and how operators continue them. */
-export function onboardingProgram(program: Command, operator: Operator): void {
+export function onboardingProgram(program: Command, cli: CliContext): void {
   program
     .command('stuck')
     .description('list onboardings that wait for the service, for a provider or after a failure')
     .option('--older-than <duration>', 'only those that have waited so long, such as 30m, 1h or 2d', '1h')
     .addOption(limitOption())
     .action(
-      operate(operator, function (context) {
+      cliAction(cli, function (context) {
         return stuck(context, this.opts<StuckOptions>());
       }),
     );
@@ -31,7 +31,7 @@ export function onboardingProgram(program: Command, operator: Operator): void {
     program
       .command('retry <user-id>')
       .description('retry the step that the onboarding waits for now: identity, wallet, card, activation'),
-    operator,
+    cli,
     async (context, write, id) => {
       const userId = parseId(id, 'User');
       const { stage } = (await write(await onUser(context, 'users.retry', userId))) as { stage: string };
@@ -46,7 +46,7 @@ export function onboardingProgram(program: Command, operator: Operator): void {
       .description('decide an identity that the sandbox keeps under review (last name Review)')
       .option('--approve', 'it passes')
       .option('--reject', 'it fails; the person reads that the check was not passed'),
-    operator,
+    cli,
     async function (context, write, id) {
       const [userId, decision] = [parseId(id, 'User'), decisionOf(this.opts<Decision>())];
       await write(await onUser(context, 'users.review', userId, { decision }));
@@ -82,11 +82,15 @@ interface StuckOptions {
   readonly limit: number;
 }
 
-async function stuck(context: INestApplicationContext, { olderThan, limit }: StuckOptions): Promise<Outcome> {
+async function stuck(
+  context: INestApplicationContext,
+  { olderThan, limit }: StuckOptions,
+): Promise<CliOutcome> {
   const rows = await context.get(Progress, { strict: false }).stuck(secondsOf(olderThan), limit);
   const nothing = `Nothing is stuck: no onboarding has waited longer than ${olderThan}`;
   const text = rows.map((row) => lineOf(row)).join('\n') || nothing;
-  return { text, json: { onboardings: rows } };
+  const displays = { subject: 'users', merchantIds: rows.map(({ merchant_id }) => merchant_id) };
+  return { text, json: { onboardings: rows }, displays };
 }
 
 function lineOf(row: Stuck): string {

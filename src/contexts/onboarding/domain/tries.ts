@@ -47,14 +47,14 @@ export function requireQuota(step: keyof Tries, all: Tries, at: string): void {
     if (waitSeconds <= 0) continue;
     throw new DomainError(
       'rate_limited',
-      `${what} ${times} times within ${within}; try again in ${words(waitSeconds)}`,
+      `${what} ${times} times within ${within}; try again in ${durationText(waitSeconds)}`,
       {},
       waitSeconds,
     );
   }
 }
 
-function words(seconds: number): string {
+function durationText(seconds: number): string {
   const minutes = Math.ceil(seconds / 60);
   return minutes > 120 ? `${Math.ceil(minutes / 60)} hours` : `${minutes} minute${minutes === 1 ? '' : 's'}`;
 }

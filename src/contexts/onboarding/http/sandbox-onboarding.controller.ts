@@ -1,10 +1,10 @@
 import { Controller, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { EVENT_STORE, type EventMetadata, type EventStore } from '../../../platform/event-store/port.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { Cause, MerchantId, Ticket, UuidParam } from '../../../platform/http/decorators.js';
 import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { userJson, UserResponse, USERS_VIEW } from '../../users/contract.js';
 import { CompleteSandboxOnboarding } from '../application/complete-sandbox-onboarding.js';
 
@@ -13,17 +13,17 @@ import { CompleteSandboxOnboarding } from '../application/complete-sandbox-onboa
 export class SandboxOnboardingController {
   constructor(
     private readonly commandBus: CommandBus,
-    private readonly progress: ViewProgress,
+    private readonly progress: SubscriptionProgress,
     @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
   @Post(':id/complete_onboarding')
-  @Operation({
+  @ApiRoute({
     id: 'completeSandboxOnboarding',
     tag: 'Sandbox',
     summary: 'Complete the onboarding of a user',
     description:
-      'Goes through the real onboarding with the providers of the sandbox, and answers once the user is active. Only in the sandbox.',
+      'Goes through the real onboarding with the providers of the sandbox, and responds once the user is active. Only in the sandbox.',
     responses: {
       200: [UserResponse, 'The user is active and has a wallet.'],
       404: 'The merchant has no such user.',
@@ -33,13 +33,13 @@ export class SandboxOnboardingController {
   async complete(
     @MerchantId() merchantId: string,
     @UuidParam('id', 'User') userId: string,
-    @Ticket() ticket: Pick<RequestTicket, 'keepSealed'>,
+    @Ticket() ticket: Pick<RequestTicket, 'storeSealed'>,
     @Cause() cause: EventMetadata,
   ): Promise<UserResponse> {
-    ticket.keepSealed();
+    ticket.storeSealed();
     const user = await this.commandBus.execute(new CompleteSandboxOnboarding(merchantId, userId, cause));
     // The activation was written by a worker, before the head.
-    await this.progress.reached(USERS_VIEW, await this.store.head());
+    await this.progress.waitFor(USERS_VIEW, await this.store.head());
     return { user: userJson(user) };
   }
 }

@@ -11,7 +11,7 @@ import {
   MAX_SHORT_CODES_A_DAY,
   MAX_SHORT_CODES_OF_AN_ADDRESS,
   PhoneCodes,
-  type CodeRequest,
+  type CodeOrigin,
   type IssuedCode,
   type Tried,
 } from './phone-codes.js';
@@ -46,7 +46,7 @@ describe('one-time codes', () => {
   });
 
   /** A browser of a user, at its own address. */
-  const browserOf = (userId: string, request: CodeRequest = { browser: nonce(), address: anywhere() }) => ({
+  const browserOf = (userId: string, request: CodeOrigin = { browser: nonce(), address: anywhere() }) => ({
     request,
     issue: (): Promise<IssuedCode> => codes.issue(userId, PHONE, request),
     redeem: (code: string, phone = PHONE): Promise<Tried> =>

@@ -24,7 +24,7 @@ const LONG_CODE = /^[0-9]{18}$/;
 const LONG_GROUPS = 6;
 
 /** `browser`: a nonce that only the requesting page has. `address`: null inside the service. */
-export interface CodeRequest {
+export interface CodeOrigin {
   readonly browser: string;
   readonly address: string | null;
 }
@@ -69,7 +69,7 @@ export class PhoneCodes {
    * Replaces a short code of the same browser. Throws `invalid_transition` where this browser has a code that is less than
    * {@link CODE_EVERY_SECONDS} old, otherwise `rate_limited`, with `code` among its fields where a long code is valid.
    */
-  async issue(userId: string, phoneNumber: string, request: CodeRequest): Promise<IssuedCode> {
+  async issue(userId: string, phoneNumber: string, request: CodeOrigin): Promise<IssuedCode> {
     const browser = this.keyedHash.of('browser', userId, request.browser);
     const address = request.address === null ? null : this.keyedHash.of('address', request.address);
     return this.database.transaction(async (tx) => {

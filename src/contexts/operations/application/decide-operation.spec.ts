@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
-import { operationsOn, requesterOf, switchRequest } from '../../../../test/support/operations/bench.js';
+import {
+  operationsOn,
+  requesterOf,
+  switchRequest,
+} from '../../../../test/support/operations/operations-harness.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { defineOperation } from '../../../platform/operations/operation-definition.js';
 import type { OperationRequest } from '../../../platform/operations/operations.js';

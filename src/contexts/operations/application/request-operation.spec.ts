@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
-import { operationsOn, requesterOf, switchRequest } from '../../../../test/support/operations/bench.js';
+import {
+  operationsOn,
+  requesterOf,
+  switchRequest,
+} from '../../../../test/support/operations/operations-harness.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { withinOperation } from '../../../platform/event-store/current-operation.js';

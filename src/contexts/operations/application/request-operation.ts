@@ -2,13 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
-import { KeyOutlived, requireRepeatable } from '../../../kernel/repeats.js';
+import { IdempotencyKeyExpired, requireIdempotent } from '../../../kernel/idempotency.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { SubjectChanged } from '../../../platform/event-store/current-operation.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { requireScopes } from '../../../platform/operations/scopes.js';
-import { underKey } from '../../../platform/idempotency/ticket.js';
+import { withIdempotencyKey } from '../../../platform/idempotency/ticket.js';
 import type { OperationDefinition } from '../../../platform/operations/operation-definition.js';
 import {
   Operations,
@@ -50,7 +50,7 @@ export class RequestedOperations extends Operations {
     requireScopes(requester, await this.definitions.scopesOf(definition, parameters, subject.id));
     requireMerchant(requester, request.merchantId, definition.subject);
     const ticket = request.idempotency ?? { id: newId };
-    return underKey(ticket, 'operation', (id) => this.requestAs(id, definition, request));
+    return withIdempotencyKey(ticket, 'operation', (id) => this.requestAs(id, definition, request));
   }
 
   /** The operation of this id, once: a repeat continues where the first request ended. */
@@ -61,7 +61,7 @@ export class RequestedOperations extends Operations {
   ): Promise<OperationOutcome> {
     const { state } = await this.log.load(id);
     if (state.phase !== 'none') {
-      requireRepeatable(state.facts.requested_at, timestamp(this.clock));
+      requireIdempotent(state.facts.requested_at, timestamp(this.clock));
       return this.proceed(state);
     }
     const facts = await this.factsOf(id, definition, request);
@@ -87,7 +87,7 @@ export class RequestedOperations extends Operations {
       case 'executed':
         return this.execution.run(facts.operation_id);
       default:
-        throw new KeyOutlived(`the Idempotency-Key belongs to an operation that is ${phase}`);
+        throw new IdempotencyKeyExpired(`the Idempotency-Key belongs to an operation that is ${phase}`);
     }
   }
 

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, type Clock, HOUR_MS, timestamp } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Background } from '../../../platform/background/background-work.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
@@ -23,7 +23,7 @@ const SETTLING = 'operations.settling';
 /** The process that records an operation executes it within this time, or is dead. */
 const RESUME_AFTER_MS = 10_000;
 /** An operation that fails unexpectedly for this long has failed. */
-const GIVE_UP_AFTER_MS = 3_600_000;
+const GIVE_UP_AFTER_MS = HOUR_MS;
 
 /** Ends operations whose process was killed, and those that were not approved in time. */
 @Injectable()

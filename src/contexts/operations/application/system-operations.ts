@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { CONTEXTS, knownTypes, type Context } from '../../../platform/context.js';
@@ -9,7 +10,6 @@ import { FRESH_AFTER_SECONDS, KeyRotation } from '../../../platform/sealing/key-
 import { Rebuilds } from '../../../platform/projections/rebuilds.js';
 
 const NO_STREAMS = { scope: 'system:write', streams: () => [] } as const;
-const DAY_MS = 86_400_000;
 
 /** The master key that the process has; the subject of operations on it, which any process may execute. */
 export function masterKeyId(get: Get): string {

@@ -3,7 +3,7 @@ import { ModuleRef } from '@nestjs/core';
 import { RUNNING_CONTEXTS, type Context } from '../../../platform/context.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
-import type { DueBacklog, Vitals } from '../../../platform/operations/vitals.js';
+import type { DueBacklog, SystemReport } from '../../../platform/operations/system-report.js';
 import { SubscriptionLag } from '../../../platform/projections/subscription-lag.js';
 import type { HaltedSubscription, Schedule } from '../../../platform/telemetry/process-facts.js';
 import { DueItems } from '../store/due-items.js';
@@ -16,7 +16,7 @@ const MAX_LAG_EVENTS = 1000;
 /** The state of the service, of all its processes. */
 @Injectable()
 export class SystemStatus {
-  private readonly vitals: readonly Vitals[];
+  private readonly reports: readonly SystemReport[];
 
   constructor(
     @Inject(RUNNING_CONTEXTS) contexts: readonly Context[],
@@ -26,15 +26,15 @@ export class SystemStatus {
     private readonly rows: Processes,
     private readonly items: DueItems,
   ) {
-    this.vitals = contexts.flatMap(
-      ({ vitals }) => vitals?.((token) => modules.get(token, { strict: false })) ?? [],
+    this.reports = contexts.flatMap(
+      ({ systemReport }) => systemReport?.((token) => modules.get(token, { strict: false })) ?? [],
     );
   }
 
   async read(): Promise<SystemResponse> {
     const processes = await this.rows.alive();
     const facts = processes.map((each) => each.facts);
-    const audits = this.vitals.flatMap(({ audit }) => audit?.() ?? []);
+    const audits = this.reports.flatMap(({ audit }) => audit?.() ?? []);
     const [subscriptions, backlogs, [audit]] = await Promise.all([
       this.subscriptions(facts.flatMap(({ halted }) => halted)),
       this.backlogs(),
@@ -91,7 +91,7 @@ export class SystemStatus {
   }
 
   private async backlogs(): Promise<readonly DueBacklog[]> {
-    const own = this.vitals.flatMap(({ backlogs }) => backlogs?.() ?? []);
+    const own = this.reports.flatMap(({ backlogs }) => backlogs?.() ?? []);
     const all = await Promise.all([this.items.backlogs(), ...own]);
     return all.flat().toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }

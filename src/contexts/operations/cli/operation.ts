@@ -3,12 +3,13 @@ import type { Command } from 'commander';
 import type { OperationJson } from '../../../platform/operations/operations.js';
 import {
   limitOption,
-  operate,
+  cliAction,
   parseId,
-  type Operator,
-  type Outcome,
-} from '../../../platform/operator/operator.js';
-import { requesterOf, whyOf, withReason } from '../../../platform/operator/write.js';
+  type CliContext,
+  type CliOutcome,
+} from '../../../platform/cli/cli-context.js';
+import { requesterOf } from '../../../platform/cli/requester.js';
+import { whyOf, withReason } from '../../../platform/cli/write.js';
 import { OperationDecisions } from '../application/decide-operation.js';
 import { OperationLog } from '../application/operation-log.js';
 import { existingOperation } from '../domain/operation.js';
@@ -22,7 +23,7 @@ const DECISIONS = [
 ] as const;
 
 /** `npm run operation -- ...`: what operators did, and the decisions of second persons, with DISBURSE_ADMIN_KEY. */
-export function operationProgram(program: Command, operator: Operator): void {
+export function operationProgram(program: Command, cli: CliContext): void {
   program.description('Shows operations of operators, and decides on them.');
 
   program
@@ -31,7 +32,7 @@ export function operationProgram(program: Command, operator: Operator): void {
     .option('--status <status>', 'such as pending_approval or unconfirmed')
     .addOption(limitOption())
     .action(
-      operate(operator, async function (context) {
+      cliAction(cli, async function (context) {
         const { status, limit: pageSize } = this.opts<{ status?: string; limit: number }>();
         const view = context.get(OperationsView, { strict: false });
         const { operations } = await view.page(null, { status, page: { pageSize } });
@@ -43,7 +44,7 @@ export function operationProgram(program: Command, operator: Operator): void {
     .command('show <operation-id>')
     .description('show an operation; npm run audit -- explain operation ID leads to what it changed')
     .action(
-      operate(operator, async (context, id) => {
+      cliAction(cli, async (context, id) => {
         const log = context.get(OperationLog, { strict: false });
         const { state } = await log.load(parseId(id, 'Operation'));
         return displayed(operationJson(existingOperation(state)));
@@ -52,8 +53,8 @@ export function operationProgram(program: Command, operator: Operator): void {
 
   for (const [decision, description] of DECISIONS)
     withReason(program.command(`${decision} <operation-id>`).description(description)).action(
-      operate(operator, async function (context, id) {
-        return decide(this, context, operator, decision, parseId(id, 'Operation'));
+      cliAction(cli, async function (context, id) {
+        return decide(this, context, cli, decision, parseId(id, 'Operation'));
       }),
     );
 }
@@ -61,12 +62,12 @@ export function operationProgram(program: Command, operator: Operator): void {
 async function decide(
   command: Command,
   context: INestApplicationContext,
-  operator: Operator,
+  cli: CliContext,
   decision: (typeof DECISIONS)[number][0],
   id: string,
-): Promise<Outcome> {
+): Promise<CliOutcome> {
   const { reason } = whyOf(command);
-  const requester = await requesterOf(context, operator);
+  const requester = await requesterOf(context, cli);
   const decisions = context.get(OperationDecisions, { strict: false });
   const { operation, result } = await decisions[decision](id, requester, reason);
   const { login_url: url } = result as { readonly login_url?: string };
@@ -81,7 +82,7 @@ function lineOf({ id, name, status, subject, requested_by, requested_at }: Opera
   return `${requested_at}  ${id}  ${status.padEnd(16)}  ${name}  ${subject.kind} ${subject.id}  by ${requested_by.name}`;
 }
 
-function displayed(operation: OperationJson): Outcome {
+function displayed(operation: OperationJson): CliOutcome {
   const { subject, requested_by, decided_by, failure, parameters, ...rest } = operation;
   const rows = {
     ...rest,

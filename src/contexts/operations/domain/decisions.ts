@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type {
   DecisionFacts,
@@ -22,7 +23,6 @@ import {
   type OperationState,
 } from './operation.js';
 
-const HOUR_MS = 3_600_000;
 /** How long an operation waits for its approval, and when a confirmation is overdue. */
 const EXPIRES_AFTER_MS = { before: 72 * HOUR_MS, after: 24 * HOUR_MS };
 

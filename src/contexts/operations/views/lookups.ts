@@ -1,11 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, type Clock, DAY_MS } from '../../../kernel/clock.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
 import type { KeysetPage } from '../../../platform/read-models/read-models.js';
-import { KEPT_DAYS } from '../store/lookups.js';
-
-const DAY_MS = 86_400_000;
+import { KEPT_DAYS } from '../store/access-records.js';
 
 /** An operator read data of a merchant, or changed it (admin-api.md 6). */
 export interface LookupJson {

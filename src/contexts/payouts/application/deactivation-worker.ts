@@ -79,7 +79,7 @@ export class SettleDeactivationHandler implements ICommandHandler<SettleDeactiva
   private async giveUpIntended({ intended }: Deactivating): Promise<boolean> {
     for (const payoutId of intended) {
       const stream = `${PAYOUT_CATEGORY}-${payoutId}`;
-      if (!(await fence(this.store, stream, { actor: 'users.deactivation' }))) return false;
+      if (!(await fence(this.store, stream, { actor: 'payouts.deactivation' }))) return false;
       await this.deactivations.dropIntent(payoutId);
     }
     return true;

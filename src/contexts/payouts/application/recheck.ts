@@ -101,9 +101,11 @@ export class Recheck {
     const paid = payouts.map((data) => ({ data, hash: comparableHash(data.transaction_hash) }));
     const requested = requestedTransactions(paid.map(({ hash, data }) => ({ hash, wallet: data.to })));
     const { final, receipts } = await this.persistently(() => this.node.confirm(requested, false));
-    const unanswered = requested.filter(({ hash }) => !receipts.has(hash));
+    const withoutResponse = requested.filter(({ hash }) => !receipts.has(hash));
     const again =
-      unanswered.length === 0 ? null : await this.persistently(() => this.node.confirm(unanswered, true));
+      withoutResponse.length === 0
+        ? null
+        : await this.persistently(() => this.node.confirm(withoutResponse, true));
     const seen = new Map([...receipts, ...(again?.receipts ?? [])]);
     const found = paid.map(({ hash }) => seen.get(hash));
     const heights = paid.flatMap(({ data }, place) => (found[place] === null ? [data.block_number] : []));

@@ -8,7 +8,7 @@ import { streamOf } from '../../../kernel/aggregate.js';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { isUuid, newId } from '../../../kernel/ids.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
+import { withIdempotencyKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { payee, type Payee } from '../../users/contract.js';
 import { PAYOUT_INTENDED, type PayoutFacts } from '../contract.js';
 import { payout, report } from '../domain/payout.js';
@@ -83,7 +83,7 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
     const expiresAt = new Date(
       now.getTime() + this.config.payoutVerificationWindowSeconds * 1000,
     ).toISOString();
-    return underKey(ticket, 'payout', async (payoutId) => {
+    return withIdempotencyKey(ticket, 'payout', async (payoutId) => {
       const facts: PayoutFacts = {
         payout_id: payoutId,
         merchant_id: reported.merchantId,

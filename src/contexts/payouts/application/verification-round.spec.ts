@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CommandBus } from '@nestjs/cqrs';
-import type { PayoutCheck, PayoutChecks } from '../store/payout-checks.js';
+import type { PayoutCheck } from '../domain/verdict.js';
+import type { PayoutChecks } from '../store/payout-checks.js';
 import type { Receipts } from '../store/receipts.js';
 import type { NextCheck, PendingPayout, VerificationQueue } from '../store/verification-queue.js';
 import { ExpirePayout } from './payout-outcomes.js';
@@ -22,7 +23,7 @@ const PAYOUT: PendingPayout = {
   hash: HASH,
   amountMinor: 1n,
   checks: 0,
-  unanswered: 0,
+  noResponses: 0,
   closing: null,
   createdAt: new Date(START),
   expiresAt: new Date(END),
@@ -103,8 +104,8 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
     const recorded = { payoutId: 'p', number: 1, node: 'node.example', head: 200, confirmations: null };
     const expiring = { closing: CLOSING, afterFirstMs: 60_000 };
     expect((await check(expiring)).recorded).toEqual([{ ...recorded, finding: 'not_found' }]);
-    const unanswered = { receipts: new Map() };
-    expect((await check(unanswered)).recorded).toEqual([{ ...recorded, finding: 'no_response' }]);
+    const withoutResponse = { receipts: new Map() };
+    expect((await check(withoutResponse)).recorded).toEqual([{ ...recorded, finding: 'no_response' }]);
     expect((await check({ isDown: true })).recorded).toEqual([
       { ...recorded, finding: 'no_response', node: null, head: null },
     ]);
@@ -123,8 +124,8 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
   });
 
   it('does not expire without a usable response of the node', async () => {
-    const unanswered = { closing: CLOSING, afterFirstMs: 300_000, receipts: new Map() };
-    expect((await check(unanswered)).expired).toEqual([]);
+    const withoutResponse = { closing: CLOSING, afterFirstMs: 300_000, receipts: new Map() };
+    expect((await check(withoutResponse)).expired).toEqual([]);
   });
 
   it('is not closed by a final block of less than 60 s after its window, however new the newest block', async () => {

@@ -1,18 +1,16 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { chainRules, type ChainRules, confirmationsOf } from '../../../platform/chain/chain-rules.js';
+import { chainRules, type ChainRules } from '../../../platform/chain/chain-rules.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { finalAge, payoutChecks } from '../metrics.js';
-import { nextCheckDelay, unansweredBackoff } from '../domain/check-schedule.js';
+import { nextCheckDelay, noResponseBackoff } from '../domain/check-schedule.js';
 import {
   closingName,
   isSecondCheck,
   quorumFinding,
   expiryReason,
   findingOf,
-  type CheckFinding,
   type Finding,
-  type ReceiptSource,
 } from '../domain/verification.js';
 import { ExpirePayout, ReceivePayout } from './payout-outcomes.js';
 import { VerificationRowCheck } from './verification-row-check.js';
@@ -25,7 +23,7 @@ import {
   type ChainReader,
   type RequestedTransaction,
 } from './ports.js';
-import { PayoutChecks, type PayoutCheck } from '../store/payout-checks.js';
+import { PayoutChecks } from '../store/payout-checks.js';
 import { Receipts } from '../store/receipts.js';
 import {
   VerificationQueue,
@@ -33,7 +31,14 @@ import {
   type NextCheck,
   type PendingPayout,
 } from '../store/verification-queue.js';
-import type { SeenTransfer } from '../domain/payout.js';
+import {
+  checkOf,
+  noResponseOf,
+  settledBy,
+  sourcesIn,
+  type PayoutCheck,
+  type Verdict,
+} from '../domain/verdict.js';
 
 /** Outcomes written at the same time: they travel together in group commits. */
 const PARALLEL = 50;
@@ -41,12 +46,6 @@ const PARALLEL = 50;
 /** The payout has its outcome. */
 interface Ended {
   readonly ended: Finding['kind'];
-}
-
-/** What observations of the chain say of a payout, and how high the newest block is that is final for all of them. */
-interface Verdict {
-  readonly finding: Exclude<Finding, { kind: 'settled' }> | ({ readonly kind: 'settled' } & Settled);
-  readonly head: number;
 }
 
 /**
@@ -89,7 +88,7 @@ export class VerificationRound {
     const claimed = [...payouts].sort((a, b) => (a.merchantId < b.merchantId ? -1 : 1));
     const observed = await this.observe(claimed, separately, now);
     finalAge.set(claimedAt.getTime() / 1000 - observed.final.timestamp);
-    this.warnOfUnanswered(claimed, observed);
+    this.warnOfNoResponse(claimed, observed);
     const first = new Map(claimed.map((each) => [each, this.findingIn(observed, each)]));
     const mayEnd = claimed.filter((each) => {
       const finding = first.get(each) ?? null;
@@ -132,9 +131,9 @@ export class VerificationRound {
         }
         const { finding } = result.value;
         next.push({ ...result.value, isLarge: observed.receipts.get(payout.hash)?.partial });
-        const wasDoubtful = verdicts.get(payout) === null ? 'not_confirmed' : null;
+        const wasNotConfirmed = verdicts.get(payout) === null ? 'not_confirmed' : null;
         const wasChanged = changed.has(payout) ? 'row_changed' : null;
-        checks.push(checkOf(payout, wasDoubtful ?? wasChanged ?? finding ?? 'no_response', observed));
+        checks.push(checkOf(payout, wasNotConfirmed ?? wasChanged ?? finding ?? 'no_response', observed));
       });
     }
     await this.checks.record(checks, now());
@@ -151,7 +150,7 @@ export class VerificationRound {
     try {
       return await this.chain.read(transactionsOf(claimed), { separately });
     } catch (error) {
-      if (error instanceof ChainUnavailable) await this.checks.record(claimed.map(unanswered), now());
+      if (error instanceof ChainUnavailable) await this.checks.record(claimed.map(noResponseOf), now());
       throw error;
     }
   }
@@ -202,7 +201,7 @@ export class VerificationRound {
     now: Date,
   ): Promise<Ended | NextCheck> {
     if (verdict === null) {
-      payoutChecks.inc({ outcome: 'doubtful' });
+      payoutChecks.inc({ outcome: 'not_confirmed' });
       return this.nextCheck(each, null, now);
     }
     let { finding } = verdict;
@@ -244,9 +243,9 @@ export class VerificationRound {
 
   private async nextCheck(payout: PendingPayout, finding: Finding | null, now: Date): Promise<NextCheck> {
     const intervalMs = this.config.payoutCheckIntervalMs;
-    payoutChecks.inc({ outcome: finding === null ? 'unanswered' : 'responded' });
+    payoutChecks.inc({ outcome: finding === null ? 'no_response' : 'responded' });
     if (finding === null)
-      return { payout, delayMs: unansweredBackoff(payout.unanswered, intervalMs), finding: null };
+      return { payout, delayMs: noResponseBackoff(payout.noResponses, intervalMs), finding: null };
     const untilExpiryMs = this.endOf(payout) - now.getTime();
     const ageMs = now.getTime() - payout.createdAt.getTime();
     const delayMs =
@@ -263,78 +262,22 @@ export class VerificationRound {
   }
 
   /** Payouts that no node ever has a usable response for stay pending until an operator acts. */
-  private warnOfUnanswered(claimed: readonly PendingPayout[], observed: ChainObservation): void {
-    const unanswered = claimed.filter((each) => each.wallet !== null && !observed.receipts.has(each.hash));
-    if (unanswered.length === 0) return;
+  private warnOfNoResponse(claimed: readonly PendingPayout[], observed: ChainObservation): void {
+    const withoutResponse = claimed.filter(
+      (each) => each.wallet !== null && !observed.receipts.has(each.hash),
+    );
+    if (withoutResponse.length === 0) return;
     this.logger.warn({
       msg: 'payouts not checked: no usable response of the node',
-      count: unanswered.length,
-      payout_id: unanswered[0]!.payoutId,
+      count: withoutResponse.length,
+      payout_id: withoutResponse[0]!.payoutId,
       reasons: observed.refusals,
     });
   }
-}
-
-const NOTHING_READ = { node: null, head: null, confirmations: null };
-
-function unanswered({ payoutId, checks }: PendingPayout): PayoutCheck {
-  return { payoutId, number: checks + 1, finding: 'no_response', ...NOTHING_READ };
-}
-
-function checkOf(
-  { payoutId, checks, hash }: PendingPayout,
-  finding: CheckFinding,
-  { node, head, receipts }: ChainObservation,
-): PayoutCheck {
-  const check = { payoutId, number: checks + 1, finding };
-  if (finding === 'no_wallet') return { ...check, ...NOTHING_READ };
-  const receipt = receipts.get(hash) ?? null;
-  const confirmations = receipt === null ? null : confirmationsOf(receipt.blockNumber, head.number);
-  return { ...check, node, head: head.number, confirmations };
-}
-
-function sourcesIn(verdicts: Iterable<Verdict | null>): readonly ReceiptSource[] {
-  return [...verdicts].flatMap((verdict) =>
-    verdict?.finding.kind === 'settled' ? [verdict.finding.source] : [],
-  );
 }
 
 function transactionsOf(claimed: readonly PendingPayout[]): readonly RequestedTransaction[] {
   return requestedTransactions(
     claimed.map(({ hash, wallet, merchantId: group }) => ({ hash, wallet, group })),
   );
-}
-
-/** A payout that the nodes agree on: its transfers, any of which would confirm it, and the receipt that they are in. */
-interface Settled {
-  readonly transfers: readonly SeenTransfer[];
-  readonly source: ReceiptSource;
-}
-
-/**
- * What the events of a payout record of `observed`, one of those that agree on `finding`. Place, block and sender were
- * voted on; confirmations and receipt are those of this node. Null when it lacks what has to be recorded.
- */
-function settledBy(
-  observed: ChainObservation,
-  finding: Extract<Finding, { kind: 'settled' }>,
-  { hash, wallet, amountMinor }: PendingPayout,
-  token: string,
-): Settled | null {
-  const source = observed.receipts.get(hash)?.source;
-  const { blockNumber, blockHash, blockTime, logs } = finding;
-  if (source === undefined || blockTime === undefined || wallet === null) return null;
-  const transfers = logs.map(({ logIndex, from }) => ({
-    log_index: logIndex,
-    block_number: blockNumber,
-    block_hash: blockHash,
-    block_time: new Date(blockTime * 1000).toISOString(),
-    confirmations: confirmationsOf(blockNumber, observed.head.number),
-    token: token.toLowerCase(),
-    from,
-    to: wallet.toLowerCase(),
-    value: amountMinor.toString(),
-    receipt_sha256: source.sha256,
-  }));
-  return { transfers, source };
 }

@@ -13,7 +13,7 @@ const GAUGE_MS = 10_000;
 /** Payouts that the node had no usable response for have a loop of their own: they delay none of the others. */
 const LOOPS = {
   responsive: { batch: 500, lines: [LINES.fresh, LINES.old], separately: false },
-  unresponsive: { batch: 4, lines: [LINES.unresponsive], separately: true },
+  noResponse: { batch: 4, lines: [LINES.noResponse], separately: true },
 } as const;
 
 /**
@@ -43,7 +43,7 @@ export class Verifier implements OnApplicationBootstrap {
     private readonly round: VerificationRound,
     private readonly clockCheck: ClockCheck,
   ) {
-    this.loops = [this.loop('responsive'), this.loop('unresponsive')];
+    this.loops = [this.loop('responsive'), this.loop('noResponse')];
   }
 
   onApplicationBootstrap(): void {

@@ -4,18 +4,18 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import {
   limitOption,
-  operate,
+  cliAction,
   parseId,
-  type Operator,
-  type Outcome,
-} from '../../../platform/operator/operator.js';
-import { SEEN } from '../domain/stuck-words.js';
+  type CliContext,
+  type CliOutcome,
+} from '../../../platform/cli/cli-context.js';
+import { SEEN } from '../domain/stuck-reasons.js';
 import { payout } from '../domain/payout.js';
 import { ChecksView, type PastCheckJson } from '../views/checks.js';
 import { StuckPayouts, type StuckPayout } from '../views/stuck-payouts.js';
 
 /** `npm run payout -- ...`: what keeps payouts pending. Changes nothing. */
-export function payoutProgram(program: Command, operator: Operator): void {
+export function payoutProgram(program: Command, cli: CliContext): void {
   program
     .command('stuck')
     .description(
@@ -24,19 +24,23 @@ export function payoutProgram(program: Command, operator: Operator): void {
     .addOption(limitOption())
     .action(async function (this: Command) {
       const { limit } = this.opts<{ limit: number }>();
-      await operate(operator, async (context) => {
+      await cliAction(cli, async (context) => {
         const stuck = await context.get(StuckPayouts, { strict: false }).list(limit);
-        return { text: stuck.map(describe).join('\n\n') || 'No payout is stuck', json: { payouts: stuck } };
+        return {
+          text: stuck.map(describe).join('\n\n') || 'No payout is stuck',
+          json: { payouts: stuck },
+          displays: { subject: 'payouts', merchantIds: stuck.map(({ merchant_id }) => merchant_id) },
+        };
       }).call(this);
     });
 
   program
     .command('show <payout-id>')
     .description('display a payout, what each check of the chain found, and what to do next')
-    .action(operate(operator, (context, id) => show(context, parseId(id, 'Payout'))));
+    .action(cliAction(cli, (context, id) => show(context, parseId(id, 'Payout'))));
 }
 
-async function show(context: INestApplicationContext, id: string): Promise<Outcome> {
+async function show(context: INestApplicationContext, id: string): Promise<CliOutcome> {
   const state = await context.get(CommandLoop, { strict: false }).loadForDisplay(payout, id);
   if (state.status === 'unreported') throw DomainError.notFound('Payout');
   const [pending, checks] = await Promise.all([
@@ -67,6 +71,7 @@ async function show(context: INestApplicationContext, id: string): Promise<Outco
       pending,
       checks,
     },
+    displays: { subject: `payout ${id}`, merchantIds: [facts.merchant_id] },
   };
 }
 

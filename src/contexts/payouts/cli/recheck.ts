@@ -3,8 +3,8 @@ import { systemClock } from '../../../kernel/clock.js';
 import { chainRules } from '../../../platform/chain/chain-rules.js';
 import type { Config } from '../../../platform/config/config.js';
 import { about, ConfigError, urls, urlsIn } from '../../../platform/config/settings.js';
-import { connected } from '../../../platform/operator/connected.js';
-import type { Operator } from '../../../platform/operator/operator.js';
+import { connected } from '../../../platform/cli/connected.js';
+import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { ChainNode } from '../adapters/chain-node.js';
 import { ChainUnavailable } from '../application/ports.js';
 import { Recheck, type Noted } from '../application/recheck.js';
@@ -24,7 +24,7 @@ const LABELS: Readonly<Record<Noted['kind'], string>> = {
 };
 
 /** `npm run audit -- recheck`: checks every payout that was received against a node. Changes nothing. */
-export function recheckProgram(program: Command, operator: Operator): void {
+export function recheckProgram(program: Command, cli: CliContext): void {
   program
     .command('recheck')
     .description(
@@ -33,23 +33,21 @@ export function recheckProgram(program: Command, operator: Operator): void {
     .option('--from <position>', 'continue after this position of the log')
     .option('--rpc <url>', 'the JSON-RPC node; without it the first of CHAIN_RPC_URL')
     .action(async ({ from, rpc }: { readonly from?: string; readonly rpc?: string }) => {
-      const config = operator.config();
+      const config = cli.config();
       if (from !== undefined && !/^[0-9]{1,40}$/.test(from))
         throw new ConfigError('--from must be a position as this program prints them.');
       const asJson = program.opts<{ json?: boolean }>().json === true;
       const node = new ChainNode(nodeOptions(config, rpc), systemClock);
       try {
-        await connected(operator, async (database, store) => {
+        await connected(cli, async (database, store) => {
           const recheck = new Recheck(store, node, new Receipts(database), config.chainId);
           const stopped = await runUntilStopped(recheck, from ?? null, (text, json) =>
-            operator.print(asJson ? JSON.stringify(json) : text),
+            cli.print(asJson ? JSON.stringify(json) : text),
           );
           const { counts, position } = recheck;
-          operator.print(
-            asJson ? JSON.stringify({ ...counts, position, stopped }) : describe(recheck, stopped),
-          );
-          if (counts.undone + counts.altered > 0) operator.exit(EXIT_WRONG);
-          else if (stopped !== null || counts.unknown > 0) operator.exit(EXIT_INCOMPLETE);
+          cli.print(asJson ? JSON.stringify({ ...counts, position, stopped }) : describe(recheck, stopped));
+          if (counts.undone + counts.altered > 0) cli.exit(EXIT_WRONG);
+          else if (stopped !== null || counts.unknown > 0) cli.exit(EXIT_INCOMPLETE);
         });
       } finally {
         await node.close();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { nextCheckDelay, nodeBackoff, unansweredBackoff } from './check-schedule.js';
+import { nextCheckDelay, nodeBackoff, noResponseBackoff } from './check-schedule.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -50,10 +50,10 @@ describe('the next check of a pending payout', () => {
 
 describe('the delay of a payout without a response', () => {
   it('doubles up to five minutes', () =>
-    expect([0, 1, 2, 8, 9, 100].map((times) => unansweredBackoff(times, 1000))).toEqual([
+    expect([0, 1, 2, 8, 9, 100].map((times) => noResponseBackoff(times, 1000))).toEqual([
       1000, 2000, 4000, 256_000, 300_000, 300_000,
     ]));
-  it('is never shorter than the interval', () => expect(unansweredBackoff(3, HOUR)).toBe(HOUR));
+  it('is never shorter than the interval', () => expect(noResponseBackoff(3, HOUR)).toBe(HOUR));
 });
 
 describe('the delay of calls to an unavailable node', () => {

@@ -6,7 +6,7 @@ const RAREST_MS = 30 * 60_000;
 const CONFIRMING_MS = 15_000;
 /** Between two checks of a payout whose window is over, and of one without a usable response, at most. */
 const CLOSING_MS = 15_000;
-const UNRESPONSIVE_MS = 5 * 60_000;
+const NO_RESPONSE_MS = 5 * 60_000;
 /** A node that is back is noticed within this time. */
 const NODE_LONGEST_MS = 10_000;
 /** A payout is checked again when its age has grown by an eighth: about 90 checks in 24 h, 100 a second for 100,000 pending. */
@@ -31,8 +31,8 @@ export function nextCheckDelay(input: {
 }
 
 /** The delay after a check without a usable response, when `times` before it had none either, in ms: doubling to 5 minutes. */
-export function unansweredBackoff(times: number, intervalMs: number): number {
-  return Math.min(intervalMs * 2 ** Math.min(times, 20), Math.max(intervalMs, UNRESPONSIVE_MS));
+export function noResponseBackoff(times: number, intervalMs: number): number {
+  return Math.min(intervalMs * 2 ** Math.min(times, 20), Math.max(intervalMs, NO_RESPONSE_MS));
 }
 
 /** The delay after the chain was unavailable `failures` times in a row, in ms: 0.5 s doubling to 10 s. */

@@ -2,7 +2,7 @@ import type { Aggregate } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Fault } from '../../../kernel/fault.js';
 import { canonicalAmount, isAmount, toMinorUnits } from '../../../kernel/money.js';
-import { requireRepeatable } from '../../../kernel/repeats.js';
+import { requireIdempotent } from '../../../kernel/idempotency.js';
 import type { Payee } from '../../users/contract.js';
 import {
   PAYOUT_CATEGORY,
@@ -70,12 +70,12 @@ interface ReportDecision {
 /**
  * A merchant reports a transfer that it broadcast to `payee`. Onboarding users are paid too: the money has moved.
  * A repeat of the same report finds its payout there and changes nothing, however late it comes: it is the same
- * transfer. Another report under its id throws KeyOutlived once the response to the first one is gone, 422 before.
+ * transfer. Another report under its id throws IdempotencyKeyExpired once the response to the first one is gone, 422 before.
  */
 export function report(command: ReportDecision, payee: Payee, state: PayoutState): PayoutEvent[] {
   if (state.status !== 'unreported') {
     if (sameFacts(state.facts, command.facts)) return [];
-    requireRepeatable(state.createdAt, command.at);
+    requireIdempotent(state.createdAt, command.at);
     throw new DomainError('validation_failed', 'The Idempotency-Key was used for another payout');
   }
   if (payee.accountState === 'unknown' || payee.merchantId !== command.facts.merchant_id) {

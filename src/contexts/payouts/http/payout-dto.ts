@@ -1,7 +1,8 @@
+import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
 import { Fault } from '../../../kernel/fault.js';
 import { ApiProperty, Field, Nested, ResourceOf, PageOf, type Rule } from '../../../platform/dto/field.js';
 import { COUNT, oneOf, text, TIME, USDC, uuid, UUID } from '../../../platform/dto/rules.js';
-import { createdPage, createdPageQuery, Filter, MAX_PAGE } from '../../../platform/http/page-query.js';
+import { createdPage, createdListQuery, Filter, MAX_PAGE } from '../../../platform/http/list-query.js';
 import { depthOf, JsonText } from '../../../platform/json-text/json-text.js';
 import { MAX_PAYOUT_AMOUNT, readPayoutAmount } from '../domain/payout.js';
 import type { BalanceFigures, PayoutFilter } from '../views/payouts.js';
@@ -13,12 +14,11 @@ const METADATA_MAX_DEPTH = 32;
 /** Longest `custom_metadata` that is accepted, in bytes of its JSON text. */
 const METADATA_MAX_BYTES = 16_384;
 // Text that PostgreSQL or UTF-8 cannot hold, and no part of a hash.
-const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
 export function readHash(hash: string): string | Fault {
   if (hash.trim() === '') return new Fault('must not be blank');
   if (hash.length > HASH_MAX_LENGTH) return new Fault(`must be at most ${HASH_MAX_LENGTH} characters`);
-  return UNPRINTABLE.test(hash) ? new Fault('must hold no control characters') : hash;
+  return CONTROL_CHARACTERS.test(hash) ? new Fault('must hold no control characters') : hash;
 }
 
 /** The exact text of an object; `{}` where there is none. */
@@ -77,7 +77,7 @@ export class Payout {
 export class PayoutResponse extends ResourceOf('payout', Payout) {}
 
 /** Query of GET /merchants/v1/payouts. */
-export class PayoutsQuery extends createdPageQuery(MAX_PAGE, 'Payouts per page.') {
+export class PayoutsQuery extends createdListQuery(MAX_PAGE, 'Payouts per page.') {
   @Filter(uuid, 'Only payouts to this user.') user_id?: string;
   @Filter(oneOf(STATUSES), 'Only payouts in this status.') status?: (typeof STATUSES)[number];
 }

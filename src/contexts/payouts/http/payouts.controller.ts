@@ -1,7 +1,7 @@
 import { Controller, Get, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
   BodyWithText,
@@ -14,7 +14,7 @@ import {
 } from '../../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { Reply } from '../../../platform/http/reply.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { PayeeCache, ReportPayout } from '../application/report-payout.js';
 import { BalancesView, EvidenceView, NOTHING_PAID, PayoutsView } from '../views/payouts.js';
 import { PAYOUT_VIEWS } from '../views/audited-payouts.js';
@@ -35,12 +35,12 @@ export class PayoutsController {
     private readonly commandBus: CommandBus,
     private readonly payouts: PayoutsView,
     private readonly evidence: EvidenceView,
-    private readonly freshness: ViewProgress,
+    private readonly progress: SubscriptionProgress,
   ) {}
 
   @Post('report')
   @StoresResponseWithEvents()
-  @Operation({
+  @ApiRoute({
     id: 'reportPayout',
     body: ReportPayoutBody,
     tag: 'Payouts',
@@ -51,7 +51,7 @@ export class PayoutsController {
       201: [PayoutResponse, 'The payout is recorded and pending.'],
       400: 'The JSON or the Idempotency-Key is malformed.',
       404: 'user_id matches no user of the merchant.',
-      409: 'The first request with this Idempotency-Key is under way, or the user is deactivated.',
+      409: 'The first request with this Idempotency-Key is in progress, or the user is deactivated.',
       422: 'A field is missing or wrong.',
     },
   })
@@ -72,7 +72,7 @@ export class PayoutsController {
   }
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'listPayouts',
     tag: 'Payouts',
     summary: 'List payouts, newest first',
@@ -85,32 +85,32 @@ export class PayoutsController {
     },
   })
   async list(@MerchantId() merchantId: string, @ListQuery() query: PayoutsQuery): Promise<Reply> {
-    await this.freshness.require(PAYOUT_VIEWS);
+    await this.progress.requireCurrent(PAYOUT_VIEWS);
     return new Reply(200, await this.payouts.page(merchantId, payoutFilter(query)));
   }
 
   @Get(':id')
-  @Operation({
+  @ApiRoute({
     id: 'getPayout',
     tag: 'Payouts',
     summary: 'Get a payout',
     responses: { 200: [PayoutResponse, 'The payout.'], 404: 'The merchant has no such payout.' },
   })
   async get(@MerchantId() merchantId: string, @UuidParam('id', 'Payout') id: string): Promise<Reply> {
-    await this.freshness.require(PAYOUT_VIEWS);
+    await this.progress.requireCurrent(PAYOUT_VIEWS);
     const body = await this.payouts.find(merchantId, id);
     if (body === null) throw DomainError.notFound('Payout');
     return new Reply(200, `{"payout":${body}}`);
   }
 
   @Get(':id/evidence')
-  @Operation({
+  @ApiRoute({
     id: 'getPayoutEvidence',
     tag: 'Payouts',
-    summary: 'Get what was seen of the transfer of a payout',
-    description: 'Enough to look it up at any node of the chain.',
+    summary: 'Get the evidence of the transfer of a payout',
+    description: 'Enough to find it at any node of the chain.',
     responses: {
-      200: [EvidenceResponse, 'Where the transfer stands on the chain, and its receipt.'],
+      200: [EvidenceResponse, 'The state of the transfer on the chain, and its receipt.'],
       404: 'The merchant has no such payout.',
       409: 'The payout is pending or expired.',
     },
@@ -129,11 +129,11 @@ export class BalanceController {
   constructor(
     private readonly balances: BalancesView,
     private readonly payees: PayeeCache,
-    private readonly freshness: ViewProgress,
+    private readonly progress: SubscriptionProgress,
   ) {}
 
   @Get(':id/balance')
-  @Operation({
+  @ApiRoute({
     id: 'getBalance',
     tag: 'Users',
     summary: 'Get the balance of a user',
@@ -146,7 +146,7 @@ export class BalanceController {
     @MerchantId() merchantId: string,
     @UuidParam('id', 'User') userId: string,
   ): Promise<BalanceResponse> {
-    await this.freshness.require(PAYOUT_VIEWS);
+    await this.progress.requireCurrent(PAYOUT_VIEWS);
     const balance = await this.balances.find(merchantId, userId);
     if (balance !== null) return { balance };
     // Creating a user does not wait for this read model: a user it does not know yet may be a new one.

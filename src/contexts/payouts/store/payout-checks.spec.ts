@@ -3,7 +3,8 @@ import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { systemClock } from '../../../kernel/clock.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { ChecksView } from '../views/checks.js';
-import { CHECKS_KEPT_DAYS, MAX_CHECKS, PayoutChecks, type PayoutCheck } from './payout-checks.js';
+import type { PayoutCheck } from '../domain/verdict.js';
+import { CHECKS_KEPT_DAYS, MAX_CHECKS, PayoutChecks } from './payout-checks.js';
 
 const db = onTestDatabase();
 const payout = (name: string): string => deriveId('checks', name);

@@ -1,31 +1,14 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, type Clock, DAY_MS, HOUR_MS } from '../../../kernel/clock.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
-import { deleteBefore } from '../../../platform/postgres/chunks.js';
+import { columnArrays, deleteBefore } from '../../../platform/postgres/batches.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
-import { columnArrays } from '../../../platform/postgres/column-arrays.js';
 import { Database } from '../../../platform/postgres/database.js';
-import type { CheckFinding } from '../domain/verification.js';
+import type { PayoutCheck } from '../domain/verdict.js';
 
 /** Checks of one payout that are kept: the newest ones. */
 export const MAX_CHECKS = 50;
 export const CHECKS_KEPT_DAYS = 7;
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
-
-/** One check of a pending payout on the chain. */
-export interface PayoutCheck {
-  readonly payoutId: string;
-  /** The first check is number 1. */
-  readonly number: number;
-  readonly finding: CheckFinding;
-  /** Host of the node that was read; null where none was needed or none responded. */
-  readonly node: string | null;
-  /** The newest block of that node. */
-  readonly head: number | null;
-  /** Of the block of the transaction; null while it is in none. */
-  readonly confirmations: number | null;
-}
 
 /** Deletes with each new check the one that is beyond the newest {@link MAX_CHECKS}. */
 const RECORD = `

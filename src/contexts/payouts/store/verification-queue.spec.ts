@@ -74,8 +74,8 @@ describe('pending payouts to verify', () => {
   it.each([
     ['fresh', 300, {}, LINES.fresh],
     ['old after 10 minutes', 900, {}, LINES.old],
-    ['without a response apart', 0, { finding: null }, LINES.unresponsive],
-    ['large apart', 900, { isLarge: true }, LINES.unresponsive],
+    ['without a response apart', 0, { finding: null }, LINES.noResponse],
+    ['large apart', 900, { isLarge: true }, LINES.noResponse],
   ])('are claimed %s', async (_, ageSeconds, check, line) => {
     await add('one', 1, { ageSeconds });
     await again((await claim(1)).payouts[0]!, check);
@@ -85,22 +85,22 @@ describe('pending payouts to verify', () => {
   it('count their checks without a response until there is one; an outage of all nodes adds none', async () => {
     await add('one', 1);
     await again((await claim(1)).payouts[0]!, { finding: null });
-    const second = await claimOne(LINES.unresponsive);
-    expect(second!.unanswered).toBe(1);
+    const second = await claimOne(LINES.noResponse);
+    expect(second!.noResponses).toBe(1);
     await queue.postpone([second!], 0);
-    const third = await claimOne(LINES.unresponsive);
-    expect(third!.unanswered).toBe(1);
+    const third = await claimOne(LINES.noResponse);
+    expect(third!.noResponses).toBe(1);
     await again(third!, { finding: null });
-    const fourth = await claimOne(LINES.unresponsive);
-    expect(fourth!.unanswered).toBe(2);
+    const fourth = await claimOne(LINES.noResponse);
+    expect(fourth!.noResponses).toBe(2);
     await again(fourth!);
-    expect((await claimOne(LINES.fresh))!.unanswered).toBe(0);
+    expect((await claimOne(LINES.fresh))!.noResponses).toBe(0);
   });
 
   it('keep the first check after the window until another one finds something else', async () => {
     await add('closing', 1);
     const check = async (finding: NextCheck['finding'], head = 0) => {
-      const payout = (await claim(1)).payouts[0] ?? (await claimOne(LINES.unresponsive));
+      const payout = (await claim(1)).payouts[0] ?? (await claimOne(LINES.noResponse));
       await again(payout!, { finding, ...(finding !== null && { closing: { finding, head, at: NOW } }) });
       return payout!.closing;
     };

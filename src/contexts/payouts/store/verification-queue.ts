@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { toMinorUnits } from '../../../kernel/money.js';
-import { columnArrays } from '../../../platform/postgres/column-arrays.js';
+import { columnArrays } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { subscriptionName } from '../../../platform/projections/projection.js';
 import type { WorkList } from '../../../platform/projections/table-check.js';
@@ -41,7 +41,7 @@ export const VERIFICATION_WORK_LIST: WorkList = {
 };
 
 /** Many old payouts do not delay a fresh one; payouts that the node has no usable response for delay neither. */
-export const LINES = { fresh: 0, old: 1, unresponsive: 2 } as const;
+export const LINES = { fresh: 0, old: 1, noResponse: 2 } as const;
 
 /** Payouts of a process that is killed wait this long until another process claims them. */
 const LEASE_MS = 15_000;
@@ -75,7 +75,7 @@ export interface PendingPayout {
   /** How many checks there were before. */
   readonly checks: number;
   /** How many checks in a row found no usable response. */
-  readonly unanswered: number;
+  readonly noResponses: number;
   /** The first check after the window; null before it. */
   readonly closing: Closing | null;
   readonly item: WorkItem<State>;
@@ -188,7 +188,7 @@ function pendingPayoutOf(item: WorkItem<State>, row: Row): PendingPayout {
     amountMinor: BigInt(row.amount_minor),
     usedLogs: new Set(row.used),
     checks: item.state.checks ?? 0,
-    unanswered: item.failures,
+    noResponses: item.failures,
     closing: closing ? { ...closing, at: new Date(closing.at) } : null,
     item,
   };
@@ -203,9 +203,9 @@ function nextOf({ payout, delayMs, finding, isLarge, closing }: NextCheck, now: 
     due: new Date(now.getTime() + delayMs).toISOString(),
   };
   if (finding === null) {
-    return { inMs: delayMs, line: LINES.unresponsive, state, failure: { cause: 'no usable response' } };
+    return { inMs: delayMs, line: LINES.noResponse, state, failure: { cause: 'no usable response' } };
   }
-  return { inMs: delayMs, line: isLarge ? LINES.unresponsive : isOld ? LINES.old : LINES.fresh, state };
+  return { inMs: delayMs, line: isLarge ? LINES.noResponse : isOld ? LINES.old : LINES.fresh, state };
 }
 
 /** The first check after the window counts until another one finds something else. */

@@ -1,6 +1,6 @@
 import { fromMinorUnits } from '../../../kernel/money.js';
 import type { CheckedTables } from '../../../platform/context.js';
-import { everyRow } from '../../../platform/postgres/chunks.js';
+import { everyRow } from '../../../platform/postgres/batches.js';
 import { subscriptionName } from '../../../platform/projections/projection.js';
 
 /** Name of the checkpoint that a request waits for before it responds with what it wrote. */

@@ -4,7 +4,7 @@ import { VERIFICATION } from '../store/verification-queue.js';
 /** A check that is due for longer than this found no process to do it, or no node that can be relied on. */
 const CHECK_LATE_SECONDS = 60;
 /** For so long a node may have no usable response about one transaction. */
-const UNANSWERED_SECONDS = 600;
+const NO_RESPONSE_SECONDS = 600;
 /** So long after its window, and the two checks that let it expire, a payout should have its outcome. */
 const OUTCOME_LATE_SECONDS = 600;
 
@@ -15,7 +15,7 @@ export const PENDING_PAYOUTS = `payouts.verifications pending
   join work.items item on item.kind = '${VERIFICATION}' and item.key = pending.payout_id::text`;
 
 /**
- * SQL over {@link PENDING_PAYOUTS}: the `OverdueReason` (stuck-words.ts); null for a payout that is checked as it should be. `due` of
+ * SQL over {@link PENDING_PAYOUTS}: the `OverdueReason` (stuck-reasons.ts); null for a payout that is checked as it should be. `due` of
  * the state is when the check was scheduled for: `due_at` moves while processes try.
  */
 export function overdueReason(settings: Settings): string {
@@ -27,7 +27,7 @@ export function overdueReason(settings: Settings): string {
     when pending.chain_id <> ${settings.chainId} then 'other_chain'
     when item.due_at < ${ago(CHECK_LATE_SECONDS)} then 'not_checked'
     when item.lease is not null and ${scheduled} < ${ago(CHECK_LATE_SECONDS)} then 'no_node'
-    when item.failing_since < ${ago(UNANSWERED_SECONDS)} then 'no_response'
+    when item.failing_since < ${ago(NO_RESPONSE_SECONDS)} then 'no_response'
     when expires_at < ${ago(2 * expiryMarginSeconds + OUTCOME_LATE_SECONDS)} then 'no_outcome'
   end`;
 }

@@ -163,7 +163,7 @@ describe('the list of payouts', () => {
     expect((await page({ pageSize: 1000 })).payouts).toHaveLength(1);
   });
 
-  it('takes the last cursor that there can be', async () => {
+  it('a cursor at the greatest possible time and id returns an empty page', async () => {
     await fill([]);
     const last = {
       createdAt: new Date('9999-12-31T23:59:59.999Z'),

@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { columnArrays } from '../../../platform/postgres/column-arrays.js';
+import { columnArrays } from '../../../platform/postgres/batches.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import {

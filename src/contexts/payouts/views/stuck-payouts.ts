@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { fromMinorUnits } from '../../../kernel/money.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { stuckWords, type OverdueReason } from '../domain/stuck-words.js';
+import { describeStuckPayout, type OverdueReason } from '../domain/stuck-reasons.js';
 import type { CheckFinding } from '../domain/verification.js';
 import { overdueReason, PENDING_PAYOUTS } from './overdue-payouts.js';
 
@@ -119,6 +119,6 @@ function stuckPayout(row: Row): StuckPayout {
     node,
     next_at: row.due_at.toISOString(),
     attempts: row.number ?? 0,
-    ...stuckWords(overdue, finding),
+    ...describeStuckPayout(overdue, finding),
   };
 }

@@ -1,4 +1,5 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
+import { HOUR_MS } from '../../../kernel/clock.js';
 import { retryAfterMs, type HttpResponse } from '../../../platform/outbound/outbound-request.js';
 import type { Config } from '../../../platform/config/config.js';
 import { OperatorHosts } from '../../../platform/outbound/guarded-hosts.js';
@@ -22,9 +23,9 @@ export interface AmplitudeWaits {
   readonly project: number;
 }
 
-export const AMPLITUDE_WAITS: AmplitudeWaits = { throttled: 30_000, quota: 3_600_000, project: 15_000 };
+export const AMPLITUDE_WAITS: AmplitudeWaits = { throttled: 30_000, quota: HOUR_MS, project: 15_000 };
 
-const MAX_RETRY_AFTER_MS = 3_600_000;
+const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 /** The members of a response that are read, of any type. */
 interface ResponseBody {

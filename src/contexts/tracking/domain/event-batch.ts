@@ -1,3 +1,4 @@
+import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isEventDatetime, utcOf } from './event-datetime.js';
 
@@ -9,8 +10,6 @@ export const TEXT_MAX_LENGTH = 255;
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 /** The form of nearly all texts, checked at a fraction of the cost: trimmed printable ASCII. */
 const PLAIN = /^[!-~](?:[ -~]{0,253}[!-~])?$/;
-/** Nothing that PostgreSQL or UTF-8 cannot hold. */
-const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
 /** An item without a fault (contract.md 17.4 to 17.7). */
 export interface ValidItem {
@@ -99,7 +98,7 @@ export function deviceFault(value: unknown): string | null {
 function keptTextFault(text: string): string | null {
   if (text.length > TEXT_MAX_LENGTH && [...text].length > TEXT_MAX_LENGTH)
     return `must be at most ${TEXT_MAX_LENGTH} characters`;
-  return UNPRINTABLE.test(text) ? 'must hold no control characters' : null;
+  return CONTROL_CHARACTERS.test(text) ? 'must hold no control characters' : null;
 }
 
 export function datetimeFault(value: unknown): string | null {

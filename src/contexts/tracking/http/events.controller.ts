@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { BodyAsBytes, MerchantId, Ticket } from '../../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { receivedBatches, receivedEvents } from '../metrics.js';
 import { ProcessingWorker } from '../application/processing-worker.js';
 import { RefusedBatch } from '../domain/event-batch.js';
@@ -18,7 +18,7 @@ export class EventsController {
 
   @Post()
   @BodyAsBytes()
-  @Operation({
+  @ApiRoute({
     id: 'sendEvents',
     tag: 'Events',
     summary: 'Send a batch of events',
@@ -28,7 +28,7 @@ export class EventsController {
     responses: {
       202: 'The batch is queued. There is no body and no result per event.',
       400: 'The JSON or the Idempotency-Key is malformed, or an event is: detail names the item and the field, such as `events[3].event_id must be a UUID v4`.',
-      409: 'The first request with this Idempotency-Key is under way.',
+      409: 'The first request with this Idempotency-Key is in progress.',
       413: 'More than 1000 events, or a body of 1048576 bytes or more.',
       422: 'The Idempotency-Key was used for another request.',
     },

@@ -2,11 +2,11 @@ import { Controller, Get } from '@nestjs/common';
 import { Fault } from '../../../kernel/fault.js';
 import { ApiProperty, PageOf } from '../../../platform/dto/field.js';
 import { text, TIME, UUID } from '../../../platform/dto/rules.js';
-import { Day, ExactPageCursor, Filter, MAX_PAGE, PageSize } from '../../../platform/http/page-query.js';
+import { Day, ExactPageCursor, Filter, MAX_PAGE, PageSize } from '../../../platform/http/list-query.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { ListQuery, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { UsersView } from '../../users/contract.js';
 import { JourneyView, NO_EVENTS, type JourneyFilter } from '../views/journey.js';
 
@@ -51,12 +51,12 @@ export class JourneyController {
   ) {}
 
   @Get(':id/events')
-  @Operation({
+  @ApiRoute({
     id: 'listUserEvents',
     tag: 'Events',
     summary: 'List the events of a user, newest first',
     description:
-      'An extension. All events whose user_external_id is the external_id of the user, from before and after the user was created, in the order of event_datetime. Batches are processed after their 202, so that an event shows up a moment later. A user without external_id has no events. With event_name, or with more than 4 MiB of payloads, a page may hold fewer events than page_size; the list is exhausted when next_cursor is null.',
+      'An extension. All events whose user_external_id is the external_id of the user, from before and after the user was created, in the order of event_datetime. Batches are processed after their 202, so that an event appears shortly after. A user without external_id has no events. With event_name, or with more than 4 MiB of payloads, a page may hold fewer events than page_size; the list is exhausted when next_cursor is null.',
     responses: {
       200: [UserEventsResponse, 'One page.'],
       400: 'A filter, page_size or page_cursor is invalid; detail names it.',

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { NIL_UUID } from '../../../kernel/ids.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { batchStoreDuration } from '../metrics.js';
 
@@ -48,7 +49,6 @@ export interface AcceptedBatch {
 /** Of one transaction; the first batch may have more bytes. */
 const MAX_BATCHES = 8;
 const MAX_BYTES = 4 << 20;
-const NIL = '00000000-0000-0000-0000-000000000000';
 const MAX_COUNTED = 100_000;
 
 /** `tracking.batches` until they are processed. Batches are not claimed: processing locks the merchant. */
@@ -95,7 +95,7 @@ export class AcceptedBatches {
            order by received_at, batch_id limit ${MAX_BATCHES}
          ) next window earlier as (order by received_at, batch_id)
        ) bounded where place = 1 or bytes <= ${MAX_BYTES} order by place`,
-      [merchantId, after?.received_at ?? '-infinity', after?.batch_id ?? NIL],
+      [merchantId, after?.received_at ?? '-infinity', after?.batch_id ?? NIL_UUID],
     );
   }
 

@@ -1,12 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { CLOCK, type Clock, HOUR_MS } from '../../../kernel/clock.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { deleteBefore } from '../../../platform/postgres/chunks.js';
+import { deleteBefore } from '../../../platform/postgres/batches.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
-
-const HOUR_MS = 3_600_000;
 
 /** Deletes finished batches and events that are older than they are kept. Once its event is gone, an id is new again. */
 @Injectable()

@@ -51,7 +51,7 @@ export class JourneyView {
     const matching = rows.filter((row) => row.matches);
     const page = matching.slice(0, filter.page_size).filter(({ payload }) => payload !== null);
     const last = matching.length > page.length ? page.at(-1) : rows.find((row) => !row.matches);
-    const cursor = last === undefined ? 'null' : `"${encodeExactCursor(placeOf(last))}"`;
+    const cursor = last === undefined ? 'null' : `"${encodeExactCursor(cursorOf(last))}"`;
     return `{"events":[${page.map(eventJson).join()}],"next_cursor":${cursor}}`;
   }
 }
@@ -90,7 +90,7 @@ function pageQuery(
   return { sql, params };
 }
 
-function placeOf({ event_datetime, event_id }: JourneyRow): ExactPlace {
+function cursorOf({ event_datetime, event_id }: JourneyRow): ExactPlace {
   return { microseconds: microsecondsOfIso(event_datetime), id: event_id };
 }
 

@@ -8,10 +8,9 @@ import {
   type OperationRequest,
   type Requester,
 } from '../../../platform/operations/operations.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import type { KeysetPage } from '../../../platform/read-models/read-models.js';
-import { userStreams } from '../domain/user-streams.js';
-import { user, type ErasedUser, type ExistingUser } from '../domain/user.js';
+import { type ErasedUser, type ExistingUser, user, userStreams } from '../domain/user.js';
 import type { UserRow, UserState } from '../views/user-row.js';
 import { UserRows } from '../views/user-rows.js';
 import { USERS_VIEW } from '../views/users-projection.js';
@@ -52,7 +51,7 @@ export class AdminUsers {
     private readonly rows: UserRows,
     private readonly locate: LocateUser,
     private readonly onboardings: OnboardingProgress,
-    private readonly progress: ViewProgress,
+    private readonly progress: SubscriptionProgress,
     private readonly operations: Operations,
   ) {}
 
@@ -61,8 +60,7 @@ export class AdminUsers {
    * none. A phone number finds who has it now, by keyed hashes: an erased user is not found by it.
    */
   async page(filter: UsersFilter, personal: boolean): Promise<AdminUsersResponse> {
-    // Late reads are better than none while it is behind.
-    await this.progress.current(USERS_VIEW);
+    await this.progress.catchUp(USERS_VIEW);
     const { rows, next_cursor } = await this.rowsOf(filter);
     const [onboardings, people] = await Promise.all([
       this.onboardings.of(rows),

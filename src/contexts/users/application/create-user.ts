@@ -6,7 +6,7 @@ import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { underKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
+import { withIdempotencyKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { createUser, user, type UserDeactivated, type User } from '../domain/user.js';
 import { userJson } from './user-json.js';
 import type { NewProfile } from './profile.js';
@@ -62,7 +62,7 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
     const { phone_number: phoneNumber, email = null, external_id: externalId = null } = profile;
     const createdAt = timestamp(this.clock);
     try {
-      const { state } = await underKey(ticket, 'user', (userId) =>
+      const { state } = await withIdempotencyKey(ticket, 'user', (userId) =>
         this.loop.execute(
           user,
           userId,

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { parsePhoneNumberFromString, type MetadataJson } from 'libphonenumber-js/core';
+import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
 import { Fault } from '../../../kernel/fault.js';
 
 export interface NewProfile {
@@ -16,7 +17,6 @@ const METADATA = createRequire(import.meta.url)('libphonenumber-js/metadata.min.
 
 const E164 = /^\+[1-9][0-9]{6,14}$/;
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
-const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
 /** E.164 of a plausible number: a plus, an existing calling code and 7 to 15 digits, without separators. */
 export function readPhoneNumber(sent: string): string | Fault {
@@ -32,7 +32,7 @@ export function readPhoneNumber(sent: string): string | Fault {
 export function readEmail(sent: string): string | null | Fault {
   const email = sent.trim().toLowerCase();
   if (email === '') return null;
-  const valid = EMAIL.test(email) && email.length <= MAX_EMAIL_LENGTH && !UNPRINTABLE.test(email);
+  const valid = EMAIL.test(email) && email.length <= MAX_EMAIL_LENGTH && !CONTROL_CHARACTERS.test(email);
   return valid ? email : new Fault('is not an email address');
 }
 
@@ -41,5 +41,5 @@ export function readExternalId(sent: string): string | Fault {
   if (externalId === '') return new Fault('must not be blank');
   if ([...externalId].length > MAX_EXTERNAL_ID_LENGTH)
     return new Fault(`must be at most ${MAX_EXTERNAL_ID_LENGTH} characters`);
-  return UNPRINTABLE.test(externalId) ? new Fault('must not contain control characters') : externalId;
+  return CONTROL_CHARACTERS.test(externalId) ? new Fault('must not contain control characters') : externalId;
 }

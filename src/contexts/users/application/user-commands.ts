@@ -65,7 +65,7 @@ export class CompleteDeactivationHandler implements ICommandHandler<CompleteDeac
   execute({ userId, pendingPayouts }: CompleteDeactivation): Promise<UserChanged> {
     const at = timestamp(this.clock);
     return this.loop.execute(user, userId, (state) => completeDeactivation({ pendingPayouts, at }, state), {
-      metadata: { actor: 'users.deactivation' },
+      metadata: { actor: 'payouts.deactivation' },
       follows: true,
     });
   }

@@ -6,8 +6,7 @@ import {
   type RunningOperation,
 } from '../../../platform/operations/operation-definition.js';
 import { eraseUser, startDeactivation, type OperatorAct } from '../domain/deactivation.js';
-import { userStreams } from '../domain/user-streams.js';
-import { refused, user, type User } from '../domain/user.js';
+import { refused, user, type User, userStreams } from '../domain/user.js';
 import { EraseUser, StartDeactivation } from './user-commands.js';
 
 const MAX_ACTOR_LENGTH = 100;

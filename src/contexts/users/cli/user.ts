@@ -2,9 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { parseId, operate, type Outcome, type Operator } from '../../../platform/operator/operator.js';
-import { writes } from '../../../platform/operator/write.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { parseId, cliAction, type CliOutcome, type CliContext } from '../../../platform/cli/cli-context.js';
+import { writes } from '../../../platform/cli/write.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { ErasingWorker, ERASING_SAGA } from '../application/erasure-worker.js';
 import { LocateUser, type Known } from '../application/locate-user.js';
 import type { Act, ErasedUser, ExistingUser } from '../domain/user.js';
@@ -16,7 +16,7 @@ export async function located(
   context: INestApplicationContext,
   known: Known,
   personal = false,
-): Promise<Outcome> {
+): Promise<CliOutcome> {
   const found = await context.get(LocateUser).by(known);
   if (found === null) throw DomainError.notFound('User');
   const json: Readonly<Record<string, string | null>> =
@@ -25,7 +25,8 @@ export async function located(
       : existingJson(found, personal);
   const lines = Object.entries(json).map(([name, value]) => `  ${name.padEnd(21)}  ${value ?? 'none'}`);
   const hides = !personal && found.accountState !== 'erased';
-  return { text: [...lines, ...(hides ? [HIDDEN] : [])].join('\n'), json };
+  const displays = { subject: `user ${found.userId}`, merchantIds: [found.merchantId] };
+  return { text: [...lines, ...(hides ? [HIDDEN] : [])].join('\n'), json, displays };
 }
 
 /** What contexts have still to drop of an erased person, and why; null when nothing is left. */
@@ -68,12 +69,12 @@ const TIMEOUT_MS = 5000;
 const POLL_MS = 50;
 const CACHED = 'A process that just read the user can read the personal data for another minute.';
 
-function eraseCommand(program: Command, operator: Operator): void {
+function eraseCommand(program: Command, cli: CliContext): void {
   const command = program
     .command('erase <user-id>')
     .description('erase a deactivated user for good: all personal data is dropped, payouts stay')
     .option('--yes', 'do it: only a backup restores the data');
-  writes(command, operator, async function (context, write, id) {
+  writes(command, cli, async function (context, write, id) {
     if (this.opts<{ yes?: true }>().yes !== true)
       throw new DomainError('bad_request', 'Erased data cannot be restored: give --yes to continue');
     const userId = parseId(id, 'User');
@@ -86,8 +87,8 @@ function eraseCommand(program: Command, operator: Operator): void {
   });
 }
 
-async function erased(context: INestApplicationContext, userId: string): Promise<Outcome> {
-  const begun = await context.get(ViewProgress).current(ERASING_SAGA);
+async function erased(context: INestApplicationContext, userId: string): Promise<CliOutcome> {
+  const begun = await context.get(SubscriptionProgress).waitUntilCurrent(ERASING_SAGA);
   const left = begun ? await waitUntilDropped(context, userId) : 'everything: no worker has started yet';
   const text =
     left === null
@@ -108,7 +109,7 @@ async function waitUntilDropped(context: INestApplicationContext, userId: string
 const PERSONAL = 'show the phone number and the email too';
 
 /** `npm run user -- ...`: find and erase users; the payouts context adds `deactivate`. */
-export function userProgram(program: Command, operator: Operator): void {
+export function userProgram(program: Command, cli: CliContext): void {
   program.description('Shows, finds, deactivates and erases users.');
 
   program
@@ -116,7 +117,7 @@ export function userProgram(program: Command, operator: Operator): void {
     .description('show a user of any merchant')
     .option('--personal', PERSONAL)
     .action(
-      operate(operator, function (context, id) {
+      cliAction(cli, function (context, id) {
         return located(context, { userId: parseId(id, 'User') }, this.opts<Finding>().personal);
       }),
     );
@@ -130,13 +131,13 @@ export function userProgram(program: Command, operator: Operator): void {
     .option('--wallet <address>', 'the address of the issuer wallet')
     .option('--personal', PERSONAL)
     .action(
-      operate(operator, function (context) {
+      cliAction(cli, function (context) {
         const options = this.opts<Finding>();
         return located(context, knownOf(options), options.personal);
       }),
     );
 
-  eraseCommand(program, operator);
+  eraseCommand(program, cli);
 }
 
 interface Finding {

@@ -1,10 +1,10 @@
+import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { existing, refused, type UserEvent, type User } from './user.js';
 
 /** In code points. */
 const MAX_REASON_LENGTH = 500;
 const MAX_ACTOR_LENGTH = 100;
-const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
 
 /** Events hold it for ever: no personal data of the user. */
 export interface OperatorAct {
@@ -22,7 +22,7 @@ export function readAct({ reason, actor }: OperatorAct): OperatorAct {
 
 function textOf(name: string, given: string, max: number): string {
   const text = given.trim();
-  if (text === '' || [...text].length > max || UNPRINTABLE.test(text)) {
+  if (text === '' || [...text].length > max || CONTROL_CHARACTERS.test(text)) {
     throw new DomainError('bad_request', `The ${name} must have 1 to ${max} characters and no line breaks`);
   }
   return text;

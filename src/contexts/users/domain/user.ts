@@ -1,6 +1,6 @@
 import type { DomainEvent, Aggregate } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { requireRepeatable } from '../../../kernel/repeats.js';
+import { requireIdempotent } from '../../../kernel/idempotency.js';
 
 /** `phone_number` and `email` are sealed in the store with the key of the person. */
 export type UserCreated = DomainEvent<
@@ -129,12 +129,12 @@ function created(data: UserCreated['data']): User {
 }
 
 /**
- * Fields are normalized (application/profile.ts). A repeat for the same id changes nothing; it throws KeyOutlived when it
+ * Fields are normalized (application/profile.ts). A repeat for the same id changes nothing; it throws IdempotencyKeyExpired when it
  * comes too late, and `invalid_transition` when the user was erased.
  */
 export function createUser(command: Profile, state: User): UserEvent[] {
   if (state.accountState !== 'unknown') {
-    requireRepeatable(state.createdAt, command.createdAt);
+    requireIdempotent(state.createdAt, command.createdAt);
     if (state.accountState === 'erased')
       throw refused(
         'The user who was created under this Idempotency-Key is erased; a new user needs a new key',
@@ -182,4 +182,9 @@ export function existing(state: User): ExistingUser {
 
 export function refused(message: string): DomainError {
   return new DomainError('invalid_transition', message);
+}
+
+/** The streams whose events are the revision of a user: the user's own, and that of the onboarding. */
+export function userStreams(userId: string): readonly string[] {
+  return [`user-${userId}`, `onboarding-${userId}`];
 }

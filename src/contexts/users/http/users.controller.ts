@@ -12,7 +12,7 @@ import {
 } from '../../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { Reply } from '../../../platform/http/reply.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import { CreateUser } from '../application/create-user.js';
 import type { ExistingUser } from '../domain/user.js';
 import { userJson, UserResponse } from '../application/user-json.js';
@@ -27,12 +27,12 @@ export class UsersController {
   ) {}
 
   @Post()
-  @Operation({
+  @ApiRoute({
     id: 'createUser',
     tag: 'Users',
     summary: 'Create a user',
     description:
-      'The answer is the same whether or not the phone number belongs to an existing account. An Idempotency-Key makes repeats safe.',
+      'The response is the same whether or not the phone number belongs to an existing account. An Idempotency-Key makes repeats safe.',
     responses: {
       201: [UserResponse, 'The user was created, in onboarding.'],
       400: 'The JSON or the Idempotency-Key is malformed.',
@@ -49,7 +49,7 @@ export class UsersController {
   }
 
   @Get('by_issuer_wallet_address')
-  @Operation({
+  @ApiRoute({
     id: 'getUserByIssuerWalletAddress',
     tag: 'Users',
     summary: 'Find the user who has a wallet',
@@ -67,7 +67,7 @@ export class UsersController {
   }
 
   @Get(':id')
-  @Operation({
+  @ApiRoute({
     id: 'getUser',
     tag: 'Users',
     summary: 'Get a user',

@@ -1,4 +1,4 @@
-import { columnArrays } from '../../../platform/postgres/column-arrays.js';
+import { columnArrays } from '../../../platform/postgres/batches.js';
 import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
 import type { UserCreated, UserEvent } from '../domain/user.js';
 import { USER_STATES, type UserState } from './user-row.js';

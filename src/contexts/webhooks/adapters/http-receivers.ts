@@ -38,8 +38,7 @@ export class HttpReceivers implements Receivers, OnApplicationShutdown {
       return { response: { kind: 'responded', status, retryAfter }, error: null, excerpt };
     }
     // Merchants see the phase as `error_class`.
-    const phase = result.phase === 'response' ? 'answer' : result.phase;
-    return { response: { kind: 'failed', phase }, error: result.error, excerpt: null };
+    return { response: { kind: 'failed', phase: result.phase }, error: result.error, excerpt: null };
   }
 
   onApplicationShutdown(): Promise<void> {

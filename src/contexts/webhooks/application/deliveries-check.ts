@@ -1,12 +1,17 @@
+import { HOUR_MS } from '../../../kernel/clock.js';
 import { NameTable } from '../../../kernel/name-table.js';
 import type { CheckedTables } from '../../../platform/context.js';
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
-import { columnInWords, type TableComparison } from '../../../platform/projections/compare-tables.js';
+import {
+  describeColumn,
+  DifferentRows,
+  type TableComparison,
+} from '../../../platform/projections/compare-tables.js';
 import type { TableCheck } from '../../../platform/projections/table-check.js';
 import type { EndpointSnapshotRow } from '../store/endpoint-snapshots.js';
 import { CheckedDeliveries, type StoredState } from '../store/stored-deliveries.js';
 import { DELIVERIES_SAGA, react, sagaEvents, type CreatedDelivery } from './deliveries-saga.js';
-import { retentionSeconds } from './delivering/retention.js';
+import { retentionSeconds } from './delivering/delivery-retention.js';
 import { publishedBy, type Published } from './published-events.js';
 
 const COLUMNS = ['endpoint_id', 'merchant_id', 'type', 'is_test', 'body'] as const;
@@ -14,16 +19,20 @@ const SNAPSHOTS = 'webhooks.endpoint_snapshots';
 const LANE_COLUMNS = [
   'merchant_id',
   'url',
+  'description',
   'event_types',
   'status',
+  'disabled_cause',
+  'disabled_at',
+  'created_at',
+  'updated_at',
   'sealed_signing_secret',
   'former_secrets',
 ] as const;
 const USER_ERASED = 'user.erased.v1';
 const HELD_AT_ONCE = 500;
-const MAX_LISTED = 20;
 /** By which clocks may differ, and how long a sender may know an earlier state of an endpoint. */
-const MARGIN_MS = 3_600_000;
+const MARGIN_MS = HOUR_MS;
 const STALE_MS = 60_000;
 const UUIDS = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 
@@ -53,8 +62,7 @@ export class DeliveriesCheck implements TableCheck {
   /** What is not stored, although its time is not over: ids that its body names. */
   private readonly missing: (readonly [id: string, named: readonly string[]])[] = [];
   private keptSince: number | null = null;
-  private readonly first: string[] = [];
-  private different = 0;
+  private readonly differences = new DifferentRows();
 
   constructor(private readonly tables: CheckedTables) {
     this.published = publishedBy(tables.contexts);
@@ -100,8 +108,7 @@ export class DeliveriesCheck implements TableCheck {
     const hidden = rows - strays - this.found.size;
     if (hidden > 0) this.differs(`${hidden} of its rows`, 'the events say that there are none');
     await this.compareLanes();
-    const { different, first } = this;
-    return new Map([[DELIVERIES_SAGA, { rows, different, first }]]);
+    return new Map([[DELIVERIES_SAGA, this.differences.of(rows)]]);
   }
 
   /** A row that differs redirects what is sent. */
@@ -114,7 +121,7 @@ export class DeliveriesCheck implements TableCheck {
       const others = LANE_COLUMNS.map(
         (name) => [name, textOf(row[name]), textOf(said[name])] as const,
       ).filter(([name, is, events]) => name in said && is !== events);
-      const how = others.map(([name, is, events]) => columnInWords(name, is, events)).join('; ');
+      const how = others.map(([name, is, events]) => describeColumn(name, is, events)).join('; ');
       if (others.length > 0) this.differs(row.endpoint_id, how, SNAPSHOTS);
     }
     for (const id of expected.keys()) this.differs(id, 'no row, the events say that there is one', SNAPSHOTS);
@@ -160,7 +167,7 @@ export class DeliveriesCheck implements TableCheck {
       };
       const others = COLUMNS.filter((name) => row[name] !== said[name]);
       if (others.length > 0)
-        this.differs(id, others.map((name) => columnInWords(name, row[name], said[name])).join('; '));
+        this.differs(id, others.map((name) => describeColumn(name, row[name], said[name])).join('; '));
     }
   }
 
@@ -168,7 +175,7 @@ export class DeliveriesCheck implements TableCheck {
   private wrongState(row: StoredState): string | null {
     const { delivery_id: id, state, outcome, resent_position: resent } = row;
     const requested = this.resends.get(id) ?? null;
-    if (resent !== requested) return columnInWords('resent_position', resent, requested);
+    if (resent !== requested) return describeColumn('resent_position', resent, requested);
     const succeeded = outcome === 'succeeded';
     switch (state) {
       case 'succeeded':
@@ -178,7 +185,7 @@ export class DeliveriesCheck implements TableCheck {
       case 'pending':
         if (succeeded && resent === null) return 'state is pending, and an attempt succeeded';
         return this.createdDropped.has(id) && resent === null && !this.recovered.has(row.endpoint_id)
-          ? columnInWords('state', state, 'dropped')
+          ? describeColumn('state', state, 'dropped')
           : null;
       case 'dropped':
         return this.mayBeDropped(row) ? null : 'state is dropped, and the endpoint was never disabled since';
@@ -193,11 +200,11 @@ export class DeliveriesCheck implements TableCheck {
   }
 
   private differs(what: string, how: string, table: string = DELIVERIES_SAGA): void {
-    this.different += 1;
-    if (this.first.length < MAX_LISTED) this.first.push(`${table} ${what}: ${how}`);
+    this.differences.add(`${table} ${what}: ${how}`);
   }
 }
 
 function textOf(value: unknown): string | null {
+  if (value instanceof Date) return value.toISOString();
   return typeof value === 'string' || value === null ? value : (JSON.stringify(value) ?? null);
 }

@@ -1,5 +1,5 @@
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
-import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { evolveSnapshot } from '../domain/endpoint-snapshot.js';
 import { WEBHOOK_ENDPOINT_EVENTS, type WebhookEndpointEvent } from '../domain/webhook-endpoints.js';
@@ -19,6 +19,7 @@ import {
   type ResendRow,
 } from '../store/delivery-rows.js';
 import {
+  DELIVERIES_SAGA,
   endpointSnapshotsOf,
   saveEndpointSnapshots,
   type EndpointSnapshotRow,
@@ -27,7 +28,7 @@ import { insertRecoveries, type RecoveryRow } from '../store/recoveries.js';
 import type { NewDelivery } from './signing-secrets.js';
 import { envelope, testEvent, type Published, type PublishedEvent } from './published-events.js';
 
-export const DELIVERIES_SAGA = subscriptionName('webhooks.deliveries');
+export { DELIVERIES_SAGA };
 
 export type CreatedDelivery = Omit<DeliveryRow, 'mac'>;
 

@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { underKey } from '../../../platform/idempotency/ticket.js';
+import { withIdempotencyKey } from '../../../platform/idempotency/ticket.js';
 import { withJsonText } from '../../../platform/json-text/json-text.js';
 import { endpointOf, webhookEndpoints } from '../domain/webhook-endpoints.js';
 import {
@@ -31,7 +31,7 @@ export class RequestTestDeliveryHandler implements ICommandHandler<RequestTestDe
 
   execute({ caller, endpointId: endpoint_id }: RequestTestDelivery): Promise<Responded> {
     const { merchantId: merchant_id } = caller;
-    return underKey(caller.ticket, 'webhook_test', async (delivery_id) => {
+    return withIdempotencyKey(caller.ticket, 'webhook_test', async (delivery_id) => {
       endpointOf((await this.loop.load(webhookEndpoints, merchant_id)).state, endpoint_id);
       const place = { delivery_id, endpoint_id, merchant_id };
       const command = { ...place, message: TEST_MESSAGE, occurred_at: timestamp(this.clock) };
@@ -71,7 +71,7 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
 
   execute({ caller, deliveryId }: ResendWebhookDelivery): Promise<Responded> {
     const { merchantId: merchant_id } = caller;
-    return underKey(caller.ticket, 'webhook_resend', async (resend_id) => {
+    return withIdempotencyKey(caller.ticket, 'webhook_resend', async (resend_id) => {
       const [delivery, { state: endpoints }] = await Promise.all([
         this.deliveries.find(merchant_id, deliveryId),
         this.loop.load(webhookEndpoints, merchant_id),
@@ -122,7 +122,7 @@ export class RecoverWebhookEndpointHandler implements ICommandHandler<RecoverWeb
 
   execute({ caller, endpointId, since }: RecoverWebhookEndpoint): Promise<Responded> {
     const { merchantId } = caller;
-    return underKey(caller.ticket, 'webhook_recovery', async (recovery_id) => {
+    return withIdempotencyKey(caller.ticket, 'webhook_recovery', async (recovery_id) => {
       const { state: endpoints } = await this.loop.load(webhookEndpoints, merchantId);
       const command = {
         recovery_id,

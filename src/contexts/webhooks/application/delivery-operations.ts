@@ -3,7 +3,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { deriveId } from '../../../kernel/ids.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { defineOperation } from '../../../platform/operations/operation-definition.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { StoredDeliveries } from '../store/stored-deliveries.js';
 import { DELIVERIES_SAGA } from './deliveries-saga.js';
 import { ResendWebhookDelivery } from './delivery-commands.js';
@@ -22,7 +22,7 @@ export const DELIVERY_OPERATIONS = [
       const metadata = { actor: 'operator', merchant_id: merchantId };
       const caller = { merchantId, metadata, ticket: ticketOf(id) };
       const { position } = await get(CommandBus).execute(new ResendWebhookDelivery(caller, subjectId));
-      await get(ViewProgress).reached(DELIVERIES_SAGA, position);
+      await get(SubscriptionProgress).waitFor(DELIVERIES_SAGA, position);
     },
   }),
 ];

@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { underKey } from '../../../platform/idempotency/ticket.js';
+import { withIdempotencyKey } from '../../../platform/idempotency/ticket.js';
 import {
   endpointJson,
   endpointOf,
@@ -44,7 +44,7 @@ export class RegisterWebhookEndpointHandler implements ICommandHandler<RegisterW
   async execute({ caller, fields }: RegisterWebhookEndpoint): Promise<Responded> {
     await this.urls.check(fields.url);
     const registry = [webhookEndpoints, caller.merchantId] as const;
-    return underKey(caller.ticket, 'webhook_endpoint', (endpoint_id) => {
+    return withIdempotencyKey(caller.ticket, 'webhook_endpoint', (endpoint_id) => {
       const place = { endpoint_id, merchant_id: caller.merchantId };
       const created_at = timestamp(this.clock);
       const command = { ...place, ...fields, sealed_signing_secret: this.secrets.create(place), created_at };
@@ -150,7 +150,7 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
   execute({ caller, endpointId, overlapSeconds }: RotateSigningSecret): Promise<Responded> {
     const place = { endpoint_id: endpointId, merchant_id: caller.merchantId };
     const registry = [webhookEndpoints, caller.merchantId] as const;
-    return underKey(caller.ticket, 'webhook_secret', async (rotation_id) => {
+    return withIdempotencyKey(caller.ticket, 'webhook_secret', async (rotation_id) => {
       const failures = await this.failing.count(endpointId);
       const now = this.clock.now();
       const command = {

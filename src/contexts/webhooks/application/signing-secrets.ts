@@ -1,11 +1,9 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { KeyRing } from '../../../platform/sealing/key-ring.js';
 import { SealedSecrets, Sealer } from '../../../platform/sealing/sealer.js';
 import type { EndpointSnapshot } from '../domain/endpoint-snapshot.js';
-
-const SECRET_PREFIX = 'whsec_';
-const SECRET_BYTES = 32;
+import { signatureHeader, signingSecret, SECRET_BYTES, type SignedMessage } from './sign.js';
 
 interface Place {
   readonly merchant_id: string;
@@ -22,13 +20,6 @@ export interface NewDelivery extends Place {
 
 const DELIVERY = 'delivery';
 
-/** What is signed: `timestamp` is Unix seconds. */
-interface Message {
-  readonly id: string;
-  readonly timestamp: number;
-  readonly body: string;
-}
-
 /** Makes signing secrets, signs with them, and keeps them sealed: a sealed one opens only for its own merchant and endpoint. */
 @Injectable()
 export class SigningSecrets {
@@ -43,7 +34,7 @@ export class SigningSecrets {
 
   /** A fresh secret, sealed. */
   create(place: Place): string {
-    return this.secrets.seal(placeOf(place), signingSecret(randomBytes(SECRET_BYTES)));
+    return this.secrets.seal(associatedDataOf(place), signingSecret(randomBytes(SECRET_BYTES)));
   }
 
   /**
@@ -56,7 +47,7 @@ export class SigningSecrets {
       former_secrets,
     }: Pick<EndpointSnapshot, 'sealed_signing_secret' | 'former_secrets'>,
     at: Date,
-    message: Message,
+    message: SignedMessage,
   ): string {
     const valid = former_secrets.filter(({ expires_at }) => Date.parse(expires_at) > at.getTime());
     const sealed = [sealed_signing_secret, ...valid.map((former) => former.sealed)];
@@ -81,7 +72,7 @@ export class SigningSecrets {
 
   /** Throws SealError when the text was sealed for another endpoint. */
   open(place: Place, sealed: string): string {
-    return this.secrets.open(placeOf(place), sealed);
+    return this.secrets.open(associatedDataOf(place), sealed);
   }
 }
 
@@ -89,26 +80,6 @@ function textOf({ delivery_id, endpoint_id, merchant_id, type, is_test, body }: 
   return `${JSON.stringify([delivery_id, endpoint_id, merchant_id, type, is_test])}\n${body}`;
 }
 
-function placeOf({ merchant_id, endpoint_id }: Place): string {
+function associatedDataOf({ merchant_id, endpoint_id }: Place): string {
   return `webhook_endpoint/${merchant_id}/${endpoint_id}`;
-}
-
-/** A signing secret as the merchant sees it: `whsec_` and the standard base64 of 32 random bytes. */
-export function signingSecret(random: Buffer): string {
-  if (random.length !== SECRET_BYTES) throw new RangeError(`a signing secret holds ${SECRET_BYTES} bytes`);
-  return SECRET_PREFIX + random.toString('base64');
-}
-
-/**
- * The `webhook-signature` header of one attempt (contract.md 13.3, 13.4): one `v1` entry per secret,
- * separated by spaces. `timestamp` is Unix seconds.
- */
-export function signatureHeader(secrets: readonly string[], message: Message): string {
-  const toSign = `${message.id}.${message.timestamp}.${message.body}`;
-  return secrets.map((secret) => `v1,${digest(secret, toSign)}`).join(' ');
-}
-
-function digest(secret: string, toSign: string): string {
-  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
-  return createHmac('sha256', key).update(toSign, 'utf8').digest('base64');
 }

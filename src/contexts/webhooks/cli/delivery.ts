@@ -2,21 +2,21 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { writes } from '../../../platform/operator/write.js';
+import { writes } from '../../../platform/cli/write.js';
 import {
   limitOption,
-  operate,
+  cliAction,
   parseId,
   secondsOf,
-  type Operator,
-  type Outcome,
-} from '../../../platform/operator/operator.js';
-import { deliveryWords } from '../application/delivery-words.js';
+  type CliContext,
+  type CliOutcome,
+} from '../../../platform/cli/cli-context.js';
+import { describeDelivery } from '../application/delivery-descriptions.js';
 import { DeliveriesView } from '../views/deliveries.js';
-import { DeliveryFactsView, STUCK_DAYS, type DeliveryFacts } from '../views/delivery-facts.js';
+import { StuckDeliveries, STUCK_DAYS, type DeliveryFacts } from '../views/stuck-deliveries.js';
 
 /** `npm run delivery -- ...`: webhook deliveries that are stuck, and how they continue. */
-export function deliveryProgram(program: Command, operator: Operator): void {
+export function deliveryProgram(program: Command, cli: CliContext): void {
   program.description('Shows webhook deliveries of any merchant, and sends them again.');
 
   program
@@ -25,7 +25,7 @@ export function deliveryProgram(program: Command, operator: Operator): void {
     .option('--older-than <duration>', 'pending for so long, such as 15m, 1h or 2d', '15m')
     .addOption(limitOption())
     .action(
-      operate(operator, function (context) {
+      cliAction(cli, function (context) {
         return stuck(context, this.opts<StuckOptions>());
       }),
     );
@@ -33,13 +33,13 @@ export function deliveryProgram(program: Command, operator: Operator): void {
   program
     .command('show <delivery-id>')
     .description('show what became of a delivery, each attempt, and what to do next')
-    .action(operate(operator, (context, id) => show(context, parseId(id, 'Delivery'))));
+    .action(cliAction(cli, (context, id) => show(context, parseId(id, 'Delivery'))));
 
   writes(
     program
       .command('resend <delivery-id>')
       .description('send a delivery again at once, under the same webhook-id'),
-    operator,
+    cli,
     async (context, write, given) => {
       const id = parseId(given, 'Delivery');
       const found = await context.get(DeliveriesView).find(id);
@@ -55,16 +55,24 @@ interface StuckOptions {
   readonly limit: number;
 }
 
-async function stuck(context: INestApplicationContext, { olderThan, limit }: StuckOptions): Promise<Outcome> {
-  const rows = await context.get(DeliveryFactsView).stuck(secondsOf(olderThan), limit);
+async function stuck(
+  context: INestApplicationContext,
+  { olderThan, limit }: StuckOptions,
+): Promise<CliOutcome> {
+  const rows = await context.get(StuckDeliveries).stuck(secondsOf(olderThan), limit);
   const now = context.get<Clock>(CLOCK, { strict: false }).now();
   const nothing = `Nothing is stuck: no delivery has been pending for longer than ${olderThan}, none was exhausted in the last ${STUCK_DAYS} days`;
   const text = rows.map((row) => linesOf(row, now)).join('\n') || nothing;
-  return { text, json: { deliveries: rows.map((row) => ({ ...row, ...deliveryWords(row, now) })) } };
+  const displays = { subject: 'deliveries', merchantIds: rows.map(({ merchant_id }) => merchant_id) };
+  return {
+    text,
+    displays,
+    json: { deliveries: rows.map((row) => ({ ...row, ...describeDelivery(row, now) })) },
+  };
 }
 
 function linesOf(facts: DeliveryFacts, now: Date): string {
-  const { what, next } = deliveryWords(facts, now);
+  const { what, next } = describeDelivery(facts, now);
   const { created_at, delivery_id, merchant_id, type, state } = facts;
   const head = `${created_at.toISOString()}  ${delivery_id}  merchant ${merchant_id}  ${type}  ${state}`;
   return `${head}\n  ${what}\n  next: ${next}`;
@@ -79,20 +87,27 @@ interface Attempt {
   readonly error: string | null;
 }
 
-async function show(context: INestApplicationContext, id: string): Promise<Outcome> {
+async function show(context: INestApplicationContext, id: string): Promise<CliOutcome> {
   const [facts, detail] = await Promise.all([
-    context.get(DeliveryFactsView).of(id),
+    context.get(StuckDeliveries).of(id),
     context.get(DeliveriesView).adminDetail(id),
   ]);
   if (facts === null || detail === null) throw DomainError.notFound('Delivery');
-  const words = deliveryWords(facts, context.get<Clock>(CLOCK, { strict: false }).now());
+  const description = describeDelivery(facts, context.get<Clock>(CLOCK, { strict: false }).now());
   const delivery = JSON.parse(detail.text) as { readonly attempts: readonly Attempt[] };
   const { attempts, ...rest } = delivery;
   const lines = Object.entries(rest)
     .filter(([name]) => name !== 'payload')
     .map(([name, value]) => `  ${name.padEnd(20)}  ${String(value ?? 'none')}`);
-  const text = [...lines, ...attempts.map(attemptLine), '', `  ${words.what}`, `  next: ${words.next}`];
-  return { text: text.join('\n'), json: { delivery, ...words } };
+  const text = [
+    ...lines,
+    ...attempts.map(attemptLine),
+    '',
+    `  ${description.what}`,
+    `  next: ${description.next}`,
+  ];
+  const displays = { subject: `delivery ${id}`, merchantIds: [facts.merchant_id] };
+  return { text: text.join('\n'), json: { delivery, ...description }, displays };
 }
 
 function attemptLine({ attempt, started_at, latency_ms, http_status, error_class, error }: Attempt): string {

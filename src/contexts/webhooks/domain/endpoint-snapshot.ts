@@ -1,4 +1,4 @@
-import type { WebhookEndpointEvent } from './webhook-endpoints.js';
+import type { DisableCause, EndpointStatus, WebhookEndpointEvent } from './webhook-endpoints.js';
 
 /** A replaced signing secret that still signs, alongside the present one. */
 interface FormerSecret {
@@ -7,19 +7,26 @@ interface FormerSecret {
   readonly expires_at: string;
 }
 
-/** Where one endpoint's deliveries go, as of an event. */
+/** Where one endpoint's deliveries go and what lists display of it, as of an event. Times are ISO 8601, UTC. */
 export interface EndpointSnapshot {
   readonly endpoint_id: string;
   readonly merchant_id: string;
   readonly url: string;
+  readonly description: string | null;
   readonly event_types: readonly string[] | null;
   readonly sealed_signing_secret: string;
   /** Newest first. */
   readonly former_secrets: readonly FormerSecret[];
-  readonly status: 'enabled' | 'disabled' | 'deleted';
+  readonly status: EndpointStatus | 'deleted';
+  readonly disabled_cause: DisableCause | null;
+  readonly disabled_at: string | null;
   /** Failed attempts that began later count towards automatic disabling. */
   readonly failures_since: string;
+  readonly created_at: string;
+  readonly updated_at: string;
 }
+
+const ENABLED = { status: 'enabled', disabled_cause: null, disabled_at: null } as const;
 
 /** The snapshot after an event of its endpoint; undefined for an endpoint that was never registered. */
 export function evolveSnapshot(
@@ -27,28 +34,35 @@ export function evolveSnapshot(
   event: WebhookEndpointEvent,
 ): EndpointSnapshot | undefined {
   if (event.type === 'webhook_endpoint.registered.v1') {
-    const { endpoint_id, merchant_id, url, event_types, sealed_signing_secret, created_at } = event.data;
-    const fresh = { former_secrets: [], status: 'enabled', failures_since: created_at } as const;
-    return { endpoint_id, merchant_id, url, event_types, sealed_signing_secret, ...fresh };
+    const { created_at } = event.data;
+    return {
+      ...event.data,
+      ...ENABLED,
+      former_secrets: [],
+      failures_since: created_at,
+      updated_at: created_at,
+    };
   }
   if (!snapshot) return undefined;
   switch (event.type) {
     case 'webhook_endpoint.updated.v1':
-      return { ...snapshot, url: event.data.url, event_types: event.data.event_types };
+      return { ...snapshot, ...event.data };
     case 'webhook_endpoint.enabled.v1':
-      return { ...snapshot, status: 'enabled', failures_since: event.data.at };
-    case 'webhook_endpoint.disabled.v1':
-      return { ...snapshot, status: 'disabled' };
+      return { ...snapshot, ...ENABLED, failures_since: event.data.at, updated_at: event.data.at };
+    case 'webhook_endpoint.disabled.v1': {
+      const { cause: disabled_cause, at } = event.data;
+      return { ...snapshot, status: 'disabled', disabled_cause, disabled_at: at, updated_at: at };
+    }
     case 'webhook_endpoint.secret_rotated.v1': {
       const { sealed_signing_secret, former_expires_at, at } = event.data;
       const replaced = { sealed: snapshot.sealed_signing_secret, expires_at: former_expires_at };
       const former_secrets = [replaced, ...snapshot.former_secrets].filter(
         ({ expires_at }) => expires_at > at,
       );
-      return { ...snapshot, sealed_signing_secret, former_secrets };
+      return { ...snapshot, sealed_signing_secret, former_secrets, updated_at: at };
     }
     case 'webhook_endpoint.deleted.v1':
-      return { ...snapshot, status: 'deleted' };
+      return { ...snapshot, status: 'deleted', updated_at: event.data.at };
     default:
       event satisfies never;
       return snapshot;

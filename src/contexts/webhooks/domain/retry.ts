@@ -1,10 +1,11 @@
+import { DAY_MS } from '../../../kernel/clock.js';
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted', 'dropped'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** Each delay lies within plus or minus this part of itself (contract.md 14.3). */
 export const JITTER = 0.1;
 /** The most a `Retry-After` may ask for, in milliseconds: 24 hours. */
-export const RETRY_AFTER_CAP_MS = 86_400_000;
+export const RETRY_AFTER_CAP_MS = DAY_MS;
 
 /**
  * Milliseconds until the next attempt, or null when there is none.
@@ -31,10 +32,10 @@ export function retryDelayMs(
 /**
  * Where an attempt broke before it had a whole response; merchants see it as the class of its error (docs/adr/0076).
  * `address`: the guard's refusal. `dns`: the name did not resolve. `connect`: no TCP connection. `tls`: handshake or
- * certificate. `send`: connected, and no byte of a response. `answer`: not HTTP/1.1, too large or broken off.
+ * certificate. `send`: connected, and no byte of a response. `response`: not HTTP/1.1, too large or broken off.
  * `timeout`: none of these in time.
  */
-export type ErrorClass = 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'answer' | 'timeout';
+export type ErrorClass = 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'response' | 'timeout';
 
 /** What came back from a receiver. */
 export type ReceiverResponse =

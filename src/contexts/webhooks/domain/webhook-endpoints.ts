@@ -1,6 +1,6 @@
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { requireRepeatable } from '../../../kernel/repeats.js';
+import { requireIdempotent } from '../../../kernel/idempotency.js';
 
 /** Endpoints a merchant may have (contract.md 12.5). */
 export const ENDPOINT_LIMIT = 10;
@@ -178,13 +178,13 @@ export function endpointOf(state: WebhookEndpoints, id: string): Endpoint {
 }
 
 /**
- * A repeat of the request that registered this endpoint changes nothing; throws KeyOutlived when it comes too late. An
+ * A repeat of the request that registered this endpoint changes nothing; throws IdempotencyKeyExpired when it comes too late. An
  * eleventh endpoint is 422.
  */
 export function register(command: Register, state: WebhookEndpoints): WebhookEndpointEvent[] {
   const registered = state.byId.get(command.endpoint_id);
   if (registered) {
-    requireRepeatable(registered.createdAt, command.created_at);
+    requireIdempotent(registered.createdAt, command.created_at);
     return [];
   }
   if (state.byId.size >= ENDPOINT_LIMIT) {
@@ -258,12 +258,12 @@ export function disableFailing(command: DisableFailing, state: WebhookEndpoints)
   return disable({ ...rest, cause: 'failing' }, state);
 }
 
-/** A repeat of a rotation changes nothing; throws KeyOutlived when it comes too late. A fifth replaced secret that would sign as well is refused. */
+/** A repeat of a rotation changes nothing; throws IdempotencyKeyExpired when it comes too late. A fifth replaced secret that would sign as well is refused. */
 export function rotateSecret(command: RotateSecret, state: WebhookEndpoints): WebhookEndpointEvent[] {
   const { secrets } = endpointOf(state, command.endpoint_id);
   const done = secrets.find(({ rotationId }) => rotationId === command.rotation_id);
   if (done) {
-    requireRepeatable(done.madeAt, command.at);
+    requireIdempotent(done.madeAt, command.at);
     return [];
   }
   const former = secrets.filter(({ expiresAt }) => expiresAt !== null && expiresAt > command.at);

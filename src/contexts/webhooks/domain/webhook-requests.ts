@@ -1,6 +1,6 @@
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { requireRepeatable } from '../../../kernel/repeats.js';
+import { requireIdempotent } from '../../../kernel/idempotency.js';
 import { endpointOf, type EndpointRef, type WebhookEndpoints } from './webhook-endpoints.js';
 
 /** A synthetic delivery was requested (contract.md 12.10); `delivery_id` is its `webhook-id` header. */
@@ -48,7 +48,7 @@ export const webhookTest = request<WebhookTestRequested>('webhook_test');
 export const webhookResend = request<WebhookResendRequested>('webhook_resend');
 export const webhookRecovery = request<WebhookRecoveryRequested>('webhook_recovery');
 
-/** A repeat changes nothing; throws KeyOutlived when it comes too late. */
+/** A repeat changes nothing; throws IdempotencyKeyExpired when it comes too late. */
 export function requestTest(
   command: WebhookTestRequested['data'],
   state: WebhookTestRequested['data'] | null,
@@ -87,7 +87,7 @@ export function requestRecovery(
 }
 
 function repeated(firstAt: string, now: string): never[] {
-  requireRepeatable(firstAt, now);
+  requireIdempotent(firstAt, now);
   return [];
 }
 

@@ -1,6 +1,6 @@
 import { ApiProperty, Many, PageOf } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
-import { MAX_PAGE } from '../../../platform/http/page-query.js';
+import { MAX_PAGE } from '../../../platform/http/list-query.js';
 import { EVENT_TYPES } from '../domain/webhook-endpoints.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/retry.js';
 import { LISTED_ATTEMPTS } from '../views/deliveries.js';
@@ -27,7 +27,7 @@ export class WebhookDelivery {
   @ApiProperty({
     ...TIME,
     nullable: true,
-    description: 'Null unless pending. In the past while an attempt is under way.',
+    description: 'Null unless pending. In the past while an attempt is in flight.',
   })
   next_attempt_at!: string | null;
 
@@ -38,26 +38,26 @@ class WebhookAttempt {
   @ApiProperty({ type: 'integer', minimum: 1, description: 'Counted on over resends.' }) attempt!: number;
   @ApiProperty(TIME) started_at!: string;
 
-  @ApiProperty({ ...COUNT, description: 'Until the answer was read, or the attempt given up.' })
+  @ApiProperty({ ...COUNT, description: 'Until the response was read, or the attempt given up.' })
   latency_ms!: number;
 
   @ApiProperty({ type: 'string', enum: ['succeeded', 'failed'] }) outcome!: 'succeeded' | 'failed';
 
-  @ApiProperty({ type: 'integer', nullable: true, description: 'Null when there was no answer.' })
+  @ApiProperty({ type: 'integer', nullable: true, description: 'Null when there was no response.' })
   http_status!: number | null;
 
   @ApiProperty({
     type: 'string',
     nullable: true,
     description:
-      'Where it broke: address, dns, connect, tls, send, answer, timeout. Null when there was an answer.',
+      'Where it broke: address, dns, connect, tls, send, response, timeout. Null when there was a response.',
   })
   error_class!: string | null;
 
   @ApiProperty({ type: 'string', nullable: true, description: 'An error code or a short sentence.' })
   error!: string | null;
 
-  @ApiProperty({ type: 'string', nullable: true, description: 'The first KiB of the answer, as UTF-8.' })
+  @ApiProperty({ type: 'string', nullable: true, description: 'The first KiB of the response, as UTF-8.' })
   response_excerpt!: string | null;
 }
 

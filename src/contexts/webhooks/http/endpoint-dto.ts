@@ -18,7 +18,7 @@ export class WebhookEndpoint {
     type: 'array',
     items: { type: 'string' },
     nullable: true,
-    description: 'Types the endpoint hears of; null means all, future ones too.',
+    description: 'Types of events that the endpoint receives; null means all, future ones too.',
   })
   event_types!: readonly string[] | null;
 
@@ -33,7 +33,7 @@ export class WebhookEndpoint {
     type: 'string',
     enum: ['merchant', 'gone', 'failing'] satisfies DisableCause[],
     nullable: true,
-    description: 'By a PATCH, by an answer with 410, or by sustained failures; null while enabled.',
+    description: 'By a PATCH, by a response with 410, or by sustained failures; null while enabled.',
   })
   disabled_cause!: DisableCause | null;
 
@@ -69,7 +69,7 @@ export class WebhookEndpointStats {
 
   @ApiProperty({
     type: 'boolean',
-    description: `More than ${COUNTED} were created since the moment that was asked for; \`since\` is a later one.`,
+    description: `More than ${COUNTED} were created since the time requested; \`since\` is a later one.`,
   })
   truncated!: boolean;
 
@@ -80,13 +80,13 @@ export class WebhookEndpointStats {
     type: 'object',
     additionalProperties: COUNT,
     description:
-      'Failed attempts by error class, and by http_3xx, http_4xx, http_5xx where there was an answer.',
+      'Failed attempts by error class, and by http_3xx, http_4xx, http_5xx where there was a response.',
   })
   failures!: Readonly<Record<string, number>>;
 
   @Nested(() => Latency, {
     nullable: true,
-    description: 'Of attempts that were answered; null when none was.',
+    description: 'Of attempts that got a response; null when none did.',
   })
   latency_ms!: Latency | null;
 

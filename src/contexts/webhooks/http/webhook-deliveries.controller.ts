@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { CallingMerchant } from './webhook-endpoints.controller.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import type { MerchantCaller } from '../application/caller.js';
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
 import { RecoverWebhookEndpoint, ResendWebhookDelivery } from '../application/delivery-commands.js';
@@ -40,7 +40,7 @@ const TAG = 'Webhook deliveries';
 const EXTENSION = 'An extension of the specification.';
 const MALFORMED = 'The JSON or the Idempotency-Key is malformed.';
 const NO_ENDPOINT = 'The merchant has no such webhook endpoint.';
-const DISABLED = 'The endpoint is disabled, or the first request with this Idempotency-Key is under way.';
+const DISABLED = 'The endpoint is disabled, or the first request with this Idempotency-Key is in progress.';
 
 /** What merchants see of their deliveries, and may ask of them (contract.md 16). */
 @Controller('merchants/v1')
@@ -48,7 +48,7 @@ export class WebhookDeliveriesController {
   constructor(
     private readonly commandBus: CommandBus,
     private readonly deliveries: DeliveriesView,
-    private readonly progress: ViewProgress,
+    private readonly progress: SubscriptionProgress,
     private readonly written: WrittenWebhooks,
     private readonly endpoints: EndpointsView,
     private readonly recentStats: RecentStats,
@@ -56,11 +56,11 @@ export class WebhookDeliveriesController {
   ) {}
 
   @Get('webhook_endpoints/:id/deliveries')
-  @Operation({
+  @ApiRoute({
     id: 'listWebhookDeliveries',
     tag: TAG,
     summary: 'List deliveries to an endpoint, newest first',
-    description: `${EXTENSION} A page may hold fewer deliveries than page_size, or none, where a filter matches few of many: go on until next_cursor is null.`,
+    description: `${EXTENSION} A page may hold fewer deliveries than page_size, or none, where a filter matches few of many: continue until next_cursor is null.`,
     responses: {
       200: [WebhookDeliveriesResponse, 'One page. The list is exhausted when next_cursor is null.'],
       400: 'A filter, page_size or page_cursor is invalid; detail names it.',
@@ -77,11 +77,11 @@ export class WebhookDeliveriesController {
   }
 
   @Get('webhook_endpoints/:id/stats')
-  @Operation({
+  @ApiRoute({
     id: 'getWebhookEndpointStats',
     tag: TAG,
     summary: 'How deliveries to an endpoint went',
-    description: `${EXTENSION} Deliveries created since a moment, with all their attempts: the newest ${COUNTED} of them. Figures may be five seconds old, and reach as much further back than asked; \`since\` says how far.`,
+    description: `${EXTENSION} Deliveries created since a time, with all their attempts: the newest ${COUNTED} of them. Figures may be five seconds old, and reach as much further back than requested; \`since\` says how far.`,
     responses: {
       200: [WebhookEndpointStatsResponse, 'The figures.'],
       400: 'since is malformed, in the future or too long ago.',
@@ -99,7 +99,7 @@ export class WebhookDeliveriesController {
   }
 
   @Get('webhook_deliveries/:id')
-  @Operation({
+  @ApiRoute({
     id: 'getWebhookDelivery',
     tag: TAG,
     summary: 'Get a delivery with its attempts',
@@ -110,18 +110,18 @@ export class WebhookDeliveriesController {
     },
   })
   async get(@MerchantId() merchantId: string, @UuidParam('id', DELIVERY) id: string): Promise<Reply> {
-    await this.progress.require(DELIVERIES_SAGA);
+    await this.progress.requireCurrent(DELIVERIES_SAGA);
     const webhook_delivery = await this.deliveries.detail(merchantId, id);
     if (webhook_delivery === null) throw DomainError.notFound(DELIVERY);
     return new Reply(200, `{"webhook_delivery":${webhook_delivery}}`);
   }
 
   @Post('webhook_deliveries/:id/resend')
-  @Operation({
+  @ApiRoute({
     id: 'resendWebhookDelivery',
     tag: TAG,
     summary: 'Send a delivery again',
-    description: `${EXTENSION} It is sent at once under the same \`webhook-id\`, with a fresh timestamp and signature, and the retry schedule begins anew. An attempt that is under way counts as sent again when it succeeds; when it fails the new round follows at once.`,
+    description: `${EXTENSION} It is sent at once under the same \`webhook-id\`, with a fresh timestamp and signature, and the retry schedule begins again. An attempt in flight counts as sent again when it succeeds; when it fails the new round follows at once.`,
     responses: {
       202: [WebhookDeliveryResponse, 'The delivery is on its way.'],
       400: MALFORMED,
@@ -137,13 +137,13 @@ export class WebhookDeliveriesController {
   }
 
   @Post('webhook_endpoints/:id/recover')
-  @Operation({
+  @ApiRoute({
     id: 'recoverWebhookEndpoint',
     tag: TAG,
     summary: 'Send what an endpoint did not get',
-    description: `${EXTENSION} Every delivery created at or after \`since\` that is dropped or exhausted now is sent again, oldest first, in the background and at the pace of the receiver. What fails once more is not taken again. Test deliveries are left out. It ends early when the endpoint is disabled or deleted.`,
+    description: `${EXTENSION} Every delivery created at or after \`since\` that is dropped or exhausted now is sent again, oldest first, in the background, as fast as the receiver takes them. What fails again is not included again. Test deliveries are left out. It ends early when the endpoint is disabled or deleted.`,
     responses: {
-      202: [WebhookRecoveryResponse, 'The recovery is under way.'],
+      202: [WebhookRecoveryResponse, 'The recovery is in progress.'],
       400: MALFORMED,
       404: NO_ENDPOINT,
       409: DISABLED,
@@ -164,7 +164,7 @@ export class WebhookDeliveriesController {
   private async requireEndpoint(merchantId: string, id: string): Promise<void> {
     const [owned] = await Promise.all([
       this.endpoints.owns(merchantId, id),
-      this.progress.require(DELIVERIES_SAGA),
+      this.progress.requireCurrent(DELIVERIES_SAGA),
     ]);
     if (!owned) throw DomainError.notFound(ENDPOINT);
   }

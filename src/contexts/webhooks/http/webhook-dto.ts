@@ -1,3 +1,5 @@
+import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
+import { DAY_MS } from '../../../kernel/clock.js';
 import { Fault } from '../../../kernel/fault.js';
 import {
   ApiProperty,
@@ -17,7 +19,7 @@ import {
   type EndpointStatus,
 } from '../domain/webhook-endpoints.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { createdPage, createdPageQuery, Filter } from '../../../platform/http/page-query.js';
+import { createdPage, createdListQuery, Filter } from '../../../platform/http/list-query.js';
 import type { DeliveryFilter } from '../views/delivery-page.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/retry.js';
 import { WebhookDelivery, WebhookDeliveryDetail } from './delivery-dto.js';
@@ -26,9 +28,6 @@ import { WebhookEndpoint, WebhookEndpointStats, WebhookEndpointWithSecret } from
 /** The longest that a replaced signing secret may sign alongside the fresh one: 24 hours. */
 const OVERLAP_LIMIT_SECONDS = 86_400;
 
-/** A label is one line; half of a surrogate pair, or a NUL, would stop every read model that stores the text. */
-const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u;
-
 const DESCRIPTION_FAULT = new Fault(
   `must be a string of at most ${DESCRIPTION_LIMIT} characters without control characters`,
 );
@@ -36,7 +35,7 @@ const descriptionRule: Rule = {
   schema: { type: 'string', maxLength: DESCRIPTION_LIMIT },
   read: (value) => {
     const fits = typeof value === 'string' && [...value].length <= DESCRIPTION_LIMIT;
-    return fits && !UNPRINTABLE.test(value) ? value : DESCRIPTION_FAULT;
+    return fits && !CONTROL_CHARACTERS.test(value) ? value : DESCRIPTION_FAULT;
   },
 };
 
@@ -136,11 +135,10 @@ export class WebhookEndpointsResponse {
 
 /** Deliveries on a page when `page_size` is not given. */
 const DEFAULT_PAGE = 100;
-const DAY_MS = 86_400_000;
 const LONGEST_DAYS = 30;
 
 /** Query of GET webhook_endpoints/{id}/deliveries. */
-export class DeliveriesQuery extends createdPageQuery(DEFAULT_PAGE, 'The most deliveries per page.') {
+export class DeliveriesQuery extends createdListQuery(DEFAULT_PAGE, 'The most deliveries per page.') {
   @Filter(oneOf(DELIVERY_STATUSES), 'Only deliveries in this status.') status?: DeliveryStatus;
   @Filter(oneOf(EVENT_TYPES), 'Only deliveries of this type.') type?: EventType;
 }

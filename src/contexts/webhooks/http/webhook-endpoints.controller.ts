@@ -9,7 +9,6 @@ import {
 } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody } from '@nestjs/swagger';
-import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
   causeOf,
@@ -22,7 +21,7 @@ import {
   ticketOf,
 } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
-import { Operation } from '../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
 import type { MerchantCaller } from '../application/caller.js';
 import {
   DeleteWebhookEndpoint,
@@ -43,6 +42,7 @@ import {
   WebhookEndpointWithSecretResponse,
 } from './webhook-dto.js';
 import { WrittenWebhooks } from './written-webhooks.js';
+import { requestOf } from '../../../platform/http/request-state.js';
 
 const WHAT = 'Webhook endpoint';
 const TAG = 'Webhook endpoints';
@@ -52,7 +52,7 @@ const NO_ENDPOINT = 'The merchant has no such webhook endpoint.';
 /** The merchant of a write, its cause and its ticket. */
 export const CallingMerchant = createParamDecorator(
   (_: unknown, context: ExecutionContext): MerchantCaller => {
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const request = requestOf(context);
     const { merchantId } = merchantOf(request);
     return { merchantId, metadata: causeOf(request), ticket: ticketOf(request) };
   },
@@ -68,11 +68,11 @@ export class WebhookEndpointsController {
   ) {}
 
   @Post()
-  @Operation({
+  @ApiRoute({
     id: 'registerWebhookEndpoint',
     tag: TAG,
     summary: 'Register an endpoint',
-    description: 'This answer alone shows `signing_secret`. A merchant may have 10 endpoints.',
+    description: 'Only this response contains `signing_secret`. A merchant may have 10 endpoints.',
     responses: {
       201: [WebhookEndpointWithSecretResponse, 'The endpoint was registered, enabled.'],
       400: MALFORMED,
@@ -91,7 +91,7 @@ export class WebhookEndpointsController {
   }
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'listWebhookEndpoints',
     tag: TAG,
     summary: 'List the endpoints',
@@ -108,7 +108,7 @@ export class WebhookEndpointsController {
   }
 
   @Get(':id')
-  @Operation({
+  @ApiRoute({
     id: 'getWebhookEndpoint',
     tag: TAG,
     summary: 'Get an endpoint',
@@ -124,7 +124,7 @@ export class WebhookEndpointsController {
   }
 
   @Patch(':id')
-  @Operation({
+  @ApiRoute({
     id: 'updateWebhookEndpoint',
     tag: TAG,
     summary: 'Change an endpoint',
@@ -149,7 +149,7 @@ export class WebhookEndpointsController {
   }
 
   @Delete(':id')
-  @Operation({
+  @ApiRoute({
     id: 'deleteWebhookEndpoint',
     tag: TAG,
     summary: 'Delete an endpoint',
@@ -164,7 +164,7 @@ export class WebhookEndpointsController {
   }
 
   @Post(':id/test_delivery')
-  @Operation({
+  @ApiRoute({
     id: 'testWebhookEndpoint',
     tag: TAG,
     summary: 'Send a test delivery',
@@ -181,17 +181,17 @@ export class WebhookEndpointsController {
   }
 
   @Post(':id/rotate_secret')
-  @Operation({
+  @ApiRoute({
     id: 'rotateWebhookSecret',
     tag: TAG,
     summary: 'Rotate the signing secret',
     description:
-      'An extension. This answer alone shows the fresh `signing_secret`. Until the overlap ends `webhook-signature` holds an entry for each valid secret, the newest first.',
+      'An extension. Only this response contains the fresh `signing_secret`. Until the overlap ends `webhook-signature` holds an entry for each valid secret, the newest first.',
     responses: {
       200: [WebhookEndpointWithSecretResponse, 'The endpoint with its fresh secret.'],
       400: MALFORMED,
       404: NO_ENDPOINT,
-      409: 'Four former secrets are still valid, or a request with this Idempotency-Key is under way.',
+      409: 'Four former secrets are still valid, or a request with this Idempotency-Key is in progress.',
       422: 'overlap_seconds is no integer from 0 to 86400.',
     },
   })

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Reply } from '../../../platform/http/reply.js';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import type { Responded } from '../application/caller.js';
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
 import { DESTINATION_FRESH_MS } from '../store/destinations.js';
@@ -12,10 +12,10 @@ const TIMER_EARLY_MS = 2;
 /** Responds to writes once reads display them and deliveries follow them. */
 @Injectable()
 export class WrittenWebhooks {
-  constructor(private readonly progress: ViewProgress) {}
+  constructor(private readonly progress: SubscriptionProgress) {}
 
   async reply(status: number, { body, position }: Responded): Promise<Reply> {
-    await this.progress.reached(DELIVERIES_SAGA, position);
+    await this.progress.waitFor(DELIVERIES_SAGA, position);
     return new Reply(status, body);
   }
 

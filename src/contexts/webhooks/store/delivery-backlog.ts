@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MAX_DUE, type DueBacklog } from '../../../platform/operations/vitals.js';
+import { MAX_DUE, type DueBacklog } from '../../../platform/operations/system-report.js';
 import { Database } from '../../../platform/postgres/database.js';
 
 /** Due deliveries of `webhooks.deliveries`, as operators see them. */

@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { columnArrays } from '../../../platform/postgres/column-arrays.js';
+import { columnArrays } from '../../../platform/postgres/batches.js';
 
 /** A delivery to make: a row of `webhooks.deliveries`. */
 export interface DeliveryRow {

@@ -99,7 +99,7 @@ describe('deliveries that a sender has claimed', () => {
     const failed = (error: string): AttemptRecord => ({
       ...REFUSED,
       http_status: null,
-      failure_phase: 'answer',
+      failure_phase: 'response',
       error,
     });
     const succeeded = {

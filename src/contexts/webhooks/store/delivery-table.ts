@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { newId } from '../../../kernel/ids.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { GroupCall } from '../../../platform/background/group-call.js';
-import { columnArrays } from '../../../platform/postgres/column-arrays.js';
+import { columnArrays } from '../../../platform/postgres/batches.js';
 import type { ErrorClass, AttemptOutcome } from '../domain/retry.js';
 
 /** A sender whose last heartbeat is older than this is dead, and the deliveries it held are due again. */

@@ -1,8 +1,12 @@
 import type { PoolClient } from 'pg';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
+import { subscriptionName } from '../../../platform/projections/projection.js';
 import type { EndpointSnapshot } from '../domain/endpoint-snapshot.js';
 
-/** A row of `webhooks.endpoint_snapshots`: as of the event at `position`. Its `failures_since` is a timestamp of PostgreSQL. */
+/** The subscription at whose checkpoint the rows are. */
+export const DELIVERIES_SAGA = subscriptionName('webhooks.deliveries');
+
+/** A row of `webhooks.endpoint_snapshots`: as of the event at `position`. Its times are timestamps of PostgreSQL. */
 export type EndpointSnapshotRow = EndpointSnapshot & { readonly position: string };
 
 /**
@@ -17,8 +21,8 @@ export async function endpointSnapshotsOf(
     ...new Set(events.map(({ data }) => data[field]).filter((id) => id !== undefined)),
   ];
   const snapshots = (where: string): string =>
-    `select endpoint_id, merchant_id, url, event_types, sealed_signing_secret, former_secrets, status,
-       failures_since::text, position
+    `select endpoint_id, merchant_id, url, description, event_types, sealed_signing_secret, former_secrets, status,
+       disabled_cause, disabled_at::text, failures_since::text, created_at::text, updated_at::text, position
      from webhooks.endpoint_snapshots where ${where}`;
   const found = await tx.query<EndpointSnapshotRow>(
     `${snapshots(`merchant_id = any($1::uuid[]) and status <> 'deleted'`)}
@@ -34,15 +38,18 @@ export async function saveEndpointSnapshots(
 ): Promise<void> {
   if (snapshots.length === 0) return;
   await tx.query(
-    `insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, event_types, sealed_signing_secret, former_secrets,
-       status, failures_since, position)
-     select endpoint_id, merchant_id, url, nullif(event_types, 'null'), sealed_signing_secret, former_secrets,
-       status, failures_since, position
-     from jsonb_to_recordset($1) as snapshot (endpoint_id uuid, merchant_id uuid, url text, event_types jsonb,
-       sealed_signing_secret text, former_secrets jsonb, status text, failures_since timestamptz, position text)
-     on conflict (endpoint_id) do update set url = excluded.url, event_types = excluded.event_types,
-       sealed_signing_secret = excluded.sealed_signing_secret, former_secrets = excluded.former_secrets,
-       status = excluded.status, failures_since = excluded.failures_since, position = excluded.position`,
+    `insert into webhooks.endpoint_snapshots (endpoint_id, merchant_id, url, description, event_types,
+       sealed_signing_secret, former_secrets, status, disabled_cause, disabled_at, failures_since, created_at,
+       updated_at, position)
+     select endpoint_id, merchant_id, url, description, nullif(event_types, 'null'),
+       sealed_signing_secret, former_secrets, status, disabled_cause, disabled_at, failures_since, created_at,
+       updated_at, position
+     from jsonb_populate_recordset(null::webhooks.endpoint_snapshots, $1)
+     on conflict (endpoint_id) do update set url = excluded.url, description = excluded.description,
+       event_types = excluded.event_types, sealed_signing_secret = excluded.sealed_signing_secret,
+       former_secrets = excluded.former_secrets, status = excluded.status, disabled_cause = excluded.disabled_cause,
+       disabled_at = excluded.disabled_at, failures_since = excluded.failures_since,
+       updated_at = excluded.updated_at, position = excluded.position`,
     [JSON.stringify(snapshots)],
   );
 }

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
-import { columnArrays } from '../../../platform/postgres/column-arrays.js';
+import { NIL_UUID } from '../../../kernel/ids.js';
+import { columnArrays } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { scheduleWork } from '../../../platform/work/work-items.js';
 
 /** Deliveries read in one transaction; also how many may be due before more become due. */
 export const RECOVERY_CHUNK = 1000;
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** A recovery to carry out: a row of `webhooks.recoveries`. */
 export interface RecoveryRow {
@@ -83,7 +83,7 @@ const OLDEST = `
 const RECOVER = `
   with recovery as (
     select *, coalesce(after_created_at, since) as from_created_at,
-      coalesce(after_delivery_id, '${FIRST_ID}') as from_delivery_id
+      coalesce(after_delivery_id, '${NIL_UUID}') as from_delivery_id
     from webhooks.recoveries where recovery_id = $1
   ), read_rows as materialized (
     select delivery.delivery_id, delivery.created_at, accepted_at from recovery cross join lateral (

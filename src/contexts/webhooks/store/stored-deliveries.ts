@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { CheckedTables } from '../../../platform/context.js';
-import { everyRow } from '../../../platform/postgres/chunks.js';
+import { everyRow } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { EndpointSnapshot } from '../domain/endpoint-snapshot.js';
 import type { DeliveryStatus } from '../domain/retry.js';
@@ -101,7 +101,8 @@ export class CheckedDeliveries {
 
   async snapshots(): Promise<readonly EndpointSnapshot[]> {
     return this.tables.query<EndpointSnapshot>(
-      `select endpoint_id, merchant_id, url, event_types, status, sealed_signing_secret, former_secrets from webhooks.endpoint_snapshots`,
+      `select endpoint_id, merchant_id, url, description, event_types, status, disabled_cause, disabled_at, created_at,
+         updated_at, sealed_signing_secret, former_secrets from webhooks.endpoint_snapshots`,
       [],
     );
   }

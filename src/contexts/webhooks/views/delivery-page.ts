@@ -69,7 +69,7 @@ async function readPage(
   const params: unknown[] = [];
   const parameter: Parameter = (value) => `$${params.push(value)}`;
   const lanes = endpointIds === null ? null : `${parameter(endpointIds)}::uuid[]`;
-  const place = placeOf(filter, parameter);
+  const place = cursorConditions(filter, parameter);
   const isIndexed = lanes === null && filter.status === 'exhausted';
   const conditions = [
     ...(filter.status === undefined || isIndexed ? [] : [`state = ${parameter(filter.status)}`]),
@@ -100,7 +100,7 @@ async function readPage(
   };
 }
 
-function placeOf(filter: DeliveryFilter, parameter: Parameter): string[] {
+function cursorConditions(filter: DeliveryFilter, parameter: Parameter): string[] {
   return [
     ...pageConditions(filter, 'delivery_id', parameter),
     ...(filter.from === undefined ? [] : [`created_at >= ${parameter(filter.from)}::timestamptz`]),

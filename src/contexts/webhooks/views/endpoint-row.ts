@@ -1,8 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { DisableCause, EndpointStatus } from '../domain/webhook-endpoints.js';
 
-/** A row of `webhooks.endpoints`. */
-@Entity({ schema: 'webhooks', name: 'endpoints' })
+/** What lists display of a row of `webhooks.endpoint_snapshots`: no secrets. */
+@Entity({ schema: 'webhooks', name: 'endpoint_snapshots' })
 export class EndpointRow {
   @PrimaryColumn('uuid', { name: 'endpoint_id' }) id!: string;
   @Column('uuid') merchantId!: string;

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { ViewProgress } from '../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { mergedKeysetPage, ReadModels, type KeysetPage } from '../../../platform/read-models/read-models.js';
 import { endpointJson, type EndpointJson, type EndpointStatus } from '../domain/webhook-endpoints.js';
+import { DELIVERIES_SAGA } from '../store/endpoint-snapshots.js';
 import { FailingEndpoints } from '../store/failing-endpoints.js';
 import { EndpointRow } from './endpoint-row.js';
-import { ENDPOINTS_VIEW } from './endpoints-projection.js';
 
 export interface EndpointsFilter extends KeysetPage {
   /** Null: of every merchant. */
@@ -27,13 +27,12 @@ export class EndpointsList {
   constructor(
     private readonly models: ReadModels,
     private readonly failing: FailingEndpoints,
-    private readonly progress: ViewProgress,
+    private readonly progress: SubscriptionProgress,
   ) {}
 
   /** Newest first. */
   async page(filter: EndpointsFilter): Promise<EndpointsPage> {
-    // Late reads are better than none while it is behind.
-    await this.progress.current(ENDPOINTS_VIEW);
+    await this.progress.catchUp(DELIVERIES_SAGA);
     const { merchantIds } = filter;
     if (merchantIds?.length === 0) return { webhook_endpoints: [], next_cursor: null };
     const queries = await Promise.all((merchantIds ?? [null]).map((id) => this.query(id, filter)));

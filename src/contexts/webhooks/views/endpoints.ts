@@ -19,7 +19,7 @@ export class EndpointsView {
   /** The merchant's endpoints, oldest first. */
   async list(merchantId: string): Promise<EndpointJson[]> {
     const { byId } = await this.loop.loadForDisplay(webhookEndpoints, merchantId);
-    return this.withFailures([...byId.values()].toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)));
+    return this.withFailures([...byId.values()].toSorted((a, b) => (cursorOf(a) < cursorOf(b) ? -1 : 1)));
   }
 
   async find(merchantId: string, id: string): Promise<EndpointJson | null> {
@@ -37,6 +37,6 @@ export class EndpointsView {
   }
 }
 
-function placeOf({ createdAt, id }: Endpoint): string {
+function cursorOf({ createdAt, id }: Endpoint): string {
   return `${createdAt} ${id}`;
 }

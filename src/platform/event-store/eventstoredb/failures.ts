@@ -31,7 +31,7 @@ const UNAVAILABLE_TYPES = [
   UnavailableError,
 ] as const;
 /** What a server says that is about to stop or not yet there; some of it comes as an unknown error, without a status. */
-const UNAVAILABLE_WORDS =
+const UNAVAILABLE_MESSAGES =
   /discover|no leader|server is not ready|rst_stream|goaway|session|socket|econn|shut(ting)? ?down/i;
 
 /** The request, or the rights of the service, are at fault: no later attempt fares better. */
@@ -44,7 +44,7 @@ function isServerUnavailable(error: unknown): boolean {
   if (UNAVAILABLE_TYPES.some((type) => error instanceof type)) return true;
   if (error instanceof EventStoreRefusal || refusal(error) !== null) return false;
   if (!types.isNativeError(error)) return false;
-  return ('code' in error && UNAVAILABLE_CODES.has(error.code)) || UNAVAILABLE_WORDS.test(error.message);
+  return ('code' in error && UNAVAILABLE_CODES.has(error.code)) || UNAVAILABLE_MESSAGES.test(error.message);
 }
 
 export function isNoStream(error: unknown): boolean {

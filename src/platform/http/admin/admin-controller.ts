@@ -8,6 +8,7 @@ import { RequestTicket } from '../../idempotency/ticket.js';
 import { documentUuid, uuidIn } from '../decorators.js';
 import { CONSOLE_PAGE } from './listeners.js';
 import { Callers, ScopedController, ScopesGuard, type ScopedCaller } from './scoped-controller.js';
+import { requestOf } from '../request-state.js';
 
 /** Who calls the admin API: a person, by an admin key or a session of the console. */
 export interface AdminCaller extends Requester, ScopedCaller {
@@ -31,13 +32,9 @@ class AdminGuard extends ScopesGuard {
   }
 }
 
-/** A controller of the admin API, `/admin/v1/<path>`. Each of its routes declares its `scopes` in `@Operation`. */
+/** A controller of the admin API, `/admin/v1/<path>`. Each of its routes declares its `scopes` in `@ApiRoute`. */
 export const AdminController = (path = ''): ClassDecorator =>
   ScopedController(CONSOLE_PAGE, `admin/v1/${path}`, AdminGuard);
-
-function requestOf(context: ExecutionContext): FastifyRequest {
-  return context.switchToHttp().getRequest<FastifyRequest>();
-}
 
 /** The {@link AdminCaller}. */
 export const Caller = createParamDecorator(

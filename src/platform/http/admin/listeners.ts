@@ -1,8 +1,8 @@
-import type { PageWords } from '../pages/document.js';
+import type { PageMessages } from '../pages/document.js';
 import type { Locale } from '../pages/locale.js';
 import type { Page } from '../pages/page.js';
 
-const WORDS: PageWords = {
+const MESSAGES: PageMessages = {
   loading: 'Loading…',
   noScript: 'This page needs JavaScript.',
   refusedLink: 'Not available',
@@ -12,7 +12,7 @@ const WORDS: PageWords = {
   refusedTrouble: 'Something went wrong',
   refusedTroubleText: 'Try again. If it keeps failing, contact support with the time of this message.',
 };
-const ENGLISH: Readonly<Record<Locale, PageWords>> = { en: WORDS, es: WORDS, de: WORDS };
+const ENGLISH: Readonly<Record<Locale, PageMessages>> = { en: MESSAGES, es: MESSAGES, de: MESSAGES };
 
 /** The admin API and the console, `{admin_url}` (admin-api.md 1). */
 export const CONSOLE_PAGE: Page = {
@@ -20,8 +20,8 @@ export const CONSOLE_PAGE: Page = {
   path: '/console',
   role: 'admin',
   port: ({ adminPort }) => adminPort,
-  words: ENGLISH,
-  media: "img-src 'self' data:; require-trusted-types-for 'script'; trusted-types 'none'",
+  messages: ENGLISH,
+  media: "img-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'",
   requestTimeoutMs: 15_000,
 };
 

@@ -1,8 +1,8 @@
 import { createParamDecorator, Injectable, SetMetadata, type ExecutionContext } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
-import { SCOPES_KEY } from '../../openapi/operation.js';
+import { SCOPES_KEY } from '../../openapi/route.js';
 import { PORTAL_PAGE } from './listeners.js';
 import { Callers, ScopedController, ScopesGuard, type ScopedCaller } from './scoped-controller.js';
+import { requestOf } from '../request-state.js';
 
 /** A person of a merchant, by a session of the portal (admin-api.md 6). */
 export interface PortalCaller extends ScopedCaller {
@@ -34,6 +34,5 @@ export const PortalScopes = (...scopes: readonly string[]): MethodDecorator =>
 
 /** The {@link PortalCaller}. */
 export const PortalVisitor = createParamDecorator(
-  (_: unknown, context: ExecutionContext): PortalCaller =>
-    context.switchToHttp().getRequest<FastifyRequest>().edge.visitor as PortalCaller,
+  (_: unknown, context: ExecutionContext): PortalCaller => requestOf(context).edge.visitor as PortalCaller,
 );

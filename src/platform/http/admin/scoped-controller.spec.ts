@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Get } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { Operation } from '../../openapi/operation.js';
+import { ApiRoute } from '../../openapi/route.js';
 import { BodyPipe } from '../validation.js';
 import { AdminController } from './admin-controller.js';
 import { Callers, ScopesGuard, type ScopedCaller } from './scoped-controller.js';
@@ -13,7 +13,7 @@ const words = { id: 'x', tag: 'x', summary: 'x', responses: {} };
 
 class Routes {
   @Get()
-  @Operation({ ...words, scopes: ['payouts:read', 'users:read'] })
+  @ApiRoute({ ...words, scopes: ['payouts:read', 'users:read'] })
   read() {}
 }
 
@@ -42,7 +42,7 @@ describe('a controller whose routes need scopes', () => {
   it('stops the boot when a route declares none', () => {
     class Undeclared {
       @Get()
-      @Operation(words)
+      @ApiRoute(words)
       read() {}
     }
     expect(() => AdminController('things')(Undeclared)).toThrow('Undeclared.read declares no scopes');

@@ -11,7 +11,7 @@ import {
 } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/internal';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { SCOPES_KEY } from '../../openapi/operation.js';
+import { SCOPES_KEY } from '../../openapi/route.js';
 import { requireScopes } from '../../operations/scopes.js';
 import { KeyedRequests } from '../keyed-requests.js';
 import { PageController, PageResponded, type Page } from '../pages/page.js';

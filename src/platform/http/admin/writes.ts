@@ -1,5 +1,5 @@
 import { Fault } from '../../../kernel/fault.js';
-import { UNPRINTABLE } from '../../../kernel/label.js';
+import { CONTROL_AND_LINE_SEPARATORS } from '../../../kernel/text.js';
 import { ApiProperty, Field, type Rule } from '../../dto/field.js';
 import { text } from '../../dto/rules.js';
 import type { OperationOutcome, OperationRequest } from '../../operations/operations.js';
@@ -23,7 +23,7 @@ function line(min: number, max: number): Rule {
     const trimmed = value.trim();
     const length = [...trimmed].length;
     if (length < min || length > max) return new Fault(`must have ${min} to ${max} characters`);
-    return UNPRINTABLE.test(trimmed)
+    return CONTROL_AND_LINE_SEPARATORS.test(trimmed)
       ? new Fault('must not contain control characters')
       : withoutSecret(trimmed);
   });

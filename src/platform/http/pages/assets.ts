@@ -8,6 +8,7 @@ const PLACES = ['../../../../widgets', '../../../../dist/widgets'];
 const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
   txt: 'text/plain; charset=utf-8',
 };
 const FOREVER = 'public, max-age=31536000, immutable';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SUSPENDED } from '../authentication.js';
-import type { Problem } from '../problem.js';
+import type { HttpProblem } from '../problem.js';
 import { readAssets } from './assets.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { Locale } from './locale.js';
@@ -10,7 +10,7 @@ import { PAGE_STYLE } from './page-style.js';
 
 type Texts<Kind extends string> = `refused${Kind}` | `refused${Kind}Text`;
 /** What every page says. Without words for `Suspended` and `Closing` a page displays those for `Link`. */
-export type PageWords = Readonly<
+export type PageMessages = Readonly<
   Record<'loading' | 'noScript' | Texts<'Link' | 'TooOften' | 'Trouble'>, string> &
     Partial<Record<Texts<'Suspended' | 'Closing'>, string>>
 >;
@@ -56,16 +56,20 @@ interface Opened {
 export function sendPage(reply: FastifyReply, page: Page, opened: Opened): void {
   const { locale, framedBy, facts, title, heading } = opened;
   const { script, style } = readAssets(page.name);
-  const words = page.words[locale];
+  const messages = page.messages[locale];
   const head = `<link rel="stylesheet" href="${page.path}/assets/${style}">
 <script src="${page.path}/assets/${script}" defer></script>`;
   const main = `<main data-facts="${escapeHtml(JSON.stringify(facts))}">
 <h1>${escapeHtml(heading)}</h1>
-<p class="lead">${escapeHtml(opened.text ?? words.loading)}</p>
-<noscript><p>${escapeHtml(words.noScript)}</p></noscript>
+<p class="lead">${escapeHtml(opened.text ?? messages.loading)}</p>
+<noscript><p>${escapeHtml(messages.noScript)}</p></noscript>
 </main>`;
   reply.header('vary', 'accept-language');
-  sendHtml(reply, policyOf("'self'", page.media, framedBy), layout(title, head, main, locale));
+  sendHtml(
+    reply,
+    policyOf("'self'", page.media, framedBy),
+    layout(page, { title, head, body: main, lang: locale }),
+  );
 }
 
 /** Sends the document of an application: its script finds the page by the path. Throws `not_found` for another request. */
@@ -80,36 +84,46 @@ export function sendApplication(
 }
 
 /** Sends a document without a script, which no site may frame. `body` is HTML. */
-export function sendPlainPage(reply: FastifyReply, heading: string, body: string, lang: Locale): void {
+export function sendPlainPage(
+  reply: FastifyReply,
+  page: Pick<Page, 'path'>,
+  { heading, body, lang }: { readonly heading: string; readonly body: string; readonly lang: Locale },
+): void {
   const nonce = randomBytes(16).toString('base64');
   const head = `<style nonce="${nonce}">${PAGE_STYLE}</style>`;
   const main = `<main>\n<h1>${escapeHtml(heading)}</h1>\n${body}\n</main>`;
-  const policy = policyOf(`'nonce-${nonce}'`, 'img-src data:', []);
-  sendHtml(reply, policy, layout(heading, head, main, lang));
+  const policy = policyOf(`'nonce-${nonce}'`, "img-src 'self'", []);
+  sendHtml(reply, policy, layout(page, { title: heading, head, body: main, lang }));
 }
 
 /** For people who followed a link that does not work; the service's own words are below in small print. */
-export function sendRefusal(reply: FastifyReply, problem: Problem, words: PageWords, lang: Locale): void {
+export function sendRefusal(reply: FastifyReply, page: Page, problem: HttpProblem, lang: Locale): void {
+  const messages = page.messages[lang];
   const kind = kindOf(problem);
-  const heading = words[`refused${kind}`] ?? words.refusedLink;
-  const text = words[`refused${kind}Text`] ?? words.refusedLinkText;
+  const heading = messages[`refused${kind}`] ?? messages.refusedLink;
+  const text = messages[`refused${kind}Text`] ?? messages.refusedLinkText;
   const body = `<p class="lead">${escapeHtml(text)}</p>\n<p class="small">${escapeHtml(problem.detail)}</p>`;
   reply.status(problem.status).headers(problem.headers ?? {});
-  sendPlainPage(reply, heading, body, lang);
+  sendPlainPage(reply, page, { heading, body, lang });
 }
 
-function kindOf(problem: Problem): 'Link' | 'TooOften' | 'Trouble' | 'Suspended' | 'Closing' {
+function kindOf(problem: HttpProblem): 'Link' | 'TooOften' | 'Trouble' | 'Suspended' | 'Closing' {
   if (problem === SUSPENDED) return 'Suspended';
   if (problem.status >= 500) return 'Trouble';
   if (problem.status === 429) return 'TooOften';
   return problem.status === 409 ? 'Closing' : 'Link';
 }
 
-const ICON =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%232446c8'/%3E%3Cpath d='M4.5 8.2l2.4 2.4 4.6-5' fill='none' stroke='%23fff' stroke-width='1.8'/%3E%3C/svg%3E";
+interface Layout {
+  readonly title: string;
+  /** HTML, like `body`. */
+  readonly head: string;
+  readonly body: string;
+  readonly lang: Locale;
+}
 
-/** A whole document. `head` and `body` are HTML. */
-function layout(title: string, head: string, body: string, lang: Locale): string {
+/** A whole document. */
+function layout({ path }: Pick<Page, 'path'>, { title, head, body, lang }: Layout): string {
   return `<!doctype html>
 <html lang="${escapeHtml(lang)}">
 <head>
@@ -117,7 +131,7 @@ function layout(title: string, head: string, body: string, lang: Locale): string
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${escapeHtml(title)}</title>
-<link rel="icon" href="${ICON}">
+<link rel="icon" href="${path}/assets/icon.svg">
 ${head}
 </head>
 <body>

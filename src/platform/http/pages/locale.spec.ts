@@ -22,6 +22,6 @@ describe('the language of a page', () => {
     ['constructor, __proto__', 'en'],
     [`${'fr,'.repeat(100_000)}de`, 'en'],
   ])('for %.60j is %s', (header, locale) => {
-    expect(chooseLocale(header, ['en', 'es', 'de'])).toBe(locale);
+    expect(chooseLocale(header)).toBe(locale);
   });
 });

@@ -10,10 +10,10 @@ const RANGE = /^([a-z]{1,8})(?:-[a-z0-9]{1,8})*$|^\*$/;
 const WEIGHT = /^q=([01](?:\.[0-9]{0,3})?)$/;
 
 /**
- * The first of `locales` with the highest weight in an `Accept-Language` (RFC 9110, 12.5.4): `es-MX` gets `es`. One that the
+ * The first of {@link LOCALES} with the highest weight in an `Accept-Language` (RFC 9110, 12.5.4): `es-MX` gets `es`. One that the
  * header excludes (`q=0`) is chosen after all others; the first is the default.
  */
-export function chooseLocale<L extends string>(header: string | undefined, locales: readonly [L, ...L[]]): L {
+export function chooseLocale(header: string | undefined): Locale {
   const weights = new Map<string, number>();
   for (const part of (header ?? '').toLowerCase().split(',', MAX_RANGES)) {
     const [range = '', parameter = 'q=1'] = part.split(';').map((each) => each.trim());
@@ -23,11 +23,11 @@ export function chooseLocale<L extends string>(header: string | undefined, local
     const name = tag[1] ?? '*';
     weights.set(name, Math.max(weights.get(name) ?? 0, Math.min(1, Number(weight[1]))));
   }
-  const weightOf = (locale: L): number => weights.get(locale) ?? weights.get('*') ?? 0;
-  return locales.reduce((best, each) => (weightOf(each) > weightOf(best) ? each : best));
+  const weightOf = (locale: Locale): number => weights.get(locale) ?? weights.get('*') ?? 0;
+  return LOCALES.reduce<Locale>((best, each) => (weightOf(each) > weightOf(best) ? each : best), LOCALES[0]);
 }
 
 /** The language of the page that a browser requests. */
 export function localeOf({ headers }: Pick<FastifyRequest, 'headers'>): Locale {
-  return chooseLocale<Locale>(headers['accept-language'], LOCALES);
+  return chooseLocale(headers['accept-language']);
 }

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { eventually } from '../../../../test/support/eventually.js';
 import { readConfig } from '../../../composition.js';
-import { WORDS } from '../../../contexts/onboarding/words/words.js';
+import { MESSAGES } from '../../../contexts/onboarding/messages/messages.js';
 import { ConfigModule } from '../../config/config.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { TelemetryModule } from '../../telemetry/telemetry.module.js';
@@ -19,7 +19,7 @@ const pageOf = (name: string, requestTimeoutMs = 15_000): Page => ({
   path: `/${name}`,
   role: 'widget',
   port: () => 0,
-  words: WORDS,
+  messages: MESSAGES,
   requestTimeoutMs,
   media: "img-src 'self'",
 });
@@ -59,6 +59,16 @@ class ShopController {
 
 @PageController(DESK, 'desk')
 class DeskController {
+  @Get('/*')
+  open() {
+    throw DomainError.notFound('Page');
+  }
+
+  @PageCall('orders/:id')
+  change() {
+    return {};
+  }
+
   @Get('work')
   work() {
     throw new Error('broken');
@@ -100,7 +110,7 @@ describe('pages', () => {
     const { adapter, shop, desk, at } = await started();
     const statuses = async (port: number) =>
       Promise.all(
-        ['/shop/goods', '/desk/work', '/onboarding/assets/licenses.txt', '/pay/assets/licenses.txt'].map(
+        ['/shop/goods', '/desk/work', '/onboarding/assets/licenses.txt', '/pay/assets/icon.svg'].map(
           async (path) => (await at(port, path)).status,
         ),
       );
@@ -108,8 +118,25 @@ describe('pages', () => {
     expect(await statuses(desk)).toEqual([404, 500, 404, 200]);
     expect(adapter.routes.list()).toEqual([]);
     expect((await at(desk, '/health/live')).status).toBe(200);
+    expect((await at(desk, '/pay/assets/icon.svg')).headers.get('content-type')).toBe('image/svg+xml');
     const malformed = await at(desk, '/%');
     expect([malformed.status, malformed.headers.get('x-content-type-options')]).toEqual([400, 'nosniff']);
+  });
+
+  it('405 with Allow for a method that a path does not know, also where an application has every path', async () => {
+    const { shop, desk, at } = await started();
+    const refused = async (port: number, path: string, init?: RequestInit) => {
+      const response = await at(port, path, init);
+      return [response.status, response.headers.get('allow')];
+    };
+    expect(await refused(shop, '/shop/goods', { method: 'POST' })).toEqual([405, 'GET, HEAD']);
+    expect(await refused(shop, '/shop/orders')).toEqual([405, 'POST']);
+    expect(await refused(shop, '/shop/nothing', { method: 'POST' })).toEqual([404, null]);
+    expect(await refused(desk, '/desk/orders/7', { method: 'PATCH' })).toEqual([405, 'POST']);
+    expect(await refused(desk, '/desk/orders/7')).toEqual([405, 'POST']);
+    expect(await refused(desk, '/desk/orders')).toEqual([404, null]);
+    const html = { headers: { accept: 'text/html' } };
+    expect(await refused(desk, '/desk/orders/7', html)).toEqual([404, null]);
   });
 
   it('have no other methods than GET and POST', () => {

@@ -27,8 +27,9 @@ import { causeOf } from '../decorators.js';
 import { isJsonMediaType, parseJsonBody } from '../json-body.js';
 import { Refusal, WRONG_MEDIA_TYPE } from '../problem.js';
 import { isDeclaredTooLarge, MemoryBudget, readBody, tooLarge } from '../request-body.js';
-import type { PageWords } from './document.js';
+import type { PageMessages } from './document.js';
 import { localeOf, type Locale } from './locale.js';
+import { requestOf } from '../request-state.js';
 
 /**
  * A page for people, with its own listener (its own origin). A context declares it once and serves it with
@@ -42,7 +43,7 @@ export interface Page {
   /** Processes with this role serve it. */
   readonly role: Exclude<Config['roles'][number], 'api' | 'worker'>;
   readonly port: (config: Config) => number;
-  readonly words: Readonly<Record<Locale, PageWords>>;
+  readonly messages: Readonly<Record<Locale, PageMessages>>;
   /** What it may load and display besides scripts and styles: directives of CSP. */
   readonly media: string;
   /** How long a browser may take to send a request. */
@@ -108,7 +109,7 @@ export type Visit<Visitor = unknown> = Visitor & {
   readonly cause: EventMetadata;
 };
 export const Visit = createParamDecorator((_: unknown, context: ExecutionContext): Visit => {
-  const request = context.switchToHttp().getRequest<FastifyRequest>();
+  const request = requestOf(context);
   const { ip, edge } = request;
   return { ...(edge.visitor as object), ip, locale: localeOf(request), cause: causeOf(request) };
 });

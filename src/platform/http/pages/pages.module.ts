@@ -14,7 +14,7 @@ import { CONFIG, type Config } from '../../config/config.js';
 import { Idempotency } from '../../idempotency/idempotency.js';
 import { HealthRegistry } from '../../telemetry/health.js';
 import { Log } from '../../telemetry/logger.js';
-import { Arrivals, listenerOptions, noticeProxies } from '../arrivals.js';
+import { ListenerChecks, listenerOptions, noticeProxies } from '../listener-checks.js';
 import {
   connectionBounds,
   drainHttp,
@@ -26,9 +26,10 @@ import type { EdgeAdapter } from '../fastify-adapter.js';
 import { KeyedRequests } from '../keyed-requests.js';
 import { serveHealth } from '../metrics-server.js';
 import { toProblem } from '../problem-filter.js';
-import { sendProblem, type Problem } from '../problem.js';
+import { sendProblem, type HttpProblem } from '../problem.js';
 import { settleBody } from '../request-body.js';
 import { recordRequest } from '../request-state.js';
+import { RouteTable } from '../route-table.js';
 import { readAssets, sendAsset } from './assets.js';
 import { acceptsHtml, sendRefusal } from './document.js';
 import { localeOf } from './locale.js';
@@ -80,10 +81,16 @@ export class PagesModule implements OnApplicationBootstrap, BeforeApplicationShu
   }
 }
 
+/** The route of an application, whose script finds the page by the path. */
+function isEveryPath(url: string): boolean {
+  return url.endsWith('*');
+}
+
 /** Serves one page: its routes, its built files, health, and refusals that people can read. */
 class PageListener implements Drainable {
   readonly connections: ConnectionGuard;
   private readonly routes: FastifyInstance;
+  private readonly table = new RouteTable();
   private draining = false;
 
   constructor(
@@ -108,7 +115,7 @@ class PageListener implements Drainable {
     this.routes = routes;
     this.connections = guardConnections(routes.server, connectionBounds(config));
     noticeProxies(routes.server, config, log);
-    this.observe(new Arrivals(config));
+    this.observe(new ListenerChecks(config));
     routes.decorateRequest('edge');
     routes.removeAllContentTypeParsers();
     // Bodies are read by PageBody, once the guards of a route have let a request in.
@@ -148,9 +155,12 @@ class PageListener implements Drainable {
     });
   }
 
-  private observe(arrivals: Arrivals): void {
+  private observe(checks: ListenerChecks): void {
+    this.routes.addHook('onRoute', ({ method, url }) => {
+      if (!isEveryPath(url)) this.table.add(method, url);
+    });
     this.routes.addHook('onRequest', (request, reply, done) => {
-      const refusal = arrivals.receive(request, reply);
+      const refusal = checks.receive(request, reply) ?? this.wrongMethod(request);
       reply.header('x-content-type-options', 'nosniff');
       request.edge.route = request.routeOptions.url ?? null;
       if (refusal === null) done();
@@ -169,6 +179,13 @@ class PageListener implements Drainable {
     });
   }
 
+  /** Of a path that a program calls; at the same path people may find a page. */
+  private wrongMethod(request: FastifyRequest): HttpProblem | null {
+    const { url } = request.routeOptions;
+    const isRoute = url !== undefined && !isEveryPath(url);
+    return isRoute || acceptsHtml(request) ? null : this.table.wrongMethod(request);
+  }
+
   /** What went wrong inside is for the log alone. */
   private refuse(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
     const problem = toProblem(error);
@@ -177,7 +194,7 @@ class PageListener implements Drainable {
   }
 
   /** A document for people who navigate, problem details for everybody else; no page may frame either. */
-  private send(request: FastifyRequest, reply: FastifyReply, problem: Problem): void {
+  private send(request: FastifyRequest, reply: FastifyReply, problem: HttpProblem): void {
     // No hook ran for a malformed path.
     reply.header('x-content-type-options', 'nosniff');
     if (!acceptsHtml(request)) {
@@ -186,6 +203,6 @@ class PageListener implements Drainable {
       return;
     }
     const locale = localeOf(request);
-    sendRefusal(reply, problem, this.page.words[locale], locale);
+    sendRefusal(reply, this.page, problem, locale);
   }
 }

@@ -3,7 +3,7 @@ import { deriveId } from '../../../../src/kernel/ids.js';
 import { DomainError } from '../../../../src/kernel/domain-error.js';
 import type { RecordedEvent } from '../../../../src/platform/event-store/port.js';
 import { InMemoryEventStore, type Memory } from '../../../support/in-memory-event-store.js';
-import { operationsOn, requesterOf } from '../../../support/operations/bench.js';
+import { operationsOn, requesterOf } from '../../../support/operations/operations-harness.js';
 import type { Random } from '../random.js';
 import { InterleavedStore, Killed } from './interleaved-store.js';
 

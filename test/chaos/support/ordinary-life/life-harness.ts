@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../../../bench/support/wait.js';
 import { rpc } from '../../../../sandbox/chain.js';
-import type { programOf } from '../../../../src/operator.js';
-import type { Run } from '../../../support/programs/operator.js';
+import type { programOf } from '../../../../src/cli.js';
+import type { Run } from '../../../support/programs/cli.js';
 import { areCovered } from '../books.js';
 import type { ServiceProcess } from '../service-process.js';
 import { Shared } from '../shared.js';
@@ -12,7 +12,7 @@ import type { Treasury } from '../treasury.js';
 import { Tally, type Verdict } from '../verdict.js';
 
 /** Of the build: what runs this suite writes no types of constructors, which Nest needs. */
-const OPERATOR = new URL('../../../../dist/src/operator.js', import.meta.url).href;
+const CLI = new URL('../../../../dist/src/cli.js', import.meta.url).href;
 const BLOCK_MS = 500;
 const SETTLE_MS = 180_000;
 /** In batches: the first key of the ledger signs all later ones. */
@@ -72,12 +72,12 @@ export class LifeHarness {
 
   /** An operator's program, with the master key. */
   async operate(name: string, ...args: readonly string[]): Promise<Run> {
-    const operator = (await import(OPERATOR)) as { readonly programOf: typeof programOf };
+    const cli = (await import(CLI)) as { readonly programOf: typeof programOf };
     let printed = '';
     let exitCode: number | null = null;
     const print = (text: string): void => void (printed += `${text}\n`);
     const exit = (code: number): void => void (exitCode = code);
-    const program = await operator.programOf(name, { env: this.programEnv, print, exit });
+    const program = await cli.programOf(name, { env: this.programEnv, print, exit });
     try {
       await program.parseAsync(args, { from: 'user' });
       return { printed, exitCode };

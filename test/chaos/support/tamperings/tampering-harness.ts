@@ -4,7 +4,7 @@ import { call, type Credentials } from '../../../../bench/support/sign.js';
 import { eventually } from '../../../../bench/support/wait.js';
 import type { LedgerFinding } from '../../../../src/contexts/audit/domain/findings.js';
 import { ExchangeClient } from '../../../support/exchange/exchange-client.js';
-import { invoke } from '../../../support/programs/operator.js';
+import { invoke } from '../../../support/programs/cli.js';
 import { TestReceiver } from '../../../support/webhooks/receiver.js';
 import { areCovered } from '../books.js';
 import { SALE } from '../orders/order-facts.js';

@@ -7,7 +7,7 @@ import { describeFinding, type LedgerFinding } from '../../../../src/contexts/au
 import { MerkleTree } from '../../../../src/contexts/audit/domain/merkle-tree.js';
 import { hashOfHead, headText, type SignedHead } from '../../../../src/contexts/audit/domain/signed-head.js';
 import { PostgresEventStore } from '../../../../src/platform/event-store/postgres/postgres-event-store.js';
-import { invoke } from '../../../support/programs/operator.js';
+import { invoke } from '../../../support/programs/cli.js';
 import type { Random } from '../random.js';
 import type { Group, StoredRow, Verified } from './tampering-harness.js';
 

@@ -118,8 +118,8 @@ async function rowsOf(pool: pg.Pool): Promise<Row[]> {
        coalesce(a.outcomes, '{}') as outcomes, coalesce(a.sent, 0) as sent, coalesce(a.maybe_sent, 0) as "maybeSent"
      from webhooks.deliveries d left join (
        select delivery_id, array_agg(outcome order by attempt) as outcomes,
-         count(*) filter (where http_status is not null or failure_phase in ('send', 'answer'))::int as sent,
-         count(*) filter (where http_status is not null or failure_phase in ('send', 'answer', 'timeout'))::int as maybe_sent
+         count(*) filter (where http_status is not null or failure_phase in ('send', 'response'))::int as sent,
+         count(*) filter (where http_status is not null or failure_phase in ('send', 'response', 'timeout'))::int as maybe_sent
        from webhooks.attempts group by delivery_id
      ) a using (delivery_id)`,
   );

@@ -205,13 +205,13 @@ const report = {
     production,
     Array.from({ length: 50 }, (_, index) => `https://unresponsive-${index}.example/`),
   ),
-  unansweredShortNames: await alongside(
+  unresponsiveShortNames: await alongside(
     allowing,
     Array.from({ length: 10 }, (_, index) => `https://unresponsive-${index}/`),
   ),
   leftovers: await leftovers(),
   /** For a name that is never resolved; a second one is queried 2 s after the first, unless it was given up. */
-  unansweredQuestions: dns.requests.get('unresponsive-0.example A') ?? 0,
+  queriesWithoutResponse: dns.requests.get('unresponsive-0.example A') ?? 0,
 };
 export type NetworkReport = typeof report;
 process.stdout.write(JSON.stringify(report), () => process.exit(0));

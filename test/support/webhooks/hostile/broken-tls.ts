@@ -94,7 +94,7 @@ export const BROKEN_TLS: readonly HostileReceiver[] = [
   ),
   receiver(
     'TLS that is cut off within the response',
-    failed('answer', /^the connection was (closed|reset)/),
+    failed('response', /^the connection was (closed|reset)/),
     (socket) =>
       onRequests(socket, () => {
         const { _parent: below } = socket as unknown as { _parent: Socket };

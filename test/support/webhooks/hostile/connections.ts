@@ -12,7 +12,7 @@ import {
 } from './receiver.js';
 
 const notSent = failed('send', /^the (connection was (closed|reset)|host closed the connection)/);
-const noResponse = failed('answer', /^the connection was (closed|reset)/);
+const noResponse = failed('response', /^the connection was (closed|reset)/);
 const OK = 'HTTP/1.1 200 OK\r\n';
 
 /** Listens and then never runs again: the system accepts what fits into the backlog, and no more. */
@@ -110,7 +110,10 @@ export const CONNECTIONS: readonly HostileReceiver[] = [
   receiver('resets within its response', noResponse, says(`${OK}content-length: 100\r\n\r\nhalf`, 'reset')),
   receiver(
     'speaks before the request',
-    [...responded(503), ...failed('answer', /^the (host sent something before the request|connection was)/)],
+    [
+      ...responded(503),
+      ...failed('response', /^the (host sent something before the request|connection was)/),
+    ],
     (socket) => socket.end('HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n'),
   ),
   receiver('responds before it has read the request', responded(413), (socket) =>

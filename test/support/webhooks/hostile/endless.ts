@@ -3,8 +3,8 @@ import { responded, failed, floods, receiver, says, type HostileReceiver } from 
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;
-const tooLong = failed('answer', /^the response is too long$/);
-const tooLarge = failed('answer', /^the header of the response is too large \(UND_ERR_HEADERS_OVERFLOW\)$/);
+const tooLong = failed('response', /^the response is too long$/);
+const tooLarge = failed('response', /^the header of the response is too large \(UND_ERR_HEADERS_OVERFLOW\)$/);
 
 const filled = (piece: string): Buffer =>
   Buffer.from(piece.repeat(Math.ceil(65_536 / piece.length)), 'latin1');

@@ -2,9 +2,9 @@ import { responded, failed, onRequests, receiver, says, type HostileReceiver } f
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;
-const notHttp = failed('answer', /^the response is not HTTP\/1\.1( \([A-Za-z `'_-]+\))?$/);
-const wrongLength = failed('answer', /^the response is not as long as its Content-Length says/);
-const closed = failed('answer', /^the connection was closed \(UND_ERR_SOCKET\)$/);
+const notHttp = failed('response', /^the response is not HTTP\/1\.1( \([A-Za-z `'_-]+\))?$/);
+const wrongLength = failed('response', /^the response is not as long as its Content-Length says/);
+const closed = failed('response', /^the connection was closed \(UND_ERR_SOCKET\)$/);
 /** Accepted or refused, as long as nothing worse comes of it. */
 const either = [...responded(200), ...notHttp, ...wrongLength];
 

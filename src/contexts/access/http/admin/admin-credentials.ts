@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { requireReach, type AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
-import { ViewProgress } from '../../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { exchangeKeyIdOf, type CredentialHolder } from '../../application/credential-operations.js';
 import { isRole, ROLE_SCOPES } from '../../domain/roles.js';
 import { CredentialSecrets } from '../../application/credential-secrets.js';
@@ -26,13 +26,13 @@ export class AdminCredentials {
     private readonly credentials: CredentialList,
     private readonly merchants: MerchantList,
     private readonly secrets: CredentialSecrets,
-    private readonly freshness: ViewProgress,
+    private readonly progress: SubscriptionProgress,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /** `merchants`: only those of these merchants; null: all. */
   async page(query: CredentialsQuery, merchants: readonly string[] | null): Promise<CredentialsResponse> {
-    await this.freshness.require(DIRECTORY_VIEW);
+    await this.progress.requireCurrent(DIRECTORY_VIEW);
     const { rows, next_cursor } = await this.credentials.page(merchants, query);
     const now = this.clock.now();
     return { credentials: rows.map((row) => credentialJson(row, now)), next_cursor };
@@ -40,7 +40,7 @@ export class AdminCredentials {
 
   /** Throws `not_found`, also for one that belongs to no merchant whom the caller is confined to. */
   async find(id: string, { merchants }: Pick<AdminCaller, 'merchants'>): Promise<AdminCredential> {
-    await this.freshness.require(DIRECTORY_VIEW);
+    await this.progress.requireCurrent(DIRECTORY_VIEW);
     const row = await this.credentials.find(id);
     if (row === null) throw DomainError.notFound(CREDENTIAL);
     const { merchantId } = row.holder;
@@ -54,7 +54,7 @@ export class AdminCredentials {
     secret: string,
     caller: Pick<AdminCaller, 'merchants'>,
   ): Promise<AdminCredential | null> {
-    await this.freshness.require(DIRECTORY_VIEW);
+    await this.progress.requireCurrent(DIRECTORY_VIEW);
     const row = await this.credentials.findBySecret(this.secrets.hashOf(secret.trim()));
     if (row === null) return null;
     return this.find(row.id, caller).catch((error: unknown) => {

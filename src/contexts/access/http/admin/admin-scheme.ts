@@ -1,5 +1,5 @@
 import { EDGE_SCHEME, type ApiScheme } from '../../../../platform/openapi/document.js';
-import { problemResponse } from '../../../../platform/openapi/operation.js';
+import { problemResponse } from '../../../../platform/openapi/route.js';
 
 const EVERY = {
   400: 'BadRequest',

@@ -1,7 +1,7 @@
 import { ApiProperty, Field, Nested, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
 import { instant, integer, oneOf, text, TIME, uuid, UUID } from '../../../../platform/dto/rules.js';
 import { PendingResponse, WriteBody } from '../../../../platform/http/admin/writes.js';
-import { Filter, PageParameters } from '../../../../platform/http/page-query.js';
+import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
 import type { MemoSigning } from '../../domain/exchange-key.js';
 import {
   CREDENTIAL_STATUSES,
@@ -18,7 +18,7 @@ const STRINGS = { type: 'array', items: { type: 'string' } };
 const MAX_OVERLAP_SECONDS = 604_800;
 const DEFAULT_OVERLAP_SECONDS = 86_400;
 
-export class CredentialsQuery extends PageParameters {
+export class CredentialsQuery extends ListParameters {
   @Filter(oneOf(KINDS), 'Only those of this kind.') kind?: ListedKind;
   @Filter(uuid, 'Only those of this merchant.') merchant_id?: string;
   @Filter(uuid, 'Only those of this operator.') operator_id?: string;

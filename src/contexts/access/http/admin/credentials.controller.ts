@@ -16,8 +16,8 @@ import {
 import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Reply } from '../../../../platform/http/reply.js';
-import { Operation } from '../../../../platform/openapi/operation.js';
-import { Lookups } from '../../../../platform/operations/lookups.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
+import { AccessRecords } from '../../../../platform/operations/access-records.js';
 import { Operations, type OperationOutcome } from '../../../../platform/operations/operations.js';
 import { credentialStreams, type IssuedCredential } from '../../application/credential-operations.js';
 import { AdminCredentials, holderOf } from './admin-credentials.js';
@@ -33,6 +33,7 @@ import {
   PendingCredential,
   RollBody,
 } from './credential-dto.js';
+import { SECRET_DISPLAYED_MS } from '../../store/new-secrets.js';
 
 const TAG = 'Admin: credentials';
 const CREDENTIAL = 'Credential';
@@ -43,11 +44,11 @@ export class CredentialsController {
   constructor(
     private readonly credentials: AdminCredentials,
     private readonly operations: Operations,
-    private readonly lookups: Lookups,
+    private readonly accessRecords: AccessRecords,
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'adminListCredentials',
     tag: TAG,
     summary: 'List credentials, newest first',
@@ -64,12 +65,12 @@ export class CredentialsController {
   ): Promise<CredentialsResponse> {
     const page = await this.credentials.page(query, reachOf(caller, query.merchant_id));
     const merchants = page.credentials.flatMap(({ merchant_id }) => merchant_id ?? []);
-    await this.lookups.read(caller, merchants, 'credentials');
+    await this.accessRecords.record(caller, merchants, 'credentials');
     return page;
   }
 
   @Post()
-  @Operation({
+  @ApiRoute({
     id: 'adminIssueCredential',
     tag: TAG,
     summary: 'Issue a credential',
@@ -98,7 +99,7 @@ export class CredentialsController {
   }
 
   @Get(':id')
-  @Operation({
+  @ApiRoute({
     id: 'adminGetCredential',
     tag: TAG,
     summary: 'Get a credential',
@@ -113,13 +114,13 @@ export class CredentialsController {
     const { merchant_id, ...holder } = await this.credentials.find(id, caller);
     const revision = await this.operations.revisionOf(credentialStreams(id, { merchant_id, ...holder }));
     const credential = await this.credentials.find(id, caller);
-    await this.lookups.read(caller, merchant_id === null ? [] : [merchant_id], `credential ${id}`);
+    await this.accessRecords.record(caller, merchant_id === null ? [] : [merchant_id], `credential ${id}`);
     sendEtag(reply, revision);
     return { credential };
   }
 
   @Post(':id/roll')
-  @Operation({
+  @ApiRoute({
     id: 'adminRollCredential',
     tag: TAG,
     summary: 'Replace a credential by a new one',
@@ -152,7 +153,7 @@ export class CredentialsController {
   }
 
   @Post(':id/revoke')
-  @Operation({
+  @ApiRoute({
     id: 'adminRevokeCredential',
     tag: TAG,
     summary: 'Revoke a credential',
@@ -175,11 +176,11 @@ export class CredentialsController {
   }
 
   @Post('revoke_leaked')
-  @Operation({
+  @ApiRoute({
     id: 'adminRevokeLeakedCredential',
     tag: TAG,
     summary: 'Revoke the credential of a secret that leaked',
-    description: 'Of whatever kind. The secret is not recorded.',
+    description: 'Of any kind. The secret is not recorded.',
     scopes: ['credentials:write'],
     responses: { 200: [LeakedResponse, 'The credential is revoked, if there is one.'] },
   })
@@ -210,12 +211,9 @@ export class CredentialsController {
     const credential = { ...displayed, secret };
     // Of a repeat: what is left.
     const until = Date.parse(operation.requested_at) + SECRET_DISPLAYED_MS;
-    idempotency.keepSealed({ secretForMs: Math.min(SECRET_DISPLAYED_MS, until - Date.now()) });
+    idempotency.storeSealed({ secretForMs: Math.min(SECRET_DISPLAYED_MS, until - Date.now()) });
     return operation.status === 'pending_approval'
       ? new Reply(202, JSON.stringify({ operation, credential }))
       : new Reply(201, JSON.stringify({ credential, operation_id: operation.id }));
   }
 }
-
-/** How long a replay under the same Idempotency-Key has the secret. */
-const SECRET_DISPLAYED_MS = 86_400_000;

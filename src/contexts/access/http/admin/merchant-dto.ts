@@ -1,7 +1,7 @@
 import { ApiProperty, Field, Nested, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
 import { integer, oneOf, text, TIME, UUID } from '../../../../platform/dto/rules.js';
 import { WriteBody } from '../../../../platform/http/admin/writes.js';
-import { Filter, PageParameters } from '../../../../platform/http/page-query.js';
+import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
 import { MAX_REQUESTS_PER_MINUTE } from '../../domain/merchant.js';
 import type { MerchantListRow } from '../../views/merchant-list.js';
 import { label, listOf, networks } from './rules.js';
@@ -9,7 +9,7 @@ import { label, listOf, networks } from './rules.js';
 const STATUSES = ['active', 'suspended'];
 const STRINGS = { type: 'array', items: { type: 'string' } };
 
-export class MerchantsQuery extends PageParameters {
+export class MerchantsQuery extends ListParameters {
   @Filter(oneOf(STATUSES), 'Only those of this status.') status?: 'active' | 'suspended';
 
   @Filter(text({ maxLength: 255 }), 'Only those whose name contains this, in either letter case.')

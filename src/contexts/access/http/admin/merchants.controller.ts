@@ -15,8 +15,8 @@ import {
 import { PendingResponse, WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import type { Reply } from '../../../../platform/http/reply.js';
-import { Operation } from '../../../../platform/openapi/operation.js';
-import { Lookups } from '../../../../platform/operations/lookups.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
+import { AccessRecords } from '../../../../platform/operations/access-records.js';
 import { Operations, type OperationRequest } from '../../../../platform/operations/operations.js';
 import { AdminMerchants } from './admin-merchants.js';
 import {
@@ -37,11 +37,11 @@ export class MerchantsController {
   constructor(
     private readonly merchants: AdminMerchants,
     private readonly operations: Operations,
-    private readonly lookups: Lookups,
+    private readonly accessRecords: AccessRecords,
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'adminListMerchants',
     tag: TAG,
     summary: 'List merchants, newest first',
@@ -51,12 +51,12 @@ export class MerchantsController {
   async list(@Caller() caller: AdminCaller, @ListQuery() query: MerchantsQuery): Promise<MerchantsResponse> {
     const page = await this.merchants.page(query, caller.merchants);
     const ids = page.merchants.map(({ id }) => id);
-    await this.lookups.read(caller, ids, 'merchants');
+    await this.accessRecords.record(caller, ids, 'merchants');
     return page;
   }
 
   @Post()
-  @Operation({
+  @ApiRoute({
     id: 'adminCreateMerchant',
     tag: TAG,
     summary: 'Create a merchant',
@@ -71,7 +71,7 @@ export class MerchantsController {
   }
 
   @Get(':id')
-  @Operation({
+  @ApiRoute({
     id: 'adminGetMerchant',
     tag: TAG,
     summary: 'Get a merchant',
@@ -86,13 +86,13 @@ export class MerchantsController {
     requireReach(caller, id, MERCHANT);
     const revision = await this.operations.revisionOf([`merchant-${id}`]);
     const merchant = await this.merchants.json(id);
-    await this.lookups.read(caller, [id], `merchant ${id}`);
+    await this.accessRecords.record(caller, [id], `merchant ${id}`);
     sendEtag(reply, revision);
     return { merchant };
   }
 
   @Patch(':id')
-  @Operation({
+  @ApiRoute({
     id: 'adminUpdateMerchant',
     tag: TAG,
     summary: 'Change the settings of a merchant',
@@ -114,7 +114,7 @@ export class MerchantsController {
   }
 
   @Post(':id/suspend')
-  @Operation({
+  @ApiRoute({
     id: 'adminSuspendMerchant',
     tag: TAG,
     summary: 'Suspend a merchant',
@@ -128,7 +128,7 @@ export class MerchantsController {
   }
 
   @Post(':id/reinstate')
-  @Operation({
+  @ApiRoute({
     id: 'adminReinstateMerchant',
     tag: TAG,
     summary: 'End the suspension of a merchant',

@@ -1,12 +1,12 @@
 import { ApiProperty, Field, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
 import { oneOf, text, UUID } from '../../../../platform/dto/rules.js';
 import { WriteBody } from '../../../../platform/http/admin/writes.js';
-import { Filter, PageParameters } from '../../../../platform/http/page-query.js';
+import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
 import { ROLES } from '../../domain/roles.js';
 import { DisplayedOperator, OPERATOR_STATUSES } from '../../views/operator-list.js';
 import { label } from './rules.js';
 
-export class OperatorsQuery extends PageParameters {
+export class OperatorsQuery extends ListParameters {
   @Filter(oneOf(OPERATOR_STATUSES), 'Only those of this status.') status?: string;
 }
 

@@ -13,9 +13,9 @@ import {
 import { PendingResponse, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import type { Reply } from '../../../../platform/http/reply.js';
-import { Operation } from '../../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { Operations } from '../../../../platform/operations/operations.js';
-import { ViewProgress } from '../../../../platform/projections/view-progress.js';
+import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
 import { OperatorList } from '../../views/operator-list.js';
 import {
@@ -35,11 +35,11 @@ export class OperatorsController {
   constructor(
     private readonly operators: OperatorList,
     private readonly operations: Operations,
-    private readonly freshness: ViewProgress,
+    private readonly progress: SubscriptionProgress,
   ) {}
 
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'adminListOperators',
     tag: TAG,
     summary: 'List operators, newest first',
@@ -47,13 +47,13 @@ export class OperatorsController {
     responses: listed(OperatorsResponse),
   })
   async list(@ListQuery() query: OperatorsQuery): Promise<OperatorsResponse> {
-    await this.freshness.require(DIRECTORY_VIEW);
+    await this.progress.requireCurrent(DIRECTORY_VIEW);
     const { rows: operators, next_cursor } = await this.operators.page(query);
     return { operators, next_cursor };
   }
 
   @Post()
-  @Operation({
+  @ApiRoute({
     id: 'adminCreateOperator',
     tag: TAG,
     summary: 'Create an operator',
@@ -78,7 +78,7 @@ export class OperatorsController {
       parameters: { name, email, role },
       merchantId: null,
     });
-    write.idempotency.keepSealed();
+    write.idempotency.storeSealed();
     // The link of an approved one is for who approved it, also where a repeat of the request executes it.
     const isOwn = outcome.operation.approval !== 'required';
     return written(outcome, 201, async (result) => ({
@@ -88,7 +88,7 @@ export class OperatorsController {
   }
 
   @Get(':id')
-  @Operation({
+  @ApiRoute({
     id: 'adminGetOperator',
     tag: TAG,
     summary: 'Get an operator',
@@ -106,7 +106,7 @@ export class OperatorsController {
   }
 
   @Patch(':id')
-  @Operation({
+  @ApiRoute({
     id: 'adminUpdateOperator',
     tag: TAG,
     summary: 'Change the role of an operator, disable or enable it',
@@ -137,7 +137,7 @@ export class OperatorsController {
   }
 
   private async json(id: string) {
-    await this.freshness.require(DIRECTORY_VIEW);
+    await this.progress.requireCurrent(DIRECTORY_VIEW);
     const row = await this.operators.find(id);
     if (row === null) throw DomainError.notFound('Operator');
     return row;

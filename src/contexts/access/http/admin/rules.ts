@@ -1,6 +1,6 @@
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Fault } from '../../../../kernel/fault.js';
-import { readLabel } from '../../../../kernel/label.js';
+import { readLabel } from '../../../../kernel/text.js';
 import type { Rule } from '../../../../platform/dto/field.js';
 import { text } from '../../../../platform/dto/rules.js';
 import { withoutSecret } from '../../../../platform/http/admin/writes.js';

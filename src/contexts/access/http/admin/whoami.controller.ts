@@ -6,7 +6,7 @@ import {
   Caller,
   type AdminCaller,
 } from '../../../../platform/http/admin/admin-controller.js';
-import { Operation } from '../../../../platform/openapi/operation.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { ROLES, SCOPES } from '../../domain/roles.js';
 
 class WhoamiActor {
@@ -31,7 +31,7 @@ class WhoamiResponse {
 @AdminController('whoami')
 export class WhoamiController {
   @Get()
-  @Operation({
+  @ApiRoute({
     id: 'adminWhoami',
     tag: 'Admin: operators',
     summary: 'Show who is calling and what the credential may do',

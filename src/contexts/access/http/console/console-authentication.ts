@@ -5,7 +5,7 @@ import type { AdminCaller } from '../../../../platform/http/admin/admin-controll
 import { Refusal } from '../../../../platform/http/problem.js';
 import { ConsoleSessions } from '../admin/admin-authentication.js';
 import { SessionTokens, type ConsoleSession } from '../../application/console/sessions.js';
-import { ConsoleSite } from '../page-site.js';
+import { ConsoleSite, isActivity } from '../page-site.js';
 
 const SIGNED_OUT = { status: 401, title: 'Invalid session', detail: 'Sign in to the console' };
 const READ_ONLY = { status: 403, detail: 'The console is read-only' };
@@ -23,7 +23,7 @@ export class ConsoleAuthentication extends ConsoleSessions {
 
   /** Throws Refusal (403) also for a write while the console is read-only. */
   override async find(request: FastifyRequest): Promise<AdminCaller | null> {
-    const session = await this.current(request, true);
+    const session = await this.current(request);
     if (session === null) return null;
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       this.site.requireOwnOrigin(request);
@@ -32,14 +32,14 @@ export class ConsoleAuthentication extends ConsoleSessions {
     return callerOf(session, request);
   }
 
-  /** Throws Refusal (401). `uses`: the request counts as activity of the person. */
-  async session(request: FastifyRequest, uses = true): Promise<ConsoleSession> {
+  /** Throws Refusal (401). `uses`: the request counts as activity of the person; absent: as it says itself. */
+  async session(request: FastifyRequest, uses?: boolean): Promise<ConsoleSession> {
     const session = await this.current(request, uses);
     if (session === null) throw new Refusal(SIGNED_OUT);
     return session;
   }
 
-  private async current(request: FastifyRequest, uses: boolean): Promise<ConsoleSession | null> {
+  private async current(request: FastifyRequest, uses = isActivity(request)): Promise<ConsoleSession | null> {
     const token = this.site.session(request);
     return token === null ? null : this.sessions.find(token, uses);
   }

@@ -9,7 +9,7 @@ import {
 import { EventStreams, STREAM_TIMES } from '../../../../platform/http/event-streams.js';
 
 const BOUNDS = { ...STREAM_TIMES, max: 500, maxPerOwner: 4 };
-const WORDS = { tooMany: 'Too many streams are open', tooManyOfOwner: 'Too many streams are open' };
+const MESSAGES = { tooMany: 'Too many streams are open', tooManyOfOwner: 'Too many streams are open' };
 
 /** Kinds by the category of their streams, and the scope that reads them. */
 const KINDS: Readonly<Record<string, readonly [kind: string, scope: string]>> = {
@@ -45,7 +45,7 @@ interface Follower {
 @Injectable()
 export class LiveChanges implements OnModuleDestroy {
   private readonly logger = new Logger(LiveChanges.name);
-  private readonly streams = new EventStreams<Follower>(BOUNDS, WORDS);
+  private readonly streams = new EventStreams<Follower>(BOUNDS, MESSAGES);
   private tail: Promise<Subscription> | null = null;
 
   constructor(@Inject(EVENT_STORE) private readonly store: EventStore) {}

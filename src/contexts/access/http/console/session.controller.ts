@@ -1,6 +1,7 @@
 import { Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { CONTEXTS, type Context } from '../../../../platform/context.js';
 import { CONSOLE_PAGE } from '../../../../platform/http/admin/listeners.js';
 import { PageController } from '../../../../platform/http/pages/page.js';
 import { SessionTokens } from '../../application/console/sessions.js';
@@ -17,6 +18,8 @@ interface SessionJson {
     readonly role: string;
   };
   readonly scopes: readonly string[];
+  /** Names of the operations that the person may approve, reject and confirm as another one's second person. */
+  readonly decisions: readonly string[];
   readonly method: string;
   readonly authenticated_at: string;
   /** Without another request, and at most. */
@@ -34,6 +37,7 @@ export class SessionController {
     private readonly site: ConsoleSite,
     private readonly changes: LiveChanges,
     @Inject(CONFIG) private readonly config: Pick<Config, 'consoleReadOnly'>,
+    @Inject(CONTEXTS) private readonly contexts: readonly Context[],
   ) {}
 
   @Get('session')
@@ -43,6 +47,7 @@ export class SessionController {
     return {
       operator: { id, name, email, role },
       scopes: [...scopes],
+      decisions: this.decisionsWith(scopes),
       method: session.method,
       authenticated_at: session.authenticated_at.toISOString(),
       idle_expires_at: session.idle_expires_at.toISOString(),
@@ -82,5 +87,13 @@ export class SessionController {
         'x-accel-buffering': 'no',
       })
       .send(body);
+  }
+
+  /** Of the scopes that an operation gives nothing follows here: a role with its own scope has them all. */
+  private decisionsWith(scopes: ReadonlySet<string>): readonly string[] {
+    return this.contexts
+      .flatMap(({ operations = [] }) => operations)
+      .filter(({ secondPerson, scope }) => secondPerson && scopes.has(scope))
+      .map(({ name }) => name);
   }
 }

@@ -14,7 +14,7 @@ import { Refusal } from '../../../../platform/http/problem.js';
 import { PortalLinks } from '../../application/portal-links.js';
 import { portalSession, portalSessionStatus, type PortalSession } from '../../domain/portal-session.js';
 import { PortalUses } from '../../store/portal-uses.js';
-import { PortalSite } from '../page-site.js';
+import { isActivity, PortalSite } from '../page-site.js';
 
 const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
 
@@ -36,7 +36,7 @@ export class PortalAuthentication extends PortalCallers {
   async admit(request: FastifyRequest): Promise<PortalCaller> {
     const { edge, ip } = request;
     const session = await this.session(request);
-    const merchant = session && (await this.merchantOf(session));
+    const merchant = session && (await this.merchantOf(session, isActivity(request)));
     if (!session || !merchant) throw new Refusal(SESSION_ENDED);
     this.limits.take(ip, session.merchantId, session.id);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -57,8 +57,8 @@ export class PortalAuthentication extends PortalCallers {
   }
 
   /** Null also where the session was idle for too long. */
-  private async merchantOf({ id, merchantId }: PortalSession): Promise<KnownMerchant | null> {
-    return (await this.uses.use(id)) ? this.merchants.find(merchantId) : null;
+  private async merchantOf({ id, merchantId }: PortalSession, uses: boolean): Promise<KnownMerchant | null> {
+    return (await this.uses.find(id, uses)) ? this.merchants.find(merchantId) : null;
   }
 }
 

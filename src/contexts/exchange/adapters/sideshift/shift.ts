@@ -1,8 +1,9 @@
+import { HOUR_MS } from '../../../../kernel/clock.js';
 import { isDecimal, isZero, sum } from '../../../../kernel/decimal.js';
-import type { Deposit, ProviderStatus } from '../../application/ports.js';
+import type { ProviderDeposit, ProviderStatus } from '../../application/ports.js';
 import { type Asset, type Pair, decimalsOf } from '../../domain/catalog.js';
 import { plainHash } from '../../domain/addresses.js';
-import type { Outcome } from '../../domain/observation.js';
+import type { OrderOutcome } from '../../domain/observation.js';
 import type { DepositFacts } from '../../domain/order-events.js';
 import type { AgreedShift } from '../../store/sideshift-shifts.js';
 import { contradiction, type SideShiftObject } from './sideshift-api.js';
@@ -23,14 +24,14 @@ type DepositStatus = (typeof STATUSES)[keyof typeof STATUSES];
 const HASH = /^[!-~]{8,200}$/;
 const MAX_DEPOSITS = 1000;
 /** How far SideShift's clock and the times of chains may be from ours. */
-const CLOCK_TOLERANCE_MS = 3_600_000;
+const CLOCK_TOLERANCE_MS = HOUR_MS;
 /** Of an order whose deposit waits at SideShift for an address to go back to. */
 const REFUND_WAITS = 'refund_address_needed';
 
 /** A deposit as SideShift reports it; null as long as it has no hash. */
 interface ReportedDeposit {
   readonly status: DepositStatus;
-  readonly deposit: Deposit | null;
+  readonly deposit: ProviderDeposit | null;
   /** Of the payout or the refund. */
   readonly hash: string | null;
   readonly amountTo: string | null;
@@ -177,7 +178,7 @@ function hashOf(value: unknown): string {
 }
 
 /** One deposit is exchanged; every other one goes back. */
-function outcomeOf(deposits: readonly ReportedDeposit[], agreed: AgreedShift): Outcome | null {
+function outcomeOf(deposits: readonly ReportedDeposit[], agreed: AgreedShift): OrderOutcome | null {
   const settled = deposits.filter(({ status }) => status === 'settled');
   if (settled.length > 1) return contradiction('it exchanged more than one deposit');
   if (settled[0]) return { kind: 'completed', transactionHash: settled[0].hash!, amountTo: agreed.amount_to };

@@ -1,5 +1,5 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import type { Clock } from '../../../../kernel/clock.js';
+import { type Clock, DAY_MS } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { exchanged, isAtLeast, isDecimal, isZero, sum, times } from '../../../../kernel/decimal.js';
 import { ProviderRefused } from '../../../../platform/outbound/provider-errors.js';
@@ -29,7 +29,7 @@ const TIMES = {
 const RATE_DECIMALS = 18;
 const AMOUNT_DECIMALS = 8;
 /** A fixed rate holds for 15 minutes; what is far from it is a mistake. */
-const MAX_SHIFT_MS = 24 * 3_600_000;
+const MAX_SHIFT_MS = DAY_MS;
 
 /**
  * SideShift (ADR 119): each order is a shift of a fixed rate, for exactly the requested amount. SideShift

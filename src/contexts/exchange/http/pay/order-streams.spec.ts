@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { eventually } from '../../../../../test/support/eventually.js';
 import { deposit, facts, received, stateAfter } from '../../../../../test/support/exchange/order-fixtures.js';
 import type { EventStreamBounds } from '../../../../platform/http/event-streams.js';
-import { Refusal, type Problem } from '../../../../platform/http/problem.js';
+import { Refusal, type HttpProblem } from '../../../../platform/http/problem.js';
 import type { LoadedOrder } from '../../application/order-actions.js';
 import type { ExistingOrder } from '../../domain/order.js';
 import type { OrderStatus } from '../../domain/order-events.js';
@@ -45,7 +45,7 @@ class Rows {
 }
 
 const ENDED = { status: 401, detail: 'The session has ended' };
-const refusal = (problem: Partial<Problem>) =>
+const refusal = (problem: Partial<HttpProblem>) =>
   expect.objectContaining({ problem: expect.objectContaining(problem) }) as unknown as Error;
 const open: OrderStreams[] = [];
 afterEach(() => open.splice(0).forEach((streams) => streams.onModuleDestroy()));

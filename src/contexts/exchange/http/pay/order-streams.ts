@@ -13,7 +13,7 @@ import { payOrder } from './pay-order.js';
 
 const BOUNDS = { ...STREAM_TIMES, max: 1000, maxPerOwner: 20 };
 
-const WORDS = {
+const MESSAGES = {
   tooMany: 'Too many orders are followed at the moment',
   tooManyOfOwner: 'Too many orders are followed from this address',
 };
@@ -41,7 +41,7 @@ export class OrderStreams implements OnModuleDestroy {
     bounds: EventStreamBounds = BOUNDS,
     private readonly now: () => number = Date.now,
   ) {
-    this.streams = new EventStreams(bounds, WORDS, now, () => this.poll());
+    this.streams = new EventStreams(bounds, MESSAGES, now, () => this.poll());
   }
 
   /** How many are open now. */

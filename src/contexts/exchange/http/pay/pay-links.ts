@@ -4,7 +4,7 @@ import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Fault } from '../../../../kernel/fault.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
-import { Refusal, type Problem } from '../../../../platform/http/problem.js';
+import { Refusal, type HttpProblem } from '../../../../platform/http/problem.js';
 import {
   EXCHANGE_KEY_DIRECTORY,
   type ExchangeKeyDirectory,
@@ -17,7 +17,7 @@ import { mayPayOutTo, OTHER_WITHDRAW_ADDRESS, signerOf } from '../signature.js';
 import { PaySessions } from './payer-guard.js';
 
 /** One for all: it does not say which of them it was (contract.md 26.1). */
-const UNAUTHORIZED: Problem = {
+const UNAUTHORIZED: HttpProblem = {
   status: 401,
   title: 'Invalid link',
   detail: 'The key or the signature of this link is missing or not valid',

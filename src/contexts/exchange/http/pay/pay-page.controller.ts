@@ -12,7 +12,7 @@ import { Onramps } from '../../application/onramps.js';
 import { ExchangeProviders } from '../../application/exchange-providers.js';
 import { type Asset, chainOf, decimalsOf, pairsTo, tokenOf } from '../../domain/catalog.js';
 import { paymentUri } from '../../domain/payment-uris.js';
-import { WORDS } from '../../words/words.js';
+import { MESSAGES } from '../../messages/messages.js';
 import { sendIcon } from '../tokens.controller.js';
 import { PayLinks, type PayLink } from './pay-links.js';
 import { PaySessions, PayerGuard } from './payer-guard.js';
@@ -25,7 +25,7 @@ export const PAY_PAGE: Page = {
   path: '/widget',
   role: 'widget',
   port: ({ payPort }) => payPort,
-  words: WORDS,
+  messages: MESSAGES,
   media: "img-src 'self' data:",
   requestTimeoutMs: 15_000,
 };
@@ -59,7 +59,7 @@ export class PayPageController {
       reply.status(401);
     }
     const [locale, name] = [localeOf(request), merchant.displayName];
-    const { title, expiredLink, expiredLinkText } = WORDS[locale];
+    const { title, expiredLink, expiredLinkText } = MESSAGES[locale];
     const said = link.hasExpired
       ? { heading: expiredLink, text: expiredLinkText.replace('{merchant}', () => name) }
       : { heading: title };
@@ -88,7 +88,7 @@ export class PayPageController {
       test_payments: this.testPayments.areOffered,
       merchant: { name, logo, help_url, terms_url },
       locale,
-      words: WORDS[locale],
+      messages: MESSAGES[locale],
       to: {
         symbol: tokenOf(TO.token)!.symbol,
         chain: chainOf(TO.chain)!.name,

@@ -1,7 +1,7 @@
 import type { Locale } from '../../../../platform/http/pages/locale.js';
 import type { Quote } from '../../domain/order-events.js';
 import type { OrderRecord } from '../../domain/order-record.js';
-import type { Words } from '../../words/en.js';
+import type { Messages } from '../../messages/en.js';
 
 /**
  * What the pay widget (`widgets/pay`) and its server send each other: types alone, as the page is built separately. Amounts
@@ -26,7 +26,7 @@ export interface PayFacts {
     readonly terms_url: string | null;
   };
   readonly locale: Locale;
-  readonly words: Words;
+  readonly messages: Messages;
   readonly to: {
     readonly symbol: string;
     readonly chain: string;

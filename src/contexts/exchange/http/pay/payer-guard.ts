@@ -1,6 +1,6 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { CLOCK, type Clock } from '../../../../kernel/clock.js';
+import { CLOCK, type Clock, HOUR_MS } from '../../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { SUSPENDED } from '../../../../platform/http/authentication.js';
 import {
@@ -13,9 +13,10 @@ import { Refusal } from '../../../../platform/http/problem.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
 import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../../../access/contract.js';
 import type { Payer, PayerSession } from '../../application/payer-orders.js';
+import { requestOf } from '../../../../platform/http/request-state.js';
 
 /** An order is followed to its end with the session that created it; the page may have been open this long before. */
-const BEFORE_MS = 3_600_000;
+const BEFORE_MS = HOUR_MS;
 
 /** Sessions of payers: the address that is paid to cannot change after the page was opened. */
 @Injectable()
@@ -64,7 +65,7 @@ export class PayerGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const request = requestOf(context);
     const payer = this.sessions.read(bearerOf(request));
     if (payer === null) throw new Refusal(SESSION_ENDED);
     await this.admit(payer, request);

@@ -12,7 +12,7 @@ import {
 import { ONFIDO_TOKEN, type Fault } from '../../../../../test/support/onboarding/onfido/onfido.js';
 import { NO_FACE, type Check } from '../../../../../test/support/onboarding/onfido/records.js';
 import { newId } from '../../../../kernel/ids.js';
-import { en } from '../../words/en.js';
+import { en } from '../../messages/en.js';
 import { OnfidoVerifier } from './onfido-verifier.js';
 
 let harness: OnfidoHarness;

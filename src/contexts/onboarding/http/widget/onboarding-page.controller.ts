@@ -18,7 +18,7 @@ import { SANDBOX_NAMES } from '../../adapters/sandbox-providers.js';
 import { Onboardings } from '../../application/onboardings.js';
 import { PresentTerms, SANDBOX_PATHS } from '../../application/present-terms.js';
 import { CODE_EVERY_SECONDS } from '../../store/phone-codes.js';
-import { WORDS } from '../../words/words.js';
+import { MESSAGES } from '../../messages/messages.js';
 import { ONBOARDING_PAGE, VisitorGuard, type OnboardingVisitor } from './onboarding-page.js';
 import type { OnboardingFacts } from './onboarding-types.js';
 
@@ -82,11 +82,11 @@ export class OnboardingPageController implements OnApplicationBootstrap {
     const locale = localeOf(request);
     const visitor = await this.visitors.admit(query['merchant_id'], query['user_id'], request);
     const callbackUrl = this.callbackOf(query['callback_url'], visitor);
-    const words = WORDS[locale];
-    const facts = { ...(await this.factsOf(visitor)), callbackUrl, locale, words };
+    const messages = MESSAGES[locale];
+    const facts = { ...(await this.factsOf(visitor)), callbackUrl, locale, messages };
     if (facts.framers?.length === 0 && request.headers['sec-fetch-dest'] === 'iframe') this.warn(visitor);
     reply.header('permissions-policy', PERMISSIONS);
-    const { title } = words;
+    const { title } = messages;
     sendPage(reply, ONBOARDING_PAGE, { locale, framedBy: facts.framers, facts, title, heading: title });
   }
 
@@ -98,7 +98,7 @@ export class OnboardingPageController implements OnApplicationBootstrap {
     @Param('document') document: string,
   ): void {
     const locale = localeOf(request);
-    const { sandboxTerms, sandboxPrivacy, sandboxTermsText } = WORDS[locale];
+    const { sandboxTerms, sandboxPrivacy, sandboxTermsText } = MESSAGES[locale];
     const titles: Readonly<Record<string, string>> = {
       [SANDBOX_PATHS.terms]: sandboxTerms,
       [SANDBOX_PATHS.privacy]: sandboxPrivacy,
@@ -106,14 +106,15 @@ export class OnboardingPageController implements OnApplicationBootstrap {
     const title = this.config.mode === 'sandbox' ? titles[`/onboarding/${document}`] : undefined;
     if (title === undefined) throw DomainError.notFound('Page');
     reply.header('vary', 'accept-language');
-    sendPlainPage(reply, title, `<p>${escapeHtml(sandboxTermsText)}</p>`, locale);
+    const body = `<p>${escapeHtml(sandboxTermsText)}</p>`;
+    sendPlainPage(reply, ONBOARDING_PAGE, { heading: title, body, lang: locale });
   }
 
   /** Throws `not_found`, `invalid_transition` for a user who is deactivating, `unavailable` where no terms are set. */
   private async factsOf({
     merchant: { merchantId, displayName, origins },
     userId,
-  }: OnboardingVisitor): Promise<Omit<OnboardingFacts, 'callbackUrl' | 'locale' | 'words'>> {
+  }: OnboardingVisitor): Promise<Omit<OnboardingFacts, 'callbackUrl' | 'locale' | 'messages'>> {
     const consent = this.terms.present();
     const { phoneNumber, email } = await this.onboardings.applicant({ merchantId, userId });
     return {

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Page } from '../../../../platform/http/pages/page.js';
-import { CLOCK, type Clock } from '../../../../kernel/clock.js';
+import { CLOCK, type Clock, HOUR_MS } from '../../../../kernel/clock.js';
 import { bearerOf, PageSessions, VisitorLimits } from '../../../../platform/http/pages/visitors.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
@@ -13,7 +13,8 @@ import {
   type MerchantDirectory,
 } from '../../../../platform/http/merchant-directory.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import { WORDS } from '../../words/words.js';
+import { MESSAGES } from '../../messages/messages.js';
+import { requestOf } from '../../../../platform/http/request-state.js';
 
 /** The onboarding widget, `{widget_url}/onboarding` (contract.md 18). */
 export const ONBOARDING_PAGE: Page = {
@@ -21,14 +22,14 @@ export const ONBOARDING_PAGE: Page = {
   path: '/onboarding',
   role: 'widget',
   port: ({ widgetPort }) => widgetPort,
-  words: WORDS,
+  messages: MESSAGES,
   // The camera and images to upload are blobs.
   media: "img-src 'self' data: blob:; media-src blob:",
   // For photos over a slow connection.
   requestTimeoutMs: 60_000,
 };
 
-const VALID_MS = 3_600_000;
+const VALID_MS = HOUR_MS;
 
 /** Sessions of users who entered the code from their phone, by user id. */
 @Injectable()
@@ -43,8 +44,6 @@ export interface OnboardingVisitor {
   readonly merchant: KnownMerchant;
   readonly userId: string;
 }
-
-const requestOf = (context: ExecutionContext) => context.switchToHttp().getRequest<FastifyRequest>();
 
 /** Admits requests about users of active merchants, within the limits of visitors. */
 @Injectable()

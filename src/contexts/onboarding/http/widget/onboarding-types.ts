@@ -1,6 +1,6 @@
 import type { ImageKind } from '../../domain/image-kind.js';
 import type { Stage } from '../../domain/onboarding.js';
-import type { Words } from '../../words/en.js';
+import type { Messages } from '../../messages/en.js';
 
 /**
  * What the onboarding widget (`widgets/onboarding`) and its server send each other: types alone, as the page is built
@@ -38,7 +38,7 @@ export interface OnboardingFacts {
   readonly sandbox: { readonly rejected: string; readonly review: string; readonly cardFails: string } | null;
   /** Language tag, and the words in it. */
   readonly locale: string;
-  readonly words: Words;
+  readonly messages: Messages;
 }
 
 /** The response of `code`: a long code of 18 digits is valid for a day in any browser, another one as {@link StepBodies} says. */

@@ -9,7 +9,6 @@ import {
   type ExecutionContext,
 } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Fault } from '../../../../kernel/fault.js';
 import { AddressRateLimiter, clientOf } from '../../../../platform/http/address.js';
@@ -33,7 +32,7 @@ import { IMAGE_KINDS, type IdentityImage, type ImageKind } from '../../domain/im
 import type { Onboarding } from '../../domain/onboarding.js';
 import type { ExistingUser } from '../../../users/contract.js';
 import { Images } from '../../store/images.js';
-import { reasonIn, type Locale } from '../../words/words.js';
+import { reasonIn, type Locale } from '../../messages/messages.js';
 import { NO_IMAGE, readImage } from './image-content.js';
 import {
   ONBOARDING_PAGE,
@@ -44,6 +43,7 @@ import {
 } from './onboarding-page.js';
 import type { SentCode, StepState } from './onboarding-types.js';
 import { CodeEntry, CodeRequest, consentOf, DetailsEntry, detailsOf } from './step-bodies.js';
+import { requestOf } from '../../../../platform/http/request-state.js';
 
 /** 413 for images of so many bytes. */
 const IMAGE_LIMIT = 8 * 1_048_576;
@@ -60,7 +60,7 @@ class UploadGuard implements CanActivate {
   private readonly uploads = new AddressRateLimiter(IMAGES_PER_MINUTE);
 
   canActivate(context: ExecutionContext): boolean {
-    const { params, edge } = context.switchToHttp().getRequest<FastifyRequest>();
+    const { params, edge } = requestOf(context);
     kindOf((params as { readonly kind: string }).kind);
     refuseUntil(this.uploads.take((edge.visitor as OnboardingVisitor).userId));
     return true;
@@ -91,8 +91,8 @@ export class StepsController {
     // The first step of a person: opening the page starts nothing (contract.md 18.3).
     await this.commandBus.execute(new StartOnboarding(merchant.merchantId, userId, cause));
     const request = { browser: body.browser, address: clientOf(ip) };
-    const words = { locale, merchant: merchant.displayName };
-    const send = new SendPhoneCode(merchant.merchantId, userId, request, words);
+    const parameters = { locale, merchant: merchant.displayName };
+    const send = new SendPhoneCode(merchant.merchantId, userId, request, parameters);
     return { long: (await this.commandBus.execute(send)).isLong };
   }
 

@@ -5,6 +5,7 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
+import { HOUR_MS } from '../../../../kernel/clock.js';
 import { backoffMs, sleep, type Backoff } from '../../../../platform/background/backoff.js';
 import { Background, BackgroundWork } from '../../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
@@ -19,7 +20,6 @@ import { RateLimit, ThrottledIdentities } from './request-limits.js';
 import { ForwardingRound, grouped, type RoundEnd } from './forwarding-round.js';
 
 const POLL_MS = 500;
-const HOUR_MS = 3_600_000;
 const MAX_BATCHES = 512;
 
 export interface ForwardingTimes {

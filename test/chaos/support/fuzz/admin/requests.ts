@@ -178,7 +178,7 @@ const writes = (scope: string): boolean => scope.endsWith(':write');
 function routeRequest(world: AdminWorld, values: Values, endpoint: ScopedEndpoint): Arbitrary<ScopedRequest> {
   const { port, method, path } = endpoint;
   const odd = fc.constantFrom(`${path}/`, `${path};a=b`, path.toUpperCase(), path.replaceAll('s', '%73'));
-  const names = fc.constantFrom('users', 'order.views', 'payout.refunded.v9', 'Payouts', '..');
+  const names = fc.constantFrom('users.views', 'order.views', 'payout.refunded.v9', 'Payouts', '..');
   const id = path.includes('{id}') ? values.idOf(endpoint.resource) : names;
   const target = fc
     .tuple(mostly(40, fc.constant(path), odd), id, queryOf(values, endpoint))

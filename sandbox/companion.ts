@@ -1,0 +1,48 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { IssueAdminKey } from '../src/contexts/access/application/admin-key-commands.js';
+import { IssueExchangeKey } from '../src/contexts/access/application/exchange-key-commands.js';
+import { RegisterMerchant } from '../src/contexts/access/application/merchant-commands.js';
+import { CreateOperator } from '../src/contexts/access/application/operator-commands.js';
+import { newId } from '../src/kernel/ids.js';
+import type { Companion } from '../src/main.js';
+import { LoginLinks } from '../src/contexts/access/application/console/login-links.js';
+import type { Config } from '../src/platform/config/config.js';
+import type { AdministratorCommands } from './administrators.js';
+import { prepareSandbox } from './prepare.js';
+import { SandboxModule } from './sandbox.module.js';
+
+/** The sandbox around the service in its mode; in production the service is alone. */
+export async function sandboxFor(given: Config): Promise<Companion | null> {
+  if (given.mode !== 'sandbox') return null;
+  const { config, stop, ready } = await prepareSandbox(given);
+  return {
+    config,
+    modules: [SandboxModule],
+    stop,
+    ready: (app) => {
+      const commands = app.get(CommandBus);
+      return ready(app, {
+        registerMerchant: (name) => commands.execute(new RegisterMerchant(name)),
+        issueExchangeKey: (...key) => commands.execute(new IssueExchangeKey(...key)),
+        administrators: administratorsBy(app, commands),
+      });
+    },
+  };
+}
+
+function administratorsBy(app: INestApplicationContext, commands: CommandBus): AdministratorCommands {
+  return {
+    create: async (name, email) => {
+      const operatorId = newId();
+      await commands.execute(new CreateOperator(operatorId, { name, email, role: 'administrator' }));
+      return operatorId;
+    },
+    issueKey: async (operatorId) => {
+      const order = { operatorId, name: 'sandbox', scopes: null, merchants: null, addresses: [] };
+      const command = new IssueAdminKey(newId(), { ...order, expiresAt: null }, false);
+      return (await commands.execute(command)).secret;
+    },
+    loginLink: (operatorId) => app.get(LoginLinks, { strict: false }).issue(operatorId),
+  };
+}

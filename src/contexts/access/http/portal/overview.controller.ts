@@ -1,0 +1,56 @@
+import { Get } from '@nestjs/common';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import {
+  PortalController,
+  PortalScopes,
+  PortalVisitor,
+  type PortalCaller,
+} from '../../../../platform/http/admin/portal-controller.js';
+import { Admission } from '../../../../platform/http/authentication.js';
+import { ListQuery, MerchantId, MerchantOfRequest } from '../../../../platform/http/decorators.js';
+import type { ApiCaller } from '../../../../platform/http/merchant-directory.js';
+import { DailyRequests } from '../../views/daily-requests.js';
+import { DirectoryView } from '../../views/directory.js';
+import { LoggedRequests } from '../../views/logged-requests.js';
+import { RequestsQuery, type RequestsResponse } from '../requests-dto.js';
+
+/** Who is in the portal, and what the merchant requested (admin-api.md 6). */
+@PortalController()
+export class PortalOverviewController {
+  constructor(
+    private readonly directory: DirectoryView,
+    private readonly requests: LoggedRequests,
+    private readonly admission: Admission,
+    private readonly days: DailyRequests,
+  ) {}
+
+  @Get('me')
+  @PortalScopes()
+  async me(@PortalVisitor() caller: PortalCaller) {
+    const merchant = await this.directory.merchant(caller.merchantId);
+    if (merchant === null) throw DomainError.notFound('Merchant');
+    const { merchantId: id, name, status } = merchant;
+    return {
+      merchant: { id, name, status },
+      actor: caller.actor,
+      scopes: [...caller.scopes],
+      session_expires_at: caller.expiresAt,
+      return_url: caller.returnUrl,
+    };
+  }
+
+  @Get('requests')
+  @PortalScopes('requests:read')
+  list(@MerchantId() merchantId: string, @ListQuery() query: RequestsQuery): Promise<RequestsResponse> {
+    return this.requests.page([merchantId], query);
+  }
+
+  /** Requests of the merchant against its limit. */
+  @Get('usage')
+  @PortalScopes('usage:read')
+  async usage(@MerchantOfRequest() merchant: ApiCaller) {
+    const { limit, used, resetsAt } = await this.admission.usage(merchant);
+    const resets_at = resetsAt === null ? null : new Date(resetsAt).toISOString();
+    return { limit, used, resets_at, days: await this.days.of(merchant.merchantId) };
+  }
+}

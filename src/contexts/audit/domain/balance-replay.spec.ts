@@ -1,0 +1,138 @@
+import { describe, expect, it } from '@jest/globals';
+import { BalanceReplay } from './balance-replay.js';
+import { Violations } from './findings.js';
+
+const user = { user_id: 'u', merchant_id: 'm' };
+const [START, END] = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'];
+const facts = {
+  payout_id: 'p',
+  merchant_id: 'm',
+  user_id: 'u',
+  amount: '12.50',
+  currency_code: 'USDC',
+  transaction_hash: '0xAB',
+  custom_metadata: '{}',
+  chain_id: 31337,
+};
+const claimed = (id = 'p', logIndex = 0) =>
+  [`transfer-31337_0xab_${logIndex}`, 'claim.taken.v1', { owner: `payout-${id}` }] as const;
+const created = ['user-u', 'user.created.v1', user] as const;
+const deactivating = ['user-u', 'user.deactivation_started.v1', user] as const;
+const left = ['user-u', 'user.deactivated.v1', user] as const;
+const reported = (id = 'p', amount = '12.50') =>
+  [
+    `payout-${id}`,
+    'payout.reported.v1',
+    { ...facts, payout_id: id, amount, created_at: START, expires_at: END },
+  ] as const;
+const received = (id = 'p', logIndex = 0) =>
+  [
+    `payout-${id}`,
+    'payout.received.v2',
+    { ...facts, payout_id: id, log_index: logIndex, block_number: 1, received_at: 't' },
+  ] as const;
+const expired = (id = 'p') =>
+  [`payout-${id}`, 'payout.expired.v1', { ...facts, payout_id: id, reason: 'r', expired_at: END }] as const;
+
+type Recorded = readonly [stream: string, type: string, data: object];
+
+function replayOf(...events: readonly Recorded[]): BalanceReplay {
+  const books = new BalanceReplay(new Violations());
+  events.forEach(([stream, type, data], place) => {
+    books.add({ position: String(place + 1), stream, revision: 0, type, data });
+  });
+  return books;
+}
+
+const rules = (books: BalanceReplay): string[] => books.violations.listed.map(({ rule }) => rule);
+
+describe('the books', () => {
+  it('add up pending and confirmed payouts of a user', () => {
+    const books = replayOf(created, reported('p'), reported('q', '7.5'), claimed(), received('p'));
+    expect(books.balances.get('u')).toEqual({
+      merchantId: 'm',
+      confirmed: 12_500_000n,
+      pending: 7_500_000n,
+      isDeactivating: false,
+    });
+    expect(rules(books)).toEqual([]);
+  });
+
+  it('count payouts by status', () => {
+    const books = replayOf(
+      created,
+      reported('p'),
+      reported('q'),
+      reported('r'),
+      expired('q'),
+      claimed(),
+      received(),
+    );
+    expect(books.counts).toEqual({ pending: 1, received: 1, expired: 1 });
+  });
+
+  it.each<[string, readonly Recorded[]]>([
+    ['a deactivation that starts with a payout pending', [created, reported(), deactivating]],
+    ['a deactivation once payouts are expired', [created, reported(), deactivating, expired(), left]],
+    ['a deactivation of a user who was never created', [left]],
+    ['events of other kinds', [['order-o', 'order.created.v1', {}]]],
+    ['claims of other kinds', [['user_phone_number-1', 'claim.taken.v1', { owner: 'user-u' }]]],
+  ])('note nothing about %s', (_name, events) => {
+    expect(rules(replayOf(...events))).toEqual([]);
+  });
+
+  it('accept the claim of a transfer from its own stream alone', () => {
+    const [, type, data] = claimed();
+    expect(rules(replayOf(created, reported(), ['x-31337_0xab_0', type, data], received())).join()).toMatch(
+      /holds the claim/,
+    );
+  });
+
+  it('book nothing for an outcome that they refuse, and keep the account of a user created again', () => {
+    const books = replayOf(created, reported(), expired(), expired(), created);
+    expect(books.counts).toEqual({ pending: 0, received: 0, expired: 1 });
+    expect(books.balances.get('u')).toMatchObject({ pending: 0n, confirmed: 0n });
+    const again = replayOf(created, reported(), created);
+    expect(again.balances.get('u')).toMatchObject({ pending: 12_500_000n });
+    expect(rules(again)).toEqual([]);
+  });
+
+  it.each<[string, readonly Recorded[], RegExp]>([
+    ['an outcome without a claim', [created, reported(), received()], /holds the claim/],
+    ['a claim of another payout', [created, reported(), claimed('q'), received()], /holds the claim/],
+    [
+      'one transfer for two payouts',
+      [created, reported('p'), reported('q'), claimed('p'), received('p'), claimed('q'), received('q')],
+      /confirms one payout/,
+    ],
+    [
+      'a payout to a user of another merchant',
+      [['user-u', 'user.created.v1', { ...user, merchant_id: 'n' }], reported()],
+      /user of its merchant/,
+    ],
+    ['a payout to a deactivated user', [created, left, reported()], /not being deactivated/],
+    ['a payout to an unknown user', [reported()], /user of its merchant/],
+    [
+      'a payout to a user whose deactivation started',
+      [created, deactivating, reported()],
+      /not being deactivated/,
+    ],
+    ['a user who is deactivated too early', [created, reported(), left], /once no payout is pending/],
+  ])('note %s', (_name, events, rule) => {
+    expect(rules(replayOf(...events)).join()).toMatch(rule);
+  });
+
+  it('let two logs of one transaction confirm two payouts', () => {
+    const [one, two] = [claimed('p', 0), claimed('q', 1)];
+    const books = replayOf(
+      created,
+      reported('p'),
+      reported('q'),
+      one,
+      two,
+      received('p', 0),
+      received('q', 1),
+    );
+    expect(rules(books)).toEqual([]);
+  });
+});

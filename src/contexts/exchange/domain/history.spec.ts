@@ -1,0 +1,239 @@
+import { describe, expect, it } from '@jest/globals';
+import { brokenRules } from '../../../../test/support/broken-rules.js';
+import {
+  at,
+  base,
+  cancelled,
+  deposit,
+  facts,
+  failed as failedWith,
+  late,
+  created,
+  minute,
+  paid,
+  processing,
+  received,
+} from '../../../../test/support/exchange/order-fixtures.js';
+import type { DomainEvent } from '../../../kernel/aggregate.js';
+import { acrossOrders, orderHistory } from './history.js';
+
+const event = (type: string, data: object = {}): DomainEvent => ({
+  type: `order.${type}.v1`,
+  data: { ...base, ...data },
+});
+const deposited = received(deposit('a', '100'));
+const started = processing('100', '0.5');
+const completed = event('completed', { amount_to: '0.5', withdraw_transaction_hash: '0xout' });
+const expired = event('expired', { at: minute(61) });
+const failed = failedWith('no_deposit', '0', at);
+const refundedOf = (amount: string): DomainEvent =>
+  event('refunded', { amount, refund_transaction_hash: null });
+const refunded = refundedOf('100');
+const refundOf = (amount: string, transaction_hash: string): DomainEvent =>
+  event('refund_recorded', { amount, transaction_hash, actor: 'ops' });
+const refund = refundOf('5', '0xback');
+const outcome = (kind: string): DomainEvent =>
+  event('late_outcome_recorded', { outcome: kind, transaction_hash: '0xlate' });
+const missing = event('deposit_missing', { deposit_id: 'a', amount: '100', transaction_hash: '0xa' });
+const dust = event('dust_recorded', { count: 1, amount: '5' });
+const afterwards = [late(deposit('b', '5')), missing, dust];
+
+const brokenOf = (...events: readonly DomainEvent[]) => brokenRules(orderHistory, 'o1', events);
+
+describe('the audit of an order', () => {
+  it.each<[string, readonly DomainEvent[]]>([
+    ['is completed', [created, deposited, started, completed, ...afterwards, outcome('refunded')]],
+    ['is marked as paid and completed', [created, paid, deposited, started, completed]],
+    [
+      'is cancelled, with a late deposit that is refunded',
+      [created, cancelled, late(deposit('a', '5')), refund],
+    ],
+    ['expires', [created, expired, ...afterwards]],
+    ['fails while it waits', [created, paid, failed]],
+    [
+      'fails while it is exchanged',
+      [created, deposited, started, failedWith('no liquidity', '100', at), outcome('completed')],
+    ],
+    [
+      'is exchanged up to its maximum, and the rest refunded',
+      [
+        created,
+        received(deposit('a', '60.5')),
+        received(deposit('b', '1000')),
+        processing('1000', '5', '60.5'),
+        event('completed', { amount_to: '5', withdraw_transaction_hash: '' }),
+        late(deposit('c', '2')),
+        refundOf('62.5', '0xback'),
+      ],
+    ],
+    [
+      'is refunded although its deposit moved to another block',
+      [created, deposited, started, missing, late(deposit('a in another block', '100')), refunded],
+    ],
+    ['is refunded', [created, deposited, refunded]],
+    ['has dust and missing deposits while it is open', [created, deposited, missing, dust]],
+  ])('accepts one that %s', (_what, events) => {
+    expect(brokenOf(...events).filter(Boolean)).toEqual([]);
+  });
+
+  it.each<[string, readonly DomainEvent[], string]>([
+    ['is created twice', [created, created], 'the order is created once'],
+    ...[paid, cancelled, refund].map((first): [string, readonly DomainEvent[], string] => [
+      `begins with ${first.type}`,
+      [first],
+      'Order not found',
+    ]),
+    ...[expired, deposited, started, completed, failed, refunded, outcome('completed'), ...afterwards].map(
+      (first): [string, readonly DomainEvent[], string] => [
+        `begins with ${first.type}`,
+        [first],
+        'the order is created first',
+      ],
+    ),
+    [
+      'expires when it is paid',
+      [created, paid, expired],
+      'the order is paid with 0 received, and it does not follow',
+    ],
+    [
+      'expires before its end',
+      [created, event('expired', { at: minute(60) })],
+      'the order is pending with 0 received',
+    ],
+    [
+      'expires with a deposit',
+      [created, received(deposit('a', '1')), expired],
+      'the order is pending with 1 received, and it does not follow',
+    ],
+    ['is exchanged without a deposit', [created, started], 'the order is pending with 0 received'],
+    [
+      'is exchanged but for a part of a deposit that is nowhere',
+      [created, received(deposit('a', '101')), started],
+      'its amount_from is "100", and what was before it gives "101"',
+    ],
+    [
+      'is exchanged over its maximum',
+      [created, received(deposit('a', '1001')), processing('1001', '5.005')],
+      'its amount_from is "1001", and what was before it gives "1000"',
+    ],
+    [
+      'is exchanged at another rate',
+      [created, received(deposit('a', '200')), processing('200', '1.1')],
+      'its amount_to is "1.1", and what was before it gives "1"',
+    ],
+    [
+      'fails and keeps money',
+      [created, received(deposit('a', '5')), failedWith('deposit_too_low', '4', at)],
+      'its refundable is "4", and what was before it gives "5"',
+    ],
+    [
+      'is refunded in part',
+      [created, received(deposit('a', '5')), refundedOf('4')],
+      'its amount is "4", and what was before it gives "5"',
+    ],
+    [
+      'returns more than is refundable, in several refunds',
+      [
+        created,
+        received(deposit('a', '5')),
+        failedWith('deposit_too_low', '5', at),
+        refundOf('2', '0x1'),
+        refundOf('2', '0x2'),
+        refundOf('2', '0x3'),
+      ],
+      'At most 1 is refundable',
+    ],
+    [
+      'counts a deposit while it is exchanged',
+      [created, deposited, started, received(deposit('b', '1'))],
+      'is processing',
+    ],
+    ['is exchanged twice', [created, deposited, started, started], 'the order is processing'],
+    ['is completed before it is exchanged', [created, deposited, completed], 'the order is pending'],
+    ['fails after its end', [created, expired, failed], 'the order is expired'],
+    ['is refunded after its end', [created, cancelled, refunded], 'the order is cancelled'],
+    [
+      'has a late outcome before its end',
+      [created, deposited, started, outcome('refunded')],
+      'is processing',
+    ],
+    [
+      'has one late outcome twice',
+      [created, expired, outcome('completed'), outcome('completed')],
+      'is expired',
+    ],
+    ['is cancelled when it is paid', [created, paid, cancelled], 'The order is paid and cannot be cancelled'],
+    ['returns more than is refundable', [created, cancelled, refund], 'At most 0 is refundable'],
+    ['is cancelled with another rest', [created, deposited, cancelled], 'its refundable is "0"'],
+    [
+      'is in the stream of another',
+      [{ ...created, data: { ...facts, order_id: 'o2' } }],
+      'its order_id is o2',
+    ],
+  ])('names the rule that is broken by one that %s', (_what, events, rule) => {
+    expect(brokenOf(...events).at(-1)).toContain(rule);
+  });
+
+  it('keeps in memory of an order that has ended only what a refund or an erasure is compared with', () => {
+    const stateAfter = (...events: readonly DomainEvent[]): unknown =>
+      events.reduce((state, each) => orderHistory.evaluate(state, each, 'o1').state, orderHistory.initial);
+    expect(stateAfter(created, deposited)).toMatchObject({ facts, deposits: [{ deposit_id: 'a' }] });
+    expect(stateAfter(created, deposited, started)).toMatchObject({ facts, deposits: [{ deposit_id: 'a' }] });
+    const ended = stateAfter(created, deposited, started, completed) as { facts: object; deposits: object };
+    const { key_id, created_at } = facts;
+    expect([ended.facts, ended.deposits]).toEqual([{ order_id: 'o1', key_id, created_at }, []]);
+    expect(stateAfter()).toEqual({ status: 'none' });
+  });
+});
+
+describe('the audit across orders', () => {
+  const issued: DomainEvent = { type: 'exchange_key.issued.v1', data: { key_id: 'k1', merchant_id: 'm1' } };
+  const createdOf = (order_id: string): DomainEvent => ({ ...created, data: { ...facts, order_id } });
+  const of = (order_id: string, { type, data }: DomainEvent): DomainEvent => ({
+    type,
+    data: { ...data, order_id },
+  });
+  const brokenAcross = (...events: readonly DomainEvent[]): readonly string[] =>
+    [issued, createdOf('o1'), createdOf('o2'), ...events].map(acrossOrders()).filter((each) => each !== null);
+  const moved = received(deposit('a in another block', '100'));
+
+  it('takes a deposit that moved and came back to its first block for one deposit', () => {
+    const missingMoved = event('deposit_missing', { deposit_id: 'a in another block' });
+    expect(brokenAcross(deposited, missing, moved, missingMoved, deposited)).toEqual([]);
+    expect(brokenAcross(deposited, missing, late(deposit('a', '100')))).toEqual([]);
+  });
+
+  it.each<[string, readonly DomainEvent[], string]>([
+    [
+      'a deposit twice',
+      [deposited, late(deposit('a', '100'))],
+      'deposit a is recorded once, and not first for o1',
+    ],
+    [
+      'a deposit that came back, twice',
+      [deposited, missing, deposited, late(deposit('a', '100'))],
+      'deposit a is recorded once, and not first for o1',
+    ],
+    [
+      'a deposit of two orders',
+      [deposited, of('o2', deposited)],
+      'deposit a is recorded once, and not first for o2',
+    ],
+    [
+      'a deposit that another order has, and takes off the chain',
+      [deposited, of('o2', missing)],
+      'order o2 has the deposit a before it goes missing',
+    ],
+  ])('names %s', (_name, events, rule) => {
+    expect(brokenAcross(...events)).toEqual([rule]);
+  });
+
+  it('names an order that no key of its merchant created', () => {
+    const stranger: DomainEvent = { ...created, data: { ...facts, merchant_id: 'm2' } };
+    expect([created].map(acrossOrders())).toEqual(['order o1 is created by a key of its merchant']);
+    expect([issued, stranger].map(acrossOrders())).toEqual([
+      null,
+      'order o1 is created by a key of its merchant',
+    ]);
+  });
+});

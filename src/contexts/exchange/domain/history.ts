@@ -1,0 +1,131 @@
+import { historyRules, type LogRule } from '../../../kernel/history-rules.js';
+import type { ExchangeKeyIssued } from '../../access/contract.js';
+import { observe, type Observation } from './observation.js';
+import {
+  eraseOrder,
+  amountReceived,
+  cancelOrder,
+  createOrder,
+  existingOrder,
+  hasEnded,
+  markAsPaid,
+  order,
+  recordRefund,
+  type ExistingOrder,
+  type OrderState,
+} from './order.js';
+import type { OrderEvent, OrderStatus } from './order-events.js';
+
+const OPEN: readonly OrderStatus[] = ['pending', 'paid'];
+
+/**
+ * What an audit verifies of each order. Which deposits the provider listed is no part of the history: a deposit is verified
+ * by the status it follows. What follows from the deposits is decided again, to the last digit of its amounts.
+ */
+export const orderHistory = historyRules(
+  order,
+  {
+    'order.created.v1': (facts, state) =>
+      state.status === 'none' ? createOrder(facts, state) : 'the order is created once',
+    'order.marked_as_paid.v1': ({ at, waits_until: waitsUntil }, state) =>
+      markAsPaid({ at, waitsUntil }, state),
+    'order.cancelled.v1': ({ at }, state) => cancelOrder({ at, isDepositPending: false }, state),
+    'order.refund_recorded.v1': ({ amount, transaction_hash: transactionHash, actor, at }, state) =>
+      recordRefund({ amount, transactionHash, actor, at }, state),
+    'order.personal_data_erased.v1': ({ actor, at }, state) =>
+      eraseOrder({ actor, at }, existingOrder(state)),
+    'order.expired.v1': ({ at }, state) => observed('order.expired.v1', state, { at, completeUntil: at }),
+    'order.processing_started.v1': ({ at }, state) =>
+      observed('order.processing_started.v1', state, { at, outcome: EXCHANGED }),
+    'order.completed.v1': ({ at, amount_to: amountTo, withdraw_transaction_hash: transactionHash }, state) =>
+      observed('order.completed.v1', state, { at, outcome: { ...EXCHANGED, amountTo, transactionHash } }),
+    'order.failed.v1': ({ at, reason }, state) =>
+      observed('order.failed.v1', state, { at, outcome: { kind: 'failed', reason } }),
+    'order.refunded.v1': ({ at, refund_transaction_hash: transactionHash }, state) =>
+      observed('order.refunded.v1', state, { at, outcome: { kind: 'refunded', transactionHash } }),
+    'order.deposit_received.v1': follows('order.deposit_received.v1', OPEN),
+    'order.late_deposit_recorded.v1': follows('order.late_deposit_recorded.v1', null),
+    'order.deposit_missing.v1': follows('order.deposit_missing.v1', null),
+    'order.dust_recorded.v1': follows('order.dust_recorded.v1', null),
+    'order.late_outcome_recorded.v1': (data, state) => {
+      if (state.status === 'none') return 'the order is created first';
+      return !hasEnded(state) || state.lateOutcomes.includes(data.outcome)
+        ? `the order is ${state.status}, after which it does not come`
+        : [{ type: 'order.late_outcome_recorded.v1' as const, data }];
+    },
+  },
+  {
+    id: 'order_id',
+    remember: (state) => (state.status === 'none' || !hasEnded(state) ? state : ended(state)),
+  },
+);
+
+/** An order is created by a key of its merchant, and a deposit is recorded once, unless it went off the chain. */
+export function acrossOrders(): LogRule {
+  const merchantOf = new Map<string, string>();
+  /** The order that has a deposit. */
+  const orderOf = new Map<string, string>();
+  return (recorded) => {
+    const event = recorded as OrderEvent | ExchangeKeyIssued;
+    switch (event.type) {
+      case 'exchange_key.issued.v1':
+        merchantOf.set(event.data.key_id, event.data.merchant_id);
+        return null;
+      case 'order.created.v1': {
+        const { order_id: id, key_id: key, merchant_id: merchant } = event.data;
+        return merchantOf.get(key) === merchant ? null : `order ${id} is created by a key of its merchant`;
+      }
+      case 'order.deposit_received.v1':
+      case 'order.late_deposit_recorded.v1': {
+        const { deposit_id: deposit, order_id: id } = event.data;
+        if (orderOf.has(deposit)) return `deposit ${deposit} is recorded once, and not first for ${id}`;
+        orderOf.set(deposit, id);
+        return null;
+      }
+      case 'order.deposit_missing.v1': {
+        const { deposit_id: deposit, order_id: id } = event.data;
+        if (orderOf.get(deposit) !== id)
+          return `order ${id} has the deposit ${deposit} before it goes missing`;
+        orderOf.delete(deposit);
+        return null;
+      }
+      default:
+        return null;
+    }
+  };
+}
+
+const EXCHANGED = { kind: 'completed', transactionHash: '', amountTo: null } as const;
+
+/** What follows first when the provider says no more than the event does. */
+function observed(
+  type: OrderEvent['type'],
+  state: OrderState,
+  seen: Partial<Observation> & Pick<Observation, 'at'>,
+): readonly OrderEvent[] | string {
+  if (state.status === 'none') return 'the order is created first';
+  if (hasEnded(state)) return `the order is ${state.status}, after which it does not come`;
+  const nothing = { deposits: [], isDepositPending: false, completeUntil: null, outcome: null };
+  const [first] = observe({ ...nothing, ...seen }, state);
+  if (first?.type === type) return [first];
+  return `the order is ${state.status} with ${amountReceived(state)} received, and it does not follow`;
+}
+
+/** `null`: in any status. */
+function follows<Type extends OrderEvent['type']>(type: Type, from: readonly OrderStatus[] | null) {
+  return (
+    data: Extract<OrderEvent, { type: Type }>['data'],
+    state: OrderState,
+  ): readonly OrderEvent[] | string => {
+    if (state.status === 'none') return 'the order is created first';
+    if (from !== null && !from.includes(state.status))
+      return `the order is ${state.status}, after which it does not come`;
+    return [{ type, data } as OrderEvent];
+  };
+}
+
+/** Of an order that has ended: its refundable amount and its refunds. */
+function ended(state: ExistingOrder): ExistingOrder {
+  const { order_id, key_id, created_at } = state.facts;
+  return { ...state, facts: { order_id, key_id, created_at } as ExistingOrder['facts'], deposits: [] };
+}

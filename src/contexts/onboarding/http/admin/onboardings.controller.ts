@@ -1,0 +1,74 @@
+import { Post } from '@nestjs/common';
+import {
+  AdminController,
+  WriteTo,
+  type SubjectWrite,
+} from '../../../../platform/http/admin/admin-controller.js';
+import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
+import { Field } from '../../../../platform/dto/field.js';
+import { oneOf } from '../../../../platform/dto/rules.js';
+import { ValidBody } from '../../../../platform/http/decorators.js';
+import type { Reply } from '../../../../platform/http/reply.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
+import { AdminUsers, AdminUserWritten } from '../../../users/contract.js';
+import { REVIEW_DECISIONS, type ReviewDecision } from '../../application/user-operations.js';
+
+const TAG = 'Admin: users';
+const NO_USER = 'There is no such user, or the key is confined to other merchants.';
+const REFUSED = {
+  412: 'If-Match is another revision.',
+  422: 'A member of the body is invalid.',
+  428: 'If-Match is missing.',
+} as const;
+
+/** Body of POST /admin/v1/users/{id}/review. */
+class ReviewBody extends WriteBody implements ReviewDecision {
+  @Field(oneOf(REVIEW_DECISIONS)) decision!: ReviewDecision['decision'];
+}
+
+/** How operators continue the onboarding of a user (admin-api.md 3). */
+@AdminController('users')
+export class AdminOnboardingsController {
+  constructor(private readonly users: AdminUsers) {}
+
+  @Post(':id/retry')
+  @ApiRoute({
+    id: 'adminRetryOnboarding',
+    tag: TAG,
+    summary: 'Retry the step that an onboarding waits for',
+    description: 'Identity, wallet, card or activation: the service attempts it now.',
+    scopes: ['users:write'],
+    responses: {
+      200: [AdminUserWritten, 'The step is due now. Personal data is left out.'],
+      404: NO_USER,
+      409: 'The next step is the person’s, or the onboarding is over.',
+      ...REFUSED,
+    },
+  })
+  async retry(@WriteTo('User') write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
+    return this.request('users.retry', write, body);
+  }
+
+  @Post(':id/review')
+  @ApiRoute({
+    id: 'adminReviewIdentity',
+    tag: TAG,
+    summary: 'Decide an identity that the sandbox keeps under review',
+    description: 'Outside the sandbox the identity provider decides, in its dashboard: 409.',
+    scopes: ['users:write'],
+    responses: {
+      200: [AdminUserWritten, 'It is decided; a worker continues. Personal data is left out.'],
+      404: NO_USER,
+      409: 'No identity of this user is under review.',
+      ...REFUSED,
+    },
+  })
+  async review(@WriteTo('User') write: SubjectWrite, @ValidBody() body: ReviewBody): Promise<Reply> {
+    return this.request('users.review', write, body, { decision: body.decision });
+  }
+
+  private async request(name: string, write: SubjectWrite, body: WriteBody, parameters = {}): Promise<Reply> {
+    const outcome = await this.users.request({ ...writeOf(write, body), name, parameters });
+    return written(outcome, 200, () => this.users.written(write.subject.id));
+  }
+}

@@ -1,0 +1,61 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { isUuid } from '../../../kernel/ids.js';
+import { RUNNING_CONTEXTS, type Context } from '../../../platform/context.js';
+import type { Requester } from '../../../platform/operations/operations.js';
+import type { Found, Search, SearchQuery } from '../../../platform/operations/search.js';
+import { withTimeout } from '../../../platform/timeout.js';
+
+const MAX_RESULTS = 20;
+const TIMEOUT_MS = 5000;
+
+/** Digits with the usual separators, in the international form. */
+const PHONE_NUMBER = /^\+[0-9][0-9 ().-]{5,30}$/;
+
+/** Finds exact matches in all contexts (`GET /admin/v1/search`, admin-api.md 3). */
+@Injectable()
+export class GlobalSearch {
+  private readonly searches: readonly Search[];
+
+  constructor(@Inject(RUNNING_CONTEXTS) contexts: readonly Context[], modules: ModuleRef) {
+    this.searches = contexts.flatMap(
+      ({ searches }) => searches?.((token) => modules.get(token, { strict: false })) ?? [],
+    );
+  }
+
+  /**
+   * At most 20 results that the caller may read. Throws DomainError: `forbidden` for a phone number without
+   * `users_personal:read`, `unavailable` when it takes too long.
+   */
+  async find(
+    { scopes, merchants }: Pick<Requester, 'scopes' | 'merchants'>,
+    q: string,
+  ): Promise<readonly Found[]> {
+    const query = { ...searchText(q), merchants, limit: MAX_RESULTS };
+    if (query.phoneNumber !== null && !scopes.has('users_personal:read'))
+      throw new DomainError('forbidden', 'The scope users_personal:read is missing');
+    const allowed = this.searches.filter(({ scope }) => scopes.has(scope));
+    const found = await withTimeout(
+      TIMEOUT_MS,
+      Promise.all(allowed.map((search) => search.find(query))),
+      () => {
+        throw new DomainError('unavailable', 'The search took too long');
+      },
+    );
+    const isReached = ({ merchant_id: id }: Found): boolean =>
+      merchants === null || (id !== null && merchants.includes(id));
+    return found.flat().filter(isReached).slice(0, MAX_RESULTS);
+  }
+}
+
+/** What is searched for: kinds of text that only some contexts know are recognised once. */
+export function searchText(q: string): Pick<SearchQuery, 'text' | 'uuid' | 'phoneNumber'> {
+  // The plus of a phone number arrives as a blank where it is not escaped.
+  const text = q.replace(/^ (?=[0-9][0-9 ().-]{5,30}$)/, '+').trim();
+  return {
+    text,
+    uuid: isUuid(text) ? text.toLowerCase() : null,
+    phoneNumber: PHONE_NUMBER.test(text) ? `+${text.replace(/[^0-9]/g, '')}` : null,
+  };
+}

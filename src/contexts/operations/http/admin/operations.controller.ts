@@ -1,0 +1,146 @@
+import { Get, Inject, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { CLOCK, type Clock } from '../../../../kernel/clock.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
+import {
+  AdminController,
+  Caller,
+  listed,
+  sendEtag,
+  WriteTicket,
+  type AdminCaller,
+} from '../../../../platform/http/admin/admin-controller.js';
+import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
+import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import { Reply } from '../../../../platform/http/reply.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
+import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
+import { OperationDecisions } from '../../application/decide-operation.js';
+import { OperationLog } from '../../application/operation-log.js';
+import { requireMerchantInReach } from '../../application/request-operation.js';
+import { existingOperation } from '../../domain/operation.js';
+import { operationJson } from '../../views/operation-json.js';
+import { OPERATION_VIEWS } from '../../views/operation-projection.js';
+import { OperationsView } from '../../views/operations.js';
+import { DecisionBody, DecisionResponse, OperationsQuery, OperationsResponse } from './operation-dto.js';
+
+const TAG = 'Admin: operations';
+/** A session decides only so long after its login. */
+const FRESH_LOGIN_MS = 5 * 60_000;
+
+const DECISION = {
+  tag: TAG,
+  description:
+    "Needs the operation's own scope, and the scopes that it gives; in the console, a login within the last 5 minutes.",
+  scopes: [],
+  responses: {
+    200: [DecisionResponse, 'The operation as it is now.'],
+    403: "It is the caller's own, a scope is missing, or the login is too old.",
+    404: 'There is no such operation.',
+    409: 'It is decided, has lapsed or fails: its subject was changed, or its requester may request it no more.',
+    422: 'The reason is missing or too long.',
+  },
+} as const;
+
+/** admin-api.md 4 */
+@AdminController('operations')
+export class OperationsController {
+  constructor(
+    private readonly log: OperationLog,
+    private readonly decisions: OperationDecisions,
+    private readonly operations: OperationsView,
+    private readonly progress: SubscriptionProgress,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  @Get()
+  @ApiRoute({
+    id: 'adminListOperations',
+    tag: TAG,
+    summary: 'List operations, newest first',
+    scopes: ['operations:read'],
+    responses: listed(OperationsResponse),
+  })
+  async list(@Caller() { merchants }: AdminCaller, @ListQuery() query: OperationsQuery): Promise<object> {
+    await this.progress.requireCurrent(OPERATION_VIEWS);
+    return this.operations.page(merchants, query);
+  }
+
+  @Get(':id')
+  @ApiRoute({
+    id: 'adminGetOperation',
+    tag: TAG,
+    summary: 'Get an operation',
+    scopes: ['operations:read'],
+    responses: { 200: [OperationResponse, 'The operation.'], 404: 'There is no such operation.' },
+  })
+  async get(
+    @Caller() caller: AdminCaller,
+    @UuidParam('id', 'Operation') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<object> {
+    const { state, revision } = await this.log.load(id);
+    const found = existingOperation(state);
+    requireMerchantInReach(caller, found.facts.merchant_id);
+    sendEtag(reply, revision);
+    return { operation: operationJson(found) };
+  }
+
+  @Post(':id/approve')
+  @ApiRoute({ ...DECISION, id: 'adminApproveOperation', summary: 'Approve an operation, which executes it' })
+  async approve(
+    @Caller() caller: AdminCaller,
+    @WriteTicket() ticket: RequestTicket,
+    @UuidParam('id', 'Operation') id: string,
+    @ValidBody() { reason }: DecisionBody,
+  ): Promise<Reply> {
+    // What it gives to the one who approves, as the first login of an operator, is a secret.
+    ticket.storeSealed();
+    return this.decide('approve', id, caller, reason, ticket.id('decision'));
+  }
+
+  @Post(':id/reject')
+  @ApiRoute({
+    ...DECISION,
+    id: 'adminRejectOperation',
+    summary: "Reject an operation; one's own is withdrawn",
+  })
+  async reject(
+    @Caller() caller: AdminCaller,
+    @UuidParam('id', 'Operation') id: string,
+    @ValidBody() { reason }: DecisionBody,
+  ): Promise<Reply> {
+    return this.decide('reject', id, caller, reason);
+  }
+
+  @Post(':id/confirm')
+  @ApiRoute({
+    ...DECISION,
+    id: 'adminConfirmOperation',
+    summary: 'Confirm an operation that was executed at once',
+  })
+  async confirm(
+    @Caller() caller: AdminCaller,
+    @UuidParam('id', 'Operation') id: string,
+    @ValidBody() { reason }: DecisionBody,
+  ): Promise<Reply> {
+    return this.decide('confirm', id, caller, reason);
+  }
+
+  /** Of the results of an execution only the login of a new operator is for the one who approves it. */
+  private async decide(
+    decision: 'approve' | 'reject' | 'confirm',
+    id: string,
+    caller: AdminCaller,
+    reason: string,
+    decisionId?: string,
+  ): Promise<Reply> {
+    const { authenticatedAt } = caller;
+    if (authenticatedAt !== null && this.clock.now().getTime() - Date.parse(authenticatedAt) > FRESH_LOGIN_MS)
+      throw new DomainError('forbidden', 'Sign in again: decisions need a login within the last 5 minutes');
+    const { operation, result } = await this.decisions[decision](id, caller, reason, decisionId);
+    const { login_url } = result as { readonly login_url?: string };
+    return new Reply(200, JSON.stringify({ operation, operation_id: operation.id, login_url }));
+  }
+}

@@ -1,0 +1,136 @@
+import { Get, Param, Post } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { ApiParam } from '@nestjs/swagger';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import {
+  AdminController,
+  WriteBy,
+  type AdminWrite,
+} from '../../../../platform/http/admin/admin-controller.js';
+import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
+import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
+import { ValidBody } from '../../../../platform/http/decorators.js';
+import type { Reply } from '../../../../platform/http/reply.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
+import { Operations, type OperationRequest } from '../../../../platform/operations/operations.js';
+import { masterKeyId } from '../../application/system-operations.js';
+import { SystemResponse } from '../../application/system-json.js';
+import { SystemStatus } from '../../application/system-status.js';
+import { WrittenResponse } from './operation-dto.js';
+
+const TAG = 'Admin: system';
+/** What a subscription or a type of event may be called. */
+const NAME = /^[a-z][a-z0-9_.]{0,99}$/;
+const Name = (name: string): MethodDecorator => ApiParam({ name, schema: { type: 'string' } });
+
+const REFUSED = {
+  403: 'The scope system:write is missing.',
+  422: 'The reason is missing or too long.',
+} as const;
+const APPROVED_FIRST = {
+  202: [OperationResponse, 'A second person has to approve it.'],
+  ...REFUSED,
+} as const;
+
+/** admin-api.md 3: `/system`. */
+@AdminController('system')
+export class SystemController {
+  constructor(
+    private readonly status: SystemStatus,
+    private readonly operations: Operations,
+    private readonly providers: ModuleRef,
+  ) {}
+
+  @Get()
+  @ApiRoute({
+    id: 'adminGetSystem',
+    tag: TAG,
+    summary: 'Get the state of the service',
+    description: 'Of all processes that reported themselves within the last minute. It is not wrapped.',
+    scopes: ['system:read'],
+    responses: {
+      200: [SystemResponse, 'Processes, subscriptions, due work, schedules, nodes, providers and the audit.'],
+    },
+  })
+  system(): Promise<SystemResponse> {
+    return this.status.read();
+  }
+
+  @Post('projections/:name/rebuild')
+  @Name('name')
+  @ApiRoute({
+    id: 'adminRebuildProjection',
+    tag: TAG,
+    summary: 'Rebuild a read model from the events, in the background',
+    scopes: ['system:write'],
+    responses: {
+      202: [WrittenResponse, 'A worker rebuilds it.'],
+      404: 'There is no such read model.',
+      ...REFUSED,
+    },
+  })
+  rebuild(
+    @WriteBy() write: AdminWrite,
+    @Param('name') name: string,
+    @ValidBody() body: WriteBody,
+  ): Promise<Reply> {
+    const by = writeOf(write, body);
+    return this.write('projections.rebuild', nameOf(name, 'Projection'), by, 202, { compare: false });
+  }
+
+  @Post('event_types/:type/let_pass')
+  @Name('type')
+  @ApiRoute({
+    id: 'adminLetEventTypePass',
+    tag: TAG,
+    summary: 'Let subscriptions pass events of a type that no version here knows',
+    scopes: ['system:write'],
+    responses: {
+      200: [WrittenResponse, 'Subscriptions pass them.'],
+      409: 'This version knows the type.',
+      ...APPROVED_FIRST,
+    },
+  })
+  letPass(
+    @WriteBy() write: AdminWrite,
+    @Param('type') type: string,
+    @ValidBody() body: WriteBody,
+  ): Promise<Reply> {
+    const by = writeOf(write, body);
+    return this.write('event_types.let_pass', nameOf(type, 'Event type'), by);
+  }
+
+  @Post('master_key/retire_former')
+  @ApiRoute({
+    id: 'adminRetireFormerMasterKey',
+    tag: TAG,
+    summary: 'Let no master key but MASTER_KEY open the key ring',
+    scopes: ['system:write'],
+    responses: {
+      200: [WrittenResponse, 'The former master key opens nothing.'],
+      409: 'A process still uses the former one.',
+      ...APPROVED_FIRST,
+    },
+  })
+  retireFormer(@WriteBy() write: AdminWrite, @ValidBody() body: WriteBody): Promise<Reply> {
+    const id = masterKeyId((token) => this.providers.get(token, { strict: false }));
+    return this.write('master_key.retire_former', id, writeOf(write, body));
+  }
+
+  private async write(
+    name: string,
+    id: string,
+    by: ReturnType<typeof writeOf<AdminWrite>>,
+    status = 200,
+    parameters: OperationRequest['parameters'] = {},
+  ): Promise<Reply> {
+    const request = { ...by, name, subject: { id, revision: null }, parameters, merchantId: null };
+    const outcome = await this.operations.request(request);
+    return written(outcome, status, () => ({ operation: outcome.operation }));
+  }
+}
+
+function nameOf(text: string, what: string): string {
+  if (!NAME.test(text)) throw DomainError.notFound(what);
+  return text;
+}

@@ -1,0 +1,41 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import type { Command } from 'commander';
+import { parseId, type CliContext, type CliOutcome } from '../../../platform/cli/cli-context.js';
+import { writes } from '../../../platform/cli/write.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
+import { LocateUser } from '../../users/contract.js';
+import { DEACTIVATION_SAGA } from '../application/deactivation-saga.js';
+
+/** `npm run user -- ...`: the deactivation of users, which waits for their payouts. */
+export function deactivationProgram(program: Command, cli: CliContext): void {
+  const change = (command: Command, name: string): Command =>
+    writes(command, cli, async (context, write, id) => {
+      const userId = parseId(id, 'User');
+      const merchantId = await context.get(LocateUser, { strict: false }).merchantOf(userId);
+      await write({ name, subject: userId, merchantId });
+      return changed(context, userId);
+    });
+  change(
+    program
+      .command('deactivate <user-id>')
+      .description(
+        'accept no more payouts for the user, who is deactivated once none is pending; there is no way back',
+      ),
+    'users.deactivate',
+  );
+  change(
+    program
+      .command('complete-deactivation <user-id>')
+      .description(
+        'deactivate at once a user who has no pending payout; the service does it automatically too',
+      ),
+    'users.complete_deactivation',
+  );
+}
+
+/** Waits until the saga has counted the change, so that what is said next rests on it. */
+async function changed(context: INestApplicationContext, userId: string): Promise<CliOutcome> {
+  await context.get(SubscriptionProgress).catchUp(DEACTIVATION_SAGA);
+  const { accountState } = (await context.get(LocateUser, { strict: false }).by({ userId }))!;
+  return { text: `The user is ${accountState}`, json: { user_id: userId, account_state: accountState } };
+}

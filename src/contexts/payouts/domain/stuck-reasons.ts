@@ -1,0 +1,88 @@
+import type { CheckFinding } from './verification.js';
+
+/**
+ * Why a pending payout is overdue: it stays pending until somebody acts.
+ * - `other_chain`: it was reported for another chain than CHAIN_ID, and is not checked here
+ * - `not_checked`: its check was due more than a minute ago, and no process has begun it
+ * - `no_node`: the same, and processes try: no node of the chain can be relied on
+ * - `no_response`: for ten minutes no node has had a usable response about its transaction
+ * - `no_outcome`: its window has been over for ten minutes, beyond the margin that its last two checks need
+ */
+export type OverdueReason = 'other_chain' | 'not_checked' | 'no_node' | 'no_response' | 'no_outcome';
+
+/** What a check saw, for operators: in programs and in the console. */
+export const SEEN: Readonly<Record<CheckFinding, string>> = {
+  settled: 'the transfer is there, exact and final',
+  confirming: 'the transfer is there and exact, and its block is not final yet',
+  not_found: 'the chain has no such transaction in a block',
+  no_wallet: 'the user has no wallet yet',
+  reverted: 'the transaction was reverted',
+  wrong_token: 'the transaction transfers no USDC',
+  wrong_recipient: "the transaction transfers no USDC to the user's wallet",
+  wrong_amount: "the USDC transferred to the user's wallet is not the amount reported",
+  already_used: 'the transfer confirmed another payout',
+  no_response: 'no node had a usable response about the transaction',
+  not_confirmed: 'too few nodes agreed on the outcome',
+  not_written: 'the outcome could not be written',
+  row_changed: 'the stored payout is not what was reported',
+};
+
+/** Of a transfer that is not the one reported. */
+const MISMATCH =
+  'Compare the transaction with the payout in a block explorer, then ask the merchant for the right one: this report expires with its window, and another one is needed.';
+
+/** What an operator does about a payout whose checks find this. */
+export const NEXT: Readonly<Record<CheckFinding, string>> = {
+  settled: 'Nothing: the outcome is being written.',
+  confirming:
+    'Nothing: wait for the block to become final. If many wait, check the age of the head of the nodes.',
+  not_found:
+    'Search for the transaction in a block explorer. If it is there, the node is behind; if not, ask the merchant whether it was broadcast, on this chain. It may still be mined.',
+  no_wallet: 'Nothing: it is checked once the user has finished signing up.',
+  reverted: MISMATCH,
+  wrong_token: MISMATCH,
+  wrong_recipient: MISMATCH,
+  wrong_amount: MISMATCH,
+  already_used: MISMATCH,
+  no_response:
+    'Add another node to CHAIN_RPC_URL: this one refuses the transaction. Checks continue once one responds; nothing expires meanwhile.',
+  not_confirmed:
+    'Compare the nodes of CHAIN_RPC_URL: CHAIN_QUORUM of them must agree. Checks continue until they do.',
+  not_written:
+    'Read the log for "payout outcome not written": the event store refused the outcome. It is retried.',
+  row_changed: 'Run `npm run audit -- verify`: somebody changed payouts.verifications in the database.',
+};
+
+/** Whether the merchant reported another transfer than the one that was sent. */
+export function isMismatch(finding: string): boolean {
+  return (NEXT as Readonly<Record<string, string>>)[finding] === MISMATCH;
+}
+
+const OVERDUE: Readonly<Record<OverdueReason, readonly [what: string, next: string]>> = {
+  other_chain: [
+    'it is on another chain than CHAIN_ID',
+    'Run a worker with the CHAIN_ID and the nodes of its chain: without one it stays pending.',
+  ],
+  not_checked: [
+    'its check is late: no process has begun it',
+    'Start a process with the role worker. Where one runs, read its log for "verification of payouts paused".',
+  ],
+  no_node: [
+    'its check is late: no node of the chain can be relied on',
+    'Read the log for "chain unavailable", which says why, and replace the node in CHAIN_RPC_URL.',
+  ],
+  no_response: ['no node has had a usable response about it for ten minutes', NEXT.no_response],
+  no_outcome: ['its window is over, and it has no outcome', ''],
+};
+
+/** In words: what is known of a pending payout, and what to do next. */
+export function describeStuckPayout(
+  why: OverdueReason | null,
+  finding: CheckFinding | null,
+): { readonly saw: string; readonly next: string } {
+  const seen = finding === null ? 'it was never checked' : SEEN[finding];
+  const next = finding === null ? 'Wait for its first check.' : NEXT[finding];
+  if (why === null) return { saw: seen, next };
+  const [what, act] = OVERDUE[why];
+  return { saw: `${what}; ${seen}`, next: act === '' ? next : act };
+}

@@ -1,0 +1,46 @@
+import { Get } from '@nestjs/common';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
+import { ListQuery, MerchantId, UuidParam } from '../../../../platform/http/decorators.js';
+import { Reply } from '../../../../platform/http/reply.js';
+import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
+import { PAYOUT_VIEWS } from '../../views/audited-payouts.js';
+import { EvidenceView, PayoutsView } from '../../views/payouts.js';
+import { payoutFilter, PayoutsQuery, type EvidenceResponse } from '../payout-dto.js';
+
+const READ = 'payouts:read';
+
+/** Payouts of the merchant, for its people, as the merchant API returns them (admin-api.md 6). */
+@PortalController('payouts')
+export class PortalPayoutsController {
+  constructor(
+    private readonly payouts: PayoutsView,
+    private readonly evidence: EvidenceView,
+    private readonly progress: SubscriptionProgress,
+  ) {}
+
+  @Get()
+  @PortalScopes(READ)
+  async list(@MerchantId() merchantId: string, @ListQuery() query: PayoutsQuery): Promise<Reply> {
+    await this.progress.requireCurrent(PAYOUT_VIEWS);
+    return new Reply(200, await this.payouts.page(merchantId, payoutFilter(query)));
+  }
+
+  @Get(':id')
+  @PortalScopes(READ)
+  async get(@MerchantId() merchantId: string, @UuidParam('id', 'Payout') id: string): Promise<Reply> {
+    await this.progress.requireCurrent(PAYOUT_VIEWS);
+    const payout = await this.payouts.find(merchantId, id);
+    if (payout === null) throw DomainError.notFound('Payout');
+    return new Reply(200, `{"payout":${payout}}`);
+  }
+
+  @Get(':id/evidence')
+  @PortalScopes(READ)
+  async evidenceOf(
+    @MerchantId() merchantId: string,
+    @UuidParam('id', 'Payout') id: string,
+  ): Promise<EvidenceResponse> {
+    return { evidence: await this.evidence.of(merchantId, id) };
+  }
+}

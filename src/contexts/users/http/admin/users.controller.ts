@@ -1,0 +1,139 @@
+import { Get, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import {
+  AdminController,
+  Caller,
+  listed,
+  merchantsOf,
+  reachOf,
+  sendEtag,
+  WriteTo,
+  type AdminCaller,
+  type SubjectWrite,
+} from '../../../../platform/http/admin/admin-controller.js';
+import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
+import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
+import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import type { Reply } from '../../../../platform/http/reply.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
+import { AccessRecords } from '../../../../platform/operations/access-records.js';
+import { requireScopes } from '../../../../platform/operations/scopes.js';
+import {
+  AdminUserResponse,
+  AdminUsersResponse,
+  AdminUserWritten,
+} from '../../application/admin-user-json.js';
+import { AdminUsers, PERSONAL_SCOPE } from '../../application/admin-users.js';
+import { UsersQuery } from './user-dto.js';
+
+const TAG = 'Admin: users';
+const USER = 'User';
+const NO_USER = 'There is no such user, or the key is confined to other merchants.';
+const PRECONDITIONS = {
+  412: 'If-Match is another revision.',
+  428: 'If-Match is missing.',
+} as const;
+
+/** Users of all merchants (admin-api.md 3). Each read is recorded for the merchant's portal. */
+@AdminController('users')
+export class AdminUsersController {
+  constructor(
+    private readonly users: AdminUsers,
+    private readonly accessRecords: AccessRecords,
+  ) {}
+
+  @Get()
+  @ApiRoute({
+    id: 'adminListUsers',
+    tag: TAG,
+    summary: 'List users, newest first',
+    description: 'phone_number and email are null without the scope users_personal:read.',
+    scopes: ['users:read'],
+    responses: listed(AdminUsersResponse, {
+      404: 'The key is confined to other merchants than that of merchant_id.',
+      403: 'A scope is missing: users:read, or users_personal:read for phone_number.',
+    }),
+  })
+  async list(@Caller() caller: AdminCaller, @ListQuery() query: UsersQuery): Promise<AdminUsersResponse> {
+    if (query.phone_number !== undefined) requireScopes(caller, [PERSONAL_SCOPE]);
+    const merchantIds = reachOf(caller, query.merchant_id);
+    const page = await this.users.page(
+      {
+        merchantIds,
+        phoneNumber: query.phone_number,
+        externalId: query.external_id,
+        wallet: query.wallet,
+        state: query.state,
+        ...query.page,
+      },
+      caller.scopes.has(PERSONAL_SCOPE),
+    );
+    await this.accessRecords.record(caller, merchantsOf(query.merchant_id, page.users), 'users');
+    return page;
+  }
+
+  @Get(':id')
+  @ApiRoute({
+    id: 'adminGetUser',
+    tag: TAG,
+    summary: 'Get a user',
+    scopes: ['users:read'],
+    responses: { 200: [AdminUserResponse, 'The user; the ETag is its revision.'], 404: NO_USER },
+  })
+  async get(
+    @Caller() caller: AdminCaller,
+    @UuidParam('id', USER) id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<AdminUserResponse> {
+    const { found, revision } = await this.users.find(id, caller);
+    await this.accessRecords.record(caller, [found.merchantId], `user ${id}`);
+    sendEtag(reply, revision);
+    return { user: await this.users.json(found, caller.scopes.has(PERSONAL_SCOPE)) };
+  }
+
+  @Post(':id/deactivate')
+  @ApiRoute({
+    id: 'adminDeactivateUser',
+    tag: TAG,
+    summary: 'Deactivate a user',
+    description:
+      'No more payouts are accepted for the user, who is deactivated once none is pending. There is no way back.',
+    scopes: ['users:write'],
+    responses: {
+      200: [AdminUserWritten, 'The user is deactivating. Personal data is left out.'],
+      404: NO_USER,
+      409: 'The user is deactivating or deactivated already.',
+      ...PRECONDITIONS,
+      422: 'reason or ticket is invalid.',
+    },
+  })
+  async deactivate(@WriteTo(USER) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
+    return this.request('users.deactivate', write, body);
+  }
+
+  @Post(':id/erase')
+  @ApiRoute({
+    id: 'adminEraseUser',
+    tag: TAG,
+    summary: 'Erase a deactivated user for good',
+    description:
+      'All personal data is dropped; payouts stay. The merchant API responds with 404 for the user from then on. A second person approves it.',
+    scopes: ['users:write'],
+    responses: {
+      200: [AdminUserWritten, 'The user is erased: approvals are off, in the sandbox.'],
+      202: [OperationResponse, 'It waits for a second person.'],
+      404: NO_USER,
+      409: 'The user is not deactivated.',
+      ...PRECONDITIONS,
+      422: 'reason or ticket is invalid.',
+    },
+  })
+  async erase(@WriteTo(USER) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
+    return this.request('users.erase', write, body);
+  }
+
+  private async request(name: string, write: SubjectWrite, body: WriteBody, parameters = {}): Promise<Reply> {
+    const outcome = await this.users.request({ ...writeOf(write, body), name, parameters });
+    return written(outcome, 200, () => this.users.written(write.subject.id));
+  }
+}

@@ -1,0 +1,133 @@
+import { Get, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import {
+  AdminController,
+  Caller,
+  listed,
+  merchantsOf,
+  reachOf,
+  sendEtag,
+  requireReach,
+  WriteBy,
+  type AdminCaller,
+  type AdminWrite,
+} from '../../../../platform/http/admin/admin-controller.js';
+import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
+import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import { Reply } from '../../../../platform/http/reply.js';
+import { ApiRoute } from '../../../../platform/openapi/route.js';
+import { AccessRecords } from '../../../../platform/operations/access-records.js';
+import { Operations } from '../../../../platform/operations/operations.js';
+import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
+import { DELIVERIES_SAGA } from '../../application/deliveries-saga.js';
+import { DeliveriesList, type AdminDeliveriesPage } from '../../views/deliveries-list.js';
+import { DeliveriesView } from '../../views/deliveries.js';
+import {
+  AdminDeliveriesQuery,
+  AdminDeliveriesResponse,
+  AdminDeliveryResponse,
+  AdminDeliveryWritten,
+} from './webhook-dto.js';
+
+const TAG = 'Admin: webhooks';
+const DELIVERY = 'Delivery';
+const NO_DELIVERY = 'There is no such delivery, or the key is confined to other merchants.';
+
+/** Deliveries of all merchants (admin-api.md 3). Each read is recorded for the merchant's portal. */
+@AdminController('deliveries')
+export class AdminDeliveriesController {
+  constructor(
+    private readonly list: DeliveriesList,
+    private readonly deliveries: DeliveriesView,
+    private readonly operations: Operations,
+    private readonly accessRecords: AccessRecords,
+    private readonly progress: SubscriptionProgress,
+  ) {}
+
+  @Get()
+  @ApiRoute({
+    id: 'adminListDeliveries',
+    tag: TAG,
+    summary: 'List deliveries, newest first',
+    description:
+      'A page may hold fewer deliveries than page_size, or none, where a filter matches few of many: continue until next_cursor is null.',
+    scopes: ['webhooks:read'],
+    responses: listed(AdminDeliveriesResponse, {
+      404: 'The key is confined to other merchants than that of merchant_id.',
+    }),
+  })
+  async page(
+    @Caller() caller: AdminCaller,
+    @ListQuery() query: AdminDeliveriesQuery,
+  ): Promise<AdminDeliveriesPage> {
+    await this.progress.catchUp(DELIVERIES_SAGA);
+    const merchantIds = reachOf(caller, query.merchant_id);
+    const page = await this.list.page({
+      merchantIds,
+      endpointId: query.endpoint_id,
+      status: query.status,
+      type: query.type,
+      from: query.from?.at,
+      until: query.to?.end,
+      ...query.page,
+    });
+    await this.accessRecords.record(caller, merchantsOf(query.merchant_id, page.deliveries), 'deliveries');
+    return page;
+  }
+
+  @Get(':id')
+  @ApiRoute({
+    id: 'adminGetDelivery',
+    tag: TAG,
+    summary: 'Get a delivery with its attempts',
+    scopes: ['webhooks:read'],
+    responses: { 200: [AdminDeliveryResponse, 'The delivery.'], 404: NO_DELIVERY },
+  })
+  async get(
+    @Caller() caller: AdminCaller,
+    @UuidParam('id', DELIVERY) id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Reply> {
+    await this.progress.catchUp(DELIVERIES_SAGA);
+    const found = await this.deliveries.adminDetail(id);
+    if (found === null) throw DomainError.notFound(DELIVERY);
+    requireReach(caller, found.merchantId, DELIVERY);
+    await this.accessRecords.record(caller, [found.merchantId], `delivery ${id}`);
+    sendEtag(reply, found.revision);
+    return new Reply(200, `{"delivery":${found.text}}`);
+  }
+
+  @Post(':id/resend')
+  @ApiRoute({
+    id: 'adminResendDelivery',
+    tag: TAG,
+    summary: 'Send a delivery again',
+    description:
+      'It is sent at once under the same `webhook-id`, with a fresh timestamp and signature, and its retry schedule restarts.',
+    scopes: ['webhooks:write'],
+    responses: {
+      200: [AdminDeliveryWritten, 'The delivery is due now.'],
+      404: NO_DELIVERY,
+      409: 'The endpoint is disabled, or a request with this Idempotency-Key is in flight.',
+      422: 'reason or ticket is invalid.',
+    },
+  })
+  async resend(
+    @WriteBy() write: AdminWrite,
+    @UuidParam('id', DELIVERY) id: string,
+    @ValidBody() body: WriteBody,
+  ): Promise<Reply> {
+    const found = await this.deliveries.find(id);
+    if (found === null) throw DomainError.notFound(DELIVERY);
+    requireReach(write.requester, found.merchant_id, DELIVERY);
+    const outcome = await this.operations.request({
+      ...writeOf(write, body),
+      name: 'deliveries.resend',
+      subject: { id, revision: null },
+      parameters: {},
+      merchantId: found.merchant_id,
+    });
+    return written(outcome, 200, async () => ({ delivery: await this.deliveries.find(id) }));
+  }
+}

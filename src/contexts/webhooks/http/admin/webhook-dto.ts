@@ -1,0 +1,61 @@
+import { ApiProperty, Many, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
+import { datePoint, type DatePoint } from '../../../../platform/dto/date-point.js';
+import { oneOf, uuid, UUID } from '../../../../platform/dto/rules.js';
+import { Filter, MAX_PAGE, ListParameters } from '../../../../platform/http/list-query.js';
+import {
+  ENDPOINT_STATUSES,
+  EVENT_TYPES,
+  type EndpointStatus,
+  type EventType,
+} from '../../domain/webhook-endpoints.js';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../../domain/retry.js';
+import { WebhookDelivery, WebhookDeliveryDetail } from '../delivery-dto.js';
+import { WebhookEndpoint } from '../endpoint-dto.js';
+
+/** Query of GET /admin/v1/webhook_endpoints. */
+export class EndpointsQuery extends ListParameters {
+  @Filter(uuid, 'Only endpoints of this merchant.') merchant_id?: string;
+  @Filter(oneOf(ENDPOINT_STATUSES), 'Only endpoints in this status.') status?: EndpointStatus;
+}
+
+/** Query of `GET deliveries` of the portal, and with the merchant of the admin API (admin-api.md 3). */
+export class DeliveriesQuery extends ListParameters {
+  @Filter(uuid, 'Only deliveries to this endpoint.') endpoint_id?: string;
+  @Filter(oneOf(DELIVERY_STATUSES), 'Only deliveries in this status.') status?: DeliveryStatus;
+  @Filter(oneOf(EVENT_TYPES), 'Only deliveries of this type.') type?: EventType;
+  @Filter(datePoint, 'Created at or after this instant; a date is its first instant in UTC.')
+  from?: DatePoint;
+  @Filter(datePoint, 'Created at or before this instant; a date includes its whole day in UTC.')
+  to?: DatePoint;
+}
+
+export class AdminDeliveriesQuery extends DeliveriesQuery {
+  @Filter(uuid, 'Only deliveries of this merchant.') merchant_id?: string;
+}
+
+class AdminWebhookEndpoint extends WebhookEndpoint {
+  @ApiProperty(UUID) merchant_id!: string;
+}
+
+export class AdminEndpointsResponse {
+  @Many(() => AdminWebhookEndpoint, { maxItems: MAX_PAGE })
+  webhook_endpoints!: readonly AdminWebhookEndpoint[];
+
+  @ApiProperty({ type: 'string', nullable: true }) next_cursor!: string | null;
+}
+
+class AdminDelivery extends WebhookDelivery {
+  @ApiProperty(UUID) merchant_id!: string;
+}
+
+class AdminDeliveryDetail extends WebhookDeliveryDetail {
+  @ApiProperty(UUID) merchant_id!: string;
+}
+
+export class AdminDeliveriesResponse extends PageOf('deliveries', AdminDelivery, { maxItems: MAX_PAGE }) {}
+
+export class AdminDeliveryResponse extends ResourceOf('delivery', AdminDeliveryDetail) {}
+
+export class AdminDeliveryWritten extends ResourceOf('delivery', AdminDelivery) {
+  @ApiProperty(UUID) operation_id!: string;
+}

@@ -1,0 +1,56 @@
+import { Get, Post } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
+import { ListQuery, MerchantId, UuidParam } from '../../../../platform/http/decorators.js';
+import { Reply } from '../../../../platform/http/reply.js';
+import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
+import type { MerchantCaller } from '../../application/caller.js';
+import { DELIVERIES_SAGA } from '../../application/deliveries-saga.js';
+import { ResendWebhookDelivery } from '../../application/delivery-commands.js';
+import { DeliveriesList, type AdminDeliveriesPage } from '../../views/deliveries-list.js';
+import { DeliveriesView } from '../../views/deliveries.js';
+import { CallingMerchant } from '../webhook-endpoints.controller.js';
+import { DeliveriesQuery } from '../admin/webhook-dto.js';
+import { WrittenWebhooks } from '../written-webhooks.js';
+
+const WHAT = 'Webhook delivery';
+
+/** Deliveries to all endpoints of the merchant, for its people (admin-api.md 6). */
+@PortalController('deliveries')
+export class PortalDeliveriesController {
+  constructor(
+    private readonly commandBus: CommandBus,
+    private readonly deliveries: DeliveriesList,
+    private readonly view: DeliveriesView,
+    private readonly progress: SubscriptionProgress,
+    private readonly written: WrittenWebhooks,
+  ) {}
+
+  @Get()
+  @PortalScopes('deliveries:read')
+  async list(
+    @MerchantId() merchantId: string,
+    @ListQuery() query: DeliveriesQuery,
+  ): Promise<AdminDeliveriesPage> {
+    const { endpoint_id: endpointId, status, type, from, to } = query;
+    await this.progress.requireCurrent(DELIVERIES_SAGA);
+    const filter = { endpointId, status, type, from: from?.at, until: to?.end };
+    return this.deliveries.page({ merchantIds: [merchantId], ...filter, ...query.page });
+  }
+
+  @Get(':id')
+  @PortalScopes('deliveries:read')
+  async get(@MerchantId() merchantId: string, @UuidParam('id', WHAT) id: string): Promise<Reply> {
+    await this.progress.requireCurrent(DELIVERIES_SAGA);
+    const delivery = await this.view.detail(merchantId, id);
+    if (delivery === null) throw DomainError.notFound(WHAT);
+    return new Reply(200, `{"delivery":${delivery}}`);
+  }
+
+  @Post(':id/resend')
+  @PortalScopes('deliveries:write')
+  async resend(@CallingMerchant() caller: MerchantCaller, @UuidParam('id', WHAT) id: string): Promise<Reply> {
+    return this.written.reply(202, await this.commandBus.execute(new ResendWebhookDelivery(caller, id)));
+  }
+}

@@ -1,0 +1,20 @@
+import { DAY_MS } from './clock.js';
+
+/** How long the response of a request with an Idempotency-Key is kept (contract.md 4.4). */
+export const RESPONSES_KEPT_DAYS = 30;
+/** A day less, so that clocks that differ do not find an operation a repeat's whose response is gone. */
+const REPEATS_WITHIN_MS = (RESPONSES_KEPT_DAYS - 1) * DAY_MS;
+
+/** The operation under this key is older than responses are kept: a request under the key is a new one. */
+export class IdempotencyKeyExpired extends Error {
+  override readonly name = 'IdempotencyKeyExpired';
+}
+
+/** For a decision that finds the operation of its id done: throws {@link IdempotencyKeyExpired} when that was too long ago to repeat it. */
+export function requireIdempotent(doneAt: string, now: string): void {
+  if (Date.parse(now) - Date.parse(doneAt) > REPEATS_WITHIN_MS) {
+    throw new IdempotencyKeyExpired(
+      'the Idempotency-Key belongs to an operation whose response is no longer kept',
+    );
+  }
+}

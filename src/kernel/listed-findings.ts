@@ -1,0 +1,22 @@
+/** What a check found: all of it is counted, the first `max` are listed. */
+export class ListedFindings<T> {
+  readonly listed: T[] = [];
+  count = 0;
+
+  constructor(private readonly max: number) {}
+
+  /** Those that are not listed. */
+  get more(): number {
+    return this.count - this.listed.length;
+  }
+
+  add(finding: T): void {
+    this.addAll([finding], 1);
+  }
+
+  /** `count` of them, of which these are the first. */
+  addAll(first: readonly T[], count: number): void {
+    this.listed.push(...first.slice(0, Math.max(0, this.max - this.listed.length)));
+    this.count += count;
+  }
+}

@@ -1,0 +1,106 @@
+import { Inject, Logger, Module, Optional, type OnModuleInit } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { CONFIG, type Config } from '../config/config.js';
+import { ConfigError } from '../config/settings.js';
+import { FollowedLog } from '../event-store/followed-log.js';
+import { EVENT_STORE, type EventStore } from '../event-store/port.js';
+import { ClockCheck } from '../postgres/clock-check.js';
+import { Database } from '../postgres/database.js';
+import { SubscriptionLag } from '../projections/subscription-lag.js';
+import { SubscriptionRunner } from '../projections/subscription-runner.js';
+import { HealthRegistry, NotReady } from '../telemetry/health.js';
+import { measureOnScrape, subscriptionHalted, subscriptionLag } from '../telemetry/metrics.js';
+import { ProcessFacts } from '../telemetry/process-facts.js';
+import { TelemetryModule } from '../telemetry/telemetry.module.js';
+
+/** Readiness and metrics of the database, the clock, the event store and the subscriptions. */
+@Module({ imports: [TelemetryModule] })
+export class ReadinessModule implements OnModuleInit {
+  private readonly logger = new Logger(ReadinessModule.name);
+
+  constructor(
+    private readonly health: HealthRegistry,
+    private readonly database: Database,
+    private readonly modules: ModuleRef,
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly facts: ProcessFacts,
+    @Optional() private readonly clock?: ClockCheck,
+    @Optional() private readonly lag?: SubscriptionLag,
+    @Optional() private readonly followedLog?: FollowedLog,
+    @Optional() private readonly runner?: SubscriptionRunner,
+  ) {}
+
+  onModuleInit(): void {
+    const events = this.modules.get<EventStore>(EVENT_STORE, { strict: false });
+    this.health.register({ name: 'database', check: () => this.database.ping() });
+    this.health.register({ name: 'event_store', check: () => this.checkEvents(events) });
+    if (this.clock !== undefined) this.watchClock(this.clock);
+    if (this.lag !== undefined) this.watchViews(this.lag);
+    if (this.runner !== undefined) this.watchSubscriptions(this.runner);
+  }
+
+  private watchClock(clock: ClockCheck): void {
+    this.health.register({ name: 'clock', check: () => clock.check() });
+  }
+
+  private async checkEvents(events: EventStore): Promise<void> {
+    await events.ping();
+    try {
+      await this.followedLog?.verify();
+    } catch (error) {
+      // The health report has no details; the log does.
+      if (error instanceof ConfigError) this.logger.error(error.message);
+      throw error;
+    }
+  }
+
+  private watchViews(lag: SubscriptionLag): void {
+    measureOnScrape(async () => {
+      for (const { name, ageMs } of await lag.all())
+        subscriptionLag.set({ subscription: name }, ageMs / 1000);
+    });
+    this.health.register({
+      name: 'views',
+      check: async () => {
+        const late = (await lag.all()).some(
+          ({ ageMs, isAwaited }) => isAwaited && ageMs > this.config.projectionLagLimitMs,
+        );
+        if (late) throw new Error('a subscription is too far behind');
+      },
+    });
+  }
+
+  /**
+   * One that waits for a newer version is no reason to take requests elsewhere: a newer process may do its work, and
+   * `views` fails when none does. One that waits at a forged event is: no process may act on it.
+   */
+  private watchSubscriptions(runner: SubscriptionRunner): void {
+    const halted = () => runner.states().filter(({ haltedAt }) => haltedAt !== null);
+    measureOnScrape(async () => {
+      subscriptionHalted.reset();
+      for (const { name, haltedAt } of halted())
+        subscriptionHalted.set(
+          { subscription: name, type: haltedAt!.isForged ? 'forged' : haltedAt!.type },
+          1,
+        );
+    });
+    this.facts.register('halted', () =>
+      halted().map(({ name, haltedAt, haltedSince }) => ({
+        name,
+        position: haltedAt!.position,
+        at: (haltedSince ?? new Date()).toISOString(),
+      })),
+    );
+    this.health.register({
+      name: 'subscriptions',
+      check: async () => {
+        const forged = halted().find(({ haltedAt }) => haltedAt!.isForged)?.haltedAt;
+        if (forged) throw new NotReady(`the event at position ${forged.position} is forged: see the log`);
+        const waiting = halted().map(
+          ({ name, haltedAt }) => `${name} waits at the unknown ${haltedAt!.type}`,
+        );
+        return waiting.length === 0 ? undefined : waiting.join('; ');
+      },
+    });
+  }
+}

@@ -1,0 +1,104 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import type { Command } from 'commander';
+import { CONFIG, type Config } from '../config/config.js';
+import { Database } from '../postgres/database.js';
+import { masterKeysOf, type MasterKeys } from '../sealing/key-ring.js';
+import { ringStatus, type RingStatus, type SealedTexts } from '../sealing/key-rotation.js';
+import { cliAction, type CliContext } from './cli-context.js';
+import { writes } from './write.js';
+
+/** `npm run keys -- ...`: how a MASTER_KEY is replaced; docs/keys.md has the order of steps. */
+export function keysProgram(program: Command, cli: CliContext): void {
+  program.description('Replaces the master key, and the keys that seal.');
+
+  program
+    .command('status')
+    .description('show which master keys open the key ring, and what each of its keys has sealed')
+    .action(
+      cliAction(cli, async (context) => {
+        const texts = cli.contexts.map(({ sealedTexts }) => sealedTexts);
+        const status = await ringStatus(...parts(context), Object.assign({}, ...texts) as SealedTexts);
+        return { text: describe(status), json: toJson(status) };
+      }),
+    );
+
+  writes(
+    program
+      .command('fresh')
+      .description('create a new key, which seals everything that is written from then on'),
+    cli,
+    async (context, write) => {
+      const id = parts(context)[1].current.id;
+      const json = (await write({ name: 'keys.create', subject: id, merchantId: null })) as FreshKey;
+      const { key_id, seals_in_seconds: seconds } = json;
+      const text = `Created ${key_id}, which seals in ${seconds} seconds; personal keys are wrapped by it after that`;
+      return { text, json };
+    },
+  );
+
+  writes(
+    program
+      .command('retire-former')
+      .description('let no master key but MASTER_KEY open the key ring, and create a new key that seals'),
+    cli,
+    async (context, write) => {
+      const id = parts(context)[1].current.id;
+      const json = await write({ name: 'master_key.retire_former', subject: id, merchantId: null });
+      const { retired } = json as { readonly retired: readonly string[] };
+      const text = retired.length === 0 ? 'MASTER_KEY alone opens the key ring' : retiredText(retired);
+      return { text, json };
+    },
+  );
+}
+
+interface FreshKey {
+  readonly key_id: string;
+  readonly seals_in_seconds: number;
+}
+
+function parts(context: INestApplicationContext): [Database, MasterKeys] {
+  return [context.get(Database), masterKeysOf(context.get<Config>(CONFIG))];
+}
+
+function retiredText(retired: readonly string[]): string {
+  return `Retired ${retired.join(', ')}: MASTER_KEY alone opens the key ring. Remove MASTER_KEY_FORMER wherever it is set.`;
+}
+
+function describe({ masters, keys }: RingStatus): string {
+  const lines = masters.map(({ id, setting, keys: count, seenSecondsAgo }) => {
+    const seen = seenSecondsAgo === null ? 'no process yet' : `a process ${seenSecondsAgo} s ago`;
+    return `  ${id}  ${(setting ?? 'not set here').padEnd(17)}  opens ${count} keys  ${seen}`;
+  });
+  const sealing = keys.map(({ id, createdAt, sealsFrom, sealed }) => {
+    const since =
+      sealsFrom === null
+        ? 'opens only'
+        : sealsFrom > createdAt
+          ? `seals from ${sealsFrom.toISOString()}`
+          : 'seals';
+    const counts = Object.entries(sealed).map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`);
+    return `  ${id}  created ${createdAt.toISOString()}  ${since}  ${counts.join(', ')}`;
+  });
+  const verdict =
+    masters.length === 1
+      ? 'One master key opens the key ring.'
+      : 'More than one master key opens the key ring; keys retire-former leaves MASTER_KEY alone.';
+  return ['Master keys', ...lines, '', 'Keys, and what they sealed', ...sealing, '', verdict].join('\n');
+}
+
+function toJson({ masters, keys }: RingStatus): object {
+  return {
+    master_keys: masters.map(({ id, setting, keys: count, seenSecondsAgo }) => ({
+      id,
+      setting,
+      keys: count,
+      seen_seconds_ago: seenSecondsAgo,
+    })),
+    keys: keys.map(({ id, createdAt, sealsFrom, sealed }) => ({
+      id,
+      created_at: createdAt,
+      seals_from: sealsFrom,
+      ...sealed,
+    })),
+  };
+}

@@ -1,0 +1,29 @@
+import { describe, expect, it } from '@jest/globals';
+import { invoke } from '../../../test/support/programs/cli.js';
+import { testDatabase } from '../../../test/support/postgres.js';
+import { inOneLine, printable } from './printable.js';
+
+const HOSTILE = 'a\u001b[2K\u001b]0;x\u0007\r\u009b1A\u202eb\u2066\u2028';
+
+describe('what programs print for operators', () => {
+  it('has nothing that steers a terminal, and is the same JSON as before', () => {
+    expect(printable(HOSTILE)).toBe('a\\u001b[2K\\u001b]0;x\\u0007\\u000d\\u009b1A\\u202eb\\u2066\\u2028');
+    expect(printable('é 漢 👩‍🚀\n\tб')).toBe('é 漢 👩‍🚀\n\tб');
+    expect(inOneLine('a\nin order')).toBe('a\\u000ain order');
+    const json = { text: HOSTILE, lines: ['a\nb'] };
+    expect(JSON.parse(printable(JSON.stringify(json, null, 2)))).toEqual(json);
+  });
+
+  it('is what every program prints', async () => {
+    const db = await testDatabase();
+    const name = 'audit.ledger\u001b[1A';
+    await db.database.query('insert into event_store.checkpoints values ($1, null, now())', [name]);
+    const { printed } = await invoke(
+      'subscriptions',
+      { DATABASE_URL: db.url, MASTER_KEY: '1'.repeat(64) },
+      'show',
+    );
+    await db.drop();
+    expect(printed).not.toContain('\u001b');
+  });
+});

@@ -1,0 +1,103 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import type { Command } from 'commander';
+import { DomainError } from '../../kernel/domain-error.js';
+import type { CliContext } from './cli-context.js';
+import { ImmediateRebuilds } from '../projections/rebuilds.js';
+import { writerOf } from './write.js';
+import { ReadModelRebuild, type ComparedTable, type Rebuilt } from '../projections/read-model-rebuild.js';
+
+/** Exit code of a comparison that found differences. */
+const EXIT_DIFFERENT = 2;
+
+interface Options {
+  readonly compare: boolean;
+  readonly compareOnly?: boolean;
+}
+
+/** `npm run rebuild`: rebuilds read models from the events, while the service runs. */
+export function rebuildProgram(program: Command, cli: CliContext): void {
+  const { boot, print, exit } = cli;
+  program
+    .description(
+      'Rebuilds read models from the events, and reports which rows differed. Readers see the old rows until the new ones are complete.',
+    )
+    .argument('[names...]', 'read models, such as payouts.views; all of them when none is named')
+    .option('--compare-only', 'report what differs, and change nothing; exit 2 when anything does')
+    .option('--no-compare', 'build and swap alone, which takes less time')
+    .option('--reason <text>', 'why, in 3 to 500 characters; required unless nothing is changed')
+    .option('--ticket <text>', 'the ticket that it belongs to')
+    .action(async function (this: Command, names: string[], { compare, compareOnly = false }: Options) {
+      const asJson = program.opts<{ json?: boolean }>().json === true;
+      const context = await boot();
+      try {
+        const readModels = context.get(ReadModelRebuild, { strict: false });
+        const known = readModels.names();
+        const unknown = names.filter((name) => !known.includes(name));
+        if (unknown.length > 0) {
+          throw new DomainError(
+            'bad_request',
+            `No read model ${unknown.join(', ')}. There are: ${known.join(', ')}`,
+          );
+        }
+        const printing = asJson ? {} : { print };
+        const rebuild = compareOnly
+          ? (name: string) => readModels.rebuild(name, { ...printing, compare, compareOnly })
+          : await requested(this, context, cli, { ...printing, compare });
+        for (const name of names.length > 0 ? names : known) {
+          const started = performance.now();
+          const rebuilt = await rebuild(name);
+          const seconds = (performance.now() - started) / 1000;
+          print(
+            asJson
+              ? JSON.stringify({ ...rebuilt, seconds, compare_only: compareOnly })
+              : describe(rebuilt, seconds, compareOnly),
+          );
+          if (compareOnly && differs(rebuilt)) exit(EXIT_DIFFERENT);
+        }
+      } finally {
+        await context.close();
+      }
+    });
+}
+
+/** Rebuilds by an operation each. */
+async function requested(
+  command: Command,
+  context: INestApplicationContext,
+  cli: CliContext,
+  { print = () => undefined, compare }: { readonly print?: CliContext['print']; readonly compare: boolean },
+): Promise<(name: string) => Promise<Rebuilt>> {
+  const { write } = await writerOf(command, context, cli);
+  context.get(ImmediateRebuilds, { strict: false }).print = print;
+  return async (name) =>
+    (await write({
+      name: 'projections.rebuild',
+      subject: name,
+      merchantId: null,
+      parameters: { compare },
+    })) as Rebuilt;
+}
+
+function differs({ compared }: Rebuilt): boolean {
+  return compared?.some(({ different }) => different > 0) === true;
+}
+
+function describe(
+  { name, events, position, compared }: Rebuilt,
+  seconds: number,
+  compareOnly: boolean,
+): string {
+  const done = compareOnly ? 'compared, and left as it is' : 'rebuilt';
+  return [
+    `${name}: ${events} ${events === 1 ? 'event' : 'events'} up to position ${position ?? 'none'} in ${seconds.toFixed(1)} s, ${done}`,
+    ...(compared ?? []).flatMap(tableLines),
+  ].join('\n');
+}
+
+function tableLines({ table, rows, different, first }: ComparedTable): string[] {
+  const count = `${rows} ${rows === 1 ? 'row' : 'rows'}`;
+  if (different === 0) return [`  ${table}: ${count}, as the events say`];
+  const verb = different === 1 ? 'was' : 'were';
+  const found = `${different} ${verb} not as the events say`;
+  return [`  ${table}: ${count}, ${found}`, ...first.map((line) => `    ${line}`)];
+}

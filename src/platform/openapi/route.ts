@@ -1,0 +1,135 @@
+import { applyDecorators, HttpCode, SetMetadata } from '@nestjs/common';
+import {
+  ApiBody,
+  ApiExtension,
+  ApiIncludeEndpoint,
+  ApiOperation,
+  ApiResponse,
+  ApiTags,
+} from '@nestjs/swagger';
+import { ApiProperty, type Dto } from '../dto/field.js';
+
+/** What an endpoint responds: the class of its body and when it comes, or only when it comes. From 400 on it is a problem. */
+type Described = string | readonly [type: Dto, when: string];
+
+interface RouteDescription {
+  /** Its name in the document and in generated clients. */
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** Of a route that reads its body itself. */
+  readonly body?: Dto;
+  /** What a caller of the admin API needs (admin-api.md 2): none, where it is empty. */
+  readonly scopes?: readonly string[];
+  readonly responses: Readonly<Record<number, Described>>;
+}
+
+/** Key of the metadata of a route: its `scopes`. */
+export const SCOPES_KEY = 'scopes';
+
+/** Puts a route into the OpenAPI document; the lowest status of its responses is that of a success. Body, query and path come from the decorators of its parameters. */
+export function ApiRoute({
+  id,
+  tag,
+  summary,
+  description,
+  body,
+  scopes,
+  responses,
+}: RouteDescription): MethodDecorator {
+  return applyDecorators(
+    HttpCode(Math.min(...Object.keys(responses).map(Number))),
+    ApiIncludeEndpoint(),
+    ApiTags(tag),
+    ApiOperation({ operationId: id, summary, ...(description ? { description } : {}) }),
+    ...(body ? [ApiBody({ type: body })] : []),
+    ...(scopes ? [SetMetadata(SCOPES_KEY, scopes), ApiExtension('x-scopes', [...scopes])] : []),
+    ...Object.entries(responses).map(([status, described]) =>
+      ApiResponse({ status: Number(status), ...responseOf(Number(status), described) }),
+    ),
+  );
+}
+
+function responseOf(status: number, described: Described): object {
+  if (typeof described !== 'string') return { type: described[0], description: described[1] };
+  return status < 400 ? { description: described } : problemResponse(described);
+}
+
+/** A response that is a problem-details object. */
+export function problemResponse(description: string, schema = 'Problem'): object {
+  return {
+    description,
+    content: { 'application/problem+json': { schema: { $ref: `#/components/schemas/${schema}` } } },
+  };
+}
+
+const retried = { headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } };
+
+/** What every API of the service has in common, by the names that its document refers to. */
+export const sharedHeaders = {
+  'Request-Id': {
+    description: 'Identifies this request; quote it when you ask for support.',
+    schema: { type: 'string', format: 'uuid' },
+  },
+  'RateLimit-Policy': {
+    description: 'The limit and its window in seconds, once the request is authenticated.',
+    schema: { type: 'string', examples: ['"merchant";q=100;w=60'] },
+  },
+  RateLimit: {
+    description: 'Requests left, and seconds until the window ends.',
+    schema: { type: 'string', examples: ['"merchant";r=57;t=21'] },
+  },
+  'Idempotent-Replayed': {
+    description: 'The response was sent before, to an earlier request with this Idempotency-Key.',
+    schema: { type: 'string', const: 'true' },
+  },
+  ETag: {
+    description: 'The revision of the resource, for If-Match.',
+    schema: { type: 'string', pattern: '^"[0-9]+"$' },
+  },
+  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'string', pattern: '^[0-9]+$' } },
+};
+
+export const sharedResponses = {
+  BadRequest: problemResponse('The JSON, the query or the Idempotency-Key is malformed.'),
+  Conflict: problemResponse(
+    'A request with this Idempotency-Key is in flight, or the transition is not allowed.',
+  ),
+  TooLarge: problemResponse('The body has 1048576 bytes or more.'),
+  UnsupportedMediaType: problemResponse('The body is not called application/json.'),
+  Invalid: problemResponse('A field is at fault, or the Idempotency-Key was used for another request.'),
+  TooManyRequests: { ...problemResponse('The rate limit is exceeded.'), ...retried },
+  Unexpected: problemResponse('Something went wrong inside.'),
+  Unavailable: { ...problemResponse('Something the service needs is unavailable; try again.'), ...retried },
+};
+
+export const sharedParameters = {
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description:
+      'A uuid in quotes (RFC 9651 string): requests repeated with the same key are executed only once.',
+    schema: { type: 'string', pattern: '^"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"$' },
+  },
+};
+
+/** What every refusal has (contract.md 3). */
+export class ProblemDetails {
+  @ApiProperty({ const: 'about:blank' }) type!: string;
+  @ApiProperty({ type: 'string', minLength: 1 }) detail!: string;
+  @ApiProperty({ type: 'null' }) instance!: null;
+
+  @ApiProperty({
+    type: 'object',
+    description: 'On 422: field name to messages.',
+    additionalProperties: { type: 'array', items: { type: 'string' }, minItems: 1 },
+  })
+  errors!: Record<string, string[]>;
+}
+
+export class Problem extends ProblemDetails {
+  @ApiProperty({ type: 'string', minLength: 1 }) title!: string;
+  @ApiProperty({ type: 'integer', minimum: 400, maximum: 599 }) status!: number;
+}

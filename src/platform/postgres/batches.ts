@@ -1,0 +1,51 @@
+import type { Pool } from 'pg';
+
+/** Rows of one statement, which holds no lock for long. */
+const CHUNK = 1000;
+
+/** Deletes, in chunks, the rows to which the condition about `$1`, the instant, applies; returns how many. */
+export async function deleteBefore(
+  pool: Pool,
+  table: string,
+  condition: string,
+  before: Date,
+  signal?: AbortSignal,
+): Promise<number> {
+  for (let total = 0; ;) {
+    const { rowCount } = await pool.query(
+      `delete from ${table}
+       where ctid = any(array(select ctid from ${table} where ${condition} limit $2)) and ${condition}`,
+      [before, CHUNK],
+    );
+    total += rowCount ?? 0;
+    if ((rowCount ?? 0) < CHUNK || signal?.aborted) return total;
+  }
+}
+
+const ROWS_PER_PAGE = 1000;
+
+type Query = <Row extends object>(sql: string, values: readonly unknown[]) => Promise<readonly Row[]>;
+
+/** Hands `read` every row, page by page. `sql` gives up to `$2` rows with keys after `$1` (null at first), in their order. */
+export async function everyRow<Row extends object>(
+  query: Query,
+  sql: string,
+  keyOf: (row: Row) => string,
+  read: (row: Row) => void,
+): Promise<void> {
+  let after: string | null = null;
+  for (;;) {
+    const rows: readonly Row[] = await query<Row>(sql, [after, ROWS_PER_PAGE]);
+    rows.forEach(read);
+    if (rows.length < ROWS_PER_PAGE) return;
+    after = keyOf(rows.at(-1)!);
+  }
+}
+
+/** One array per column, as `unnest` takes them. */
+export function columnArrays<Row extends object>(
+  rows: readonly Row[],
+  ...names: readonly (keyof Row)[]
+): unknown[][] {
+  return names.map((name) => rows.map((row) => row[name]));
+}

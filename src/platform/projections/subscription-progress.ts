@@ -1,0 +1,214 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DomainError } from '../../kernel/domain-error.js';
+import { CONFIG, type Config } from '../config/config.js';
+import { failpoint } from '../failpoints.js';
+import { withTimeout } from '../timeout.js';
+import { EventCodec } from '../event-store/event-codec.js';
+import { logPages } from '../event-store/log-pages.js';
+import { comparePositions, EVENT_STORE, type EventStore } from '../event-store/port.js';
+import { GroupCall } from '../background/group-call.js';
+import { Checkpoints } from './checkpoints.js';
+import type { SubscriptionDefinition } from './projection.js';
+import { SubscriptionRegistry } from './subscription-registry.js';
+
+const POLL_MS = 15;
+/** Subscriptions of this process report their progress; the poll is for one that is stuck. */
+const POLL_OWN_MS = 150;
+/** Pages of the log that a call of {@link RelevantScan} reads. */
+const MAX_SCAN_PAGES = 4;
+
+interface Waiter {
+  readonly name: string;
+  readonly position: string;
+  settle(reached: boolean): void;
+}
+
+/**
+ * Lets a response wait until the read models include what it wrote (read your own writes). The runner of this process
+ * reports its progress; for runners elsewhere the checkpoints are polled, only while a response waits.
+ */
+@Injectable()
+export class SubscriptionProgress {
+  private readonly positions = new Map<string, string>();
+  private readonly waiters = new Set<Waiter>();
+  private poll: NodeJS.Timeout | null = null;
+  private runningHere: ReadonlySet<string> = new Set();
+  private readonly heads = shared(() => this.store.head());
+  private readonly scans = new Map<string, GroupCall<void, string | null>>();
+
+  constructor(
+    private readonly checkpoints: Checkpoints,
+    private readonly registry: SubscriptionRegistry,
+    private readonly codec: EventCodec,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'readYourWritesMs'>,
+  ) {}
+
+  /**
+   * True once the subscription `name` has passed `position` in any process; false after READ_YOUR_WRITES_MS.
+   * A null position (nothing was written) has been reached.
+   */
+  async waitFor(
+    name: string,
+    position: string | null,
+    timeoutMs = this.config.readYourWritesMs,
+  ): Promise<boolean> {
+    const reached =
+      position === null || this.hasPassed(name, position) || (await this.wait(name, position, timeoutMs));
+    failpoint('views.waited');
+    return reached;
+  }
+
+  /**
+   * True once the subscription `name` has applied all that any process wrote before the call; false after
+   * READ_YOUR_WRITES_MS, which includes the read of the log. Rejects when the event store is unavailable.
+   */
+  async waitUntilCurrent(name: string): Promise<boolean> {
+    const { readYourWritesMs } = this.config;
+    const started = performance.now();
+    const target = await withTimeout(readYourWritesMs, this.target(name), () => undefined);
+    if (target === undefined) return false;
+    return this.waitFor(name, target, readYourWritesMs - (performance.now() - started));
+  }
+
+  /**
+   * Resolves when the read model `name` includes all that was written before the call: a merchant who got a response reads
+   * what it wrote, from any process (contract.md 7.1, 7.2). Throws DomainError `unavailable` when it does not in time.
+   */
+  async requireCurrent(name: string): Promise<void> {
+    if (!(await this.waitUntilCurrent(name)))
+      throw new DomainError('unavailable', 'The data is not up to date at the moment');
+  }
+
+  /** As {@link waitUntilCurrent}, for readers to whom late rows are better than none. */
+  async catchUp(name: string): Promise<void> {
+    await this.waitUntilCurrent(name);
+  }
+
+  /** Called by the runner: it runs these subscriptions in this process. */
+  runsHere(names: readonly string[]): void {
+    this.runningHere = new Set(names);
+  }
+
+  /** Called by the runner: `name` has passed `position`. */
+  advanced(name: string, position: string): void {
+    if (comparePositions(position, this.positions.get(name) ?? null) <= 0) return;
+    this.positions.set(name, position);
+    for (const waiter of this.waiters) {
+      if (waiter.name === name && comparePositions(waiter.position, position) <= 0) waiter.settle(true);
+    }
+  }
+
+  /** `name` is at `position`, also where a crash of PostgreSQL rewound it. */
+  rewound(name: string, position: string | null): void {
+    if (position === null) this.positions.delete(name);
+    else this.positions.set(name, position);
+  }
+
+  /** The position at which the subscription is current. Calls share a scan, but none that started before them. */
+  private target(name: string): Promise<string | null> {
+    if (this.runningHere.has(name)) return this.heads.call();
+    let scans = this.scans.get(name);
+    if (scans === undefined) {
+      const scan = new RelevantScan(this.registry.get(name), this.codec, this.store);
+      scans = shared(async () => {
+        const checkpoint = (await this.checkpoints.read([name])).get(name) ?? null;
+        if (checkpoint !== null && !this.hasPassed(name, checkpoint)) this.advanced(name, checkpoint);
+        else this.rewound(name, checkpoint);
+        return scan.after(checkpoint);
+      });
+      this.scans.set(name, scans);
+    }
+    return scans.call();
+  }
+
+  private hasPassed(name: string, position: string): boolean {
+    return comparePositions(this.positions.get(name) ?? null, position) >= 0;
+  }
+
+  private async wait(name: string, position: string, timeoutMs: number): Promise<boolean> {
+    let waiter!: Waiter;
+    const reached = new Promise<boolean>((resolve) => (waiter = { name, position, settle: resolve }));
+    this.waiters.add(waiter);
+    this.schedulePoll();
+    return withTimeout(Math.max(0, timeoutMs), reached, () => false).finally(() =>
+      this.waiters.delete(waiter),
+    );
+  }
+
+  private schedulePoll(): void {
+    if (this.poll !== null) return;
+    const elsewhere = [...this.waiters].some(({ name }) => !this.runningHere.has(name));
+    const poll = (): void => {
+      void this.readCheckpoints().finally(() => {
+        this.poll = null;
+        if (this.waiters.size > 0) this.schedulePoll();
+      });
+    };
+    this.poll = setTimeout(poll, elsewhere ? POLL_MS : POLL_OWN_MS).unref();
+  }
+
+  private async readCheckpoints(): Promise<void> {
+    const names = new Set([...this.waiters].map(({ name }) => name));
+    if (names.size === 0) return;
+    try {
+      for (const [name, position] of await this.checkpoints.read([...names])) {
+        if (position !== null) this.advanced(name, position);
+      }
+    } catch {
+      // The database is unavailable: waiters time out.
+    }
+  }
+}
+
+/**
+ * Finds the last event that is relevant for a subscription of another process, whose checkpoint trails behind other
+ * events. Each event is read once, and a call reads a few pages at most, however far behind the subscription is.
+ */
+class RelevantScan {
+  private readonly names: ReadonlySet<string>;
+  /** Events after `from` up to `to` were read; `last` is the last relevant one. */
+  private from: string | null = null;
+  private to: string | null = null;
+  private last: string | null = null;
+
+  constructor(
+    definition: SubscriptionDefinition,
+    private readonly codec: EventCodec,
+    private readonly store: EventStore,
+  ) {
+    this.names = new Set(definition.events);
+  }
+
+  /** The position that the subscription has to pass; null when it is current. One call at a time. */
+  async after(checkpoint: string | null): Promise<string | null> {
+    const head = await this.store.head();
+    if (comparePositions(checkpoint, head) >= 0) return null;
+    // Beyond what was read, or rewound by a crash of PostgreSQL.
+    if (comparePositions(this.to, checkpoint) < 0 || comparePositions(checkpoint, this.from) < 0) {
+      this.from = this.to = checkpoint;
+      this.last = null;
+    }
+    let pages = 0;
+    for await (const events of logPages(this.store, { after: this.to, end: head })) {
+      // Too far behind to continue: the checkpoint reaches the end at the latest.
+      if (pages === MAX_SCAN_PAGES) return head;
+      pages += 1;
+      this.last =
+        events.findLast(({ type }) => this.names.has(this.codec.currentName(type)))?.position ?? this.last;
+      this.to = events.at(-1)!.position;
+    }
+    return comparePositions(this.last, checkpoint) > 0 ? this.last : null;
+  }
+}
+
+/** Callers that arrive during a run share the next one. */
+function shared<T>(run: () => Promise<T>): GroupCall<void, T> {
+  return new GroupCall<void, T>(
+    async (callers) => {
+      const value = await run();
+      return callers.map(() => value);
+    },
+    { max: Infinity },
+  );
+}

@@ -1,0 +1,127 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { ResponseStore } from '../../../src/platform/idempotency/response-store.js';
+import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
+import { RESPONSES_KEPT_DAYS } from '../../../src/kernel/idempotency.js';
+import { onTestApp } from '../../support/app.js';
+import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
+
+const USERS = '/merchants/v1/users';
+const PAYOUTS = '/merchants/v1/payouts/report';
+const ENDPOINTS = '/merchants/v1/webhook_endpoints';
+const DAY_MS = 86_400_000;
+
+const randomPhone = (): string => `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
+const hash = (): string => `0x${randomUUID().replaceAll('-', '').repeat(2)}`;
+const idOf = (response: ApiResponse, of: string): string =>
+  response.json<Record<string, { id: string }>>()[of]!.id;
+
+describe('an Idempotency-Key whose response is no longer kept', () => {
+  const app = onTestApp();
+  let merchant: SignedClient;
+
+  beforeEach(async () => {
+    merchant = await app.newMerchant();
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  /** So much later; what is too old by then is purged as the service does it. */
+  const later = async (days: number): Promise<void> => {
+    const at = (): Date => new Date(Date.now() + days * DAY_MS);
+    jest.spyOn(app.app.get<Clock>(CLOCK), 'now').mockImplementation(at);
+    await app.app.get(ResponseStore).purge(at());
+  };
+  /** What a crash between the events and their response leaves behind on a store that does not carry responses. */
+  const loseResponse = (key: string): Promise<unknown> =>
+    app.database.query('delete from event_store.responses where key = $1', [key]);
+  const create = (phone: string, key: string): Promise<ApiResponse> =>
+    merchant.post(USERS, { phone_number: phone }, key);
+
+  it('creates another user, who is found again by a repeat', async () => {
+    const [key, phone] = [randomUUID(), randomPhone()];
+    const first = await create(phone, key);
+    await later(RESPONSES_KEPT_DAYS + 1);
+    const taken = await create(phone, randomUUID());
+    expect(taken.status).toBe(422);
+
+    const second = await create(randomPhone(), key);
+    expect([second.status, second.headers['idempotent-replayed']]).toEqual([201, undefined]);
+    expect(idOf(second, 'user')).not.toBe(idOf(first, 'user'));
+    const stored = JSON.parse(second.text) as { user: { phone_number: string } };
+    await loseResponse(key);
+    const repeat = await create(stored.user.phone_number, key);
+    expect([repeat.status, repeat.text]).toEqual([201, second.text]);
+  });
+
+  it('says that the phone number is taken, when it is the same', async () => {
+    const [key, phone] = [randomUUID(), randomPhone()];
+    await create(phone, key);
+    await later(RESPONSES_KEPT_DAYS + 1);
+    const again = await create(phone, key);
+    expect(again.status).toBe(422);
+    expect(again.json()).toMatchObject({ errors: { phone_number: ['is taken by another user'] } });
+  });
+
+  it('finds its own user until then, when the response was lost', async () => {
+    const [key, phone] = [randomUUID(), randomPhone()];
+    const first = await create(phone, key);
+    await loseResponse(key);
+    await later(RESPONSES_KEPT_DAYS - 2);
+    const repeat = await create(phone, key);
+    expect([repeat.status, repeat.text]).toEqual([201, first.text]);
+  });
+
+  it('reports another payout; the same report stays the payout that it was', async () => {
+    const userId = idOf(await create(randomPhone(), randomUUID()), 'user');
+    const key = randomUUID();
+    const report = (transaction: string): Promise<ApiResponse> =>
+      merchant.post(
+        PAYOUTS,
+        { user_id: userId, payout: { amount: '1', transaction_hash: transaction } },
+        key,
+      );
+    const [one, other] = [hash(), hash()];
+    const first = await report(one);
+    await later(RESPONSES_KEPT_DAYS + 1);
+    const late = await report(one);
+    expect([late.status, idOf(late, 'payout')]).toEqual([201, idOf(first, 'payout')]);
+    await loseResponse(key);
+    const second = await report(other);
+    expect(second.status).toBe(201);
+    expect(idOf(second, 'payout')).not.toBe(idOf(first, 'payout'));
+    await loseResponse(key);
+    expect((await report(other)).text).toBe(second.text);
+  });
+
+  it('never shows a signing secret again', async () => {
+    const key = randomUUID();
+    const register = (url: string): Promise<ApiResponse> =>
+      merchant.post(ENDPOINTS, { webhook_endpoint: { url } }, key);
+    const secretOf = (response: ApiResponse): string =>
+      response.json<{ webhook_endpoint: { signing_secret: string } }>().webhook_endpoint.signing_secret;
+    const first = await register('https://8.8.8.8/a');
+    const rotateKey = randomUUID();
+    const path = `${ENDPOINTS}/${idOf(first, 'webhook_endpoint')}/rotate_secret`;
+    const rotated = await merchant.post(path, undefined, rotateKey);
+    expect(rotated.status).toBe(200);
+    await later(RESPONSES_KEPT_DAYS + 1);
+    const second = await register('https://8.8.8.8/a');
+    const rotatedAgain = await merchant.post(path, undefined, rotateKey);
+    expect([second.status, rotatedAgain.status]).toEqual([201, 200]);
+    expect(idOf(second, 'webhook_endpoint')).not.toBe(idOf(first, 'webhook_endpoint'));
+    const secrets = [first, rotated, second, rotatedAgain].map(secretOf);
+    expect(new Set(secrets).size).toBe(4);
+  });
+
+  it('sends another test delivery', async () => {
+    const endpoint = await merchant.post(ENDPOINTS, { webhook_endpoint: { url: 'https://8.8.8.8/a' } });
+    const [path, key] = [`${ENDPOINTS}/${idOf(endpoint, 'webhook_endpoint')}/test_delivery`, randomUUID()];
+    const first = await merchant.post(path, undefined, key);
+    await later(RESPONSES_KEPT_DAYS + 1);
+    const second = await merchant.post(path, undefined, key);
+    expect([first.status, second.status]).toEqual([202, 202]);
+    expect(idOf(second, 'webhook_delivery')).not.toBe(idOf(first, 'webhook_delivery'));
+  });
+});

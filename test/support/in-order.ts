@@ -1,8 +1,0 @@
-import { expect } from '@jest/globals';
-import { invoke } from './programs/operator.js';
-
-/** Fails where `audit -- verify` finds something wrong in the books that a suite leaves. */
-export async function expectInOrder(databaseUrl: string): Promise<void> {
-  const { printed, exitCode } = await invoke('audit', { DATABASE_URL: databaseUrl }, 'verify');
-  expect(exitCode === 2 ? printed : 'in order').toBe('in order');
-}

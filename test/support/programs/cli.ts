@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+import { withRunningSandbox } from '../../../sandbox/running-sandbox.js';
+import { programOf, type CliIo } from '../../../src/cli.js';
+
+/** What a program printed, and its exit code. */
+export interface Run {
+  readonly printed: string;
+  readonly exitCode: number | null;
+}
+
+/** Runs an operator's program in this process, without second persons unless `env` says otherwise. Rejects with what it throws. */
+export async function invoke(program: string, env: NodeJS.ProcessEnv, ...args: string[]): Promise<Run> {
+  let printed = '';
+  let exitCode: number | null = null;
+  const io: CliIo = {
+    env: env['MODE'] === 'production' ? env : { OPERATIONS_APPROVALS: 'off', ...env },
+    complete: withRunningSandbox,
+    print: (text) => (printed += `${text}\n`),
+    exit: (code) => (exitCode = code),
+  };
+  const command = await programOf(program, io);
+  await command.parseAsync([...args, ...reasonFor(command, args)], { from: 'user' });
+  return { printed, exitCode };
+}
+
+/** A reason, where the command writes and is given none: most suites are about what it changes. */
+function reasonFor(program: Command, args: readonly string[]): readonly string[] {
+  const named = (command: Command, [name, ...rest]: readonly string[]): Command => {
+    if (name === undefined) return command;
+    const found = command.commands.find((each) => each.name() === name);
+    return named(found ?? command, rest);
+  };
+  const takesReason = named(program, args).options.some(({ long }) => long === '--reason');
+  const isGiven = args.some((arg) => ['--reason', '--compare-only', '--help'].includes(arg));
+  return takesReason && !isGiven ? ['--reason', 'requested by a suite'] : [];
+}
