@@ -4,6 +4,7 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY packages/sdk/package.json ./packages/sdk/
 RUN npm ci --include=dev --loglevel=error
 COPY nest-cli.json tsconfig.json tsconfig.build.json .swcrc ./
 COPY src ./src
@@ -15,6 +16,7 @@ RUN npm run build
 FROM node:24-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY packages/sdk/package.json ./packages/sdk/
 RUN npm ci --omit=dev --loglevel=error
 
 FROM node:24-bookworm-slim
@@ -31,6 +33,6 @@ USER node
 EXPOSE 3000 3001 3002 9464
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "scripts/healthcheck.mjs"]
-# SIGTERM goes straight to the service, which answers what is under way and lets go within 35 s.
+# SIGTERM goes straight to the service, which finishes what is in progress and ends within 35 s.
 STOPSIGNAL SIGTERM
 CMD ["node", "--enable-source-maps", "dist/main.js"]
