@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { recordRowChange } from '../operations/row-changes.js';
+import { currentOperation } from '../event-store/current-operation.js';
+import { recordRowChange } from '../postgres/row-changes.js';
 import { Database } from '../postgres/database.js';
 
 /** An operator's permission for subscriptions to pass a type of event that no version here knows. */
@@ -32,7 +33,7 @@ export class PassingTypes {
          on conflict (type) do update set reason = excluded.reason`,
         [type, reason],
       );
-      await recordRowChange(tx, 'passing_type', type);
+      await recordRowChange(tx, currentOperation()?.id, 'passing_type', type);
     });
   }
 
@@ -40,7 +41,7 @@ export class PassingTypes {
   async forbid(type: string): Promise<boolean> {
     return this.database.transaction(async (tx) => {
       const { rowCount } = await tx.query('delete from event_store.passing_types where type = $1', [type]);
-      await recordRowChange(tx, 'passing_type', type);
+      await recordRowChange(tx, currentOperation()?.id, 'passing_type', type);
       return rowCount !== 0;
     });
   }

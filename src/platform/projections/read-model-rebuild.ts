@@ -5,7 +5,8 @@ import { waitForRetry } from '../background/backoff.js';
 import { EventCodec } from '../event-store/event-codec.js';
 import { logPages } from '../event-store/log-pages.js';
 import { comparePositions, EVENT_STORE, type EventStore, type RecordedEvent } from '../event-store/port.js';
-import { recordRowChange } from '../operations/row-changes.js';
+import { currentOperation } from '../event-store/current-operation.js';
+import { recordRowChange } from '../postgres/row-changes.js';
 import { Database } from '../postgres/database.js';
 import { Checkpoints } from './checkpoints.js';
 import type { TableComparison } from './compare-tables.js';
@@ -183,7 +184,7 @@ export class ReadModelRebuild {
         await shadow.replaceLive();
         if (comparePositions(replay.position, runner) > 0)
           await this.checkpoints.set(name, replay.position, tx);
-        await recordRowChange(tx, 'read_model', name);
+        await recordRowChange(tx, currentOperation()?.id, 'read_model', name);
         return;
       } catch (error) {
         if (!isLockTimeout(error)) throw error;

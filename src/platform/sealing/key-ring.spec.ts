@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
 import { ConfigError } from '../config/settings.js';
-import { withinOperation } from '../event-store/current-operation.js';
 import { KeyRing, MasterKey, ROOT_ID } from './key-ring.js';
 import { addFreshKey, retireFormer, ringStatus } from './key-rotation.js';
 import { PersonalKeys } from './personal-keys.js';
@@ -129,12 +128,10 @@ describe('the key ring', () => {
     await open(two, one);
     await pass(121);
     const [creation, retirement] = [newId(), newId()];
-    const within = <T>(id: string, work: () => Promise<T>): Promise<T> =>
-      withinOperation({ id, expected: new Map(), written: [] }, work);
-    const create = () => within(creation, () => addFreshKey(test.database, { current: two, former: one }));
+    const create = () => addFreshKey(test.database, { current: two, former: one }, creation);
     const id = await create();
     expect(await create()).toBe(id);
-    const retire = () => within(retirement, () => retireFormer(test.database, { current: two, former: one }));
+    const retire = () => retireFormer(test.database, { current: two, former: one }, retirement);
     expect([await retire(), await retire()]).toEqual([[one.id], [one.id]]);
     const keys = await test.database.query('select from platform.key_ring group by key_id');
     // The root, the first key, and one of each operation.

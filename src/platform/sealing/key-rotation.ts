@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../kernel/domain-error.js';
-import { changedBefore, recordRowChange } from '../operations/row-changes.js';
+import { changedBefore, recordRowChange } from '../postgres/row-changes.js';
 import { Database } from '../postgres/database.js';
 import { lacking, ROOT_ID, type MasterKey, type MasterKeys } from './key-ring.js';
 import { addCopies, changeRing, NOTED_SECONDS, type KeyCopy } from './key-ring-store.js';
@@ -79,9 +79,13 @@ async function ringKeys(database: Database, texts: SealedTexts): Promise<RingKey
 }
 
 /** Adds a key that seals from FRESH_AFTER_SECONDS on, once for each operation. Throws `invalid_transition` when a master key of the ring is not at hand. */
-export async function addFreshKey(database: Database, { current, former }: MasterKeys): Promise<string> {
+export async function addFreshKey(
+  database: Database,
+  { current, former }: MasterKeys,
+  operationId?: string,
+): Promise<string> {
   return changeRing(database, async (tx, copies) => {
-    const [created] = await changedBefore(tx, 'sealing_key');
+    const [created] = await changedBefore(tx, operationId, 'sealing_key');
     if (created !== undefined) return created;
     const atHand = [current, ...(former === null ? [] : [former])];
     const masters = [...new Set(copies.map(({ masterId }) => masterId))];
@@ -92,7 +96,7 @@ export async function addFreshKey(database: Database, { current, former }: Maste
         'The ring has copies for a master key that is neither MASTER_KEY nor MASTER_KEY_FORMER: set that one too, or run keys retire-former first',
       );
     }
-    return freshKey(tx, wrapping);
+    return freshKey(tx, wrapping, operationId);
   });
 }
 
@@ -100,10 +104,14 @@ export async function addFreshKey(database: Database, { current, former }: Maste
  * Deletes the copies of every other master key: with those alone the service no longer starts, and nothing opens.
  * A fresh key seals from then on. Returns the ids of the others, a repeat of its operation too. Throws `invalid_transition` while a process goes by another master key.
  */
-export async function retireFormer(database: Database, { current }: MasterKeys): Promise<readonly string[]> {
+export async function retireFormer(
+  database: Database,
+  { current }: MasterKeys,
+  operationId?: string,
+): Promise<readonly string[]> {
   return changeRing(database, async (tx, copies) => {
     const others = othersOf(copies, current);
-    if (others.length === 0) return changedBefore(tx, 'master_key');
+    if (others.length === 0) return changedBefore(tx, operationId, 'master_key');
     if (lacking(copies, current).length > 0) {
       throw new DomainError('invalid_transition', 'MASTER_KEY has not got a copy of every key');
     }
@@ -118,8 +126,8 @@ export async function retireFormer(database: Database, { current }: MasterKeys):
       );
     }
     await tx.query('delete from platform.key_ring where master_id = any($1)', [others]);
-    for (const id of others) await recordRowChange(tx, 'master_key', id);
-    await freshKey(tx, [current]);
+    for (const id of others) await recordRowChange(tx, operationId, 'master_key', id);
+    await freshKey(tx, [current], operationId);
     return others;
   });
 }
@@ -130,7 +138,7 @@ function othersOf(copies: readonly KeyCopy[], { id }: MasterKey): readonly strin
 
 type Tx = Parameters<Parameters<typeof changeRing>[1]>[0];
 
-async function freshKey(tx: Tx, masters: readonly MasterKey[]): Promise<string> {
+async function freshKey(tx: Tx, masters: readonly MasterKey[], operationId?: string): Promise<string> {
   const { rows } = await tx.query<{ at: Date }>('select now() + make_interval(secs => $1) as at', [
     FRESH_AFTER_SECONDS,
   ]);
@@ -140,7 +148,7 @@ async function freshKey(tx: Tx, masters: readonly MasterKey[]): Promise<string> 
     tx,
     masters.map((master) => master.wrap(id, fresh, rows[0]!.at)),
   );
-  await recordRowChange(tx, 'sealing_key', id);
+  await recordRowChange(tx, operationId, 'sealing_key', id);
   return id;
 }
 
@@ -149,11 +157,11 @@ async function freshKey(tx: Tx, masters: readonly MasterKey[]): Promise<string> 
 export class KeyRotation {
   constructor(private readonly database: Database) {}
 
-  addFreshKey(keys: MasterKeys): Promise<string> {
-    return addFreshKey(this.database, keys);
+  addFreshKey(keys: MasterKeys, operationId: string): Promise<string> {
+    return addFreshKey(this.database, keys, operationId);
   }
 
-  retireFormer(keys: MasterKeys): Promise<readonly string[]> {
-    return retireFormer(this.database, keys);
+  retireFormer(keys: MasterKeys, operationId: string): Promise<readonly string[]> {
+    return retireFormer(this.database, keys, operationId);
   }
 }

@@ -1,7 +1,7 @@
 import { DomainError } from '../../../kernel/domain-error.js';
 import { fold } from '../../../kernel/aggregate.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
-import type { RowChange } from '../../../platform/operations/row-changes.js';
+import type { RowChange } from '../../../platform/postgres/row-changes.js';
 import { operation, operationStatus, type OperationEvent } from '../../operations/contract.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
 import { inclusionRanges, provesInclusion } from '../domain/merkle-proof.js';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { eventsOf, type CheckedTables } from '../../../platform/context.js';
 import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
-import { ROW_CHANGES, type RowChange } from '../../../platform/operations/row-changes.js';
+import { ROW_CHANGES, type RowChange } from '../../../platform/postgres/row-changes.js';
 import type { Database } from '../../../platform/postgres/database.js';
 import { inOneLine } from '../../../platform/cli/printable.js';
 import { AuditedPayouts } from '../../payouts/contract.js';

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
-import { changedBefore, recordRowChange } from '../../../platform/operations/row-changes.js';
+import { currentOperation } from '../../../platform/event-store/current-operation.js';
+import { changedBefore, recordRowChange } from '../../../platform/postgres/row-changes.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { SigningKey } from '../domain/signed-head.js';
 
@@ -43,11 +44,11 @@ export class SigningKeys {
     return this.database.transaction(async (tx) => {
       await tx.query('select pg_advisory_xact_lock($1)', [KEYS_LOCK]);
       const present = (await tx.query<Row>(KEYS)).rows;
-      if ((await changedBefore(tx, 'signing_key')).length > 0) return present;
+      if ((await changedBefore(tx, currentOperation()?.id, 'signing_key')).length > 0) return present;
       const added = make(present);
       if (added === null) return present;
       await insert(tx, added);
-      await recordRowChange(tx, 'signing_key', added.key_id);
+      await recordRowChange(tx, currentOperation()?.id, 'signing_key', added.key_id);
       return [...present.map((key) => ({ ...key, sealedPrivateKey: null })), added];
     });
   }

@@ -55,7 +55,7 @@ export const systemOperations = [
     name: 'master_key.retire_former',
     subject: 'master_key',
     secondPerson: 'before',
-    execute: async ({ subjectId }, get) => {
+    execute: async ({ id, subjectId }, get) => {
       const { current, former } = masterKeysOf(get<Config>(CONFIG));
       // Approved for another MASTER_KEY: the process has an older one, or a newer one.
       if (current.id !== subjectId)
@@ -63,15 +63,15 @@ export const systemOperations = [
           'invalid_transition',
           `MASTER_KEY of this process is ${current.id}, not ${subjectId}`,
         );
-      return { retired: await get(KeyRotation).retireFormer({ current, former }) };
+      return { retired: await get(KeyRotation).retireFormer({ current, former }, id) };
     },
   }),
   defineOperation({
     ...NO_STREAMS,
     name: 'keys.create',
     subject: 'master_key',
-    execute: async (_, get) => ({
-      key_id: await get(KeyRotation).addFreshKey(masterKeysOf(get<Config>(CONFIG))),
+    execute: async ({ id }, get) => ({
+      key_id: await get(KeyRotation).addFreshKey(masterKeysOf(get<Config>(CONFIG)), id),
       seals_in_seconds: FRESH_AFTER_SECONDS,
     }),
   }),

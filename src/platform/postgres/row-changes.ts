@@ -1,5 +1,3 @@
-import { currentOperation } from '../event-store/current-operation.js';
-
 /**
  * What an operation changed outside the log: no event names it there, so a row of `platform.operation_changes` does, which is
  * written with the change (admin-api.md 4).
@@ -17,26 +15,30 @@ interface Queries {
 }
 
 /** Without effect outside an operation, as in a process that begins. A repeat is recorded once. */
-export async function recordRowChange(tx: Queries, what: RowChange['what'], id: string): Promise<void> {
-  const operation = currentOperation();
-  if (operation === undefined) return;
+export async function recordRowChange(
+  tx: Queries,
+  operationId: string | undefined,
+  what: RowChange['what'],
+  id: string,
+): Promise<void> {
+  if (operationId === undefined) return;
   await tx.query(
     `insert into platform.operation_changes (operation_id, what, id, changed_at) values ($1, $2, $3, now())
      on conflict do nothing`,
-    [operation.id, what, id],
+    [operationId, what, id],
   );
 }
 
 /** Ids of what this operation has changed of a kind: a repeat after a crash finds them. Empty outside an operation. */
 export async function changedBefore(
   tx: { query<Row>(sql: string, values: unknown[]): Promise<{ readonly rows: readonly Row[] }> },
+  operationId: string | undefined,
   what: RowChange['what'],
 ): Promise<readonly string[]> {
-  const operation = currentOperation();
-  if (operation === undefined) return [];
+  if (operationId === undefined) return [];
   const { rows } = await tx.query<{ readonly id: string }>(
     'select id from platform.operation_changes where operation_id = $1 and what = $2 order by id',
-    [operation.id, what],
+    [operationId, what],
   );
   return rows.map(({ id }) => id);
 }
