@@ -1,4 +1,4 @@
-import { CLAIM_OWNER_ABANDONED, CLAIM_TAKEN } from '../../kernel/claims.js';
+import { CLAIM_OWNER_ABANDONED, CLAIM_ACQUIRED } from '../../kernel/claims.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { newId } from '../../kernel/ids.js';
 import { ClaimHeld, type Claim } from './command-loop-types.js';
@@ -7,7 +7,7 @@ import type { EventMetadata, EventStore, NewEvent, StreamAppend } from './port.j
 
 /** Event names of claims. */
 export const CLAIM_EVENTS: readonly EventTypeDefinition[] = [
-  { type: CLAIM_TAKEN },
+  { type: CLAIM_ACQUIRED },
   { type: CLAIM_OWNER_ABANDONED },
 ];
 
@@ -98,7 +98,7 @@ async function readClaim(
   const [last] = await store.readStream(stream, { lastOnly: true });
   if (last === undefined) return null;
   // A newer version may hold it under a name that this one does not know.
-  if (last.type !== CLAIM_TAKEN)
+  if (last.type !== CLAIM_ACQUIRED)
     throw new DomainError('unavailable', `This version of the service does not know ${last.type} yet`);
   return { owner: String(last.data['owner']), revision: last.revision };
 }
@@ -116,5 +116,5 @@ export async function fence(store: EventStore, holder: string, metadata: EventMe
 }
 
 function claimedBy(owner: string, metadata: EventMetadata): NewEvent {
-  return { id: newId(), type: CLAIM_TAKEN, data: { owner }, metadata };
+  return { id: newId(), type: CLAIM_ACQUIRED, data: { owner }, metadata };
 }

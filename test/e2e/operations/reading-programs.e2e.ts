@@ -55,8 +55,8 @@ describe('what programs display of a merchant', () => {
 
   it('is displayed to no key that is not valid, and nothing else is recorded', async () => {
     const before = await lookups();
-    const shown = run(`${grace.key}x`, ['payout', 'show', journey.received]);
-    await expect(shown).rejects.toThrow('DISBURSE_ADMIN_KEY is not a valid admin key');
+    const rejected = run(`${grace.key}x`, ['payout', 'show', journey.received]);
+    await expect(rejected).rejects.toThrow('DISBURSE_ADMIN_KEY is not a valid admin key');
     await expect(run(null, ['payout', 'show', merchantId])).rejects.toThrow('Payout not found');
     await run(null, ['operation', 'list']);
     await run(null, ['exchange', 'settings']);

@@ -1,4 +1,4 @@
-import { CLAIM_TAKEN } from '../../../kernel/claims.js';
+import { CLAIM_ACQUIRED } from '../../../kernel/claims.js';
 import { isAmount, toMinorUnits } from '../../../kernel/money.js';
 import type { PayoutEvent, PayoutReceived } from '../../payouts/contract.js';
 import type { UserEvent } from '../../users/contract.js';
@@ -65,7 +65,7 @@ export class BalanceReplay {
       case 'payout.expired.v1':
         return this.end(event.data, 'expired');
       default:
-        if (recorded.type === CLAIM_TAKEN && recorded.stream.startsWith('transfer-'))
+        if (recorded.type === CLAIM_ACQUIRED && recorded.stream.startsWith('transfer-'))
           this.claims.add(`${recorded.stream} ${(recorded.data as { owner: string }).owner}`);
     }
   }

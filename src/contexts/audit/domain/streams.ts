@@ -1,5 +1,5 @@
 import type { BookedEvent } from './balance-replay.js';
-import { CLAIM_OWNER_ABANDONED, CLAIM_TAKEN } from '../../../kernel/claims.js';
+import { CLAIM_OWNER_ABANDONED, CLAIM_ACQUIRED } from '../../../kernel/claims.js';
 import { grown, NameTable } from '../../../kernel/name-table.js';
 import type { Violation, Violations } from './findings.js';
 import type { HistoryRules } from '../../../kernel/history-rules.js';
@@ -53,12 +53,12 @@ export class Streams {
     const number = this.numberOf(stream);
     const length = this.lengths[number]!;
     const { wholeStreams, allClaims } = this.extent;
-    const isKept = wholeStreams && (allClaims || event.type !== CLAIM_TAKEN);
+    const isKept = wholeStreams && (allClaims || event.type !== CLAIM_ACQUIRED);
     if (revision !== length && (length > 0 || isKept))
       this.note(position, `revisions of ${stream} have no gap (${length - 1}, then ${revision})`);
     else if (revision !== length) this.holds[number]! |= BEGUN_EARLIER;
     this.lengths[number] = revision + 1;
-    if (event.type === CLAIM_TAKEN) this.claim(number, event);
+    if (event.type === CLAIM_ACQUIRED) this.claim(number, event);
     else this.hold(number, event);
     return number;
   }

@@ -1,4 +1,4 @@
-// A merchant's backend in its own process: pays every order of its list, in turn. It keeps nothing between two runs but which
+// A merchant's backend in its own process: pays every order of its list, one after the other. It keeps nothing between two runs but which
 // orders it has a response for, as a backend with a table of orders would.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { Disburse } from '../../../../packages/sdk/dist/index.js';
