@@ -77,7 +77,7 @@ import { portalSessionsProjection } from './views/portal-sessions.js';
 import { RequestLogModule } from './request-log.module.js';
 import { LoggedRequest } from './views/logged-requests.js';
 import { SvcSignature } from './http/svc-signature.js';
-import { checkConsoleSettings, CONSOLE_SETTINGS } from './settings.js';
+import { checkAccessSettings, ACCESS_SETTINGS } from './settings.js';
 import { ConsoleModule, LoginLinksModule } from './console.module.js';
 import { Access1795000000200 } from './migrations/1795000000200-access.js';
 import { CredentialList } from './views/credential-list.js';
@@ -206,8 +206,8 @@ export const access = defineContext({
       'Admin: operators': [22, 'The persons who operate the service, and their roles.'],
     },
   },
-  settings: CONSOLE_SETTINGS,
-  checkSettings: checkConsoleSettings,
+  settings: ACCESS_SETTINGS,
+  checkSettings: checkAccessSettings,
   searches: accessSearches,
   cliModule: () => CredentialsModule,
   programs: {

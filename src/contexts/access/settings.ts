@@ -29,7 +29,7 @@ const pairs: Parser<readonly (readonly [group: string, role: string])[]> = (give
 };
 
 /** How people sign in to the console, and for how long (admin-api.md 5). */
-export const CONSOLE_SETTINGS = {
+export const ACCESS_SETTINGS = {
   consoleReadOnly: setting(
     'CONSOLE_READ_ONLY',
     flag,
@@ -83,12 +83,12 @@ export const CONSOLE_SETTINGS = {
 };
 
 declare module '../../platform/config/config.js' {
-  interface Config extends SettingsOf<typeof CONSOLE_SETTINGS> {}
+  interface Config extends SettingsOf<typeof ACCESS_SETTINGS> {}
 }
 
-export function checkConsoleSettings(config: Config): void {
+export function checkAccessSettings(config: Config): void {
   const { adminOidcIssuer: issuer, adminOidcClientId: clientId, mode, roles, adminUrl } = config;
-  const { adminOidcIssuer, adminOidcClientId } = CONSOLE_SETTINGS;
+  const { adminOidcIssuer, adminOidcClientId } = ACCESS_SETTINGS;
   const addresses = { ADMIN_URL: adminUrl, PORTAL_URL: config.portalUrl };
   for (const [name, address] of Object.entries(addresses)) {
     if (address === null || address.startsWith('https:')) continue;

@@ -85,11 +85,14 @@ export const BodyWithText = (...path: readonly string[]): ParameterDecorator =>
 /** The query string as an instance of the parameter's DTO class; 400 naming the parameter at fault otherwise. */
 export const ValidQuery = (): ParameterDecorator => Query(new QueryPipe(false));
 
-/** As {@link ValidQuery}, of a list: 400 also for a parameter that it does not know. */
-export const ListQuery = (): ParameterDecorator => (target, key, index) => {
-  Query(new QueryPipe(true))(target, key, index);
-  RouteConfig({ isListPage: true })(target, key!, Object.getOwnPropertyDescriptor(target, key!)!);
-};
+/** As {@link ValidQuery}, of a list: 400 also for a parameter that it does not know. `isPaged`: false where the list is short. */
+export const ListQuery =
+  ({ isPaged = true } = {}): ParameterDecorator =>
+  (target, key, index) => {
+    Query(new QueryPipe(true))(target, key, index);
+    if (isPaged)
+      RouteConfig({ isListPage: true })(target, key!, Object.getOwnPropertyDescriptor(target, key!)!);
+  };
 
 /** As {@link ValidQuery}, where all inputs of an operation are in its query: 422 naming each parameter at fault. */
 export const Inputs = (): ParameterDecorator => Query(new InputsPipe());

@@ -13,7 +13,6 @@ const HASH_MAX_LENGTH = 255;
 const METADATA_MAX_DEPTH = 32;
 /** Longest `custom_metadata` that is accepted, in bytes of its JSON text. */
 const METADATA_MAX_BYTES = 16_384;
-// Text that PostgreSQL or UTF-8 cannot hold, and no part of a hash.
 
 export function readHash(hash: string): string | Fault {
   if (hash.trim() === '') return new Fault('must not be blank');

@@ -102,7 +102,7 @@ export class WebhookEndpointsController {
   })
   async list(
     @MerchantId() merchantId: string,
-    @ListQuery() _: NoParameters,
+    @ListQuery({ isPaged: false }) _: NoParameters,
   ): Promise<WebhookEndpointsResponse> {
     return { webhook_endpoints: await this.view.list(merchantId) };
   }

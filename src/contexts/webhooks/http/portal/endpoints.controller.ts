@@ -33,7 +33,7 @@ export class PortalEndpointsController {
 
   @Get()
   @PortalScopes(READ)
-  async list(@MerchantId() merchantId: string, @ListQuery() _: NoParameters) {
+  async list(@MerchantId() merchantId: string, @ListQuery({ isPaged: false }) _: NoParameters) {
     return { webhook_endpoints: await this.view.list(merchantId) };
   }
 
