@@ -224,7 +224,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     expect((await widget.eventsOf(visitor)).filter((type) => type.includes('kyc_submitted'))).toHaveLength(2);
   });
 
-  it('400: a body that is no object; 415: of another type; 405: by another method', async () => {
+  it('400: a body that is no object; 415: of another type; 404: by another method', async () => {
     const visitor = await widget.visitor();
     const session = await visitor.signIn();
     const url = `${widget.url}/onboarding/${widget.merchantId}/${visitor.userId}/details`;
@@ -233,7 +233,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     for (const body of ['[]', 'null', '"x"', '{', '']) expect([body, await send(body)]).toEqual([body, 400]);
     expect(await send('a=1', 'application/x-www-form-urlencoded')).toBe(415);
     expect(await send('x', 'image/jpeg')).toBe(415);
-    for (const method of ['GET', 'HEAD', 'PUT']) expect((await fetch(url, { method })).status).toBe(405);
+    for (const method of ['GET', 'HEAD', 'PUT']) expect((await fetch(url, { method })).status).toBe(404);
   });
 
   it('the terms of the sandbox are pages in the language of the browser, displayed in no frame', async () => {

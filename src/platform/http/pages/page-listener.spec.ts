@@ -17,7 +17,7 @@ import { PagesModule } from './pages.module.js';
 const pageOf = (name: string, requestTimeoutMs = 15_000): Page => ({
   name,
   path: `/${name}`,
-  role: 'widget',
+  role: 'portal',
   port: () => 0,
   messages: MESSAGES,
   requestTimeoutMs,

@@ -179,8 +179,9 @@ class PageListener implements Drainable {
     });
   }
 
-  /** Of a path that a program calls; at the same path people may find a page. */
+  /** Of a path that a program calls; at the same path people may find a page. Strangers who open a link learn of no routes: 404. */
   private wrongMethod(request: FastifyRequest): HttpProblem | null {
+    if (this.page.role === 'widget') return null;
     const { url } = request.routeOptions;
     const isRoute = url !== undefined && !isEveryPath(url);
     return isRoute || acceptsHtml(request) ? null : this.table.wrongMethod(request);
