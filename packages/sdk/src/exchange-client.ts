@@ -85,7 +85,7 @@ async function signExchangeCall(
 ): Promise<null> {
   if (url.pathname === '/v1/merchant/orders') {
     headers.set('x-api-key', apiKey);
-    headers.set('x-signature', await signAddress(secret ?? '', ''));
+    if (secret !== undefined) headers.set('x-signature', await signAddress(secret, ''));
     return null;
   }
   url.searchParams.set('api_key', apiKey);
