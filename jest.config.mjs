@@ -4,9 +4,9 @@ export default {
   testEnvironment: '<rootDir>/test/support/jest/suite-environment.mjs',
   // Jest itself transforms nothing: test/support/jest/module-hooks.mjs does.
   transform: {},
-  roots: ['<rootDir>/src', '<rootDir>/sandbox', '<rootDir>/widgets', '<rootDir>/test'],
+  roots: ['<rootDir>/src', '<rootDir>/sandbox', '<rootDir>/widgets', '<rootDir>/packages', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts', '**/*.e2e.ts'],
-  modulePathIgnorePatterns: ['<rootDir>/dist/'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/packages/sdk/dist/'],
   globalSetup: '<rootDir>/test/support/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/jest/global-teardown.mjs',
   maxWorkers: 3,

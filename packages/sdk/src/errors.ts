@@ -8,7 +8,7 @@ export class ConnectionError extends DisburseError {
   override name = 'ConnectionError';
 }
 
-/** The members of a problem response (merchant-api.md 2.7). */
+/** The members of a problem response (docs/contract.md 3.1). */
 export interface Problem {
   readonly title: string;
   readonly status: number;

@@ -14,7 +14,7 @@ export interface ExchangeOptions extends ClientOptions {
 type Signed = 'signature' | 'signature_v2' | 'api_key';
 type Without<Query> = Omit<Query, Signed>;
 
-/** The exchange and on-ramp API (exchange-api.md). Calls are signed where the client has a secret, and retried. */
+/** The exchange and on-ramp API (docs/contract.md 21 to 25). Calls are signed where the client has a secret, and retried. */
 export class DisburseExchange {
   /** Every path of the document, typed; what the methods below call. */
   readonly api: Api;
@@ -85,7 +85,7 @@ async function signExchangeCall(
 ): Promise<null> {
   if (url.pathname === '/v1/merchant/orders') {
     headers.set('x-api-key', apiKey);
-    headers.set('x-signature', await signAddress(secret ?? '', ''));
+    if (secret !== undefined) headers.set('x-signature', await signAddress(secret, ''));
     return null;
   }
   url.searchParams.set('api_key', apiKey);

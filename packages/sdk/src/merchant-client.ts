@@ -13,7 +13,7 @@ export interface MerchantOptions extends ClientOptions {
 }
 
 /**
- * The merchant API (merchant-api.md): users, payouts, events, webhook endpoints and deliveries, portal sessions, audit. Calls
+ * The merchant API (docs/contract.md 2 to 17): users, payouts, events, webhook endpoints and deliveries, portal sessions, audit. Calls
  * are signed and retried; every write has an Idempotency-Key. They reject with an `ApiError` or a `ConnectionError`.
  */
 export class Disburse {

@@ -8,7 +8,7 @@ export class Pages<Page extends { next_cursor?: string | null }, Item> implement
     private readonly first?: string,
   ) {}
 
-  /** The pages themselves; a page may be shorter than `page_size`, or empty, and others follow (merchant-api.md 6). */
+  /** The pages themselves; a page may be shorter than `page_size`, or empty, and others follow (docs/contract.md 6.1). */
   async *pages(): AsyncGenerator<Result<Page>> {
     let cursor: string | null | undefined = this.first;
     do {

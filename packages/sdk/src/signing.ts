@@ -21,7 +21,7 @@ export function stringToSign(
   return bytes;
 }
 
-/** `signature` of the exchange API: over the address alone (exchange-api.md 5). */
+/** `signature` of the exchange API: over the address alone (docs/contract.md 21.3). */
 export function signAddress(secret: string, address: string): Promise<string> {
   return hmacHex(secret, UTF8.encode(`withdraw_address=${address}`));
 }

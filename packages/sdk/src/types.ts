@@ -22,7 +22,7 @@ export interface Result<Data> {
   readonly status: number;
   /** Header `Request-Id`: name it when you ask for help. */
   readonly requestId: string | null;
-  /** The first response to this Idempotency-Key, sent again (merchant-api.md 4): the write was not done twice. */
+  /** The first response to this Idempotency-Key, sent again (docs/contract.md 4.3): the write was not done twice. */
   readonly replayed: boolean;
 }
 
