@@ -68,7 +68,7 @@ describe('a call', () => {
   const created = (): Response =>
     Response.json({ user: { id: 'u' } }, { status: 201, headers: { 'request-id': 'r' } });
 
-  it('is repeated under one key with the same body, signed anew each time', async () => {
+  it('is repeated under one key with the same body, each attempt with its own signature', async () => {
     const { client, sent } = clientOf([new TypeError('fetch failed'), response(503), created()]);
     const result = await client.users.create({ phone_number: '+15551230001' });
     expect(result).toMatchObject({

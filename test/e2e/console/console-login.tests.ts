@@ -54,7 +54,8 @@ export function describeLogin(world: ConsoleWorld): void {
       await world.service.disable(operator);
       const ended = performance.now();
       await user.heading('Sign in');
-      expect(performance.now() - ended).toBeLessThan(2000);
+      // The service ends it within two seconds (console-end.e2e); the rest is for a browser on a busy machine.
+      expect(performance.now() - ended).toBeLessThan(5000);
       await user.text('Your session ended').waitFor();
       expect(await user.page.textContent('body')).not.toContain(cells);
     });

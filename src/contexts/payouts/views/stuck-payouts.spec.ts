@@ -114,6 +114,6 @@ it('a payout whose transfer is not the one reported is stuck, with what was seen
     attempts: 4,
     saw: "the USDC transferred to the user's wallet is not the amount reported",
   });
-  expect(only!.next).toContain('Ask the merchant');
+  expect(only!.next).toContain('ask the merchant');
   expect(await stuck().find(id('unknown'))).toBeNull();
 });
