@@ -7,7 +7,7 @@ import { Shared } from '../support/shared.js';
 import type { Suite } from '../support/suite.js';
 import { Tally } from '../support/verdict.js';
 
-const AT_ONCE = 16;
+const AT_ONCE = 64;
 const ABSENT = '00000000-0000-4000-8000-000000000000';
 
 /**
