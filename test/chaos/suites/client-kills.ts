@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -34,10 +34,12 @@ export const clientKills: Suite = async ({ count, verdict, say }) => {
     }));
     const { baseUrl, merchant } = service;
     const facts = { baseUrl, ...merchant, userId, orders, doneFile: join(folder, 'done') };
+    const factsFile = join(folder, 'facts.json');
+    await writeFile(factsFile, JSON.stringify(facts));
     const killed = new Set<string>();
     let runs = 0;
     for (let complete = false; !complete; runs += 1)
-      complete = await runBackend(JSON.stringify(facts), killed, count);
+      complete = await runBackend(factsFile, killed, count);
     say(`killed ${killed.size} times in ${runs} runs`);
     verdict.equal(killed.size, count, 'as many kills as were to be');
     const { rows } = await shared.pool.query<{ hash: string; times: number }>(
@@ -65,8 +67,8 @@ export const clientKills: Suite = async ({ count, verdict, say }) => {
  * True when the backend has paid all its orders. It is killed shortly after it has sent an order that is not among the
  * `killed` ones.
  */
-async function runBackend(facts: string, killed: Set<string>, kills: number): Promise<boolean> {
-  const child = spawn(process.execPath, [BACKEND, facts], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function runBackend(factsFile: string, killed: Set<string>, kills: number): Promise<boolean> {
+  const child = spawn(process.execPath, [BACKEND, factsFile], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit') as Promise<[number | null, string | null]>;
   let complete = false;
   let isDoomed = false;
