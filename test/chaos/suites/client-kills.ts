@@ -38,8 +38,7 @@ export const clientKills: Suite = async ({ count, verdict, say }) => {
     await writeFile(factsFile, JSON.stringify(facts));
     const killed = new Set<string>();
     let runs = 0;
-    for (let complete = false; !complete; runs += 1)
-      complete = await runBackend(factsFile, killed, count);
+    for (let complete = false; !complete; runs += 1) complete = await runBackend(factsFile, killed, count);
     say(`killed ${killed.size} times in ${runs} runs`);
     verdict.equal(killed.size, count, 'as many kills as were to be');
     const { rows } = await shared.pool.query<{ hash: string; times: number }>(

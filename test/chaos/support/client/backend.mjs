@@ -5,7 +5,9 @@ import { Disburse } from '../../../../packages/sdk/dist/index.js';
 
 /** Longer than the parent waits before it kills. */
 const SETTLE_MS = 100;
-const { baseUrl, apiKey, privateKey, userId, orders, doneFile } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+const { baseUrl, apiKey, privateKey, userId, orders, doneFile } = JSON.parse(
+  readFileSync(process.argv[2], 'utf8'),
+);
 let current = '';
 const client = new Disburse({
   baseUrl,
