@@ -65,7 +65,7 @@ describe('docs/extending.md', () => {
   beforeAll(() => {
     copy = specFolder('extending');
     for (const name of COPIED) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
-    for (const folder of ['node_modules', 'widgets']) mkdirSync(join(copy, folder));
+    for (const folder of ['node_modules', 'widgets', 'packages']) mkdirSync(join(copy, folder));
     // Caches in there are left alone.
     for (const name of readdirSync(join(ROOT, 'node_modules')).filter((each) => !each.startsWith('.')))
       symlinkSync(join(ROOT, 'node_modules', name), join(copy, 'node_modules', name));

@@ -131,7 +131,8 @@ async function main(): Promise<number> {
   const began = performance.now();
   say(`${name}: ${count} ${of}`);
   try {
-    await suite({ count, verdict, say, sizes, ...values });
+    // The values of the command line are texts.
+    await suite({ ...values, count, verdict, say, sizes });
   } catch (error) {
     verdict.expect(false, 'the suite ends', (error as Error).stack ?? String(error));
   }
