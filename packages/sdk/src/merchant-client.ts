@@ -8,7 +8,7 @@ import type { BodyOf, QueryOf, WriteOptions } from './types.js';
 export interface MerchantOptions extends ClientOptions {
   /** The public id of the merchant. */
   readonly apiKey: string;
-  /** Keep it on a server: whoever has it can report payouts. */
+  /** Keep it on a server: with it anyone can report payouts in your name. */
   readonly privateKey: string;
 }
 

@@ -39,6 +39,6 @@ type EventOf<Hook> = Hook extends { post: { requestBody: { content: { 'applicati
   ? Event
   : never;
 
-/** What a webhook delivers; `type` tells which `data` it has. */
+/** What a webhook delivers; its `type` decides which `data` it has. */
 export type WebhookEvent = { [Type in keyof webhooks]: EventOf<webhooks[Type]> }[keyof webhooks];
 export type WebhookEventType = WebhookEvent['type'];
