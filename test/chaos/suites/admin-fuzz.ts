@@ -6,6 +6,7 @@ import { checkRefusals } from '../support/fuzz/admin/facts.js';
 import { Oracle } from '../support/fuzz/admin/oracle.js';
 import { fill } from '../support/fuzz/admin/merchants.js';
 import { harmlessRequests, scopedRequests, type ScopedRequest } from '../support/fuzz/admin/requests.js';
+import { addRefundable, addUnderReview, addVictims } from '../support/fuzz/admin/subjects.js';
 import { createAdminWorld, keep, type AdminWorld } from '../support/fuzz/admin/world.js';
 import { Fuzzer } from '../support/fuzz/fuzzer.js';
 import { runFuzzer } from '../support/fuzz/run-fuzzer.js';
@@ -35,6 +36,11 @@ export const adminFuzz: Suite = async (options) => {
     const service = await shared.service('service', { READ_YOUR_WRITES_MS: READS_WAIT_MS });
     const isLong = count >= LONG_RUN;
     const world = await createAdminWorld(service, isLong ? PEOPLE : 2);
+    const treasury = await shared.treasury();
+    for (const each of world.merchants) {
+      await addRefundable(world.keepers.first, each, treasury);
+      await addUnderReview(each, service.widgetUrl);
+    }
     const oracle = new Oracle(await ContractChecker.of(service.baseUrl));
     world.merchants.forEach((each) => oracle.know(each));
     const since = await headOf(shared.pool);
@@ -46,7 +52,7 @@ export const adminFuzz: Suite = async (options) => {
       evaluate: (request, response) => oracle.evaluate(request as ScopedRequest, response),
     });
     let isDone = false;
-    const keeping = keepUp(world, oracle, () => isDone);
+    const keeping = keepUp(world, service.widgetUrl, oracle, () => isDone);
     const began = performance.now();
     const range = sizes.only === undefined ? ([1, count] as const) : ([sizes.only, sizes.only] as const);
     const memory = await runFuzzer(fuzzer, service, range, options);
@@ -71,7 +77,7 @@ export const adminFuzz: Suite = async (options) => {
       .map(({ method, path }) => `${method} ${path}`)
       .filter((route) => oracle.statuses.of(`${route} 2xx`) === 0);
     say(`never successful ${unserved.join(', ') || 'none'}`);
-    verdict.expect(!isLong || unserved.length < world.endpoints.length / 6, 'most routes succeed', unserved);
+    verdict.expect(!isLong || unserved.length < world.endpoints.length / 10, 'most routes succeed', unserved);
     say(`audit ${await checkBooks(shared, verdict)}`);
     verdict.equal(await service.stop(), 'exit code 0', 'SIGTERM ends it');
   } finally {
@@ -79,19 +85,31 @@ export const adminFuzz: Suite = async (options) => {
   }
 };
 
-/** Makes good what the fuzzer did to the merchants, and gives them new users, until it is enough. How often it could and could not. */
-async function keepUp(world: AdminWorld, oracle: Oracle, isEnough: () => boolean): Promise<string> {
+/**
+ * Gives each merchant new subjects and makes good what the fuzzer did to it, until it is enough. How often it could and
+ * could not.
+ */
+async function keepUp(
+  { keepers, merchants }: AdminWorld,
+  widgetUrl: string,
+  oracle: Oracle,
+  isEnough: () => boolean,
+): Promise<string> {
   let [done, failed] = [0, 0];
   while (!isEnough()) {
     await sleep(KEEP_MS);
-    try {
-      await keep(world);
-      for (const merchant of world.merchants) await fill(merchant, 1);
-      world.merchants.forEach((each) => oracle.know(each));
-      done += 1;
-    } catch {
-      // The fuzzer suspended the merchant again, or changed it at the same time.
-      failed += 1;
+    for (const merchant of merchants) {
+      try {
+        await keep(keepers, merchant);
+        await fill(merchant, 1);
+        await addUnderReview(merchant, widgetUrl);
+        await addVictims(keepers.first, merchant);
+        done += 1;
+      } catch {
+        // The fuzzer suspended the merchant again, or changed it at the same time.
+        failed += 1;
+      }
+      oracle.know(merchant);
     }
   }
   return `${done} times, ${failed} times in vain`;

@@ -117,6 +117,12 @@ describe('credentials in the admin API', () => {
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expires_at));
     expect(await statusOf(id)).toBe('expired');
     expect((await issue({ kind: 'payouts', merchant_id, expires_at })).status).toBe(422);
+    expect((await issue({ kind: 'admin', expires_at })).status).toBe(422);
+    // Nothing is left that a second person could approve.
+    const { operations } = (await admin.get('/operations?status=pending_approval')).json<{
+      operations: readonly { readonly name: string }[];
+    }>();
+    expect(operations).not.toContainEqual(expect.objectContaining({ name: 'credentials.issue' }));
   });
 
   it('a key of the exchange pays out to its addresses alone, and ends with its last secret', async () => {

@@ -6,6 +6,7 @@ import {
   switchRequest,
 } from '../../../../test/support/operations/operations-harness.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { newId } from '../../../kernel/ids.js';
 import { defineOperation } from '../../../platform/operations/operation-definition.js';
 import type { OperationRequest } from '../../../platform/operations/operations.js';
 
@@ -258,6 +259,23 @@ describe('what is prepared for an operation', () => {
     const { operation } = await decisions.reject(id, requesterOf(who), 'no');
     expect([operation.status, await statusNow()]).toEqual([status, status]);
     expect(trace.splice(0)).toEqual([`prepared ${id}`, `discarded ${id}`]);
+  });
+
+  it('fails the operation where it is refused', async () => {
+    const refusal = DomainError.invalid({ expires_at: ['must be in the future'] });
+    const refused = { ...keys, prepare: () => Promise.reject(refusal) };
+    const { operations, log } = operationsOn({ definitions: [refused] });
+    const id = newId();
+    const idempotency = { id: () => id };
+    const request = switchRequest({
+      name: 'keys.issue',
+      subject: { id: 'lamp', revision: null },
+      idempotency,
+    });
+    await expect(operations.request(request)).rejects.toBe(refusal);
+    const { state } = await log.load(id);
+    expect(state).toMatchObject({ phase: 'failed', failure: { code: 'validation_failed' } });
+    trace.length = 0;
   });
 
   it('is in the response of the request, and kept where it is approved', async () => {

@@ -21,7 +21,7 @@ import { Subjects } from './subjects.js';
 /** The subject is no longer at the revision of the operation. */
 const CHANGED = 'changed';
 
-/** Errors after which an approved operation is executed later. */
+/** Errors after which an operation that somebody waits for is prepared or executed later. */
 const TRANSIENT: readonly DomainError['code'][] = ['unavailable', 'rate_limited', 'in_flight'];
 
 /** Executes operations, each once, in whichever process, and records their outcome (ADR 176). */
@@ -123,7 +123,7 @@ export class Execution {
     return existingOperation(state);
   }
 
-  /** What exists while a second person is awaited. */
+  /** What exists while a second person is awaited. Where its context refuses that, the operation has failed. */
   async prepare(facts: Requested): Promise<object> {
     const { prepare, streams } = this.definitions.find(facts.name);
     if (prepare === undefined) return {};
@@ -131,7 +131,13 @@ export class Execution {
       streams(facts.subject.id, facts.parameters as JsonObject),
     );
     const current = { id: facts.operation_id, expected, written: [] };
-    return withinOperation(current, () => prepare(runningOperation(facts), this.definitions.get));
+    try {
+      return await withinOperation(current, () => prepare(runningOperation(facts), this.definitions.get));
+    } catch (error) {
+      if (error instanceof DomainError && !TRANSIENT.includes(error.code))
+        await this.failed(facts, error.code, error.message);
+      throw error;
+    }
   }
 
   async discard(facts: Requested): Promise<void> {

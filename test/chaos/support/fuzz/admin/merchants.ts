@@ -16,7 +16,7 @@ export const SECRET =
 
 /** Of what the suite itself requests. */
 export const REASON = 'the world of the fuzzer';
-const WITHDRAW_ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
+export const WITHDRAW_ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 
 /** A merchant with something of each kind. */
 export interface MarkedMerchant {
@@ -41,13 +41,20 @@ interface Issued {
   readonly credential: { readonly id: string; readonly secret: string; readonly api_key: string };
 }
 
+/** A new key of the merchant. */
+export async function issueFor(
+  admin: AdminClient,
+  { id, mark }: Pick<MarkedMerchant, 'id' | 'mark'>,
+  body: object,
+): Promise<Issued['credential']> {
+  const order = { name: `${mark} key`, merchant_id: id, reason: REASON, ...body };
+  return expectStatus(await admin.post('/credentials', order), 201).json<Issued>().credential;
+}
+
 export async function createMerchant(admin: AdminClient, url: string, mark: Mark): Promise<MarkedMerchant> {
   const created = expectStatus(await admin.post('/merchants', { name: `${mark} shop`, reason: REASON }), 201);
   const { id } = created.json<{ merchant: { id: string } }>().merchant;
-  const issue = async (body: object): Promise<Issued['credential']> => {
-    const order = { name: `${mark} key`, merchant_id: id, reason: REASON, ...body };
-    return expectStatus(await admin.post('/credentials', order), 201).json<Issued>().credential;
-  };
+  const issue = (body: object) => issueFor(admin, { id, mark }, body);
   const [own, victim] = [await issue({ kind: 'payouts' }), await issue({ kind: 'payouts' })];
   const exchange = await issue({ kind: 'exchange', demands_signing: false });
   const otherExchange = await issue({ kind: 'exchange' });
@@ -99,7 +106,7 @@ export async function fill(merchant: MarkedMerchant, users: number): Promise<voi
   ids['orders']!.push(expectStatus(order, 201).json<{ order: { id: string } }>().order.id);
 }
 
-async function addUser({ client, mark, ids, found }: MarkedMerchant): Promise<string> {
+export async function addUser({ client, mark, ids, found }: MarkedMerchant): Promise<string> {
   const phone = `+4915177${String(Math.floor(Math.random() * 1_000_000)).padStart(6, '0')}`;
   const external = `${mark}-${randomUUID()}`;
   const email = `person-${randomUUID().slice(0, 8)}@${mark}.example`;

@@ -16,6 +16,7 @@ export interface ScopedRequest extends FuzzedRequest {
 /** Until the request is sent: an id that a response gave lately, and the ETag that was read last of what it is about. */
 export const LATELY = /~([a-z_]+)\.([0-9]+)~/;
 export const ETAG = '~etag~';
+const USUAL_WEIGHT = 16;
 
 const lately = (resource: string): Arbitrary<string> => fc.nat(63).map((n) => `~${resource}.${n}~`);
 /** Of hundred seven strangers, and sixty who may call the route. */
@@ -156,11 +157,18 @@ function routesOf(
   world: AdminWorld,
   values: Values,
   port: ScopedEndpoint['port'],
-): Arbitrary<ScopedRequest>[] {
+): { weight: number; arbitrary: Arbitrary<ScopedRequest> }[] {
   return world.endpoints
     .filter((each) => each.port === port)
-    .map((each) => routeRequest(world, values, each));
+    .map((each) => ({
+      weight: stopsMerchants(each) ? 1 : USUAL_WEIGHT,
+      arbitrary: routeRequest(world, values, each),
+    }));
 }
+
+/** Of a merchant who is suspended, confined to addresses or limited, little else succeeds. */
+const stopsMerchants = ({ method, path }: ScopedEndpoint): boolean =>
+  path === '/admin/v1/merchants/{id}/suspend' || (method === 'PATCH' && path === '/admin/v1/merchants/{id}');
 
 /** Those whose callers may write nothing, for broken HTTP: whether it had an effect cannot be known. */
 export function harmlessRequests(world: AdminWorld): Arbitrary<ScopedRequest> {

@@ -1,5 +1,6 @@
 import type { ServiceProcess } from '../../service-process.js';
 import { AdminClient } from '../../../../support/admin/admin-client.js';
+import type { ApiResponse } from '../../../../support/http/signed-client.js';
 import {
   adminCallers,
   approved,
@@ -74,28 +75,25 @@ async function proposeLimit({ first, second }: Keepers, { id, ids }: MarkedMerch
   }
 }
 
-/** Makes good what the fuzzer did: a merchant that it suspended or confined, people whom it erased. */
-export async function keep({ keepers, merchants }: AdminWorld): Promise<void> {
-  for (const { id } of merchants) {
-    const { merchant } = (await keepers.first.get(`/merchants/${id}`)).json<{
-      merchant: {
-        status: string;
-        ip_allow_list: readonly string[];
-        limits: { requests_per_minute: number | null };
-      };
-    }>();
-    if (merchant.status === 'suspended') {
-      const requested = await keepers.first.change(`/merchants/${id}`, '/reinstate', { reason: REASON });
-      if (requested.status === 202)
-        await approved(keepers, requested.json<{ operation: { id: string } }>().operation.id);
-    }
-    if (merchant.ip_allow_list.length > 0)
-      await keepers.first.change(`/merchants/${id}`, '', { ip_allow_list: [], reason: REASON });
-    if (merchant.limits.requests_per_minute !== null) {
-      const change = { limits: { requests_per_minute: null }, reason: REASON };
-      const requested = await keepers.first.change(`/merchants/${id}`, '', change);
-      if (requested.status === 202)
-        await approved(keepers, requested.json<{ operation: { id: string } }>().operation.id);
-    }
+/** Makes good what the fuzzer did to a merchant: suspended it, or changed its addresses or its limit. */
+export async function keep(keepers: Keepers, { id }: MarkedMerchant): Promise<void> {
+  const { first } = keepers;
+  const { merchant } = (await first.get(`/merchants/${id}`)).json<{
+    merchant: {
+      status: string;
+      ip_allow_list: readonly string[];
+      limits: { requests_per_minute: number | null };
+    };
+  }>();
+  const decided = async ({ status, json }: ApiResponse): Promise<void> => {
+    if (status === 202) await approved(keepers, json<{ operation: { id: string } }>().operation.id);
+  };
+  if (merchant.ip_allow_list.length > 0)
+    await first.change(`/merchants/${id}`, '', { ip_allow_list: [], reason: REASON });
+  if (merchant.limits.requests_per_minute !== null) {
+    const change = { limits: { requests_per_minute: null }, reason: REASON };
+    await decided(await first.change(`/merchants/${id}`, '', change));
   }
+  if (merchant.status === 'suspended')
+    await decided(await first.change(`/merchants/${id}`, '/reinstate', { reason: REASON }));
 }
