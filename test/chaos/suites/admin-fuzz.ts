@@ -6,7 +6,7 @@ import { checkRefusals } from '../support/fuzz/admin/facts.js';
 import { Oracle } from '../support/fuzz/admin/oracle.js';
 import { fill } from '../support/fuzz/admin/merchants.js';
 import { harmlessRequests, scopedRequests, type ScopedRequest } from '../support/fuzz/admin/requests.js';
-import { addRefundable, addUnderReview, addVictims } from '../support/fuzz/admin/subjects.js';
+import { addUnderReview, addVictims } from '../support/fuzz/admin/subjects.js';
 import { createAdminWorld, keep, type AdminWorld } from '../support/fuzz/admin/world.js';
 import { Fuzzer } from '../support/fuzz/fuzzer.js';
 import { runFuzzer } from '../support/fuzz/run-fuzzer.js';
@@ -35,12 +35,7 @@ export const adminFuzz: Suite = async (options) => {
   try {
     const service = await shared.service('service', { READ_YOUR_WRITES_MS: READS_WAIT_MS });
     const isLong = count >= LONG_RUN;
-    const world = await createAdminWorld(service, isLong ? PEOPLE : 2);
-    const treasury = await shared.treasury();
-    for (const each of world.merchants) {
-      await addRefundable(world.keepers.first, each, treasury);
-      await addUnderReview(each, service.widgetUrl);
-    }
+    const world = await createAdminWorld(service, await shared.treasury(), isLong ? PEOPLE : 2);
     const oracle = new Oracle(await ContractChecker.of(service.baseUrl));
     world.merchants.forEach((each) => oracle.know(each));
     const since = await headOf(shared.pool);

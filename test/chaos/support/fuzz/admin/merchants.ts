@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { AdminClient } from '../../../../support/admin/admin-client.js';
 import { ExchangeClient } from '../../../../support/exchange/exchange-client.js';
 import { SignedClient, type ApiResponse } from '../../../../support/http/signed-client.js';
-import { randomHash } from '../../payouts.js';
+import type { Treasury } from '../../treasury.js';
 
 /** Each name, address and text of a merchant has its mark. */
 export const MARKS = ['mrkalpha', 'mrkbeta'] as const;
@@ -24,6 +24,7 @@ export interface MarkedMerchant {
   readonly id: string;
   readonly client: SignedClient;
   readonly exchange: ExchangeClient;
+  readonly treasury: Treasury;
   /** By the resource of the admin API. */
   readonly ids: Readonly<Record<string, string[]>>;
   /** What searches and filters find: phone numbers, wallets, hashes, the merchant's own ids, request ids. */
@@ -51,7 +52,11 @@ export async function issueFor(
   return expectStatus(await admin.post('/credentials', order), 201).json<Issued>().credential;
 }
 
-export async function createMerchant(admin: AdminClient, url: string, mark: Mark): Promise<MarkedMerchant> {
+export async function createMerchant(
+  admin: AdminClient,
+  { baseUrl: url, treasury }: { readonly baseUrl: string; readonly treasury: Treasury },
+  mark: Mark,
+): Promise<MarkedMerchant> {
   const created = expectStatus(await admin.post('/merchants', { name: `${mark} shop`, reason: REASON }), 201);
   const { id } = created.json<{ merchant: { id: string } }>().merchant;
   const issue = (body: object) => issueFor(admin, { id, mark }, body);
@@ -63,6 +68,7 @@ export async function createMerchant(admin: AdminClient, url: string, mark: Mark
     id,
     client: new SignedClient(url, { apiKey: id, privateKey: own.secret }),
     exchange: new ExchangeClient(url, { apiKey: exchange.api_key, secret: exchange.secret }),
+    treasury,
     ids: {
       merchants: [id],
       credentials: [victim.id, otherExchange.id],
@@ -85,7 +91,7 @@ export const customerOf = (mark: Mark): string => `person-0@${mark}.example`;
 
 /** Adds a number of users, the last one with a payout and an order. */
 export async function fill(merchant: MarkedMerchant, users: number): Promise<void> {
-  const { client, exchange, mark, ids, found } = merchant;
+  const { client, exchange, treasury, mark, ids, found } = merchant;
   let user = '';
   for (let n = 0; n < users; n += 1) user = await addUser(merchant);
   expectStatus(await client.post(`/merchants/v1/sandbox/users/${user}/complete_onboarding`), 200);
@@ -93,7 +99,7 @@ export async function fill(merchant: MarkedMerchant, users: number): Promise<voi
   const wallet = read.json<{ user: { issuer_wallet_address: string } }>().user.issuer_wallet_address;
   found['wallet']!.push(wallet, wallet.toLowerCase());
   found['request_id']!.push(read.headers['request-id']!);
-  const hash = randomHash();
+  const hash = await treasury.transfer(wallet, 12_500_000);
   const payout = { amount: '12.5', transaction_hash: hash, custom_metadata: { note: mark } };
   const report = expectStatus(
     await client.post('/merchants/v1/payouts/report', { user_id: user, payout }),

@@ -121,6 +121,7 @@ class Values {
       return fc.constantFrom('10.0.0.0/8', '127.0.0.1', '::/0');
     if (name === 'origin' || name === 'callback')
       return fc.constantFrom('https://shop.example', 'http://127.0.0.1:9');
+    if (name === 'url') return fc.constant('https://leaks.example/1');
     if (name === 'path') return fc.constantFrom('/merchants/v1/payouts', '/v1', '/');
     if (name === 'user_external_id')
       return fc.constantFrom(...merchants.map(({ mark }) => `${mark}-customer`));

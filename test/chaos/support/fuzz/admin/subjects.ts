@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { AdminClient } from '../../../../support/admin/admin-client.js';
 import { PHOTO } from '../../../../support/onboarding/images.js';
 import { eventually } from '../../../../support/eventually.js';
-import type { Treasury } from '../../treasury.js';
 import {
   addUser,
   customerOf,
@@ -39,7 +38,11 @@ export async function addUnderReview(merchant: MarkedMerchant, widgetUrl: string
   const user = await addUser(merchant);
   const phone_number = merchant.found['phone_number']!.at(-1)!;
   const browser = randomBytes(16).toString('hex');
-  const post = async (name: string, body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>): Promise<unknown> => {
+  const post = async (
+    name: string,
+    body: string | Uint8Array<ArrayBuffer>,
+    headers: Record<string, string>,
+  ): Promise<unknown> => {
     const url = `${widgetUrl}/onboarding/${merchant.id}/${user}/${name}`;
     const response = await fetch(url, { method: 'POST', body, headers });
     const text = await response.text();
@@ -59,12 +62,8 @@ export async function addUnderReview(merchant: MarkedMerchant, widgetUrl: string
 }
 
 /** Adds a completed order that more came for: 33.5 USDC, which may be refunded. */
-export async function addRefundable(
-  admin: AdminClient,
-  merchant: MarkedMerchant,
-  treasury: Treasury,
-): Promise<void> {
-  const { exchange, mark, ids } = merchant;
+export async function addRefundable(admin: AdminClient, merchant: MarkedMerchant): Promise<void> {
+  const { exchange, treasury, mark, ids } = merchant;
   const query = { pair_id: 'USDCSOL', withdraw_address: WITHDRAW_ADDRESS, user_id: customerOf(mark) };
   const created = expectStatus(await exchange.call({ method: 'POST', path: '/v1/orders', query }), 201);
   const { order } = created.json<{ order: { id: string; deposit_address: string } }>();

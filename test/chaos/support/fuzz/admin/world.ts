@@ -1,4 +1,5 @@
 import type { ServiceProcess } from '../../service-process.js';
+import type { Treasury } from '../../treasury.js';
 import { AdminClient } from '../../../../support/admin/admin-client.js';
 import type { ApiResponse } from '../../../../support/http/signed-client.js';
 import {
@@ -12,6 +13,7 @@ import {
   type Keepers,
 } from './callers.js';
 import { adminEndpoints, portalEndpoints, type Document, type ScopedEndpoint } from './endpoints.js';
+import { addRefundable, addUnderReview } from './subjects.js';
 import {
   addDeliveries,
   createMerchant,
@@ -20,6 +22,9 @@ import {
   REASON,
   type MarkedMerchant,
 } from './merchants.js';
+
+/** Orders of each merchant that may be refunded. */
+const REFUNDABLE = 3;
 
 /** Who and what fuzzed requests to the admin API and the portal are about. */
 export interface AdminWorld {
@@ -33,7 +38,11 @@ export interface AdminWorld {
 }
 
 /** Two merchants whose ids and texts are known, and callers of each kind; `people` at least 2. */
-export async function createAdminWorld(service: ServiceProcess, people: number): Promise<AdminWorld> {
+export async function createAdminWorld(
+  service: ServiceProcess,
+  treasury: Treasury,
+  people: number,
+): Promise<AdminWorld> {
   const { baseUrl, admin, adminUrl, portalPort } = service;
   const document = (await (await fetch(`${baseUrl}/openapi.json`)).json()) as Document;
   const keepers = {
@@ -42,8 +51,10 @@ export async function createAdminWorld(service: ServiceProcess, people: number):
   };
   const merchants: MarkedMerchant[] = [];
   for (const mark of MARKS) {
-    const merchant = await createMerchant(keepers.first, baseUrl, mark);
+    const merchant = await createMerchant(keepers.first, { baseUrl, treasury }, mark);
     await addDeliveries(merchant);
+    for (let n = 0; n < REFUNDABLE; n += 1) await addRefundable(keepers.first, merchant);
+    await addUnderReview(merchant, service.widgetUrl);
     await proposeLimit(keepers, merchant);
     merchants.push(merchant);
   }
