@@ -14,8 +14,12 @@ export const USDC: Schema = {
   examples: ['25.50'],
 };
 
+/** PostgreSQL has no text with NUL: a query with one fails. */
+const withoutNul = (value: string): string | Fault =>
+  value.includes('\0') ? new Fault('must not contain control characters') : value;
+
 /** A string that `read` accepts: it gives the value the program uses, or a {@link Fault}. */
-export function text(schema: Schema = {}, read: (value: string) => unknown = (value) => value): Rule {
+export function text(schema: Schema = {}, read: (value: string) => unknown = withoutNul): Rule {
   return {
     schema: { type: 'string', ...schema },
     read: (value) => (typeof value === 'string' ? read(value) : new Fault('must be a string')),

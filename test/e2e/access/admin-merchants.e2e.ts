@@ -69,6 +69,7 @@ describe('merchants in the admin API', () => {
     expect(await list(`${named}&page_size=1`)).toEqual([ids[1]]);
     expect(await list(`${named}&status=suspended`)).toEqual([]);
     expect((await admin.get('/merchants?nmae=x')).status).toBe(400);
+    expect((await admin.get('/merchants?name=a%00b')).status).toBe(400);
     expect((await admin.get('/merchants?status=gone')).status).toBe(400);
     const confined = await app.newAdmin({ merchants: [ids[0]!] });
     const seen = (await confined.get(`/merchants?${named}`)).json<{ merchants: { id: string }[] }>();

@@ -29,6 +29,9 @@ export class NewUser implements NewProfile {
 
 /** Query of GET /merchants/v1/users/by_issuer_wallet_address. */
 export class WalletQuery {
-  @Field(text({ minLength: 1 }), { description: 'The issuer wallet address, in either letter case.' })
+  // Whatever is no address is not found.
+  @Field(text({ minLength: 1 }, (address) => address), {
+    description: 'The issuer wallet address, in either letter case.',
+  })
   address!: string;
 }
