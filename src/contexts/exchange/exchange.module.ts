@@ -1,3 +1,5 @@
+import { FailSandboxOrderHandler } from './application/fail-sandbox-order.js';
+import { SandboxOrdersController } from './http/sandbox-orders.controller.js';
 import { Inject, Logger, Module, type OnModuleInit } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
@@ -168,7 +170,13 @@ class ExchangeModule implements OnModuleInit {
 
 export const exchange = defineContext({
   name: 'exchange',
-  module: () => ExchangeModule,
+  module: ({ mode }) => ({
+    module: ExchangeModule,
+    ...(mode === 'sandbox' && {
+      controllers: [SandboxOrdersController],
+      providers: [FailSandboxOrderHandler],
+    }),
+  }),
   events: ORDER_EVENTS,
   histories: [orderHistory],
   logRules: [acrossOrders],

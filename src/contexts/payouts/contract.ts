@@ -62,7 +62,12 @@ export interface TransferEvidence {
 /** The window passed without the transfer. Final. The merchant sees `reason`. */
 export type PayoutExpired = DomainEvent<
   'payout.expired.v1',
-  PayoutFacts & { readonly reason: string; readonly expired_at: string }
+  PayoutFacts & {
+    readonly reason: string;
+    readonly expired_at: string;
+    /** The merchant ended the window early. Only in the sandbox. */
+    readonly early?: true;
+  }
 >;
 
 /**

@@ -2,6 +2,7 @@ import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
 import { WorkListCheck } from '../../platform/projections/table-check.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
+import { ExpireSandboxPayoutHandler } from './application/expire-sandbox-payout.js';
 import { ExpirePayoutHandler, ReceivePayoutHandler } from './application/payout-outcomes.js';
 import { CHAIN_READER, type ChainReader } from './application/ports.js';
 import { PayeeCache, ReportPayoutHandler } from './application/report-payout.js';
@@ -21,6 +22,7 @@ import { EVENT_STORE, type EventStore } from '../../platform/event-store/port.js
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { PAYOUT_EVENTS, PAYOUT_INTENDED } from './contract.js';
 import { AdminPayoutsController } from './http/admin/payouts.controller.js';
+import { SandboxPayoutsController } from './http/sandbox-payouts.controller.js';
 import { BalanceController, PayoutsController } from './http/payouts.controller.js';
 import { Payouts1795000000500 } from './migrations/1795000000500-payouts.js';
 import { PAYOUT_PUBLISHES } from './published.js';
@@ -98,7 +100,13 @@ class PayoutsCliModule {}
 
 export const payouts = defineContext({
   name: 'payouts',
-  module: () => PayoutsModule,
+  module: ({ mode }) => ({
+    module: PayoutsModule,
+    ...(mode === 'sandbox' && {
+      controllers: [SandboxPayoutsController],
+      providers: [ExpireSandboxPayoutHandler],
+    }),
+  }),
   events: [...PAYOUT_EVENTS, PAYOUT_INTENDED],
   histories: [payoutHistory, intentHistory],
   readModels: [payoutViews],

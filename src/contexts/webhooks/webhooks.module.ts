@@ -8,6 +8,7 @@ import { provideSaga } from '../../platform/projections/subscription-registry.js
 import { HttpReceivers, ReceiverHosts } from './adapters/http-receivers.js';
 import { AutomaticDisabling } from './application/automatic-disabling.js';
 import {
+  BreakSandboxEndpointHandler,
   DeleteWebhookEndpointHandler,
   RegisterWebhookEndpointHandler,
   RotateSigningSecretHandler,
@@ -36,6 +37,7 @@ import { TestEventData } from './http/webhook-dto.js';
 import { AdminDeliveriesController } from './http/admin/deliveries.controller.js';
 import { AdminEndpointsController } from './http/admin/endpoints.controller.js';
 import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
+import { SandboxEndpointsController } from './http/sandbox-endpoints.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
 import { Webhooks1795000000661 } from './migrations/1795000000661-webhooks.js';
 import { checkWebhookSettings, WEBHOOK_SETTINGS } from './settings.js';
@@ -124,7 +126,13 @@ class WebhooksCliModule {}
 
 export const webhooks = defineContext({
   name: 'webhooks',
-  module: () => WebhooksModule,
+  module: ({ mode }) => ({
+    module: WebhooksModule,
+    ...(mode === 'sandbox' && {
+      controllers: [SandboxEndpointsController],
+      providers: [BreakSandboxEndpointHandler],
+    }),
+  }),
   histories: WEBHOOK_HISTORIES,
   entities: [EndpointRow],
   document: {

@@ -23,9 +23,9 @@ export const payoutHistory = historyRules(
       const evidence = { ...data, ...state.facts, created_at: state.createdAt };
       return receive({ evidence, at: data.received_at }, state);
     },
-    'payout.expired.v1': ({ reason, expired_at: at }, state) => {
+    'payout.expired.v1': ({ reason, expired_at: at, early }, state) => {
       if (state.status !== 'pending') return wrongOrder(state);
-      const expired = expire({ reason, at }, state);
+      const expired = expire({ reason, at, early }, state);
       return expired.length === 0
         ? `it expires before its window has passed, on ${state.expiresAt}`
         : expired;

@@ -120,15 +120,18 @@ export function receive(
   ];
 }
 
-/** The window passed without the transfer. Says nothing before its end, or when the payout has its outcome already. */
+/**
+ * The window passed without the transfer. Says nothing before its end, unless it is ended early, or when the payout has its
+ * outcome already.
+ */
 export function expire(
-  command: { readonly reason: string; readonly at: string },
+  { reason, at, early }: { readonly reason: string; readonly at: string; readonly early?: true | undefined },
   state: PayoutState,
 ): PayoutEvent[] {
-  if (state.status !== 'pending' || Date.parse(command.at) < Date.parse(state.expiresAt)) return [];
-  return [
-    { type: 'payout.expired.v1', data: { ...state.facts, reason: command.reason, expired_at: command.at } },
-  ];
+  if (state.status !== 'pending') return [];
+  if (early !== true && Date.parse(at) < Date.parse(state.expiresAt)) return [];
+  const data = { ...state.facts, reason, expired_at: at, ...(early && { early }) };
+  return [{ type: 'payout.expired.v1', data }];
 }
 
 function sameFacts(a: PayoutFacts, b: PayoutFacts): boolean {

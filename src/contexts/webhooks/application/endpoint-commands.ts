@@ -4,6 +4,7 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { withIdempotencyKey } from '../../../platform/idempotency/ticket.js';
 import {
+  disableFailing,
   endpointJson,
   endpointOf,
   register,
@@ -12,6 +13,7 @@ import {
   remove,
   rotateSecret,
   type EndpointFields,
+  type WebhookEndpoints,
   type Update,
 } from '../domain/webhook-endpoints.js';
 import { decideFor, EndpointCommand, type Responded, type MerchantCaller } from './caller.js';
@@ -121,6 +123,35 @@ export class DeleteWebhookEndpointHandler implements ICommandHandler<DeleteWebho
     const registry = [webhookEndpoints, merchant_id] as const;
     const response = { status: 204, body: () => '' };
     return decideFor(caller, this.loop, registry, (state) => remove(command, state), response);
+  }
+}
+
+/** Disables an endpoint as if its deliveries had kept failing. Only in the sandbox. Throws `not_found`. */
+export class BreakSandboxEndpoint extends EndpointCommand {}
+
+@CommandHandler(BreakSandboxEndpoint)
+export class BreakSandboxEndpointHandler implements ICommandHandler<BreakSandboxEndpoint> {
+  constructor(
+    private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly failing: FailingEndpoints,
+  ) {}
+
+  async execute({ caller, endpointId: endpoint_id }: BreakSandboxEndpoint): Promise<Responded> {
+    const { merchantId: merchant_id } = caller;
+    const failures = await this.failing.count(endpoint_id);
+    const at = timestamp(this.clock);
+    const command = { endpoint_id, merchant_id, failing_since: at, at };
+    const registry = [webhookEndpoints, merchant_id] as const;
+    const decide = (state: WebhookEndpoints) => {
+      endpointOf(state, endpoint_id);
+      return disableFailing(command, state);
+    };
+    return decideFor(caller, this.loop, registry, decide, {
+      status: 200,
+      body: (state) =>
+        JSON.stringify({ webhook_endpoint: endpointJson(endpointOf(state, endpoint_id), failures) }),
+    });
   }
 }
 

@@ -1,0 +1,45 @@
+import { Controller, Post } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
+import { Cause, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
+import { Reply } from '../../../platform/http/reply.js';
+import { ApiRoute } from '../../../platform/openapi/route.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
+import { ExpireSandboxPayout } from '../application/expire-sandbox-payout.js';
+import { PAYOUT_VIEWS } from '../views/audited-payouts.js';
+import { PayoutsView } from '../views/payouts.js';
+import { PayoutResponse } from './payout-dto.js';
+
+/** Has a payout expire without waiting for its window. Sandbox only. */
+@Controller('merchants/v1/sandbox/payouts')
+export class SandboxPayoutsController {
+  constructor(
+    private readonly commandBus: CommandBus,
+    private readonly payouts: PayoutsView,
+    private readonly progress: SubscriptionProgress,
+  ) {}
+
+  @Post(':id/expire')
+  @ApiRoute({
+    id: 'expireSandboxPayout',
+    tag: 'Sandbox',
+    summary: 'Expire a payout',
+    description:
+      'Ends the verification window of a pending payout now, as if its transfer had not been found: payout.failed is sent. Only in the sandbox.',
+    responses: {
+      200: [PayoutResponse, 'The payout is expired.'],
+      404: 'The merchant has no such payout.',
+      409: 'The payout is received.',
+    },
+  })
+  async expire(
+    @MerchantId() merchantId: string,
+    @UuidParam('id', 'Payout') id: string,
+    @Cause() cause: EventMetadata,
+  ): Promise<Reply> {
+    const position = await this.commandBus.execute(new ExpireSandboxPayout(merchantId, id, cause));
+    await this.progress.waitFor(PAYOUT_VIEWS, position);
+    await this.progress.requireCurrent(PAYOUT_VIEWS);
+    return new Reply(200, `{"payout":${await this.payouts.find(merchantId, id)}}`);
+  }
+}
