@@ -131,7 +131,30 @@ describe('reading payouts', () => {
       expect(ids(await list('?status=received', owner))).toEqual([]);
     });
 
+    it('200: by transaction, in either letter case, and by the external_id of the user', async () => {
+      const external_id = `player ${randomUUID()}`;
+      const created = await owner.post(USERS, { phone_number: '+15557654321', external_id });
+      const { id } = created.json<{ user: { id: string } }>().user;
+      const hash = randomHash();
+      const named = await reported(owner, id, { transaction_hash: hash });
+      await reported(owner, id);
+      const other = await reported(merchant, await createUser(merchant), { transaction_hash: hash });
+      expect(ids(await list(`?transaction_hash=${hash.toUpperCase().replace('X', 'x')}`, owner))).toEqual([
+        named.id,
+      ]);
+      expect(ids(await list(`?transaction_hash=${hash}`, merchant))).toEqual([other.id]);
+      expect(ids(await list(`?transaction_hash=${hash}&status=received`, owner))).toEqual([]);
+      const query = `?external_id=${encodeURIComponent(external_id)}`;
+      expect((await list(query, owner)).payouts).toHaveLength(2);
+      expect(ids(await list(`${query}&transaction_hash=${hash}&user_id=${id}`, owner))).toEqual([named.id]);
+      for (const none of [`${query}&user_id=${users[0]}`, '?external_id=nobody', '?external_id=%00'])
+        expect(ids(await list(none, owner))).toEqual([]);
+      expect(ids(await list(query, merchant))).toEqual([]);
+    });
+
     it.each([
+      ['transaction_hash', ''],
+      ['external_id', '&external_id=x'],
       ['user_id', 'none'],
       ['user_id', ''],
       ['status', 'paid'],

@@ -15,6 +15,7 @@ import {
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
+import { UserIds, USERS_VIEW } from '../../users/contract.js';
 import { PayeeCache, ReportPayout } from '../application/report-payout.js';
 import { BalancesView, EvidenceView, NOTHING_PAID, PayoutsView } from '../views/payouts.js';
 import { PAYOUT_VIEWS } from '../views/audited-payouts.js';
@@ -23,10 +24,12 @@ import {
   payoutFilter,
   ReportPayoutBody,
   PayoutResponse,
-  PayoutsQuery,
+  MerchantPayoutsQuery,
   PayoutsResponse,
   BalanceResponse,
 } from './payout-dto.js';
+
+const NO_PAYOUTS = '{"payouts":[],"next_cursor":null}';
 
 /** contract.md 9. Bodies are text from the read model to the socket: no payout is parsed on its way out. */
 @Controller('merchants/v1/payouts')
@@ -35,6 +38,7 @@ export class PayoutsController {
     private readonly commandBus: CommandBus,
     private readonly payouts: PayoutsView,
     private readonly evidence: EvidenceView,
+    private readonly userIds: UserIds,
     private readonly progress: SubscriptionProgress,
   ) {}
 
@@ -84,9 +88,14 @@ export class PayoutsController {
       400: 'A filter, page_size or page_cursor is invalid; detail names it.',
     },
   })
-  async list(@MerchantId() merchantId: string, @ListQuery() query: PayoutsQuery): Promise<Reply> {
+  async list(@MerchantId() merchantId: string, @ListQuery() query: MerchantPayoutsQuery): Promise<Reply> {
     await this.progress.requireCurrent(PAYOUT_VIEWS);
-    return new Reply(200, await this.payouts.page(merchantId, payoutFilter(query)));
+    const filter = payoutFilter(query);
+    if (query.external_id === undefined) return new Reply(200, await this.payouts.page(merchantId, filter));
+    await this.progress.requireCurrent(USERS_VIEW);
+    const userId = await this.userIds.ofExternalId(merchantId, query.external_id);
+    const isNone = userId === null || (filter.userId !== undefined && filter.userId !== userId);
+    return new Reply(200, isNone ? NO_PAYOUTS : await this.payouts.page(merchantId, { ...filter, userId }));
   }
 
   @Get(':id')

@@ -20,6 +20,8 @@ import { STATUS, type Status } from './payout-changes.js';
 export interface PayoutFilter extends CreatedPage {
   readonly userId?: string;
   readonly status?: Status;
+  /** In either form in which hashes are written. */
+  readonly transactionHash?: string;
 }
 
 /** Which payouts has a merchant reported, and what became of them? */
@@ -44,12 +46,18 @@ export class PayoutsView {
   }
 }
 
-/** Every filter is a prefix or a range of its index. */
+/** Every filter is a prefix or a range of its index; few payouts have the same transaction. */
 function pageRows(merchantId: string, filter: PayoutFilter): BodyRows {
   const params: (string | Date)[] = [merchantId];
   const parameter = (value: string | Date): string => `$${params.push(value)}`;
   const conditions = ['merchant_id = $1'];
   if (filter.userId !== undefined) conditions.push(`user_id = ${parameter(filter.userId)}`);
+  if (filter.transactionHash !== undefined) {
+    const hash = parameter(comparableHash(filter.transactionHash));
+    // The index has eight bytes of it.
+    conditions.push(`hashtextextended(transaction_hash, 0) = hashtextextended(${hash}, 0)`);
+    conditions.push(`transaction_hash = ${hash}`);
+  }
   conditions.push(...pageConditions(filter, 'id', parameter));
   const statuses = filter.status === undefined ? Object.values(STATUS) : [STATUS[filter.status]];
   const sql = mergedByStatus('payouts.payouts', conditions, statuses, filter.pageSize);
