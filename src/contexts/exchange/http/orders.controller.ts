@@ -14,7 +14,7 @@ import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js'
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
-import { ComplianceNotices } from '../adapters/countries.js';
+import { ComplianceNotices } from '../application/compliance-notices.js';
 import { CreateOrder } from '../application/create-order.js';
 import type { ExchangeCaller } from '../../access/contract.js';
 import {
