@@ -44,6 +44,26 @@ export class PayoutsView {
     const cursor = last === null ? 'null' : `"${encodeCursor(last)}"`;
     return `{"payouts":[${bodies}],"next_cursor":${cursor}}`;
   }
+
+  /** The JSON of all payouts that match, `pageSize` at a time. */
+  async *bodies(merchantId: string, filter: PayoutFilter): AsyncGenerator<readonly string[]> {
+    let { after } = filter;
+    do {
+      const { sql, params, pageSize } = pageRows(merchantId, { ...filter, after });
+      const rows = await this.database.query<BodyRow>(sql, params);
+      const page = rows.slice(0, pageSize);
+      yield page.map(({ body }) => body);
+      const last = page.at(-1);
+      after = rows.length > pageSize ? { createdAt: last!.created_at, id: last!.id } : undefined;
+    } while (after !== undefined);
+  }
+}
+
+interface BodyRow {
+  readonly [column: string]: unknown;
+  readonly created_at: Date;
+  readonly id: string;
+  readonly body: string;
 }
 
 /** Every filter is a prefix or a range of its index; few payouts have the same transaction. */
