@@ -112,7 +112,7 @@ export class PayoutsController {
     return new Reply(200, await this.payouts.page(merchantId, filter));
   }
 
-  /** With the user of an external_id; of none where nobody has it, or `user_id` is another one. */
+  /** With the user of an external_id; of no user where none has it, or `user_id` is another one. */
   private async filterOf(merchantId: string, query: MerchantPayoutsQuery): Promise<PayoutFilter> {
     const filter = payoutFilter(query);
 
