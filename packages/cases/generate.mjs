@@ -1,5 +1,6 @@
 // Writes cases.json: what every client must do, whatever its language. `node packages/cases/generate.mjs`, with openssl.
-// Expected values come from openssl, from node:crypto by hand and from the rules of the contract, never from a client.
+// Expected values come from node:crypto by hand, with which openssl must agree, from standardwebhooks, and from the rules of
+// the contract, never from a client.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
@@ -32,6 +33,7 @@ for (const [kind, all] of Object.entries(cases)) {
   const names = all.map(({ name }) => name);
   if (new Set(names).size < names.length) throw new Error(`two cases of ${kind} have one name`);
 }
-const file = process.argv[2] ?? fileURLToPath(new URL('cases.json', import.meta.url));
+const [given] = process.argv.slice(2).filter((each) => !each.startsWith('--'));
+const file = given ?? fileURLToPath(new URL('cases.json', import.meta.url));
 const options = await resolveConfig(fileURLToPath(import.meta.url));
 writeFileSync(file, await format(JSON.stringify(cases), { ...options, parser: 'json' }));

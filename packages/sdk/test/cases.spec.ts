@@ -93,13 +93,7 @@ describe('recorded cases', () => {
   });
 
   it.each(CASES.reconciliations)('reconciliation of $name', async ({ own, listed, expected }) => {
-    const result = await reconcile(
-      new Pages(
-        async () => ({ data: { listed }, status: 200, requestId: null, replayed: false }),
-        (page) => page.listed,
-      ),
-      own,
-    );
+    const result = await reconcile(each(listed), own);
     const ids = (payouts: readonly { readonly id: string }[]): string[] => payouts.map(({ id }) => id);
     expect({
       matched: result.matched,
@@ -126,6 +120,10 @@ describe('recorded cases', () => {
     else expect(headers.get('idempotency-key')).toMatch(/^"[0-9a-f-]{36}"$/);
   });
 });
+
+async function* each<Item>(items: readonly Item[]): AsyncGenerator<Item> {
+  yield* items;
+}
 
 /** Calls the method of a case, which has names as Python writes them. */
 async function callsOf(each: Recorded['calls'][number], step: Step) {

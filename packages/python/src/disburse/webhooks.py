@@ -6,8 +6,8 @@ import hmac
 import math
 import re
 import time
-from collections.abc import Mapping, Sequence
-from typing import cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol, cast
 
 from .errors import DisburseError, parse_json
 from .generated.types import WebhookEvent
@@ -24,10 +24,16 @@ class WebhookError(DisburseError):
     """
 
 
+class Headers(Protocol):
+    """The headers of a request: a ``dict``, those of ``http.server``, Flask, Django or Starlette."""
+
+    def items(self) -> Iterable[tuple[str, str | Sequence[str] | None]]: ...
+
+
 def verify_webhook(
     secret: str | Sequence[str],
     body: str | bytes,
-    headers: Mapping[str, str | Sequence[str] | None],
+    headers: Headers,
 ) -> WebhookEvent:
     """
     The event of a delivery, once its signature is verified. ``body`` is exactly what arrived, not JSON that was parsed and
