@@ -114,6 +114,11 @@ export function calls() {
       ...{ query: memo, own_id: 'order 2' },
       target: `/v1/orders?pair_id=USDCSOL&withdraw_address=${ADDRESS}&withdraw_address_memo=f%C3%BCr+%7EAda+%26+Bob+%281%2B1%29`,
     }),
+    exchange('an order with all parameters', 'orders.create', 'POST', '/v1/orders', {
+      query: { ...order, withdraw_address_tag: '7', withdraw_address_memo: 'm', user_id: 'u' },
+      own_id: 'order 3',
+      target: `/v1/orders?pair_id=USDCSOL&user_id=u&withdraw_address=${ADDRESS}&withdraw_address_memo=m&withdraw_address_tag=7`,
+    }),
     exchange('an order without a secret', 'orders.create', 'POST', '/v1/orders', {
       query: order,
       own_id: 'order 1',

@@ -99,6 +99,17 @@ export const reconciliations = [
     { matched: 1, missing: [1] },
   ),
   reconciliation(
+    'two other amounts of one transfer',
+    [own('0x1', '1'), own('0x1', '2')],
+    [payout('p3', '0x1', '3'), payout('p4', '0x1', '4')],
+    {
+      different: [
+        [0, 'p3'],
+        [1, 'p4'],
+      ],
+    },
+  ),
+  reconciliation(
     'an equal amount comes before another',
     [own('0x1', '1'), own('0x1', '2')],
     [payout('p3', '0x1', '3'), payout('p1', '0x1', '1')],

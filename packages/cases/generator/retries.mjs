@@ -62,6 +62,7 @@ export const retries = [
   decision('Retry-After that is empty', 429, SHORT[1], { after: '' }),
   decision('Retry-After in words', 429, SHORT[1], { after: 'soon' }),
   decision('Retry-After without end', 429, SHORT[1], { after: 'Infinity' }),
+  decision('Retry-After beyond all numbers', 429, SHORT[1], { after: '1e999' }),
   decision('Retry-After that is no number', 503, SHORT[2], { after: 'NaN', attempt: 2 }),
   decision('Retry-After with a unit', 503, SHORT[1], { after: '5s' }),
   decision('Retry-After as a date', 503, demanded(9000), { after: inGmt(9000) }),

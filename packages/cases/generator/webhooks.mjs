@@ -40,6 +40,11 @@ const OTHER = signatureOf(BODY, { key: KEYS[1] });
 const DELIVERIES = [
   delivery('a genuine delivery', null),
   delivery('a secret without its prefix', null, { secrets: [FIRST.slice(6)] }),
+  delivery('a secret with padding', null, { secrets: [SECOND], sent: signed(OTHER) }),
+  delivery('a secret without its padding', null, {
+    secrets: [SECOND.replace(/=+$/, '')],
+    sent: signed(OTHER),
+  }),
   delivery('a secret of 64 bytes', null, {
     secrets: [LONG],
     sent: signed(signatureOf(BODY, { key: KEYS[2] })),
