@@ -79,7 +79,10 @@ def pay(disburse: Disburse, receiver_url: str) -> dict[str, Any]:
     theirs = disburse.webhook_endpoints.register({"webhook_endpoint": {"url": GIVEN["receiver_url"]}})
     other = theirs.data["webhook_endpoint"]
 
-    created = disburse.users.create({"phone_number": "+15551230001", "external_id": "player-1"})
+    created = disburse.users.create(
+        {"phone_number": "+15551230001", "email": "zoë@example.com", "external_id": "player-1"},
+        idempotency_key="Zoë 1",
+    )
     user_id = created.data["user"]["id"]
     disburse.sandbox.complete_onboarding(user_id)
     user = disburse.users.get(user_id).data["user"]
@@ -117,7 +120,7 @@ def pay(disburse: Disburse, receiver_url: str) -> dict[str, Any]:
     )
     assert received["event"]["data"]["payout_id"] == payout_id
     manage(disburse, endpoint["id"])
-    return {"user_id": user_id, "secret": endpoint["signing_secret"], "other_secret": other["signing_secret"]}
+    return {"user_id": user_id, "transaction_hash": transaction_hash, "secret": endpoint["signing_secret"], "other_secret": other["signing_secret"]}
 
 
 def manage(disburse: Disburse, endpoint_id: str) -> None:
@@ -174,7 +177,7 @@ def exchange_tokens(exchange: DisburseExchange) -> None:
     assert {each["id"] for each in listed} == {order["id"], paid["id"]}
     [one, same] = [
         exchange.orders.create(
-            pair_id=pair_id, withdraw_address=ADDRESS, user_id="für ~Ada & (1+1)", idempotency_key="order 1"
+            pair_id="USDCSOL", withdraw_address=ADDRESS, user_id="für ~Ada & (1+1)", idempotency_key="order 1"
         )
         for _ in range(2)
     ]

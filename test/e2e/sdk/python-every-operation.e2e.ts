@@ -11,6 +11,7 @@ import { ADDRESS } from '../../support/exchange/order-fixtures.js';
 import { merchantOperations, uncalled } from '../../support/http/merchant-operations.js';
 import { pythonOf } from '../../support/programs/python.js';
 import { systemProgram } from '../../support/programs/system-program.js';
+import { sdkClients } from '../../support/sdk-clients.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 
 interface Delivery {
@@ -22,6 +23,8 @@ interface Delivery {
 interface Facts {
   readonly called: readonly string[];
   readonly deliveries: readonly (Delivery & { readonly event: { readonly type: string } })[];
+  readonly user_id: string;
+  readonly transaction_hash: string;
   readonly secret: string;
   readonly other_secret: string;
 }
@@ -71,6 +74,20 @@ function signatureOf({ headers, body }: Delivery, secret: string): string {
     expect(await uncalled(app.url, without)).toEqual([
       'recoverWebhookEndpoint: POST /merchants/v1/webhook_endpoints/{id}/recover',
     ]);
+  });
+
+  it('gets the first response for a write that the other client repeats under the same own id', async () => {
+    const { merchant, exchange } = sdkClients(app);
+    const { user_id, transaction_hash } = facts;
+    const user = { phone_number: '+15551230001', email: 'zoë@example.com', external_id: 'player-1' };
+    const payout = { amount: '12.50', transaction_hash, currency_code: 'USDC' as const };
+    const order = { user_id: 'für ~Ada & (1+1)', withdraw_address: ADDRESS, pair_id: 'USDCSOL' };
+    const repeats = await Promise.all([
+      merchant.users.create(user, { idempotencyKey: 'Zoë 1' }),
+      merchant.payouts.report({ user_id, payout }, { idempotencyKey: 'invoice 1' }),
+      exchange.orders.create(order, { idempotencyKey: 'order 1' }),
+    ]);
+    expect(repeats.map(({ status, replayed }) => [status, replayed])).toEqual(repeats.map(() => [201, true]));
   });
 
   const isCheckable = openssl !== null ? it : it.skip;
