@@ -1,11 +1,14 @@
 """Connections to a service that behaves well or badly, over the loopback interface."""
 
+import random
 import socket
 import threading
 import time
 import unittest
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
 
 from disburse import ConnectionError, Disburse, Request, RetryOptions
 from disburse.connections import Connections
@@ -161,6 +164,42 @@ class ConnectionsTest(unittest.TestCase):
         self.assertEqual(others, [])
         self.assertIn(key, received[1])
         self.assertEqual(received[0].split(b"\r\n\r\n")[1], received[1].split(b"\r\n\r\n")[1])
+
+    def test_writes_through_a_service_at_fault_are_done_once_and_have_the_first_response(self) -> None:
+        chance = random.Random(1)
+        done: dict[bytes, int] = {}
+        faults: Counter[str] = Counter()
+
+        def serve(connection: socket.socket) -> None:
+            while request := read_request(connection):
+                fault = chance.choice(("none", "cut", "half", "lost", "busy", "in flight", "late", "idle"))
+                faults[fault] += 1
+                [key] = [line for line in request.split(b"\r\n") if line.startswith(b"idempotency-key")]
+                if fault == "cut":
+                    return
+                if fault in ("busy", "in flight"):
+                    status = b"503 Busy" if fault == "busy" else b"409 Conflict"
+                    body = b'{"detail":"A request with this Idempotency-Key is in flight"}'
+                    connection.sendall(b"HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s" % (status, len(body), body))
+                    continue
+                is_replayed = b"true" if key in done else b"false"
+                body = b"%d" % done.setdefault(key, len(done))
+                head = b"HTTP/1.1 201 Created\r\nContent-Length: %d\r\nIdempotent-Replayed: %s\r\n\r\n"
+                response = head % (len(body), is_replayed) + body
+                if fault == "late":
+                    threading.Event().wait(0.09)
+                connection.sendall({"half": response[:-1], "lost": b""}.get(fault, response))
+                if fault in ("half", "lost", "idle"):
+                    return
+
+        retries = RetryOptions(attempts=60, timeout=0.06)
+        client = Disburse(self.listener(serve).url, "a", "p", retries=retries)
+        with mock.patch("time.sleep"):
+            results = [client.users.create({"phone_number": "+1"}, idempotency_key=f"n {n}") for n in range(100)]
+        self.assertEqual([result.data for result in results], list(range(100)))
+        self.assertEqual(len(done), 100)
+        self.assertTrue(any(result.replayed for result in results))
+        self.assertGreater(min(faults.values()), 5)
 
     def test_an_address_that_is_none_is_refused_at_once(self) -> None:
         for address in ("api.example.com", "ftp://api.example.com", ""):

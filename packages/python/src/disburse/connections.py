@@ -60,6 +60,9 @@ class Connections:
         for _, connection in idle:
             connection.close()
 
+    def __del__(self) -> None:
+        self.close()
+
     def _take(self, origin: object) -> http.client.HTTPConnection | None:
         with self._lock:
             for at in reversed(range(len(self._idle))):
