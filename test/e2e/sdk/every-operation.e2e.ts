@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   AuthenticationError,
   Disburse,
@@ -25,6 +25,7 @@ describe('the TypeScript client', () => {
     clients = sdkClients(app);
     receiver = await TestReceiver.start();
   });
+  afterAll(() => receiver.stop());
 
   it('reports a payout, reads it everywhere, and verifies its webhook', async () => {
     const { users, payouts, webhookEndpoints, webhookDeliveries, audit, sandbox, events } = clients.merchant;
