@@ -45,7 +45,8 @@ export async function build() {
       await run(process.execPath, [join(ROOT, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js'), 'build']);
       for (const each of ['widgets', 'bundle', 'openapi'])
         await run(process.execPath, [join(ROOT, 'scripts', `${each}.mjs`)]);
-      await run(process.execPath, [join(ROOT, 'packages', 'sdk', 'build.mjs')]);
+      for (const client of ['sdk', 'python'])
+        await run(process.execPath, [join(ROOT, 'packages', client, 'build.mjs')]);
       writeFileSync(BUILD_STAMP, stamp);
       return 'compiled';
     });
@@ -77,8 +78,10 @@ export function sourceStamp() {
     ...['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', '.swcrc'],
     ...['widgets', 'bundle', 'bundled', 'openapi'].map((name) => `scripts/${name}.mjs`),
     ...['build.mjs', 'package.json', 'tsconfig.json'].map((name) => `packages/sdk/${name}`),
+    'packages/python/build.mjs',
   ];
-  const sources = ['src', 'sandbox', 'widgets', 'packages/sdk/src'].flatMap((folder) =>
+  const folders = ['src', 'sandbox', 'widgets', 'packages/sdk/src', 'packages/python/generator'];
+  const sources = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true }).map((name) => join(folder, name)),
   );
   // What the build writes there is no input.

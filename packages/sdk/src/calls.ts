@@ -23,12 +23,15 @@ export function createApi(options: ClientOptions, sign: Sign): Api {
   });
 }
 
-async function withKey(request: Request): Promise<Request> {
-  if (request.method === 'GET') return request;
+async function withKey(unsorted: Request): Promise<Request> {
+  if (unsorted.method === 'GET') return unsorted;
+  const url = new URL(unsorted.url);
+  // The exchange API has its inputs in the query: the same ones in any order are the same write.
+  const isInQuery = url.pathname.startsWith('/v1/');
+  if (isInQuery) url.searchParams.sort();
+  const request = isInQuery ? new Request(url, unsorted) : unsorted;
   const id = request.headers.get(OWN_ID);
-  const { pathname, search } = new URL(request.url);
-  // The exchange API has its inputs in the query.
-  const path = pathname.startsWith('/v1/') ? pathname + search : pathname;
+  const path = isInQuery ? url.pathname + url.search : url.pathname;
   const key =
     id === null ? crypto.randomUUID() : await idempotencyKeyOf(decodeURIComponent(id), request.method, path);
   request.headers.delete(OWN_ID);

@@ -87,9 +87,23 @@ export function apiError(problem: Problem, requestId: string | null, hint: strin
 
 /** The problem in a response's text; one made of the status where something between us and the service responded. */
 export function problemOf(status: number, text: string): Problem {
-  const body = jsonOf(text) as Partial<Problem> | null;
-  const { title = `HTTP ${status}`, detail = title, errors = {} } = body ?? {};
-  return { title, detail, errors, status };
+  const body = (jsonOf(text) ?? {}) as Record<string, unknown>;
+  const title = textOr(body['title'], `HTTP ${status}`);
+  return { title, detail: textOr(body['detail'], title), errors: errorsIn(body['errors']), status };
+}
+
+function textOr(value: unknown, otherwise: string): string {
+  return typeof value === 'string' ? value : otherwise;
+}
+
+/** Lists of messages by field; what else a proxy writes there is left out. */
+function errorsIn(value: unknown): Problem['errors'] {
+  const isMessages = (each: unknown): each is string[] =>
+    Array.isArray(each) && each.every((message) => typeof message === 'string');
+  if (typeof value !== 'object' || value === null) return {};
+  return Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, string[]] => isMessages(entry[1])),
+  );
 }
 
 function jsonOf(text: string): object | null {

@@ -25,11 +25,17 @@ export function verifyWebhook(
   let reason: unknown;
   for (const each of [secret].flat()) {
     try {
-      return new Webhook(each).verify(body, lower) as WebhookEvent;
+      const event = new Webhook(each).verify(body, lower) as WebhookEvent | undefined;
+      if (event !== undefined) return event;
+      reason = new SyntaxError('The body is empty');
     } catch (error) {
       reason = error;
     }
   }
-  const why = reason instanceof WebhookVerificationError ? reason.message : 'The body is no JSON';
-  throw new WebhookError(why, { cause: reason });
+  throw new WebhookError(textOf(reason), { cause: reason });
+}
+
+function textOf(reason: unknown): string {
+  if (reason instanceof WebhookVerificationError) return reason.message;
+  return reason instanceof SyntaxError ? 'The body is no JSON' : 'The secret is no signing secret';
 }

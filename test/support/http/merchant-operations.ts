@@ -1,0 +1,36 @@
+interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId?: string }>>>>;
+}
+
+/** Of merchants: the admin API is for operators, and health checks are for machines. */
+const OF_MERCHANTS = /^\/(merchants\/)?v1\//;
+
+/** The operations that a merchant has in the document of a service. */
+export async function merchantOperations(
+  url: string,
+): Promise<{ readonly id: string; readonly method: string; readonly path: string }[]> {
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApi;
+  return Object.entries(document.paths)
+    .filter(([path]) => OF_MERCHANTS.test(path))
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).flatMap(([method, { operationId: id }]) =>
+        id === undefined ? [] : [{ id, method: method.toUpperCase(), path }],
+      ),
+    );
+}
+
+/** Those that none of these calls, `<METHOD> <path>`, is of. */
+export async function uncalled(url: string, calls: Iterable<string>): Promise<string[]> {
+  const all = await merchantOperations(url);
+  const parameters = (path: string): number => path.split('{').length;
+  // The path with the fewest parameters: `users/by_issuer_wallet_address` is no user.
+  const inOrder = all.toSorted((a, b) => parameters(a.path) - parameters(b.path));
+  const called = new Set([...calls].map((call) => inOrder.find((operation) => isOf(call, operation))));
+  return all
+    .filter((operation) => !called.has(operation))
+    .map(({ id, method, path }) => `${id}: ${method} ${path}`);
+}
+
+function isOf(call: string, { method, path }: { readonly method: string; readonly path: string }): boolean {
+  return new RegExp(`^${method} ${path.replace(/\{\w+\}/g, '[^/]+')}$`).test(call);
+}
