@@ -4,12 +4,14 @@ import { clientOf, findKeys, requireKeys } from './credentials.mjs';
 import { Portal } from './portal.mjs';
 import { readSession } from './session-file.mjs';
 
+const OR_LOGIN = '; or run disburse login where there are keys';
+
 /** `{listPayouts(query), getPayout(id), resend(deliveryId)}`. */
 export async function accessOf(options) {
   const keys = await findKeys(options);
   const session = keys === null ? readSession() : null;
   if (session !== null) return bySession(new Portal(session));
-  const merchant = clientOf(keys ?? (await requireKeys(options)));
+  const merchant = clientOf(keys ?? (await requireKeys(options, OR_LOGIN)));
   return {
     listPayouts: (query) => merchant.payouts.list(query),
     getPayout: async (id) => (await merchant.payouts.get(id)).data.payout,
@@ -35,7 +37,7 @@ export async function withPortal(options, scopes, work) {
   const keys = await findKeys(options);
   const session = keys === null ? readSession() : null;
   if (session !== null) return work(new Portal(session));
-  const merchant = clientOf(keys ?? (await requireKeys(options)));
+  const merchant = clientOf(keys ?? (await requireKeys(options, OR_LOGIN)));
   const { data } = await merchant.portalSessions.create({ scopes });
   const portal = await Portal.enter(data.url);
   try {

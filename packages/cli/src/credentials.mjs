@@ -45,12 +45,12 @@ export async function findKeys(options, environment = process.env) {
   };
 }
 
-/** Like {@link findKeys}; throws where there are none. */
-export async function requireKeys(options, env = process.env) {
-  const keys = await findKeys(options, env);
+/** Like {@link findKeys}; throws where there are none. `otherWay` ends the sentence. */
+export async function requireKeys(options, otherWay = '') {
+  const keys = await findKeys(options);
   if (keys !== null) return keys;
   throw new Usage(
-    `No sandbox is running in ${dataDirOf(options, env)}. Start one with npm start, or set DISBURSE_BASE_URL, DISBURSE_API_KEY and DISBURSE_PRIVATE_KEY.`,
+    `No sandbox is running in ${dataDirOf(options)}. Start one with npm start, or set DISBURSE_BASE_URL, DISBURSE_API_KEY and DISBURSE_PRIVATE_KEY${otherWay}.`,
   );
 }
 

@@ -54,7 +54,10 @@ function factsOf(error) {
 
 /** Of a message as programs write them: `error: unknown option '--x'` is `Unknown option '--x'.` */
 export function sentenceOf(message) {
-  const lines = message.replace(/^error: /, '').split('\n').filter(Boolean);
+  const lines = message
+    .replace(/^error: /, '')
+    .split('\n')
+    .filter(Boolean);
   return lines.map((line) => sentence(line.replace(/^\((.*)\)$/, '$1').trim())).join(' ');
 }
 

@@ -27,7 +27,7 @@ export async function deliveriesOf(merchant, type, { subject, deliveryId }) {
     for (;;) {
       id ??= await find(endpointId);
       const delivery = id === null ? null : (await merchant.webhookDeliveries.get(id)).data.webhook_delivery;
-      if (delivery?.attempts.length > 0 || performance.now() > until) {
+      if (isAttempted(delivery) || performance.now() > until) {
         const http_status = delivery?.attempts.at(-1)?.http_status ?? null;
         return { id, url, status: delivery?.status ?? null, http_status };
       }
@@ -46,4 +46,10 @@ export async function deliveriesOf(merchant, type, { subject, deliveryId }) {
     }
     return null;
   }
+}
+
+/** An attempt is recorded a moment before the delivery that it ends. */
+function isAttempted(delivery) {
+  if (delivery === null) return false;
+  return delivery.status !== 'pending' || delivery.attempts.at(-1)?.outcome === 'failed';
 }
