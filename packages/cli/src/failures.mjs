@@ -1,5 +1,6 @@
 // What went wrong, in words and as an exit code.
 import { ApiError, ConnectionError } from '@disburse/sdk';
+import { printable } from './json-text.mjs';
 import { complain, Problem } from './terminal.mjs';
 import { EXIT } from './usage.mjs';
 
@@ -27,10 +28,10 @@ function refusal({ status, detail, errors, requestId, message }) {
   // What the client found out about a wrong signature.
   const hint = message.includes('string to sign') || message.includes('private key is not') ? message : null;
   const fields = Object.entries(errors).flatMap(([field, all]) =>
-    all.map((each) => `  ${withField(field, each)}`),
+    all.map((each) => `  ${printable(withField(field, each))}`),
   );
   return [
-    hint ?? `${sentenceOf(detail)} (${status})`,
+    hint ?? `${sentenceOf(printable(detail))} (${status})`,
     ...fields,
     ...(requestId === null ? [] : [`Request id: ${requestId}`]),
   ].join('\n');

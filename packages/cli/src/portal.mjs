@@ -49,7 +49,9 @@ export class Portal {
     });
     const { status, text } = received;
     if (status === 401 && path !== '/session')
-      throw new Problem('The session has ended. Start another one with disburse login.');
+      throw new Problem(
+        'The session has ended. Run the command again where there are keys; otherwise disburse login.',
+      );
     if (status >= 400) throw apiError(problemOf(status, text), received.headers.get('request-id'), null);
     return received;
   }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { verifyWebhook } from '../../../packages/sdk/src/index.js';
 import { EVENT_TYPES } from '../../../src/contexts/webhooks/domain/webhook-endpoints.js';
@@ -36,7 +37,9 @@ describe('disburse trigger', () => {
     eventually(() => receiver.received.map(eventIn).find((event) => event.type === type));
 
   it.each(EVENT_TYPES)('%s happens, is delivered, and its delivery is printed', async (type) => {
+    const began = performance.now();
     const run = await disburse.run('trigger', type, '--json');
+    expect(performance.now() - began).toBeLessThan(10_000);
     expect(run).toMatchObject({ code: 0, errors: '' });
     const [printed] = run.lines<Triggered & Record<string, unknown>>();
     const { data, id } = await received(type);
@@ -97,6 +100,17 @@ describe('disburse trigger', () => {
   ])('%j is wrong usage, and nothing happens', async (args, sentence) => {
     const run = await disburse.run('trigger', ...args);
     expect([run.code, run.output, run.errors]).toEqual([2, '', expect.stringContaining(sentence)]);
+  });
+
+  it('happens in a sandbox alone: elsewhere nothing is sent but the question', async () => {
+    const production = await TestReceiver.start();
+    production.behavior = (response) => response.end('{"paths":{"/merchants/v1/payouts/report":{}}}');
+    const { apiKey: DISBURSE_API_KEY, privateKey: DISBURSE_PRIVATE_KEY } = app.merchant.credentials;
+    const keys = { DISBURSE_BASE_URL: production.url, DISBURSE_API_KEY, DISBURSE_PRIVATE_KEY };
+    const run = await disburse.with(keys).run('trigger', 'payout.failed', '--set', `user_id=${randomUUID()}`);
+    expect([run.code, run.errors]).toEqual([1, expect.stringContaining('is no sandbox')]);
+    expect(production.received.map(({ path }) => path)).toEqual(['/openapi.json']);
+    await production.stop();
   });
 
   it('says which field the service refused, with the request id', async () => {

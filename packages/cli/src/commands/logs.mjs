@@ -1,11 +1,13 @@
+import { ConnectionError } from '@disburse/sdk';
 import { Option } from 'commander';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withPortal } from '../access.mjs';
 import { withCredentials } from '../credentials.mjs';
+import { inWords } from '../failures.mjs';
 import { printJson, withJson } from '../json-output.mjs';
 import { printable } from '../json-text.mjs';
 import { nextSignal } from '../signals.mjs';
-import { dim, green, printLine, red } from '../terminal.mjs';
+import { complain, dim, green, printLine, red } from '../terminal.mjs';
 import { duration, wholeNumber } from '../values.mjs';
 
 const PAGE = 100;
@@ -41,11 +43,33 @@ async function follow(portal, { status, path, lines, follow: follows, every, jso
   const seen = new Set(data.requests.map(({ request_id }) => request_id));
   data.requests.slice(0, lines).reverse().forEach(print);
   const readerGone = new Promise((resolve) => process.stdout.on('error', () => resolve('gone')));
+  const outage = new Outage();
   while (follows) {
     const event = await Promise.race([ended, readerGone, sleep(every, null, { ref: true })]);
     if (event !== null) return;
-    const fresh = await unseen(portal, filter, seen);
+    const fresh = await unseen(portal, filter, seen).catch((error) => outage.began(error));
+    if (fresh === null) continue;
+    outage.ended();
     fresh.reverse().forEach(print);
+  }
+}
+
+/** A service that restarts does not end the command. One sentence says so, another one that it is back. */
+class Outage {
+  isOn = false;
+
+  /** Returns null; throws what the next poll would get too. */
+  began(error) {
+    if (!(error instanceof ConnectionError || error.status === 429 || error.status >= 500)) throw error;
+    if (!this.isOn) complain(inWords(error), process.stderr);
+    process.exitCode = 0;
+    this.isOn = true;
+    return null;
+  }
+
+  ended() {
+    if (this.isOn) process.stderr.write('  The service responds again.\n\n');
+    this.isOn = false;
   }
 }
 

@@ -5,6 +5,7 @@ import { printJson, withJson } from '../json-output.mjs';
 import { nextSignal } from '../signals.mjs';
 import { dim, green, printLine, red, step } from '../terminal.mjs';
 import { deliveriesOf } from '../trigger/deliveries.mjs';
+import { requireSandbox } from '../trigger/require-sandbox.mjs';
 import { pair, setsOf } from '../trigger/sets.mjs';
 import { TRIGGERS } from '../trigger/triggers.mjs';
 import { Usage } from '../usage.mjs';
@@ -51,9 +52,10 @@ function typeLines() {
 async function trigger(type, options) {
   if (!Object.hasOwn(TRIGGERS, type))
     throw new Usage(`${type} is no type of the catalogue. There are ${Object.keys(TRIGGERS).join(', ')}.`);
-  const { does, takes, run } = TRIGGERS[type];
+  const { does, takes, run, isForAnyService = false } = TRIGGERS[type];
   const set = setsOf(type, options.set ?? [], takes);
   const keys = await requireKeys(options);
+  if (!isForAnyService) await requireSandbox(keys.baseUrl, type);
   const merchant = clientOf(keys);
   const once = () => (options.json ? quietly() : inSteps());
   const happen = async () => {

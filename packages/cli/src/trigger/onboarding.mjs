@@ -1,8 +1,9 @@
-// The steps of the onboarding page, as its browser calls them (docs/contract.md 18).
-import { ConnectionError } from '@disburse/sdk';
+// The steps of the onboarding page, as its browser calls them (docs/contract.md 18). No dependency: npm run demo loads this
+// before there are any.
 import { randomBytes } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
 import { Problem } from '../terminal.mjs';
+import { Unreachable } from '../usage.mjs';
 
 const TIMEOUT_MS = 30_000;
 
@@ -22,8 +23,11 @@ export async function handInIdentity({ widgetUrl, merchantId, user, first_name, 
       headers: { 'content-type': type, ...(session && { authorization: `Bearer ${session}` }) },
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    const response = await responding.catch((cause) => {
-      throw new ConnectionError(`${widgetUrl}: no response`, { cause });
+    const response = await responding.catch((error) => {
+      const reason = error.cause?.code ?? error.cause?.message ?? error.message;
+      throw new Unreachable(
+        `${widgetUrl} does not respond (${reason}). Are the onboarding pages served there?`,
+      );
     });
     const result = await response.json().catch(() => ({}));
     if (response.ok) return result;

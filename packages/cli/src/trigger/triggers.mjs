@@ -27,7 +27,7 @@ const onboarded = {
 };
 
 /**
- * By type: `does` in words, `takes` the names of `--set`, and `run({merchant, keys, set})`, which resolves once it has
+ * By type: `does` in words, `takes` the names of `--set`, `isForAnyService` where no sandbox is needed, and `run({merchant, keys, set})`, which resolves once it has
  * happened, with `{subject: {<name of an id in data>: id}, note}`.
  */
 export const TRIGGERS = {
@@ -53,6 +53,7 @@ export const TRIGGERS = {
   'webhook_endpoint.test': {
     does: 'sends a test delivery to an endpoint',
     takes: { endpoint_id: 'default: the newest enabled endpoint' },
+    isForAnyService: true,
     run: testEndpoint,
   },
 };
