@@ -31,10 +31,16 @@ function refusal({ status, detail, errors, requestId, message }) {
     all.map((each) => `  ${printable(withField(field, each))}`),
   );
   return [
-    hint ?? `${sentenceOf(printable(detail))} (${status})`,
+    hint ?? headline(printable(detail), status, fields),
     ...fields,
     ...(requestId === null ? [] : [`Request id: ${requestId}`]),
   ].join('\n');
+}
+
+/** The fields say what is wrong where there are any. */
+function headline(detail, status, fields) {
+  if (fields.length > 0) return `The service refused this (${status}):`;
+  return `${sentenceOf(detail).slice(0, -1)} (${status}).`;
 }
 
 /** Some messages name the field themselves. */

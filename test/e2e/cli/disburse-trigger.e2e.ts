@@ -116,6 +116,6 @@ describe('disburse trigger', () => {
   it('says which field the service refused, with the request id', async () => {
     const run = await disburse.run('trigger', 'payout.failed', '--set', 'amount=0');
     expect(run.code).toBe(1);
-    expect(run.errors).toMatch(/\(422\) amount .* Request id: [0-9a-f-]{36}$/);
+    expect(run.errors).toMatch(/refused this \(422\): amount must .* Request id: [0-9a-f-]{36}$/);
   });
 });

@@ -88,7 +88,7 @@ describe('disburse', () => {
     const unknown = await disburse.run('events', 'resend', payouts[0]!);
     expect([unknown.code, unknown.errors]).toEqual([
       1,
-      expect.stringMatching(/not found.* \(404\) Request id: /i),
+      expect.stringMatching(/not found \(404\)\. Request id: /),
     ]);
     await receiver.stop();
   });

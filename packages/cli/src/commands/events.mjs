@@ -23,7 +23,7 @@ export function withEvents(program) {
       printLine(
         `${green('✓')} ${type} ${delivery.id} is ${status} again, for endpoint ${webhook_endpoint_id}`,
       );
-      printLine(`  ${attempt_count} attempts before this one`);
+      printLine(`  attempts so far: ${attempt_count}`);
     });
   withCredentials(withJson(resend, 'print the delivery as a line of JSON'));
 }

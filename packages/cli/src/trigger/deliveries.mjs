@@ -48,7 +48,7 @@ export async function deliveriesOf(merchant, type, { subject, deliveryId }) {
   }
 }
 
-/** An attempt is recorded a moment before the delivery that it ends. */
+/** An attempt is recorded just before the delivery that it ends. */
 function isAttempted(delivery) {
   if (delivery === null) return false;
   return delivery.status !== 'pending' || delivery.attempts.at(-1)?.outcome === 'failed';

@@ -1,4 +1,4 @@
-/** How a type of the webhook catalogue is made to happen. */
+/** How a type of the webhook catalogue is triggered. */
 export interface Trigger {
   readonly does: string;
   readonly takes: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-// How each type of the webhook catalogue (docs/contract.md 13.5) is made to happen in the sandbox: by what a merchant, a
+// How each type of the webhook catalogue (docs/contract.md 13.5) is triggered in the sandbox: by what a merchant, a
 // person and the chain do there. No event is invented.
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
