@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { IssueAdminKey } from '../src/contexts/access/application/admin-key-commands.js';
 import { IssueExchangeKey } from '../src/contexts/access/application/exchange-key-commands.js';
-import { RegisterMerchant } from '../src/contexts/access/application/merchant-commands.js';
+import { CreateMerchantWithKey } from '../src/contexts/access/application/merchant-commands.js';
 import { CreateOperator } from '../src/contexts/access/application/operator-commands.js';
 import { newId } from '../src/kernel/ids.js';
 import type { Companion } from '../src/main.js';
@@ -23,7 +23,7 @@ export async function sandboxFor(given: Config): Promise<Companion | null> {
     ready: (app) => {
       const commands = app.get(CommandBus);
       return ready(app, {
-        registerMerchant: (name) => commands.execute(new RegisterMerchant(name)),
+        registerMerchant: (name) => commands.execute(new CreateMerchantWithKey(name)),
         issueExchangeKey: (...key) => commands.execute(new IssueExchangeKey(...key)),
         administrators: administratorsBy(app, commands),
       });

@@ -4,7 +4,7 @@ import { step, type SandboxMerchant } from './announce.js';
 import type { SecretsFile } from './secrets.js';
 
 /** Registers a merchant through the command that the operator's CLI uses too. */
-export type RegisterMerchant = (
+export type CreateMerchantWithKey = (
   name: string,
 ) => Promise<{ readonly merchantId: string; readonly secret: string }>;
 
@@ -12,7 +12,7 @@ export type RegisterMerchant = (
 export function prepareMerchants(
   app: INestApplicationContext,
   secrets: SecretsFile,
-  register: RegisterMerchant,
+  register: CreateMerchantWithKey,
 ): Promise<{ merchant: SandboxMerchant; second_merchant: SandboxMerchant }> {
   const directory = app.get<MerchantDirectory>(MERCHANT_DIRECTORY, { strict: false });
   const make = async (remembered: SandboxMerchant | null, name: string): Promise<SandboxMerchant> => {

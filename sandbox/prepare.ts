@@ -12,7 +12,7 @@ import { lockDataDir } from './data-dir-lock.js';
 import { prepareDatabase } from './database-part.js';
 import { prepareExchangeKeys, type IssueExchangeKey } from './exchange-keys.js';
 import { writeJson } from './files.js';
-import { prepareMerchants, type RegisterMerchant } from './merchants.js';
+import { prepareMerchants, type CreateMerchantWithKey } from './merchants.js';
 import { freePort, isFree } from './processes.js';
 import { SandboxError } from './sandbox-error.js';
 import { SecretsFile } from './secrets.js';
@@ -24,7 +24,7 @@ type PortName = 'port' | 'widgetPort' | 'payPort' | 'adminPort' | 'portalPort' |
 
 /** What the sandbox does as an operator would. */
 export interface SandboxOperator {
-  readonly registerMerchant: RegisterMerchant;
+  readonly registerMerchant: CreateMerchantWithKey;
   readonly issueExchangeKey: IssueExchangeKey;
   readonly administrators: AdministratorCommands;
 }

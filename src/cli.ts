@@ -11,6 +11,7 @@ import { printable } from './platform/cli/printable.js';
 import { type Config, ConfigModule } from './platform/config/config.js';
 import { about, ConfigError } from './platform/config/settings.js';
 import { forCli, type CliCommands } from './platform/context.js';
+import { exitCodeOf } from './exit-codes.js';
 import { CHANGES_NEED_OPERATION } from './platform/event-store/current-operation.js';
 import { EventStoreModule } from './platform/event-store/event-store.module.js';
 import { DatabaseModule } from './platform/postgres/database.module.js';
@@ -19,8 +20,6 @@ import { Unreachable } from './platform/postgres/unavailable.js';
 import { ProjectionsModule } from './platform/projections/projections.module.js';
 import { SealingModule } from './platform/sealing/sealing.module.js';
 
-const EXIT_REFUSED = 1;
-const EXIT_CONFIG = 78;
 /** Of a processor it takes what the service leaves: all of it where there is one to spare. */
 const YIELDS = 'rebuild';
 
@@ -112,7 +111,7 @@ export async function runProgram(
     const program = await programOf(name, { env: process.env, print, exit, complete });
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
-    exit(error instanceof ConfigError ? EXIT_CONFIG : EXIT_REFUSED);
+    exit(exitCodeOf(error));
     const expected = [ConfigError, DomainError, Unreachable].some((kind) => error instanceof kind);
     const text = error instanceof Error ? (expected ? error.message : error.stack) : String(error);
     process.stderr.write(`${printable(text ?? '')}\n`);

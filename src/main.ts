@@ -1,20 +1,13 @@
 import type { INestApplicationContext, Type } from '@nestjs/common';
 import { readConfig } from './composition.js';
 import type { Config } from './platform/config/config.js';
-import { ConfigError } from './platform/config/settings.js';
+import { exitCodeOf } from './exit-codes.js';
 import { onOwnSchema } from './platform/postgres/migrate.js';
-import { Unreachable } from './platform/postgres/unavailable.js';
 import { Log } from './platform/telemetry/logger.js';
 import { startService, type Service } from './service.js';
 
 /** After the grace of requests in flight: then the process ends by force, within 35 s. */
 const FORCED_EXIT_AFTER_MS = 4000;
-
-/** Of <sysexits.h>: what the operator can mend, and what may be mended by waiting. */
-const EXIT_CODES = [
-  [ConfigError, 78],
-  [Unreachable, 69],
-] as const;
 
 /** What the service runs with where it is not alone, as in the sandbox. */
 export interface Companion {
@@ -76,15 +69,10 @@ function stopOnSignal(service: Service, companion: Companion | null, graceMs: nu
   process.on('SIGINT', stop);
 }
 
-/** A sentence for what the operator can mend, a stack for what only an engineer can. */
+/** A sentence for what the operator can correct, a stack for what only an engineer can. */
 function fail(error: unknown): never {
-  const exitCode = EXIT_CODES.find(([kind]) => error instanceof kind)?.[1];
-  const text =
-    exitCode !== undefined && error instanceof Error
-      ? error.message
-      : error instanceof Error
-        ? (error.stack ?? error.message)
-        : String(error);
-  process.stderr.write(`${text}\n`);
-  process.exit(exitCode ?? 1);
+  const exitCode = exitCodeOf(error);
+  const { message, stack = message } = error instanceof Error ? error : { message: String(error) };
+  process.stderr.write(`${exitCode === 1 ? stack : message}\n`);
+  process.exit(exitCode);
 }

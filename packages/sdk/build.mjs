@@ -10,7 +10,12 @@ const document = JSON.parse(readFileSync(here('../../dist/openapi/sandbox.json')
 const isMerchants = (path) => /^\/(merchants\/)?v1\//.test(path);
 document.paths = Object.fromEntries(Object.entries(document.paths).filter(([path]) => isMerchants(path)));
 // `api_key` is added to the query by the client.
-const types = await openapiTS(document, { alphabetize: true, emptyObjectsUnknown: true });
+// What has a default may be left out of a request.
+const types = await openapiTS(document, {
+  alphabetize: true,
+  defaultNonNullable: false,
+  emptyObjectsUnknown: true,
+});
 mkdirSync(here('src/generated'), { recursive: true });
 writeFileSync(here('src/generated/document.ts'), `// Written by build.mjs.\n${astToString(types)}`);
 rmSync(here('dist'), { recursive: true, force: true });

@@ -9,7 +9,7 @@ import {
 } from '../../src/contexts/access/application/admin-key-commands.js';
 import { IssueExchangeKey } from '../../src/contexts/access/application/exchange-key-commands.js';
 import { CreateOperator } from '../../src/contexts/access/application/operator-commands.js';
-import { RegisterMerchant } from '../../src/contexts/access/contract.js';
+import { CreateMerchantWithKey } from '../../src/contexts/access/contract.js';
 import { readConfig } from '../../src/composition.js';
 import type { Config } from '../../src/platform/config/config.js';
 import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
@@ -135,7 +135,7 @@ export async function startTestApp(
   const url = service.address ?? '';
   const contract = await ContractChecker.of(url);
   const newMerchant = async (): Promise<SignedClient> => {
-    const registered = await service.app.get(CommandBus).execute(new RegisterMerchant('Test merchant'));
+    const registered = await service.app.get(CommandBus).execute(new CreateMerchantWithKey('Test merchant'));
     const { merchantId: apiKey, secret: privateKey } = registered;
     return new CheckedClient(contract, url, { apiKey, privateKey });
   };

@@ -11,7 +11,7 @@ import {
   type StreamAppend,
   type Subscription,
 } from '../../src/platform/event-store/port.js';
-import { Signal } from '../../src/platform/background/signal.js';
+import { ChangeNotifier } from '../../src/platform/background/change-notifier.js';
 import { StoredEvent } from '../../src/platform/event-store/stored-event.js';
 
 /** What survives a restart: hand it to a second store to rehearse one. */
@@ -27,7 +27,7 @@ export interface Memory {
  */
 export class InMemoryEventStore implements EventStore {
   readonly carriesResponses: boolean;
-  private readonly committed = new Signal();
+  private readonly committed = new ChangeNotifier();
   private readonly open = new Set<Subscription>();
 
   constructor(

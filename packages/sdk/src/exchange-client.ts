@@ -38,6 +38,8 @@ export class DisburseExchange {
         ({ orders }) => orders,
         query.page_cursor,
       ),
+    /** As it was last recorded: `refresh` reads it from the provider. */
+    get: async (order: OrderReference) => resultOf(this.api.GET('/v1/orders/{id}', await this.action(order))),
     /** The three actions are signed over the address that the order was created with. */
     refresh: async (order: OrderReference, options?: WriteOptions) =>
       resultOf(

@@ -163,6 +163,21 @@ export class Disburse {
           ...writing(options),
         }),
       ),
+    /** Ends its verification window now: `payout.failed` is sent. */
+    expirePayout: (id: string, options?: WriteOptions) =>
+      resultOf(
+        this.api.POST('/merchants/v1/sandbox/payouts/{id}/expire', { ...path(id), ...writing(options) }),
+      ),
+    failOrder: (id: string, options?: WriteOptions) =>
+      resultOf(this.api.POST('/merchants/v1/sandbox/orders/{id}/fail', { ...path(id), ...writing(options) })),
+    /** Disables it as if its deliveries had kept failing. */
+    breakWebhookEndpoint: (id: string, options?: WriteOptions) =>
+      resultOf(
+        this.api.POST('/merchants/v1/sandbox/webhook_endpoints/{id}/break', {
+          ...path(id),
+          ...writing(options),
+        }),
+      ),
   };
 }
 

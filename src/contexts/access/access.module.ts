@@ -1,6 +1,6 @@
 import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
-import { KeyHolders } from '../../platform/operations/key-holders.js';
+import { KeyOwners } from '../../platform/operations/key-owners.js';
 import { AdminCallers } from '../../platform/http/admin/admin-controller.js';
 import { Authentications } from '../../platform/http/authentication.js';
 import {
@@ -34,13 +34,13 @@ import {
   RevokeExchangeSecretHandler,
   SetExchangeKeyPageHandler,
 } from './application/exchange-key-commands.js';
-import { AdminKeyHolders } from './application/key-holders.js';
+import { AdminKeyOwners } from './application/key-owners.js';
 import { EXCHANGE_KEY_DIRECTORY, KnownCredentials } from './application/known-credentials.js';
 import { AdminKeyDirectory } from './application/known-admin-keys.js';
 import {
-  RegisterMerchantHandler,
+  CreateMerchantWithKeyHandler,
   UpdateMerchantHandler,
-  AddMerchantHandler,
+  CreateMerchantHandler,
   SuspendMerchantHandler,
   ReinstateMerchantHandler,
 } from './application/merchant-commands.js';
@@ -83,7 +83,7 @@ import { Access1795000000200 } from './migrations/1795000000200-access.js';
 import { CredentialList } from './views/credential-list.js';
 import { CredentialRow, CredentialUseRow, HolderRow } from './views/credential-rows.js';
 import { MerchantList, MerchantListRow } from './views/merchant-list.js';
-import { DisplayedOperator, OperatorList } from './views/operator-list.js';
+import { DisplayedOperator, OperatorsList } from './views/operators-list.js';
 import { CredentialUses } from './store/credential-uses.js';
 import { NewSecrets } from './store/new-secrets.js';
 import { DirectoryView, validSecrets } from './views/directory.js';
@@ -103,7 +103,7 @@ import { accessSearches } from './views/search.js';
     RollSecretHandler,
     RevokeSecretHandler,
     SetAddressesHandler,
-    AddMerchantHandler,
+    CreateMerchantHandler,
     SuspendMerchantHandler,
     ReinstateMerchantHandler,
     RevokeExchangeKeyHandler,
@@ -114,7 +114,7 @@ import { accessSearches } from './views/search.js';
     RemovePasskeyHandler,
     ActivateAdminKeyHandler,
     RevokeAdminKeyHandler,
-    RegisterMerchantHandler,
+    CreateMerchantWithKeyHandler,
     UpdateMerchantHandler,
     IssueExchangeKeyHandler,
     CreateOperatorHandler,
@@ -123,7 +123,7 @@ import { accessSearches } from './views/search.js';
     DirectoryView,
     OperatorsView,
     AdminKeyDirectory,
-    { provide: KeyHolders, useClass: AdminKeyHolders },
+    { provide: KeyOwners, useClass: AdminKeyOwners },
     KnownCredentials,
     {
       provide: MERCHANT_DIRECTORY,
@@ -138,7 +138,7 @@ import { accessSearches } from './views/search.js';
   ],
   exports: [
     CredentialSecrets,
-    KeyHolders,
+    KeyOwners,
     AccessCommands,
     MERCHANT_DIRECTORY,
     EXCHANGE_KEY_DIRECTORY,
@@ -166,7 +166,7 @@ class CredentialsModule {}
     PortalKeys,
     MerchantList,
     CredentialList,
-    OperatorList,
+    OperatorsList,
     {
       provide: ADMIN_RATE_LIMITER,
       inject: [Database, KeyedHash],

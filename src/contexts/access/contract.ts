@@ -8,7 +8,7 @@ export {
   type ExchangeKeyDirectory,
   type KnownExchangeKey,
 } from './application/known-credentials.js';
-export { RegisterMerchant } from './application/merchant-commands.js';
+export { CreateMerchantWithKey } from './application/merchant-commands.js';
 export type { ExchangeKeyIssued, MemoSigning } from './domain/exchange-key.js';
 export type { PayPageSettings } from './domain/exchange-key.js';
 export { ROLES, ROLE_SCOPES, SCOPES, type Role, type Scope } from './domain/roles.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { HDNodeWallet } from 'ethers';
 import { readConfig } from '../../composition.js';
-import { chosenOf } from './adapters/provider-wiring.js';
+import { chosenOf } from './settings.js';
 
 const PRODUCTION = {
   MODE: 'production',

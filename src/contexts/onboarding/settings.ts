@@ -253,3 +253,19 @@ export const ONBOARDING_SETTINGS = {
 declare module '../../platform/config/config.js' {
   interface Config extends SettingsOf<typeof ONBOARDING_SETTINGS> {}
 }
+
+/** By port: the name of a provider, `sandbox` or `none`. Without a setting the sandbox has its own, production none. */
+export function chosenOf(
+  config: Pick<
+    Config,
+    'mode' | 'onboardingSms' | 'onboardingIdentity' | 'onboardingCards' | 'onboardingWallets'
+  >,
+): Readonly<Record<'sms' | 'identity' | 'wallet' | 'card', string>> {
+  const otherwise = config.mode === 'sandbox' ? 'sandbox' : 'none';
+  return {
+    sms: config.onboardingSms ?? otherwise,
+    identity: config.onboardingIdentity ?? otherwise,
+    wallet: config.onboardingWallets ?? otherwise,
+    card: config.onboardingCards ?? otherwise,
+  };
+}

@@ -22,6 +22,7 @@ import { EVENT_STORE, type EventStore } from '../../platform/event-store/port.js
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { PAYOUT_EVENTS, PAYOUT_INTENDED } from './contract.js';
 import { AdminPayoutsController } from './http/admin/payouts.controller.js';
+import { PayoutExport } from './http/payout-export.js';
 import { SandboxPayoutsController } from './http/sandbox-payouts.controller.js';
 import { BalanceController, PayoutsController } from './http/payouts.controller.js';
 import { Payouts1795000000500 } from './migrations/1795000000500-payouts.js';
@@ -79,6 +80,7 @@ class DeactivationsModule {}
     Verifier,
     provideSaga([Verifier], (verifier: Verifier) => verificationSaga(() => verifier.wake())),
     PayoutsView,
+    PayoutExport,
     PayoutsList,
     EvidenceView,
     BalancesView,

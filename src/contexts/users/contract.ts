@@ -14,7 +14,7 @@ export type {
   UserErased,
   UserEvent,
 } from './domain/user.js';
-export { UsersView } from './views/users.js';
+export { UserIds, UsersView } from './views/users.js';
 export { USERS_VIEW } from './views/users-projection.js';
 export { AdminUsers, type UserWrite } from './application/admin-users.js';
 export { AdminUserWritten } from './application/admin-user-json.js';

@@ -19,7 +19,7 @@ import { Users1795000000310 } from './migrations/1795000000310-users.js';
 import { UserRow } from './views/user-row.js';
 import { UserRows } from './views/user-rows.js';
 import { usersProjection } from './views/users-projection.js';
-import { UsersView, WalletsView } from './views/users.js';
+import { UsersView, UserIds } from './views/users.js';
 import { userHistory } from './domain/history.js';
 
 const PROVIDERS = [
@@ -34,7 +34,7 @@ const PROVIDERS = [
   provideSaga([CONTEXTS, ErasingWorker], (contexts: readonly Context[], worker: ErasingWorker) =>
     erasingSaga(partsOf(contexts), () => worker.wake()),
   ),
-  WalletsView,
+  UserIds,
   UsersView,
 ];
 
@@ -47,7 +47,7 @@ class UsersCliModule {}
 @Module({
   controllers: [UsersController, AdminUsersController],
   providers: [...PROVIDERS, UserRows, AdminUsers],
-  exports: [UsersView, AdminUsers],
+  exports: [UserIds, UsersView, AdminUsers],
 })
 class UsersModule {}
 

@@ -1,6 +1,6 @@
 import { PortalDeliveriesController } from './http/portal/deliveries.controller.js';
 import { PortalEndpointsController } from './http/portal/endpoints.controller.js';
-import { WrittenWebhooks } from './http/written-webhooks.js';
+import { WriteResponses } from './http/write-responses.js';
 import { BullModule } from '@nestjs/bullmq';
 import { Global, Module } from '@nestjs/common';
 import { CONTEXTS, defineContext, type Context } from '../../platform/context.js';
@@ -71,7 +71,7 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     PortalDeliveriesController,
   ],
   providers: [
-    WrittenWebhooks,
+    WriteResponses,
     RegisterWebhookEndpointHandler,
     UpdateWebhookEndpointHandler,
     DeleteWebhookEndpointHandler,

@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { DomainError } from '../../kernel/domain-error.js';
-import { KeyHolders } from '../operations/key-holders.js';
+import { KeyOwners } from '../operations/key-owners.js';
 import { SHELL, type Requester } from '../operations/operations.js';
 import type { CliContext } from './cli-context.js';
 
@@ -9,7 +9,7 @@ export async function requesterOf(
   context: INestApplicationContext,
   cli: Pick<CliContext, 'adminKey'>,
 ): Promise<Requester> {
-  const holders = context.get(KeyHolders, { strict: false });
+  const holders = context.get(KeyOwners, { strict: false });
   if (cli.adminKey === null) return { ...SHELL, scopes: holders.allScopes };
   const person = await holders.personOf(cli.adminKey);
   if (person === null) throw new DomainError('forbidden', 'DISBURSE_ADMIN_KEY is not a valid admin key');

@@ -1,5 +1,5 @@
 import { waitForRetry, sleep } from '../background/backoff.js';
-import type { Signal } from '../background/signal.js';
+import type { ChangeNotifier } from '../background/change-notifier.js';
 import { EventStoreUnavailable, type RecordedEvent, type Subscription } from './port.js';
 
 const BATCH = 1000;
@@ -20,7 +20,7 @@ export class PollingSubscription implements Subscription {
 
   constructor(
     private readonly read: (after: string | null, limit: number) => Promise<readonly RecordedEvent[]>,
-    private readonly committed: Signal,
+    private readonly committed: ChangeNotifier,
     private readonly after: string | null,
   ) {}
 

@@ -14,7 +14,7 @@ import { EdgeHooks } from './edge-hooks.js';
 import { pageOf, type PageHandler, type PageRoute } from './pages/page.js';
 import { sendError } from './problem-filter.js';
 import { JSON_TYPE, sendProblem } from './problem.js';
-import { Reply } from './reply.js';
+import { Reply, StreamReply } from './reply.js';
 import { BODY_LIMIT } from './request-body.js';
 import { rawPath } from './request-state.js';
 import { RouteTable } from './route-table.js';
@@ -75,6 +75,7 @@ export class EdgeAdapter extends FastifyAdapter implements Drainable {
       reply.code(body.status);
       return body.body.length === 0 ? reply.send() : reply.header('content-type', JSON_TYPE).send(body.body);
     }
+    if (body instanceof StreamReply) return reply.header('content-type', body.contentType).send(body.body);
     if (body === undefined || body === null) return reply.send();
     if (typeof body === 'string' || Buffer.isBuffer(body)) return reply.send(body);
     return reply.header('content-type', JSON_TYPE).send(JSON.stringify(body));

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/domain-error.js';
-import { callerOf } from './merchant-directory.js';
+import { SMALL_BYTES } from './memory-budget.js';
 import type { HttpProblem } from './problem.js';
-import { NO_BODY, type RequestState } from './request-state.js';
+import { NO_BODY } from './request-state.js';
 
 /** Bodies of this many bytes and more are refused with 413 (contract.md 5.5). */
 export const BODY_LIMIT = 1_048_576;
@@ -14,9 +14,6 @@ export const BODY_TOO_LARGE: HttpProblem = { status: 413, detail: tooLarge(BODY_
 export function tooLarge(limit: number): string {
   return `The request body must be smaller than ${limit} bytes`;
 }
-
-/** Every request may hold this much: small ones pass while large ones are refused. */
-const SMALL_BYTES = 16_384;
 
 type Done = (error: Error | null, body?: Buffer) => void;
 
@@ -95,65 +92,4 @@ export function settleBody(request: FastifyRequest, reply: FastifyReply): void {
     discarded += chunk.length;
     if (discarded > MAX_DISCARDED_BYTES) request.raw.destroy();
   });
-}
-
-/** One client's share of all bytes: a part of this. */
-const SHARES = 4;
-
-/**
- * The bytes of request bodies and of responses not yet sent, of the process and of each client: an address while its
- * request is read, the merchant or its key once that is known. Above the bound large ones are refused.
- */
-export class MemoryBudget {
-  private total = 0;
-  private readonly held = new Map<string, number>();
-
-  constructor(private readonly limit: number) {}
-
-  /** Reserves bytes for a request's body; false when they exceed the budget. */
-  reserveBody(edge: RequestState, bytes: number): boolean {
-    if (edge.isReleased) return false;
-    if (!this.fits(edge.client, edge.bodyBytes, bytes)) return false;
-    edge.bodyBytes += bytes;
-    this.add(edge.client, bytes);
-    return true;
-  }
-
-  /**
-   * Reserves bytes for a response, in place of those reserved for it before; false when they exceed the budget, unless the
-   * response is required.
-   */
-  reserveResponse(edge: RequestState, bytes: number, isRequired: boolean): boolean {
-    if (edge.isReleased) return true;
-    const holder = responderOf(edge);
-    const more = bytes - edge.responseBytes;
-    if (more > 0 && !this.fits(holder, 0, more) && !isRequired) return false;
-    edge.responseBytes = bytes;
-    this.add(holder, more);
-    return true;
-  }
-
-  /** Called once the response was sent or its client is gone. */
-  release(edge: RequestState): void {
-    edge.isReleased = true;
-    if (edge.bodyBytes > 0) this.add(edge.client, -edge.bodyBytes);
-    if (edge.responseBytes > 0) this.add(responderOf(edge), -edge.responseBytes);
-  }
-
-  private fits(holder: string, already: number, bytes: number): boolean {
-    if (already + bytes <= SMALL_BYTES) return true;
-    const ofHolder = (this.held.get(holder) ?? 0) + bytes;
-    return ofHolder <= this.limit / SHARES && this.total + bytes <= this.limit;
-  }
-
-  private add(holder: string, bytes: number): void {
-    this.total += bytes;
-    const left = (this.held.get(holder) ?? 0) + bytes;
-    if (left === 0) this.held.delete(holder);
-    else this.held.set(holder, left);
-  }
-}
-
-function responderOf({ merchant, client }: RequestState): string {
-  return merchant === null ? client : callerOf(merchant);
 }

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { waitForRetry } from '../background/backoff.js';
-import { Signal } from '../background/signal.js';
+import { ChangeNotifier } from '../background/change-notifier.js';
 import {
   comparePositions,
   type EventStore,
@@ -17,7 +17,7 @@ const OUTAGE = { firstMs: 50, maxMs: 5000 };
  * until it has caught up.
  */
 export class EventFeed {
-  private readonly arrived = new Signal();
+  private readonly arrived = new ChangeNotifier();
   private readonly closing = new AbortController();
   /** All events after `from` up to `to`. */
   private retained: RecordedEvent[] = [];

@@ -1,8 +1,8 @@
+import { SANDBOX_NAMES } from '../../../src/contexts/onboarding/domain/sandbox-names.js';
 import { randomBytes } from 'node:crypto';
 import { HDNodeWallet } from 'ethers';
 import { OnfidoVerifier } from '../../../src/contexts/onboarding/adapters/onfido/onfido-verifier.js';
 import {
-  SANDBOX_NAMES,
   SandboxCards,
   SandboxIdentityVerifier,
   SandboxSms,

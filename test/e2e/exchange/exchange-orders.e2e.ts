@@ -60,6 +60,9 @@ describe('POST /v1/orders', () => {
       deposit_transaction_hash: null,
       withdraw_transaction_hash: null,
       late_deposits: [],
+      waits_until: null,
+      refunds: [],
+      refund_transaction_hash: null,
       created_at: expect.any(String),
       updated_at: order.created_at,
       expires_at: expect.any(String),
@@ -170,7 +173,8 @@ describe('PATCH /v1/orders/{id}/...', () => {
     const order = await created();
     expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(order);
     const paid = orderIn(await signing.act(order.id, 'mark_as_paid', ADDRESS));
-    expect(paid).toEqual({ ...order, status: 'paid', updated_at: expect.any(String) });
+    const waits_until = expect.stringMatching(/^\d{4}-/);
+    expect(paid).toEqual({ ...order, status: 'paid', waits_until, updated_at: expect.any(String) });
     expect(orderIn(await signing.act(order.id.toUpperCase(), 'mark_as_paid', ADDRESS))).toEqual(paid);
     expectProblem(await signing.act(order.id, 'cancel', ADDRESS), 409);
     expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(paid);
@@ -245,6 +249,18 @@ describe('PATCH /v1/orders/{id}/...', () => {
     },
   );
 
+  it('200: read as it was recorded, by its own key and with its signature', async () => {
+    const order = await created();
+    expect(orderIn(await signing.read(order.id, ADDRESS))).toEqual(order);
+    expect(order).toMatchObject({ waits_until: null, refunds: [], refund_transaction_hash: null });
+    const paid = orderIn(await signing.act(order.id, 'mark_as_paid', ADDRESS));
+    expect(paid.waits_until).toMatch(/^\d{4}-/);
+    expect(orderIn(await signing.read(order.id, ADDRESS))).toEqual(paid);
+    expectProblem(await signing.read(order.id, OTHER_ADDRESS), 401);
+    expectProblem(await open.read(order.id, ADDRESS), 404);
+    expectProblem(await signing.read(randomUUID(), ADDRESS), 404);
+  });
+
   it.each(ACTIONS)(
     "404 of %s: another key's order is as one that does not exist, and as an id that is none",
     async (action) => {
@@ -293,7 +309,7 @@ describe('PATCH /v1/orders/{id}/...', () => {
     const call = (method: string, path: string): Promise<number> =>
       fetch(`${app.url}${path}?api_key=${apiKey}`, { method }).then(({ status }) => status);
     expect(await call('PATCH', `${ORDERS}/${order.id}/complete`)).toBe(404);
-    expect(await call('GET', `${ORDERS}/${order.id}`)).toBe(404);
+    expect(await call('PUT', `${ORDERS}/${order.id}`)).toBe(405);
     expect(await call('POST', `${ORDERS}/${order.id}/cancel`)).toBe(405);
     expect(await call('GET', ORDERS)).toBe(405);
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { newId } from '../../../src/kernel/ids.js';
 import { SMS_SENDER } from '../../../src/contexts/onboarding/application/ports.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
-import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
+import { CreateMerchantWithKey } from '../../../src/contexts/access/contract.js';
 import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
 import { eventually } from '../../support/eventually.js';
 import { BROWSER } from '../../support/onboarding/onboard.js';
@@ -34,7 +34,7 @@ describe('the edge of the onboarding widget', () => {
       env: { LOG_LEVEL: 'info', LOG_FILE: join(folder, 'service.log') },
       override: (builder) => builder.overrideProvider(SMS_SENDER).useValue({ send }),
     });
-    ({ merchantId } = await people.commandBus.execute(new RegisterMerchant('Shop')));
+    ({ merchantId } = await people.commandBus.execute(new CreateMerchantWithKey('Shop')));
     url = urlOf(people);
     userId = newId();
     const body = { phone_number: PHONE, email: EMAIL };

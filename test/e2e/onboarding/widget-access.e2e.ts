@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
+import { CreateMerchantWithKey } from '../../../src/contexts/access/contract.js';
 import { HealthRegistry } from '../../../src/platform/telemetry/health.js';
 import { eventually } from '../../support/eventually.js';
 import { TERMS, Widget } from '../../support/onboarding/widget-harness.js';
@@ -56,7 +56,7 @@ describe('the widget behind a proxy', () => {
   });
 
   it('429: the 71st request of two addresses for a merchant; other addresses are served', async () => {
-    const { merchantId } = await widget.people.commandBus.execute(new RegisterMerchant('Crowded shop'));
+    const { merchantId } = await widget.people.commandBus.execute(new CreateMerchantWithKey('Crowded shop'));
     const request = async (merchant: string, last: number): Promise<number> => {
       const headers = { ...PROXIED, 'x-forwarded-for': `203.0.113.${last}` };
       const address = `${widget.url}/onboarding?merchant_id=${merchant}&user_id=${randomUUID()}`;

@@ -5,7 +5,7 @@ import {
   ReinstateMerchant,
   SuspendMerchant,
 } from '../../../src/contexts/access/application/merchant-commands.js';
-import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
+import { CreateMerchantWithKey } from '../../../src/contexts/access/contract.js';
 import type { OnboardingFacts } from '../../../src/contexts/onboarding/http/widget/onboarding-types.js';
 import { MESSAGES } from '../../../src/contexts/onboarding/messages/messages.js';
 import { eventually } from '../../support/eventually.js';
@@ -213,7 +213,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
 
   it('404: a page that says so, for an unknown merchant or user, and problem details for programs', async () => {
     const { userId } = await widget.visitor();
-    const other = await widget.people.commandBus.execute(new RegisterMerchant('Other shop'));
+    const other = await widget.people.commandBus.execute(new CreateMerchantWithKey('Other shop'));
     for (const query of [
       { merchant_id: other.merchantId, user_id: userId },
       { merchant_id: randomUUID(), user_id: userId },

@@ -12,7 +12,8 @@ import {
   USERS,
   type PayoutBody,
 } from '../../support/payouts/payout-calls.js';
-import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
+import { eventually } from '../../support/eventually.js';
+import { SignedClient, type ApiResponse } from '../../support/http/signed-client.js';
 
 interface Page {
   readonly payouts: PayoutBody[];
@@ -43,6 +44,15 @@ describe('reading payouts', () => {
       instance: null,
       detail: expect.stringMatching(detail),
     });
+  };
+  /** Lines; the client that checks responses knows JSON alone. */
+  const exportOf = async (by: SignedClient, accept: string, query: string): Promise<string[]> => {
+    const { status, headers, text } = await new SignedClient(app.url, by.credentials).get(
+      `${PAYOUTS}${query}`,
+      { accept },
+    );
+    expect([status, headers['content-type']]).toEqual([200, `${accept}; charset=utf-8`]);
+    return text.split(/\r?\n/).slice(0, -1);
   };
   const list = async (query: string, by = merchant): Promise<Page> => {
     const response = await by.get(`${PAYOUTS}${query}`);
@@ -131,7 +141,64 @@ describe('reading payouts', () => {
       expect(ids(await list('?status=received', owner))).toEqual([]);
     });
 
+    it('200: by transaction, in either letter case, and by the external_id of the user', async () => {
+      const external_id = `player ${randomUUID()}`;
+      const created = await owner.post(USERS, { phone_number: '+15557654321', external_id });
+      const { id } = created.json<{ user: { id: string } }>().user;
+      const hash = randomHash();
+      const named = await reported(owner, id, { transaction_hash: hash });
+      await reported(owner, id);
+      const other = await reported(merchant, await createUser(merchant), { transaction_hash: hash });
+      expect(ids(await list(`?transaction_hash=${hash.toUpperCase().replace('X', 'x')}`, owner))).toEqual([
+        named.id,
+      ]);
+      expect(ids(await list(`?transaction_hash=${hash}`, merchant))).toEqual([other.id]);
+      expect(ids(await list(`?transaction_hash=${hash}&status=received`, owner))).toEqual([]);
+      const query = `?external_id=${encodeURIComponent(external_id)}`;
+      expect((await list(query, owner)).payouts).toHaveLength(2);
+      expect(ids(await list(`${query}&transaction_hash=${hash}&user_id=${id}`, owner))).toEqual([named.id]);
+      for (const none of [`${query}&user_id=${users[0]}`, '?external_id=nobody', '?external_id=%00'])
+        expect(ids(await list(none, owner))).toEqual([]);
+      expect(ids(await list(query, merchant))).toEqual([]);
+    });
+
+    it('200: all of them as lines of JSON or of CSV, with the metadata as it was reported', async () => {
+      const seller = await app.newMerchant();
+      const id = await createUser(seller);
+      // Pretty JSON, quotes, a number that no double has.
+      const text = '{\n "note": "a \\"b\\", c",\n "n": 12345678901234567890 }';
+      const payout = `{"amount":"1","transaction_hash":"tx, \\"q\\" ,\\"custom_metadata\\":1","custom_metadata":${text}}`;
+      expect((await seller.post(REPORT, `{"user_id":"${id}","payout":${payout}}`)).status).toBe(201);
+      await Promise.all(Array.from({ length: 250 }, () => reported(seller, id)));
+      await eventually(async () => (await list('?status=pending', seller)).payouts.length === 0);
+      const lines = await exportOf(seller, 'application/x-ndjson', '');
+      expect(lines).toHaveLength(251);
+      expect(lines[250]).toContain('"n": 12345678901234567890');
+      const all = (await list('?page_size=1000', seller)).payouts;
+      expect(lines.map((line) => JSON.parse(line) as PayoutBody)).toEqual(all);
+      const [head, ...rows] = await exportOf(seller, 'text/csv', '');
+      expect(head).toBe(
+        'id,user_id,amount,currency_code,status,transaction_hash,reason,custom_metadata,created_at',
+      );
+      expect(rows).toHaveLength(251);
+      expect(rows[250]).toBe(
+        [
+          all[250]!.id,
+          id,
+          `1,USDC,expired,"tx, ""q"" ,""custom_metadata"":1",${all[250]!.reason}`,
+          `"{  ""note"": ""a \\""b\\"", c"",  ""n"": 12345678901234567890 }"`,
+          all[250]!.created_at,
+        ].join(),
+      );
+      expect(await exportOf(seller, 'text/csv', '?status=received')).toHaveLength(1);
+      expect(await exportOf(seller, 'application/x-ndjson', '?external_id=nobody')).toEqual([]);
+      // The next one may begin once it has ended.
+      expect(await exportOf(seller, 'application/x-ndjson', `?user_id=${id}&page_size=1`)).toHaveLength(251);
+    });
+
     it.each([
+      ['transaction_hash', ''],
+      ['external_id', '&external_id=x'],
       ['user_id', 'none'],
       ['user_id', ''],
       ['status', 'paid'],

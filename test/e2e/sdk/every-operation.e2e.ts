@@ -82,9 +82,13 @@ describe('the TypeScript client', () => {
     await webhookEndpoints.recover(endpoint.id, { since: new Date(Date.now() - 60_000).toISOString() });
     await webhookEndpoints.update(endpoint.id, { webhook_endpoint: { description: 'ours' } });
     expect((await webhookEndpoints.get(endpoint.id)).data.webhook_endpoint.description).toBe('ours');
+    await sandbox.breakWebhookEndpoint(endpoint.id);
     expect((await webhookEndpoints.list()).data.webhook_endpoints).toHaveLength(1);
     expect((await webhookEndpoints.delete(endpoint.id)).status).toBe(204);
 
+    const late = { amount: '1', transaction_hash: `0x${'ab'.repeat(32)}` };
+    const unpaid = (await payouts.report({ user_id: user.id, payout: late })).data.payout;
+    expect((await sandbox.expirePayout(unpaid.id)).data.payout.status).toBe('expired');
     const event_id = randomUUID();
     await events.send({
       events: [
@@ -115,11 +119,13 @@ describe('the TypeScript client', () => {
     const query = { pair_id: token!.pair_ids[0]!, withdraw_address: ADDRESS };
     const { order } = (await exchange.orders.create(query)).data;
     const paid = (await exchange.orders.create(query)).data.order;
+    expect((await exchange.orders.get(order)).data.order).toEqual(order);
     expect((await exchange.orders.refresh(order)).data.order.id).toBe(order.id);
     await exchange.orders.markAsPaid(paid);
     expect((await exchange.orders.cancel(order)).data.order.status).toBe('cancelled');
     const listed = await exchange.orders.list({ start_date: today(), end_date: today(), page_size: 1 }).all();
     expect(listed.map(({ id }) => id).sort()).toEqual([order.id, paid.id].sort());
+    expect((await clients.merchant.sandbox.failOrder(paid.id)).data.order.status).toBe('failed');
     const { signed_url } = (await exchange.configuration({ token: 'sol', withdraw_address: ADDRESS })).data;
     expect(signed_url).toContain(ADDRESS);
   });

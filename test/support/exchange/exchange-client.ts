@@ -87,6 +87,11 @@ export class ExchangeClient {
     return this.call({ method: 'PATCH', path: `/v1/orders/${orderId}/${action}`, signs: address });
   }
 
+  /** `GET /v1/orders/{id}`. */
+  read(orderId: string, address: string): Promise<ApiResponse> {
+    return this.call({ path: `/v1/orders/${orderId}`, signs: address });
+  }
+
   /** `GET /v1/merchant/orders`. */
   list(query: ExchangeCall['query']): Promise<ApiResponse> {
     return this.call({ path: LIST, query: query ?? {} });

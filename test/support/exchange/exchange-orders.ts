@@ -76,6 +76,7 @@ export async function pastOrders(
               reason: 'none',
               amount_to: '0.5',
               withdraw_transaction_hash: 'none',
+              refund_transaction_hash: null,
             },
           }) as OrderEvent,
       );

@@ -4,7 +4,7 @@ import { newId } from '../../../src/kernel/ids.js';
 import { REQUIRED_IMAGES } from '../../../src/contexts/onboarding/domain/image-kind.js';
 import { UpdateMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
 import type { Embedding } from '../../../src/contexts/access/domain/merchant.js';
-import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
+import { CreateMerchantWithKey } from '../../../src/contexts/access/contract.js';
 import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
 import { JPEG } from './images.js';
 import { pageUrl, plainTicket, startPeople, type People, type PeopleOptions } from './people.js';
@@ -52,7 +52,7 @@ export class Widget {
     override?: PeopleOptions['override'],
   ): Promise<Widget> {
     const people = await startPeople({ roles: 'worker,widget', env, override });
-    const { merchantId } = await people.commandBus.execute(new RegisterMerchant('Shop'));
+    const { merchantId } = await people.commandBus.execute(new CreateMerchantWithKey('Shop'));
     return new Widget(people, merchantId);
   }
 

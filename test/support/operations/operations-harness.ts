@@ -15,7 +15,7 @@ import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
 import type { EventStore } from '../../../src/platform/event-store/port.js';
-import type { KeyHolders } from '../../../src/platform/operations/key-holders.js';
+import type { KeyOwners } from '../../../src/platform/operations/key-owners.js';
 import {
   defineOperation,
   type OperationDefinition,
@@ -48,7 +48,7 @@ export interface BenchOptions {
   /** What these definitions get, by its token. */
   readonly provide?: (loop: CommandLoop, clock: Clock) => ReadonlyMap<unknown, unknown>;
   /** What persons may do at a decision; all where absent. */
-  readonly holders?: (loop: CommandLoop) => Pick<KeyHolders, 'scopesOf'>;
+  readonly holders?: (loop: CommandLoop) => Pick<KeyOwners, 'scopesOf'>;
   /** Called before and after a lamp is switched by an operation. */
   readonly around?: (place: 'before' | 'after', id: string) => Promise<void> | void;
 }
@@ -124,7 +124,7 @@ export function operationsOn({
     { operationsApprovals: approvals },
     clockCheck,
   );
-  const people = holders(loop) as KeyHolders;
+  const people = holders(loop) as KeyOwners;
   const decisions = new OperationDecisions(log, all, execution, people, clock, clockCheck);
   const worker = new SettlingWorker({} as WorkItems, log, execution, decisions, clock, clockCheck);
   return { store, loop, log, operations, decisions, worker, execution, clock, switchLamp };

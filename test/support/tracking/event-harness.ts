@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import type { PoolClient } from 'pg';
-import { RegisterMerchant } from '../../../src/contexts/access/contract.js';
+import { CreateMerchantWithKey } from '../../../src/contexts/access/contract.js';
 import type { Side } from '../database/crashing-proxy.js';
 import { WAIT_MS } from '../eventually.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
@@ -47,7 +47,7 @@ export class EventHarness {
     const { app } = this.parts.get('api')!;
     const { merchantId, secret: privateKey } = await app
       .get(CommandBus)
-      .execute(new RegisterMerchant('Shop'));
+      .execute(new CreateMerchantWithKey('Shop'));
     return { apiKey: merchantId, privateKey };
   }
 

@@ -20,17 +20,17 @@ interface RegisteredMerchant extends IssuedSecret {
 }
 
 /** A new merchant with its first private key. Throws `validation_failed` on `name`. */
-export class RegisterMerchant extends Command<RegisteredMerchant> {
+export class CreateMerchantWithKey extends Command<RegisteredMerchant> {
   constructor(readonly name: string) {
     super();
   }
 }
 
-@CommandHandler(RegisterMerchant)
-export class RegisterMerchantHandler implements ICommandHandler<RegisterMerchant> {
+@CommandHandler(CreateMerchantWithKey)
+export class CreateMerchantWithKeyHandler implements ICommandHandler<CreateMerchantWithKey> {
   constructor(private readonly access: AccessCommands) {}
 
-  async execute({ name }: RegisterMerchant): Promise<RegisteredMerchant> {
+  async execute({ name }: CreateMerchantWithKey): Promise<RegisteredMerchant> {
     const merchantId = newId();
     const issued = await this.access.issue('api_key', merchant, merchantId, (state, at, secret) =>
       registerMerchant({ merchantId, name, secret, at }, state),
@@ -40,7 +40,7 @@ export class RegisterMerchantHandler implements ICommandHandler<RegisterMerchant
 }
 
 /** A new merchant without a key. Throws `validation_failed` on `name`. */
-export class AddMerchant extends Command<CredentialChanged> {
+export class CreateMerchant extends Command<CredentialChanged> {
   constructor(
     readonly merchantId: string,
     readonly name: string,
@@ -49,11 +49,11 @@ export class AddMerchant extends Command<CredentialChanged> {
   }
 }
 
-@CommandHandler(AddMerchant)
-export class AddMerchantHandler implements ICommandHandler<AddMerchant> {
+@CommandHandler(CreateMerchant)
+export class CreateMerchantHandler implements ICommandHandler<CreateMerchant> {
   constructor(private readonly access: AccessCommands) {}
 
-  execute({ merchantId, name }: AddMerchant): Promise<CredentialChanged> {
+  execute({ merchantId, name }: CreateMerchant): Promise<CredentialChanged> {
     return this.access.change(merchant, merchantId, (state, at) =>
       registerMerchant({ merchantId, name, secret: null, at }, state),
     );

@@ -5,7 +5,7 @@ import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { defineOperation, type Get } from '../../../platform/operations/operation-definition.js';
 import { merchant, registerMerchant, updateMerchant, type MerchantChange } from '../domain/merchant.js';
 import {
-  AddMerchant,
+  CreateMerchant,
   canonicalChange,
   ReinstateMerchant,
   SuspendMerchant,
@@ -58,7 +58,7 @@ export const merchantOperations = [
       registerMerchant({ merchantId: id, name, secret: null, at: '' }, state);
     },
     execute: async ({ subjectId, parameters: { name } }, get) =>
-      void (await get(CommandBus).execute(new AddMerchant(subjectId, name))),
+      void (await get(CommandBus).execute(new CreateMerchant(subjectId, name))),
   }),
   defineOperation<UpdateParameters>({
     ...WRITE,

@@ -1,7 +1,11 @@
+import { DAY_MS } from '../../../kernel/clock.js';
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { readLabel } from '../../../kernel/text.js';
 import { rolledUntil, isOver } from './validity.js';
+
+/** How long the response to a repeated request has the secret (admin-api.md 3). */
+export const SECRET_DISPLAYED_MS = DAY_MS;
 
 /**
  * The kinds of credentials. Their rules are the same; what each is called in stored events and in errors, and where a

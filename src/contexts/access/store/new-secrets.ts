@@ -1,11 +1,9 @@
+import { SECRET_DISPLAYED_MS } from '../domain/credential.js';
 import { Injectable } from '@nestjs/common';
-import { DAY_MS } from '../../../kernel/clock.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
 
-/** How long the response to a repeated request has the secret (admin-api.md 3). */
-export const SECRET_DISPLAYED_MS = DAY_MS;
 /** Longer than a request may be repeated: no second secret is generated for one id. */
 const KEPT_DAYS = 40;
 

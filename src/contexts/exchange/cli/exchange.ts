@@ -3,7 +3,7 @@ import type { Config } from '../../../platform/config/config.js';
 import type { Setting, Settings } from '../../../platform/config/settings.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { redactText } from '../../../platform/telemetry/redaction.js';
-import { Countries } from '../adapters/countries.js';
+import { Countries } from '../application/compliance-notices.js';
 import { EXCHANGE_SETTINGS } from '../settings.js';
 import { eraseCommand } from './erase.js';
 import { orderCommands } from './orders.js';

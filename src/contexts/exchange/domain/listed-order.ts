@@ -4,14 +4,13 @@ import type { ExistingOrder } from './order.js';
 
 /** The order as the exchange API displays it, with whose it is, and the transfers to and from it. */
 export function listedOrder(state: ExistingOrder) {
-  const { facts, deposits, refunds } = state;
+  const { facts, deposits } = state;
   return {
     ...orderRecord(state),
     merchant_id: facts.merchant_id,
     /** The public part of the key that created it. */
     api_key: facts.key_id,
     deposits: deposits.map(depositJson),
-    refunds,
   };
 }
 

@@ -49,6 +49,13 @@ export class Deposit {
   @ApiProperty(TIME) deposited_at!: string;
 }
 
+/** A refund that an operator recorded. */
+export class Refund {
+  @ApiProperty(AMOUNT) amount!: string;
+  @ApiProperty({ type: 'string' }) transaction_hash!: string;
+  @ApiProperty(TIME) recorded_at!: string;
+}
+
 /** contract.md 22.3. */
 export class Order implements OrderRecord {
   @ApiProperty(UUID) id!: string;
@@ -90,6 +97,25 @@ export class Order implements OrderRecord {
 
   @ApiProperty({ type: 'string', nullable: true }) withdraw_transaction_hash!: string | null;
   @Many(() => Deposit, { description: 'Never exchanged on their own.' }) late_deposits!: Deposit[];
+
+  @ApiProperty({
+    ...TIME,
+    nullable: true,
+    description:
+      'Until when an order that was marked as paid waits for its deposit; null unless it was marked.',
+  })
+  waits_until!: string | null;
+
+  @Many(() => Refund, { description: 'What the operator sent back, oldest first.' }) refunds!: Refund[];
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description:
+      'Of the refund that the provider sent itself: the whole of amount_received, of a refunded order.',
+  })
+  refund_transaction_hash!: string | null;
+
   @ApiProperty(TIME) created_at!: string;
   @ApiProperty(TIME) updated_at!: string;
   @ApiProperty(TIME) expires_at!: string;

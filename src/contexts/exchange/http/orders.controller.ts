@@ -12,13 +12,15 @@ import {
 import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
-import { ComplianceNotices } from '../adapters/countries.js';
+import { ComplianceNotices } from '../application/compliance-notices.js';
 import { CreateOrder } from '../application/create-order.js';
 import type { ExchangeCaller } from '../../access/contract.js';
 import {
   CancelOrder,
   MarkOrderAsPaid,
+  ownOrder,
   RefreshOrder,
   type OrderAction,
 } from '../application/order-actions.js';
@@ -46,6 +48,7 @@ export class OrdersController {
     private readonly commandBus: CommandBus,
     private readonly notices: ComplianceNotices,
     private readonly budget: ProviderBudget,
+    private readonly loop: CommandLoop,
   ) {}
 
   @Post()
@@ -83,6 +86,29 @@ export class OrdersController {
     };
     const created = await this.commandBus.execute(new CreateOrder(order, notice, ticket, cause));
     return new Reply(201, orderResponse(created, notice));
+  }
+
+  @Get(':id')
+  @ApiRoute({
+    id: 'getOrder',
+    tag: 'Exchange orders',
+    summary: 'Get an order',
+    description:
+      'As it was last recorded: it reads nothing from the provider and changes nothing. Signed as the actions are. An extension.',
+    responses: { 200: [OrderResponse, 'The order.'], 404: NOT_FOUND },
+  })
+  async get(
+    @CallingKey() caller: ExchangeCaller,
+    @CalledFrom() from: CallerAddress,
+    @UuidParam('id', 'Order') id: string,
+    @Inputs() query: OrderActionQuery,
+  ): Promise<Reply> {
+    const { state } = await ownOrder(this.loop, {
+      orderId: id,
+      keyId: caller.keyId,
+      authorize: authorization(caller, from, query),
+    });
+    return new Reply(200, orderResponse(state, this.notices.of(from.ip)));
   }
 
   @Patch(':id/refresh')

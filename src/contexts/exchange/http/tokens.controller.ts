@@ -6,7 +6,7 @@ import { ApiProperty, Field, Many } from '../../../platform/dto/field.js';
 import { Inputs } from '../../../platform/http/decorators.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { icon, iconUrl } from '../application/icons.js';
-import { ComplianceNotices } from '../adapters/countries.js';
+import { ComplianceNotices } from '../application/compliance-notices.js';
 import { ExchangeProviders } from '../application/exchange-providers.js';
 import { offered } from '../domain/catalog.js';
 import { CalledFrom, type CallerAddress } from './caller.js';

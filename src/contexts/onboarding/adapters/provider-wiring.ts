@@ -1,3 +1,4 @@
+import { chosenOf } from '../settings.js';
 import {
   Inject,
   Injectable,
@@ -118,22 +119,6 @@ const PORTS = {
   },
 } satisfies Readonly<Record<string, Port>>;
 type PortName = keyof typeof PORTS;
-
-/** By port: the name of a provider, `sandbox` or `none`. Without a setting the sandbox has its own, production none. */
-export function chosenOf(
-  config: Pick<
-    Config,
-    'mode' | 'onboardingSms' | 'onboardingIdentity' | 'onboardingCards' | 'onboardingWallets'
-  >,
-): Readonly<Record<PortName, string>> {
-  const otherwise = config.mode === 'sandbox' ? 'sandbox' : 'none';
-  return {
-    sms: config.onboardingSms ?? otherwise,
-    identity: config.onboardingIdentity ?? otherwise,
-    wallet: config.onboardingWallets ?? otherwise,
-    card: config.onboardingCards ?? otherwise,
-  };
-}
 
 export function providersOf(config: Config): Provider[] {
   const chosen = chosenOf(config);

@@ -1,3 +1,4 @@
+import { SANDBOX_NAMES } from '../domain/sandbox-names.js';
 import { createHmac } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Wallet } from 'ethers';
@@ -34,16 +35,6 @@ export class SandboxSms implements SmsSender, SmsInbox {
     return this.codes.get(phoneNumber) ?? null;
   }
 }
-
-/** Last names that select an outcome in the sandbox. */
-export const SANDBOX_NAMES = {
-  /** The identity is rejected. */
-  rejected: 'Rejected',
-  /** The identity stays under review until an operator decides (`npm run user -- review`), or SANDBOX_REVIEW_SECONDS. */
-  review: 'Review',
-  /** The first attempt for a card fails. */
-  cardFails: 'Cardless',
-} as const;
 
 @Injectable()
 export class SandboxIdentityVerifier implements IdentityVerifier {

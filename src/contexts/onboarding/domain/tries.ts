@@ -1,5 +1,8 @@
 import { DomainError } from '../../../kernel/domain-error.js';
 
+/** Seconds between two codes that one address requests for one user, unless the first was used up. */
+export const CODE_EVERY_SECONDS = 30;
+
 const HOUR_SECONDS = 3600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
 

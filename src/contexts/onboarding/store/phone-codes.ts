@@ -1,3 +1,4 @@
+import { CODE_EVERY_SECONDS } from '../domain/tries.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { randomInt } from 'node:crypto';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -11,8 +12,6 @@ export const VALID_SECONDS = 600;
 /** The longest time in which a message is delivered to a phone that was off (Twilio's maximum). */
 export const DELIVERY_SECONDS = 36_000;
 export const MAX_ATTEMPTS = 5;
-/** Seconds between two codes that one address requests for one user, unless the first was used up. */
-export const CODE_EVERY_SECONDS = 30;
 /** Messages per user within 24 hours, in total and from one address; beyond them one per {@link DELIVERY_SECONDS}. */
 export const MAX_CODES_A_DAY = 10;
 export const MAX_CODES_OF_AN_ADDRESS = 6;

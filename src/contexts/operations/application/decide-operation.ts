@@ -3,7 +3,7 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
 import { failpoint } from '../../../platform/failpoints.js';
-import { KeyHolders } from '../../../platform/operations/key-holders.js';
+import { KeyOwners } from '../../../platform/operations/key-owners.js';
 import type { OperationOutcome, Requester } from '../../../platform/operations/operations.js';
 import { requireScopes } from '../../../platform/operations/scopes.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
@@ -25,7 +25,7 @@ export class OperationDecisions {
     private readonly log: OperationLog,
     private readonly definitions: Definitions,
     private readonly execution: Execution,
-    private readonly holders: KeyHolders,
+    private readonly holders: KeyOwners,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly clockCheck: ClockCheck,
   ) {}

@@ -75,14 +75,24 @@ export class Payout {
 
 export class PayoutResponse extends ResourceOf('payout', Payout) {}
 
-/** Query of GET /merchants/v1/payouts. */
+/** Query of a list of the payouts of one merchant. */
 export class PayoutsQuery extends createdListQuery(MAX_PAGE, 'Payouts per page.') {
   @Filter(uuid, 'Only payouts to this user.') user_id?: string;
   @Filter(oneOf(STATUSES), 'Only payouts in this status.') status?: (typeof STATUSES)[number];
+
+  @Filter(text({ minLength: 1, maxLength: HASH_MAX_LENGTH }, readHash), 'Only payouts of this transaction.')
+  transaction_hash?: string;
+}
+
+/** Query of GET /merchants/v1/payouts. */
+export class MerchantPayoutsQuery extends PayoutsQuery {
+  @Filter(text({ minLength: 1 }, (externalId) => externalId), 'Only payouts to the user of this external_id.')
+  external_id?: string;
 }
 
 export function payoutFilter(query: PayoutsQuery): PayoutFilter {
-  return { ...createdPage(query), userId: query.user_id, status: query.status };
+  const { user_id: userId, status, transaction_hash: transactionHash } = query;
+  return { ...createdPage(query), userId, status, transactionHash };
 }
 
 export class PayoutsResponse extends PageOf('payouts', Payout, { maxItems: MAX_PAGE }) {}

@@ -1,4 +1,4 @@
-import { Controller, Get, Post } from '@nestjs/common';
+import { Controller, Get, Headers, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
@@ -13,20 +13,31 @@ import {
   UuidParam,
 } from '../../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
-import { Reply } from '../../../platform/http/reply.js';
+import { Reply, type StreamReply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
+import { UserIds, USERS_VIEW } from '../../users/contract.js';
 import { PayeeCache, ReportPayout } from '../application/report-payout.js';
-import { BalancesView, EvidenceView, NOTHING_PAID, PayoutsView } from '../views/payouts.js';
+import {
+  BalancesView,
+  EvidenceView,
+  NOTHING_PAID,
+  PayoutsView,
+  type PayoutFilter,
+} from '../views/payouts.js';
 import { PAYOUT_VIEWS } from '../views/audited-payouts.js';
+import { exportType, PayoutExport } from './payout-export.js';
 import {
   EvidenceResponse,
   payoutFilter,
   ReportPayoutBody,
   PayoutResponse,
-  PayoutsQuery,
+  MerchantPayoutsQuery,
   PayoutsResponse,
   BalanceResponse,
 } from './payout-dto.js';
+
+/** No user has it. */
+const NO_USER = '00000000-0000-0000-0000-000000000000';
 
 /** contract.md 9. Bodies are text from the read model to the socket: no payout is parsed on its way out. */
 @Controller('merchants/v1/payouts')
@@ -35,6 +46,8 @@ export class PayoutsController {
     private readonly commandBus: CommandBus,
     private readonly payouts: PayoutsView,
     private readonly evidence: EvidenceView,
+    private readonly exports: PayoutExport,
+    private readonly userIds: UserIds,
     private readonly progress: SubscriptionProgress,
   ) {}
 
@@ -76,6 +89,8 @@ export class PayoutsController {
     id: 'listPayouts',
     tag: 'Payouts',
     summary: 'List payouts, newest first',
+    description:
+      'With `Accept: text/csv` or `application/x-ndjson` (an extension): all payouts that match, one on a line, in place of a page. 429 while the merchant receives another export.',
     responses: {
       200: [
         PayoutsResponse,
@@ -84,9 +99,27 @@ export class PayoutsController {
       400: 'A filter, page_size or page_cursor is invalid; detail names it.',
     },
   })
-  async list(@MerchantId() merchantId: string, @ListQuery() query: PayoutsQuery): Promise<Reply> {
+  async list(
+    @MerchantId() merchantId: string,
+    @ListQuery() query: MerchantPayoutsQuery,
+    @Headers('accept') accept?: string,
+  ): Promise<Reply | StreamReply> {
     await this.progress.requireCurrent(PAYOUT_VIEWS);
-    return new Reply(200, await this.payouts.page(merchantId, payoutFilter(query)));
+    const filter = await this.filterOf(merchantId, query);
+    const type = exportType(accept);
+    if (type !== null) return this.exports.start(type, merchantId, filter);
+    return new Reply(200, await this.payouts.page(merchantId, filter));
+  }
+
+  /** With the user of an external_id; of none where nobody has it, or `user_id` is another one. */
+  private async filterOf(merchantId: string, query: MerchantPayoutsQuery): Promise<PayoutFilter> {
+    const filter = payoutFilter(query);
+
+    if (query.external_id === undefined) return filter;
+    await this.progress.requireCurrent(USERS_VIEW);
+    const userId = await this.userIds.ofExternalId(merchantId, query.external_id);
+    const isOther = filter.userId !== undefined && filter.userId !== userId;
+    return { ...filter, userId: userId === null || isOther ? NO_USER : userId };
   }
 
   @Get(':id')

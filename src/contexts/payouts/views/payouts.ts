@@ -20,6 +20,8 @@ import { STATUS, type Status } from './payout-changes.js';
 export interface PayoutFilter extends CreatedPage {
   readonly userId?: string;
   readonly status?: Status;
+  /** In either form in which hashes are written. */
+  readonly transactionHash?: string;
 }
 
 /** Which payouts has a merchant reported, and what became of them? */
@@ -42,14 +44,40 @@ export class PayoutsView {
     const cursor = last === null ? 'null' : `"${encodeCursor(last)}"`;
     return `{"payouts":[${bodies}],"next_cursor":${cursor}}`;
   }
+
+  /** The JSON of all payouts that match, `pageSize` at a time. */
+  async *bodies(merchantId: string, filter: PayoutFilter): AsyncGenerator<readonly string[]> {
+    let { after } = filter;
+    do {
+      const { sql, params, pageSize } = pageRows(merchantId, { ...filter, after });
+      const rows = await this.database.query<BodyRow>(sql, params);
+      const page = rows.slice(0, pageSize);
+      yield page.map(({ body }) => body);
+      const last = page.at(-1);
+      after = rows.length > pageSize ? { createdAt: last!.created_at, id: last!.id } : undefined;
+    } while (after !== undefined);
+  }
 }
 
-/** Every filter is a prefix or a range of its index. */
+interface BodyRow {
+  readonly [column: string]: unknown;
+  readonly created_at: Date;
+  readonly id: string;
+  readonly body: string;
+}
+
+/** Every filter is a prefix or a range of its index; few payouts have the same transaction. */
 function pageRows(merchantId: string, filter: PayoutFilter): BodyRows {
   const params: (string | Date)[] = [merchantId];
   const parameter = (value: string | Date): string => `$${params.push(value)}`;
   const conditions = ['merchant_id = $1'];
   if (filter.userId !== undefined) conditions.push(`user_id = ${parameter(filter.userId)}`);
+  if (filter.transactionHash !== undefined) {
+    const hash = parameter(comparableHash(filter.transactionHash));
+    // The index has eight bytes of it.
+    conditions.push(`hashtextextended(transaction_hash, 0) = hashtextextended(${hash}, 0)`);
+    conditions.push(`transaction_hash = ${hash}`);
+  }
   conditions.push(...pageConditions(filter, 'id', parameter));
   const statuses = filter.status === undefined ? Object.values(STATUS) : [STATUS[filter.status]];
   const sql = mergedByStatus('payouts.payouts', conditions, statuses, filter.pageSize);

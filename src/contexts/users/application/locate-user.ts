@@ -8,7 +8,7 @@ import { streamOf } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Fault } from '../../../kernel/fault.js';
 import { user, type ErasedUser, type ExistingUser } from '../domain/user.js';
-import { WalletsView } from '../views/users.js';
+import { UserIds } from '../views/users.js';
 import { readPhoneNumber } from './profile.js';
 import { UserClaims } from './create-user.js';
 
@@ -27,7 +27,7 @@ export class LocateUser {
   constructor(
     private readonly loop: CommandLoop,
     @Inject(EVENT_STORE) private readonly store: EventStore,
-    private readonly wallets: WalletsView,
+    private readonly ids: UserIds,
     private readonly claims: UserClaims,
   ) {}
 
@@ -58,7 +58,7 @@ export class LocateUser {
   private async idOf(known: Known): Promise<string | null> {
     if ('userId' in known) return known.userId;
     const { merchantId } = known;
-    if ('wallet' in known) return this.wallets.ownerOf(merchantId, known.wallet);
+    if ('wallet' in known) return this.ids.ofWallet(merchantId, known.wallet);
     if ('externalId' in known)
       return this.holderOf(this.claims.externalId(merchantId, known.externalId.trim()));
     const phoneNumber = readPhoneNumber(known.phoneNumber);

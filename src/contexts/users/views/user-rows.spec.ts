@@ -8,7 +8,7 @@ import { newId } from '../../../kernel/ids.js';
 import { UserRow } from './user-row.js';
 import { UserRows, type UserFilter } from './user-rows.js';
 import { usersProjection } from './users-projection.js';
-import { WalletsView } from './users.js';
+import { UserIds } from './users.js';
 
 const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7';
 const DAY = (n: number): string => `2026-01-0${n}T00:00:00.000Z`;
@@ -130,10 +130,10 @@ describe('the read model of users', () => {
   it('finds the owner of a wallet in any letter case, for its merchant alone', async () => {
     const user = person(newId());
     await apply(created(user), activated(user));
-    const wallets = new WalletsView(db.database);
+    const ids = new UserIds(db.database);
     for (const form of [ADDRESS, ADDRESS.toLowerCase(), ` ${ADDRESS} `])
-      expect(await wallets.ownerOf(user.merchant_id, form)).toBe(user.user_id);
-    expect(await wallets.ownerOf(newId(), ADDRESS)).toBeNull();
-    expect(await wallets.ownerOf(user.merchant_id, '0x\u0000')).toBeNull();
+      expect(await ids.ofWallet(user.merchant_id, form)).toBe(user.user_id);
+    expect(await ids.ofWallet(newId(), ADDRESS)).toBeNull();
+    expect(await ids.ofWallet(user.merchant_id, '0x\u0000')).toBeNull();
   });
 });

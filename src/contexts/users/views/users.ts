@@ -4,17 +4,25 @@ import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { user, type ExistingUser } from '../domain/user.js';
 
-/** Owners of wallets. */
+/** Ids of a merchant's users, by what is theirs. Null where there is no such user. */
 @Injectable()
-export class WalletsView {
+export class UserIds {
   constructor(private readonly database: Database) {}
 
-  async ownerOf(merchantId: string, address: string): Promise<string | null> {
+  ofWallet(merchantId: string, address: string): Promise<string | null> {
+    return this.find('lower(wallet)', merchantId, address.trim().toLowerCase());
+  }
+
+  ofExternalId(merchantId: string, externalId: string): Promise<string | null> {
+    return this.find('external_id', merchantId, externalId);
+  }
+
+  private async find(column: string, merchantId: string, value: string): Promise<string | null> {
     // PostgreSQL stores no zero characters.
-    if (address.includes('\0')) return null;
+    if (value.includes('\0')) return null;
     const rows = await this.database.query<{ user_id: string }>(
-      'select user_id from users.users where merchant_id = $1 and lower(wallet) = $2',
-      [merchantId, address.trim().toLowerCase()],
+      `select user_id from users.users where merchant_id = $1 and ${column} = $2`,
+      [merchantId, value],
     );
     return rows[0]?.user_id ?? null;
   }
@@ -25,7 +33,7 @@ export class WalletsView {
 export class UsersView {
   constructor(
     private readonly loop: CommandLoop,
-    private readonly wallets: WalletsView,
+    private readonly ids: UserIds,
   ) {}
 
   /** Null when the merchant has no such user, or the user is erased. */
@@ -37,7 +45,7 @@ export class UsersView {
   }
 
   async ofWallet(merchantId: string, address: string): Promise<ExistingUser | null> {
-    const userId = await this.wallets.ownerOf(merchantId, address);
+    const userId = await this.ids.ofWallet(merchantId, address);
     return userId === null ? null : this.find(merchantId, userId);
   }
 }

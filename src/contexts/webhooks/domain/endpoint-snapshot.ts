@@ -1,5 +1,8 @@
 import type { DisableCause, EndpointStatus, WebhookEndpointEvent } from './webhook-endpoints.js';
 
+/** How old the state of an endpoint may be when something is sent to it. */
+export const DESTINATION_FRESH_MS = 20;
+
 /** A replaced signing secret that still signs, alongside the present one. */
 interface FormerSecret {
   readonly sealed: string;

@@ -2,6 +2,9 @@ import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { requireIdempotent } from '../../../kernel/idempotency.js';
 
+/** Failures are counted no further: a response costs the same however many there are. */
+export const FAILURE_COUNT_LIMIT = 1000;
+
 /** Endpoints a merchant may have (contract.md 12.5). */
 export const ENDPOINT_LIMIT = 10;
 /** Code points a description may have (contract.md 12). */

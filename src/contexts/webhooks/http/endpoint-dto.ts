@@ -1,7 +1,7 @@
 import { ApiProperty, Nested } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
 import { DESCRIPTION_LIMIT, ENDPOINT_STATUSES, type DisableCause } from '../domain/webhook-endpoints.js';
-import { FAILURE_COUNT_LIMIT } from '../store/failing-endpoints.js';
+import { FAILURE_COUNT_LIMIT } from '../domain/webhook-endpoints.js';
 import type { DeliveryStatus } from '../domain/retry.js';
 import { COUNTED } from '../views/endpoint-stats.js';
 

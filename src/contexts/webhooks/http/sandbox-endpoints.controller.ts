@@ -7,14 +7,14 @@ import type { MerchantCaller } from '../application/caller.js';
 import { BreakSandboxEndpoint } from '../application/endpoint-commands.js';
 import { WebhookEndpointResponse } from './webhook-dto.js';
 import { CallingMerchant } from './webhook-endpoints.controller.js';
-import { WrittenWebhooks } from './written-webhooks.js';
+import { WriteResponses } from './write-responses.js';
 
 /** Has an endpoint disabled as one whose deliveries kept failing. Sandbox only. */
 @Controller('merchants/v1/sandbox/webhook_endpoints')
 export class SandboxEndpointsController {
   constructor(
     private readonly commandBus: CommandBus,
-    private readonly written: WrittenWebhooks,
+    private readonly written: WriteResponses,
   ) {}
 
   @Post(':id/break')

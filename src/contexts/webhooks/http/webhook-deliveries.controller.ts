@@ -31,7 +31,7 @@ import {
   WebhookEndpointStatsResponse,
   WebhookRecoveryResponse,
 } from './webhook-dto.js';
-import { WrittenWebhooks } from './written-webhooks.js';
+import { WriteResponses } from './write-responses.js';
 
 const ENDPOINT = 'Webhook endpoint';
 const DELIVERY = 'Webhook delivery';
@@ -49,7 +49,7 @@ export class WebhookDeliveriesController {
     private readonly commandBus: CommandBus,
     private readonly deliveries: DeliveriesView,
     private readonly progress: SubscriptionProgress,
-    private readonly written: WrittenWebhooks,
+    private readonly written: WriteResponses,
     private readonly endpoints: EndpointsView,
     private readonly recentStats: RecentStats,
     @Inject(CLOCK) private readonly clock: Clock,

@@ -41,7 +41,7 @@ import {
   WebhookEndpointsResponse,
   WebhookEndpointWithSecretResponse,
 } from './webhook-dto.js';
-import { WrittenWebhooks } from './written-webhooks.js';
+import { WriteResponses } from './write-responses.js';
 import { requestOf } from '../../../platform/http/request-state.js';
 
 const WHAT = 'Webhook endpoint';
@@ -64,7 +64,7 @@ export class WebhookEndpointsController {
   constructor(
     private readonly commandBus: CommandBus,
     private readonly view: EndpointsView,
-    private readonly written: WrittenWebhooks,
+    private readonly written: WriteResponses,
   ) {}
 
   @Post()

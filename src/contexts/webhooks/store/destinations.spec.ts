@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Database } from '../../../platform/postgres/database.js';
-import { Destinations, DESTINATION_FRESH_MS, type Destination } from './destinations.js';
+import { DESTINATION_FRESH_MS } from '../domain/endpoint-snapshot.js';
+import { Destinations, type Destination } from './destinations.js';
 
 let db: TestDatabase;
 let statements: string[];

@@ -1,11 +1,10 @@
+import { DESTINATION_FRESH_MS } from '../domain/endpoint-snapshot.js';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { EndpointSnapshot } from '../domain/endpoint-snapshot.js';
 import { GroupCall } from '../../../platform/background/group-call.js';
 import { Database } from '../../../platform/postgres/database.js';
 
-/** How old the state of an endpoint may be when something is sent to it. */
-export const DESTINATION_FRESH_MS = 20;
 /** At this age it is read again while sending continues. */
 const AGEING_MS = 10;
 const MAX_CACHED = 10_000;

@@ -1,10 +1,8 @@
+import { FAILURE_COUNT_LIMIT } from '../domain/webhook-endpoints.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Database } from '../../../platform/postgres/database.js';
-
-/** Failures are counted no further: a response costs the same however many there are. */
-export const FAILURE_COUNT_LIMIT = 1000;
 
 interface FailingEndpoint {
   readonly [column: string]: unknown;

@@ -3,7 +3,7 @@ import type { Pool, QueryArrayConfig } from 'pg';
 import { bounded, QUERY_TIMEOUT_MS } from '../../postgres/session-settings.js';
 import { failpoint } from '../../failpoints.js';
 import { waitForRetry } from '../../background/backoff.js';
-import { Signal } from '../../background/signal.js';
+import { ChangeNotifier } from '../../background/change-notifier.js';
 import { GroupCall } from '../../background/group-call.js';
 import { observeAppend } from '../../telemetry/metrics.js';
 import { PollingSubscription } from '../polling-subscription.js';
@@ -52,7 +52,7 @@ export class PostgresEventStore implements EventStore {
   readonly atomic = true;
   readonly carriesResponses = true;
 
-  private readonly committed = new Signal();
+  private readonly committed = new ChangeNotifier();
   private newest: string | null = null;
   private readonly group = new GroupCall((units: readonly EncodedUnit[]) => this.call(units), GROUP);
   private readonly open = new Set<Subscription>();

@@ -10,6 +10,8 @@ import {
 } from '../../store/console-sessions.js';
 import { People, type Person } from './people.js';
 
+export type { LoginMethod };
+
 const TOKEN_BYTES = 32;
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 

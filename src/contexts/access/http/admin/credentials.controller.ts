@@ -33,7 +33,7 @@ import {
   PendingCredential,
   RollBody,
 } from './credential-dto.js';
-import { SECRET_DISPLAYED_MS } from '../../store/new-secrets.js';
+import { SECRET_DISPLAYED_MS } from '../../domain/credential.js';
 
 const TAG = 'Admin: credentials';
 const CREDENTIAL = 'Credential';

@@ -17,7 +17,7 @@ import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
-import { OperatorList } from '../../views/operator-list.js';
+import { OperatorsList } from '../../views/operators-list.js';
 import {
   NewOperatorBody,
   OperatorBody,
@@ -33,7 +33,7 @@ const TAG = 'Admin: operators';
 @AdminController('operators')
 export class OperatorsController {
   constructor(
-    private readonly operators: OperatorList,
+    private readonly operators: OperatorsList,
     private readonly operations: Operations,
     private readonly progress: SubscriptionProgress,
   ) {}

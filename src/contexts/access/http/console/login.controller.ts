@@ -16,8 +16,7 @@ import { LoginLinks } from '../../application/console/login-links.js';
 import { OidcLogin, returnPath } from '../../application/console/oidc-login.js';
 import { Passkeys } from '../../application/console/passkeys.js';
 import { People, type Person } from '../../application/console/people.js';
-import { SessionTokens, type ConsoleSession } from '../../application/console/sessions.js';
-import type { LoginMethod } from '../../store/console-sessions.js';
+import { SessionTokens, type ConsoleSession, type LoginMethod } from '../../application/console/sessions.js';
 import { ConsoleAuthentication } from './console-authentication.js';
 import { ConsoleSite } from '../page-site.js';
 

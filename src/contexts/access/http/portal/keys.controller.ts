@@ -18,7 +18,7 @@ import { PortalKeys } from '../../application/portal-keys.js';
 import { CREDENTIAL_STATUSES, type CredentialStatus } from '../../views/credential-list.js';
 import { credentialJson } from '../admin/credential-dto.js';
 import { label } from '../admin/rules.js';
-import { SECRET_DISPLAYED_MS } from '../../store/new-secrets.js';
+import { SECRET_DISPLAYED_MS } from '../../domain/credential.js';
 
 const KINDS = ['payouts', 'exchange'] as const;
 

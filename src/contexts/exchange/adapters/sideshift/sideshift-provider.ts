@@ -13,7 +13,7 @@ import { isDepositAddress } from '../../domain/addresses.js';
 import { PAIRS, type Asset, type Pair, chainOf, decimalsOf, pairOf } from '../../domain/catalog.js';
 import type { DepositFacts, ProviderOrder, Quote } from '../../domain/order-events.js';
 import type { AgreedShift, SideShiftShifts } from '../../store/sideshift-shifts.js';
-import { publicAddress } from '../countries.js';
+import { publicAddress } from '../../application/compliance-notices.js';
 import { contradiction, SideShiftApi, type SideShiftAccount, type SideShiftObject } from './sideshift-api.js';
 import { assetAmount, memoText, readShift, requireAssets, requireSame, timeOf } from './shift.js';
 

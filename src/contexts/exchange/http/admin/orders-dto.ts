@@ -1,7 +1,7 @@
 import { isDecimal, isZero } from '../../../../kernel/decimal.js';
 import { Fault } from '../../../../kernel/fault.js';
 import { ApiProperty, Field, Many, ResourceOf, PageOf, type Rule } from '../../../../platform/dto/field.js';
-import { oneOf, text, TIME, UUID, uuid } from '../../../../platform/dto/rules.js';
+import { oneOf, text, UUID, uuid } from '../../../../platform/dto/rules.js';
 import { WriteBody } from '../../../../platform/http/admin/writes.js';
 import { Filter, MAX_PAGE, ListParameters } from '../../../../platform/http/list-query.js';
 import type { ListedOrder } from '../../domain/listed-order.js';
@@ -28,18 +28,11 @@ export class AdminOrdersQuery extends ListParameters {
   refundable?: 'true' | 'false';
 }
 
-class Refund {
-  @ApiProperty(AMOUNT) amount!: string;
-  @ApiProperty({ type: 'string' }) transaction_hash!: string;
-  @ApiProperty(TIME) recorded_at!: string;
-}
-
 /** Without the scope users_personal:read, user_id, tag and memo are null. */
 class AdminOrder extends Order implements ListedOrder {
   @ApiProperty(UUID) merchant_id!: string;
   @ApiProperty({ ...UUID, description: 'Of the key that created it.' }) api_key!: string;
   @Many(() => Deposit, { description: 'Those that counted.' }) deposits!: Deposit[];
-  @Many(() => Refund, { description: 'Recorded by operators.' }) refunds!: Refund[];
 }
 
 export class AdminOrderResponse extends ResourceOf('order', AdminOrder) {}

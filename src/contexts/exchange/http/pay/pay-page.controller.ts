@@ -7,7 +7,7 @@ import { localeOf, type Locale } from '../../../../platform/http/pages/locale.js
 import { PageController, type Page } from '../../../../platform/http/pages/page.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { iconPath } from '../../application/icons.js';
-import { ComplianceNotices } from '../../adapters/countries.js';
+import { ComplianceNotices } from '../../application/compliance-notices.js';
 import { Onramps } from '../../application/onramps.js';
 import { ExchangeProviders } from '../../application/exchange-providers.js';
 import { type Asset, chainOf, decimalsOf, pairsTo, tokenOf } from '../../domain/catalog.js';

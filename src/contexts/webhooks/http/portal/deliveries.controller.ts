@@ -12,7 +12,7 @@ import { DeliveriesList, type AdminDeliveriesPage } from '../../views/deliveries
 import { DeliveriesView } from '../../views/deliveries.js';
 import { CallingMerchant } from '../webhook-endpoints.controller.js';
 import { DeliveriesQuery } from '../admin/webhook-dto.js';
-import { WrittenWebhooks } from '../written-webhooks.js';
+import { WriteResponses } from '../write-responses.js';
 
 const WHAT = 'Webhook delivery';
 
@@ -24,7 +24,7 @@ export class PortalDeliveriesController {
     private readonly deliveries: DeliveriesList,
     private readonly view: DeliveriesView,
     private readonly progress: SubscriptionProgress,
-    private readonly written: WrittenWebhooks,
+    private readonly written: WriteResponses,
   ) {}
 
   @Get()

@@ -16,7 +16,7 @@ import { RotateSigningSecret } from '../../application/endpoint-commands.js';
 import { EndpointsView } from '../../views/endpoints.js';
 import { NoParameters, RecoveryRequest, SecretRotation } from '../webhook-dto.js';
 import { CallingMerchant } from '../webhook-endpoints.controller.js';
-import { WrittenWebhooks } from '../written-webhooks.js';
+import { WriteResponses } from '../write-responses.js';
 
 const WHAT = 'Webhook endpoint';
 const READ = 'endpoints:read';
@@ -28,7 +28,7 @@ export class PortalEndpointsController {
   constructor(
     private readonly commandBus: CommandBus,
     private readonly view: EndpointsView,
-    private readonly written: WrittenWebhooks,
+    private readonly written: WriteResponses,
   ) {}
 
   @Get()

@@ -9,6 +9,7 @@ const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const KEEPS_LATELY = 64;
 /** Of HTTP itself, which the document does not repeat at each operation. */
 const OF_HTTP = [404, 405, 414, 417, 431];
+const API = /^\/(admin|api)\/v1\//;
 const IN_PATH = /^\/[a-z]+\/v1(\/[a-z_]+\/[0-9a-f-]{36})/;
 /** Sets that grow with the run are for writes alone. */
 type Ids = Set<string>;
@@ -65,7 +66,8 @@ export class Oracle {
     const succeeds = response.status < 300;
     if (succeeds && isOwnMethod) this.learn(request, response);
     const { scopes } = caller;
-    if (succeeds && endpoint !== null && isOwnMethod) {
+    // Under any other prefix, also one in capitals, is the page itself, which anybody may load.
+    if (succeeds && endpoint !== null && isOwnMethod && API.test(path)) {
       const missing = scopes === null ? 'sign-in' : endpoint.scopes.find((scope) => !scopes.has(scope));
       if (missing !== undefined) return `a ${response.status} without ${missing} for ${caller.name}`;
     }

@@ -4,14 +4,14 @@ import { Reply } from '../../../platform/http/reply.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import type { Responded } from '../application/caller.js';
 import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
-import { DESTINATION_FRESH_MS } from '../store/destinations.js';
+import { DESTINATION_FRESH_MS } from '../domain/endpoint-snapshot.js';
 
 /** A timer of Node may fire so much before its time. */
 const TIMER_EARLY_MS = 2;
 
 /** Responds to writes once reads display them and deliveries follow them. */
 @Injectable()
-export class WrittenWebhooks {
+export class WriteResponses {
   constructor(private readonly progress: SubscriptionProgress) {}
 
   async reply(status: number, { body, position }: Responded): Promise<Reply> {

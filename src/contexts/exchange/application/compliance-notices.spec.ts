@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../../composition.js';
-import { ComplianceNotices, Countries } from './countries.js';
+import { ComplianceNotices, Countries } from './compliance-notices.js';
 
 const lines: string[] = [];
 const log = { error: ({ msg }: { msg: string }): void => void lines.push(msg) };

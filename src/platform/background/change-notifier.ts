@@ -1,5 +1,5 @@
 /** Wakes waiters in this process when something changed; a change between a check and the wait is not lost. */
-export class Signal {
+export class ChangeNotifier {
   /** Grows with every change; read it before the check. */
   version = 0;
   private readonly waiting = new Set<() => void>();

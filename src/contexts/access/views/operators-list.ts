@@ -20,7 +20,7 @@ export class DisplayedOperator {
 
 /** Which persons are there? */
 @Injectable()
-export class OperatorList {
+export class OperatorsList {
   constructor(private readonly models: ReadModels) {}
 
   /** Newest first. */

@@ -1,0 +1,72 @@
+import { Readable } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { StreamReply } from '../../../platform/http/reply.js';
+import { PayoutsView, type PayoutFilter } from '../views/payouts.js';
+
+/** Rows of one query: so much is in memory, however long the list is. */
+const ROWS = 200;
+const RETRY_SECONDS = 5;
+
+const COLUMNS = ['id', 'user_id', 'amount', 'currency_code', 'status', 'transaction_hash', 'reason'] as const;
+
+/** How a payout's JSON becomes a line, by the media type that is accepted; in the order of preference. */
+const FORMATS: Readonly<Record<string, { readonly head: string; readonly line: (body: string) => string }>> =
+  {
+    'application/x-ndjson': { head: '', line: (body) => `${oneLine(body)}\n` },
+    'text/csv': { head: `${[...COLUMNS, 'custom_metadata', 'created_at'].join()}\r\n`, line: csvLine },
+  };
+
+/** The media type of an export that is accepted; null for the pages of JSON that all others get. */
+export function exportType(accept: string | undefined): string | null {
+  const types = (accept ?? '').split(',').map((each) => each.split(';')[0]!.trim().toLowerCase());
+  return Object.keys(FORMATS).find((type) => types.includes(type)) ?? null;
+}
+
+/** Whole lists of payouts, as lines (contract.md 9.7). A merchant has one at a time: it is read as fast as it is received. */
+@Injectable()
+export class PayoutExport {
+  private readonly running = new Set<string>();
+
+  constructor(private readonly payouts: PayoutsView) {}
+
+  /** Throws `rate_limited` while the merchant has another one from this process. */
+  start(type: string, merchantId: string, filter: PayoutFilter): StreamReply {
+    if (this.running.has(merchantId))
+      throw new DomainError('rate_limited', 'Another export is still sent', {}, RETRY_SECONDS);
+    this.running.add(merchantId);
+    const body = Readable.from(this.lines(type, merchantId, { ...filter, pageSize: ROWS }), {
+      objectMode: false,
+    });
+    body.once('close', () => this.running.delete(merchantId));
+    return new StreamReply(`${type}; charset=utf-8`, body);
+  }
+
+  private async *lines(type: string, merchantId: string, filter: PayoutFilter): AsyncGenerator<string> {
+    const { head, line } = FORMATS[type]!;
+    if (head !== '') yield head;
+    for await (const bodies of this.payouts.bodies(merchantId, filter)) yield bodies.map(line).join('');
+  }
+}
+
+/** Line breaks of JSON are between its tokens alone: within its texts they are escaped. */
+function oneLine(json: string): string {
+  return json.replaceAll(/[\r\n]+/g, ' ');
+}
+
+/** RFC 4180. The metadata is the text that was reported. */
+function csvLine(body: string): string {
+  // Within the texts of the JSON before it each quote is escaped.
+  const from = body.indexOf(',"custom_metadata":');
+  const to = body.lastIndexOf(',"created_at":');
+  const metadata = body.slice(from + ',"custom_metadata":'.length, to);
+  const { created_at, ...payout } = JSON.parse(body.slice(0, from) + body.slice(to)) as Readonly<
+    Record<(typeof COLUMNS)[number] | 'created_at', string | null>
+  >;
+  const values = [...COLUMNS.map((name) => payout[name]), oneLine(metadata), created_at];
+  return `${values.map((value) => csvValue(value ?? '')).join()}\r\n`;
+}
+
+function csvValue(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
