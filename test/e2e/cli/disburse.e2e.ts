@@ -58,6 +58,11 @@ describe('disburse', () => {
     ]);
     expect((await disburse.run('payouts', 'list')).output).toContain(`${payouts[2]}  pending `);
     expect((await disburse.run('payouts', 'list', '--status', 'expired')).output).toBe('No payouts.\n');
+    const { transaction_hash } = (await disburse.run('payouts', 'get', payouts[1]!, '--json')).lines()[0]!;
+    const found = await disburse.run(
+      ...['payouts', 'list', '--transaction-hash', String(transaction_hash), '--json'],
+    );
+    expect(found.lines()).toMatchObject([{ id: payouts[1] }]);
 
     const refused = await keyless.run('payouts', 'list');
     expect([refused.code, refused.errors]).toEqual([2, expect.stringContaining('disburse login')]);

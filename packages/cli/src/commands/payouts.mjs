@@ -19,6 +19,8 @@ export function withPayouts(program) {
     .description('List payouts, newest first.')
     .addOption(new Option('--status <status>', 'only payouts with this status').choices(STATUSES))
     .option('--user <id>', 'only payouts to this user')
+    .option('--external-id <id>', 'only payouts to the user of this external_id')
+    .option('--transaction-hash <hash>', 'only payouts for this transaction')
     .option('--from <day>', 'only payouts reported from this day on, as YYYY-MM-DD in UTC')
     .option('--to <day>', 'and up to the end of this one')
     .option('--limit <n>', 'at most this many', wholeNumber(1, 1_000_000), 20)
@@ -34,8 +36,13 @@ export function withPayouts(program) {
 }
 
 async function listPayouts(options) {
-  const { status, user: user_id, from: created_from, to: created_to, limit, json } = options;
-  const filter = { status, user_id, created_from, created_to, page_size: Math.min(limit, 100) };
+  const { status, limit, json } = options;
+  const { externalId: external_id, transactionHash: transaction_hash, user: user_id } = options;
+  const { from: created_from, to: created_to } = options;
+  const filter = {
+    ...{ status, user_id, external_id, transaction_hash, created_from, created_to },
+    page_size: Math.min(limit, 100),
+  };
   const query = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
   const access = await accessOf(options);
   let count = 0;

@@ -89,8 +89,7 @@ async function receivePayout({ merchant, set: { user_id, amount = '12.50', custo
 async function failPayout({ merchant, set: { user_id, amount = '12.50', ...rest } }) {
   const user = await payee(merchant, user_id);
   const { transaction_hash = `0x${randomBytes(32).toString('hex')}`, custom_metadata } = rest;
-  const expire = ({ id }) =>
-    merchant.api.POST('/merchants/v1/sandbox/payouts/{id}/expire', { params: { path: { id } } });
+  const expire = ({ id }) => merchant.sandbox.expirePayout(id);
   return reportedPayout(merchant, user, { amount, transaction_hash, custom_metadata }, 'expired', expire);
 }
 
