@@ -14,7 +14,7 @@ try {
   if (!existsSync(CLIENT)) await build();
   process.env.DATA_DIR = dataDir();
   const { runListen } = await import('../packages/cli/src/main.mjs');
-  await runListen('npm run webhooks:listen --', process.argv.slice(2));
+  await runListen('npm run', 'webhooks:listen', process.argv.slice(2));
 } catch (error) {
   // Every failure is 1 here, as it was before there was a command line.
   complain(error.exitCode === undefined ? error : new Problem(error.message));

@@ -17,17 +17,18 @@ export async function main(argv) {
   }
 }
 
-/** Runs `listen` alone under another name; rejects with what went wrong, in words. */
-export async function runListen(name, argv) {
-  const command = withListen(new Command(), name)
+/** Runs `listen` alone, as `<program> <name> -- [options]`; rejects with what went wrong, in words. */
+export async function runListen(program, name, argv) {
+  const typed = `${program} ${name} --`;
+  const command = withListen(new Command(program), typed)
     .configureOutput({ outputError: () => undefined })
     .exitOverride()
-    .name(name.replace(/ --$/, ''))
+    .name(name)
     .usage('-- [options]');
   try {
     await command.parseAsync(argv, { from: 'user' });
   } catch (error) {
-    const problem = inWords(asUsage(error, name));
+    const problem = inWords(asUsage(error, typed));
     if (problem !== null) throw problem;
   }
 }

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { onTestApp } from '../../support/app.js';
@@ -114,6 +114,37 @@ describe('disburse', () => {
       portal_sessions: { status: string }[];
     }>();
     expect(sessions.portal_sessions.map(({ status }) => status)).not.toContain('active');
+  });
+
+  it('logs tail continues after an outage of the service, and ends with the session', async () => {
+    const portal = await TestReceiver.start();
+    const requestOf = (request_id: string): object => ({
+      ...{ request_id, at: new Date().toISOString(), method: 'GET', path: '/merchants/v1/payouts' },
+      ...{ status: 200, duration_ms: 3, refusal: null },
+    });
+    const responses: readonly [number, object][] = [
+      [200, { requests: [requestOf('first')], next_cursor: null }],
+      [503, { title: 'Service Unavailable', detail: 'The service is starting' }],
+      [503, { title: 'Service Unavailable', detail: 'The service is starting' }],
+      [200, { requests: [requestOf('second'), requestOf('first')], next_cursor: null }],
+      [401, { title: 'Invalid session', detail: 'The session has ended' }],
+    ];
+    portal.behavior = (response) => {
+      const [status, body] = responses[Math.min(portal.received.length, responses.length) - 1]!;
+      response.writeHead(status).end(JSON.stringify(body));
+    };
+    const config = specFolder('config');
+    mkdirSync(join(config, 'disburse'));
+    const session = { portalUrl: portal.url, cookie: 'session=x' };
+    writeFileSync(join(config, 'disburse', 'session.json'), JSON.stringify(session));
+    const run = await keyless
+      .with({ XDG_CONFIG_HOME: config })
+      .run('logs', 'tail', '--every', '10ms', '--json');
+    expect(run.lines().map(({ request_id }) => request_id)).toEqual(['first', 'second']);
+    expect(run.errors.match(/The service is starting/g)).toHaveLength(1);
+    expect(run.errors).toContain('The service responds again.');
+    expect([run.code, run.errors]).toEqual([1, expect.stringContaining('The session has ended')]);
+    await portal.stop();
   });
 
   it('open prints a link that opens the portal', async () => {
