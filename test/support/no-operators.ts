@@ -4,14 +4,14 @@ import { AdminCallers } from '../../src/platform/http/admin/admin-controller.js'
 import { PortalCallers } from '../../src/platform/http/admin/portal-controller.js';
 import { KeyedRequests } from '../../src/platform/http/keyed-requests.js';
 import { MERCHANT_DIRECTORY } from '../../src/platform/http/merchant-directory.js';
-import { AccessRecords } from '../../src/platform/operations/access-records.js';
+import { OperatorLookups } from '../../src/platform/operations/operator-lookups.js';
 import { Operations } from '../../src/platform/operations/operations.js';
 
 const ABSENT = [
   AdminCallers,
   PortalCallers,
   Operations,
-  AccessRecords,
+  OperatorLookups,
   AdminUsers,
   OnboardingProgress,
   KeyedRequests,

@@ -1,6 +1,6 @@
 import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
-import { KeyOwners } from '../../platform/operations/key-owners.js';
+import { OperatorDirectory } from '../../platform/operations/operator-directory.js';
 import { AdminCallers } from '../../platform/http/admin/admin-controller.js';
 import { Authentications } from '../../platform/http/authentication.js';
 import {
@@ -34,7 +34,7 @@ import {
   RevokeExchangeSecretHandler,
   SetExchangeKeyPageHandler,
 } from './application/exchange-key-commands.js';
-import { AdminKeyOwners } from './application/key-owners.js';
+import { StoredOperators } from './application/operator-directory.js';
 import { EXCHANGE_KEY_DIRECTORY, KnownCredentials } from './application/known-credentials.js';
 import { AdminKeyDirectory } from './application/known-admin-keys.js';
 import {
@@ -65,10 +65,10 @@ import {
 import { adminScheme } from './http/admin/admin-scheme.js';
 import { AdminCredentials } from './http/admin/admin-credentials.js';
 import { AdminMerchants } from './http/admin/admin-merchants.js';
-import { CredentialsController } from './http/admin/credentials.controller.js';
-import { MerchantsController } from './http/admin/merchants.controller.js';
-import { OperatorsController } from './http/admin/operators.controller.js';
-import { WhoamiController } from './http/admin/whoami.controller.js';
+import { AdminCredentialsController } from './http/admin/credentials.controller.js';
+import { AdminMerchantsController } from './http/admin/merchants.controller.js';
+import { AdminOperatorsController } from './http/admin/operators.controller.js';
+import { AdminWhoamiController } from './http/admin/whoami.controller.js';
 import { merchantScheme } from './http/merchant-scheme.js';
 import { PortalKeys } from './application/portal-keys.js';
 import { PortalKeysController } from './http/portal/keys.controller.js';
@@ -123,7 +123,7 @@ import { accessSearches } from './views/search.js';
     DirectoryView,
     OperatorsView,
     AdminKeyDirectory,
-    { provide: KeyOwners, useClass: AdminKeyOwners },
+    { provide: OperatorDirectory, useClass: StoredOperators },
     KnownCredentials,
     {
       provide: MERCHANT_DIRECTORY,
@@ -138,7 +138,7 @@ import { accessSearches } from './views/search.js';
   ],
   exports: [
     CredentialSecrets,
-    KeyOwners,
+    OperatorDirectory,
     AccessCommands,
     MERCHANT_DIRECTORY,
     EXCHANGE_KEY_DIRECTORY,
@@ -154,10 +154,10 @@ class CredentialsModule {}
 @Module({
   imports: [CredentialsModule, ConsoleModule, RequestLogModule, PortalModule],
   controllers: [
-    WhoamiController,
-    MerchantsController,
-    CredentialsController,
-    OperatorsController,
+    AdminWhoamiController,
+    AdminMerchantsController,
+    AdminCredentialsController,
+    AdminOperatorsController,
     PortalKeysController,
   ],
   providers: [

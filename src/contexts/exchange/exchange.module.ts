@@ -35,9 +35,9 @@ import { ExchangeProviders } from './application/exchange-providers.js';
 import { Quotes } from './application/quotes.js';
 import { RecordRefundHandler } from './application/record-refund.js';
 import { SignedLinks } from './application/signed-links.js';
-import { OrderLog } from './application/order-log.js';
+import { OrderEventLogger } from './application/order-log.js';
 import { OPEN_ORDERS, watchSaga } from './application/watch-saga.js';
-import { ORDER_EVENTS, PERSONAL_FIELDS } from './domain/order-events.js';
+import { PERSONAL_FIELDS } from './domain/order-events.js';
 import { acrossOrders, orderHistory } from './domain/history.js';
 import { AdminOrdersController } from './http/admin/orders.controller.js';
 import { exchangeListScheme, exchangeScheme } from './http/api-scheme.js';
@@ -125,7 +125,7 @@ const providers = [
     CancelOrderHandler,
     RefreshOrderHandler,
     OrderPoller,
-    OrderLog,
+    OrderEventLogger,
     WatchWorker,
     WatchGauge,
     ComplianceNotices,
@@ -138,7 +138,7 @@ const providers = [
     TestPayments,
     PayLinks,
     PayerGuard,
-    provideSaga([OrderLog, WatchWorker], (log: OrderLog, worker: WatchWorker) =>
+    provideSaga([OrderEventLogger, WatchWorker], (log: OrderEventLogger, worker: WatchWorker) =>
       watchSaga((events) => {
         log.record(events);
         worker.work.wake();
@@ -177,7 +177,6 @@ export const exchange = defineContext({
       providers: [FailSandboxOrderHandler],
     }),
   }),
-  events: ORDER_EVENTS,
   histories: [orderHistory],
   logRules: [acrossOrders],
   checks: [{ name: OPEN_ORDERS.name, of: (tables) => new WorkListCheck(OPEN_ORDERS, tables) }],

@@ -30,7 +30,6 @@ import { stepsSaga, StepsWorker } from './application/steps-worker.js';
 import { OnboardingProgress } from '../users/contract.js';
 import { ONBOARDING_OPERATIONS } from './application/user-operations.js';
 import { UserProgress } from './application/user-progress.js';
-import { ONBOARDING_EVENTS } from './domain/onboarding.js';
 import { AdminOnboardingsController } from './http/admin/onboardings.controller.js';
 import { SandboxOnboardingController } from './http/sandbox-onboarding.controller.js';
 import { IdentityCallbacksController } from './http/widget/identity-callbacks.controller.js';
@@ -114,7 +113,6 @@ class OnboardingModule {
 export const onboarding = defineContext({
   name: 'onboarding',
   module: (config) => OnboardingModule.of(config),
-  events: ONBOARDING_EVENTS,
   histories: [onboardingHistory],
   sealed: {
     'onboarding.details_confirmed.v1': {

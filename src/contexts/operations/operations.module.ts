@@ -2,11 +2,11 @@ import { Global, Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
 import { Operations } from '../../platform/operations/operations.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
-import { AccessRecords } from '../../platform/operations/access-records.js';
+import { OperatorLookups } from '../../platform/operations/operator-lookups.js';
 import { OperationDecisions } from './application/decide-operation.js';
 import { Definitions } from './application/definitions.js';
 import { Execution } from './application/execution.js';
-import { OperationLog } from './application/operation-log.js';
+import { OperationStreams } from './application/operation-log.js';
 import { OperationGauge } from './application/operation-gauge.js';
 import { RequestedOperations } from './application/request-operation.js';
 import { ImmediateRebuilds, Rebuilds, ScheduledRebuilds } from '../../platform/projections/rebuilds.js';
@@ -14,10 +14,10 @@ import { systemOperations } from './application/system-operations.js';
 import { settlingSaga, SettlingWorker } from './application/settling.js';
 import { Subjects } from './application/subjects.js';
 import { operationHistory } from './domain/history.js';
-import { OperationsController } from './http/admin/operations.controller.js';
+import { AdminOperationsController } from './http/admin/operations.controller.js';
 import { Operations1795000000980 } from './migrations/1795000000980-operations.js';
 import { PortalLookupsController } from './http/portal/lookups.controller.js';
-import { StoredAccessRecords } from './store/access-records.js';
+import { LookupTable } from './store/lookup-table.js';
 import { LookupsView } from './views/lookups.js';
 import { operationViews } from './views/operation-projection.js';
 import { OperationRow } from './views/operation-row.js';
@@ -32,12 +32,12 @@ import { operationSearch } from './views/search.js';
   providers: [
     Definitions,
     Execution,
-    OperationLog,
+    OperationStreams,
     Subjects,
     RequestedOperations,
     { provide: Operations, useExisting: RequestedOperations },
   ],
-  exports: [Operations, Definitions, Execution, OperationLog],
+  exports: [Operations, Definitions, Execution, OperationStreams],
 })
 class RequestedOperationsModule {}
 
@@ -48,12 +48,12 @@ class RequestedOperationsModule {}
   providers: [
     OperationDecisions,
     OperationsView,
-    StoredAccessRecords,
-    { provide: AccessRecords, useExisting: StoredAccessRecords },
+    LookupTable,
+    { provide: OperatorLookups, useExisting: LookupTable },
     ImmediateRebuilds,
     { provide: Rebuilds, useExisting: ImmediateRebuilds },
   ],
-  exports: [RequestedOperationsModule, AccessRecords, Rebuilds, ImmediateRebuilds],
+  exports: [RequestedOperationsModule, OperatorLookups, Rebuilds, ImmediateRebuilds],
 })
 class OperationsCliModule {}
 
@@ -61,14 +61,14 @@ class OperationsCliModule {}
 @Global()
 @Module({
   imports: [RequestedOperationsModule, SystemModule],
-  controllers: [OperationsController, PortalLookupsController],
+  controllers: [AdminOperationsController, PortalLookupsController],
   providers: [
     OperationDecisions,
     OperationsView,
     OperationGauge,
     LookupsView,
-    StoredAccessRecords,
-    { provide: AccessRecords, useExisting: StoredAccessRecords },
+    LookupTable,
+    { provide: OperatorLookups, useExisting: LookupTable },
     SettlingWorker,
     provideSaga([SettlingWorker, Definitions], ({ work }: SettlingWorker, definitions: Definitions) =>
       settlingSaga(definitions, () => work.wake()),
@@ -76,7 +76,7 @@ class OperationsCliModule {}
     ScheduledRebuilds,
     { provide: Rebuilds, useExisting: ScheduledRebuilds },
   ],
-  exports: [Rebuilds, AccessRecords, LookupsView, OperationsView],
+  exports: [Rebuilds, OperatorLookups, LookupsView, OperationsView],
 })
 class OperationsModule {}
 

@@ -2,8 +2,8 @@ import { Module } from '@nestjs/common';
 import { GlobalSearch } from './application/global-search.js';
 import { Heartbeat } from './application/heartbeat.js';
 import { SystemStatus } from './application/system-status.js';
-import { SearchController } from './http/admin/search.controller.js';
-import { SystemController } from './http/admin/system.controller.js';
+import { AdminSearchController } from './http/admin/search.controller.js';
+import { AdminSystemController } from './http/admin/system.controller.js';
 import { DueItems } from './store/due-items.js';
 import { Processes } from './store/processes.js';
 
@@ -14,7 +14,7 @@ export const SYSTEM_TAGS = {
 
 /** The state of the service, and the search across contexts, for operators. */
 @Module({
-  controllers: [SystemController, SearchController],
+  controllers: [AdminSystemController, AdminSearchController],
   providers: [Processes, DueItems, Heartbeat, SystemStatus, GlobalSearch],
 })
 export class SystemModule {}

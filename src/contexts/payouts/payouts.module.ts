@@ -5,7 +5,8 @@ import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { ExpireSandboxPayoutHandler } from './application/expire-sandbox-payout.js';
 import { ExpirePayoutHandler, ReceivePayoutHandler } from './application/payout-outcomes.js';
 import { CHAIN_READER, type ChainReader } from './application/ports.js';
-import { PayeeCache, ReportPayoutHandler } from './application/report-payout.js';
+import { PayeeCache } from './application/payee-cache.js';
+import { ReportPayoutHandler } from './application/report-payout.js';
 import { verificationSaga, verificationTables } from './application/verification-saga.js';
 import { VerificationRowCheck } from './application/verification-row-check.js';
 import { VerificationRound } from './application/verification-round.js';
@@ -20,7 +21,6 @@ import { DeactivationWorker, SettleDeactivationHandler } from './application/dea
 import { Deactivations } from './store/deactivations.js';
 import { EVENT_STORE, type EventStore } from '../../platform/event-store/port.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
-import { PAYOUT_EVENTS, PAYOUT_INTENDED } from './contract.js';
 import { AdminPayoutsController } from './http/admin/payouts.controller.js';
 import { PayoutExport } from './http/payout-export.js';
 import { SandboxPayoutsController } from './http/sandbox-payouts.controller.js';
@@ -48,7 +48,7 @@ class ChainModule {}
 
 /** What the checks of payouts found; programs need nothing else of their verification. */
 @Module({ providers: [ChecksView, StuckPayouts], exports: [ChecksView, StuckPayouts] })
-class PayoutChecksModule {}
+class PayoutDiagnosticsModule {}
 
 /** Deactivations of users wait for their payouts. Separate, because operators need it without the rest of payouts. */
 @Module({
@@ -65,7 +65,7 @@ class DeactivationsModule {}
 
 /** Payouts: reported by merchants, verified on the chain, received or expired; and what they add up to. */
 @Module({
-  imports: [DeactivationsModule, ChainModule, PayoutChecksModule],
+  imports: [DeactivationsModule, ChainModule, PayoutDiagnosticsModule],
   controllers: [PayoutsController, BalanceController, AdminPayoutsController, PortalPayoutsController],
   providers: [
     ReportPayoutHandler,
@@ -97,7 +97,7 @@ class PayoutsModule implements OnModuleInit {
   }
 }
 
-@Module({ imports: [DeactivationsModule, ChainModule, PayoutChecksModule] })
+@Module({ imports: [DeactivationsModule, ChainModule, PayoutDiagnosticsModule] })
 class PayoutsCliModule {}
 
 export const payouts = defineContext({
@@ -109,7 +109,6 @@ export const payouts = defineContext({
       providers: [ExpireSandboxPayoutHandler],
     }),
   }),
-  events: [...PAYOUT_EVENTS, PAYOUT_INTENDED],
   histories: [payoutHistory, intentHistory],
   readModels: [payoutViews],
   entities: [ListedPayoutRow],

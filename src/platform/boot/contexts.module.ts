@@ -57,7 +57,9 @@ export interface Boot {
 /** Throws an error that names what is missing: without this check the service would fail later, at its first use. */
 export function checkBoot(boot: Boot): void {
   const { contexts, events, subscriptions } = boot;
-  for (const { name, upcasts = {}, publishes = {}, events: own = [] } of contexts) {
+  for (const context of contexts) {
+    const { name, upcasts = {}, publishes = {} } = context;
+    const own = eventsOf(context).map(({ type }) => type);
     const later = Object.values(upcasts).find((upcast) => upcast && !events.find(upcast.to));
     if (later) throw new Error(`${name} upcasts to ${later.to}, an event type without an owner`);
     const foreign = Object.keys(publishes).find((type) => !own.includes(type));

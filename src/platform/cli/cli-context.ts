@@ -4,7 +4,7 @@ import { DomainError } from '../../kernel/domain-error.js';
 import { isUuid } from '../../kernel/ids.js';
 import type { Config } from '../config/config.js';
 import type { Context } from '../context.js';
-import { AccessRecords } from '../operations/access-records.js';
+import { OperatorLookups } from '../operations/operator-lookups.js';
 import type { Migration } from '../postgres/migrate.js';
 import { requesterOf } from './requester.js';
 
@@ -75,7 +75,7 @@ async function recordAccess(
   { subject, merchantIds }: DisplayedData,
 ): Promise<void> {
   const reader = await requesterOf(context, cli);
-  await context.get(AccessRecords, { strict: false }).record(reader, merchantIds, subject);
+  await context.get(OperatorLookups, { strict: false }).record(reader, merchantIds, subject);
 }
 
 /** The id in lower case. Throws `not_found`, as the thing of this title, for what is no id. */

@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { DomainError } from '../../kernel/domain-error.js';
-import { KeyOwners } from '../operations/key-owners.js';
+import { OperatorDirectory } from '../operations/operator-directory.js';
 import { SHELL, type Requester } from '../operations/operations.js';
 import type { CliContext } from './cli-context.js';
 
@@ -9,9 +9,9 @@ export async function requesterOf(
   context: INestApplicationContext,
   cli: Pick<CliContext, 'adminKey'>,
 ): Promise<Requester> {
-  const holders = context.get(KeyOwners, { strict: false });
-  if (cli.adminKey === null) return { ...SHELL, scopes: holders.allScopes };
-  const person = await holders.personOf(cli.adminKey);
+  const operators = context.get(OperatorDirectory, { strict: false });
+  if (cli.adminKey === null) return { ...SHELL, scopes: operators.allScopes };
+  const person = await operators.personOf(cli.adminKey);
   if (person === null) throw new DomainError('forbidden', 'DISBURSE_ADMIN_KEY is not a valid admin key');
   return person;
 }

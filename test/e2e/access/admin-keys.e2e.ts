@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
-import { KeyOwners } from '../../../src/platform/operations/key-owners.js';
+import { OperatorDirectory } from '../../../src/platform/operations/operator-directory.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
@@ -29,7 +29,7 @@ describe('an admin key', () => {
     admin.post('/credentials', { name: 'server', reason, ...body }, { idempotencyKey });
   const idOf = async (client: AdminClient): Promise<string> =>
     (await client.get('/whoami')).json<{ actor: { credential_id: string } }>().actor.credential_id;
-  const holderOf = (key: string) => app.app.get(KeyOwners, { strict: false }).personOf(key);
+  const holderOf = (key: string) => app.app.get(OperatorDirectory, { strict: false }).personOf(key);
 
   it('says when it was used last, and its revision stays', async () => {
     const client = await app.newAdmin();

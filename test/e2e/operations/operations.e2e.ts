@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { OperationLog } from '../../../src/contexts/operations/application/operation-log.js';
+import { OperationStreams } from '../../../src/contexts/operations/application/operation-log.js';
 import { LookupsView } from '../../../src/contexts/operations/contract.js';
-import { requestOf, requestOperation } from '../../../src/contexts/operations/domain/decisions.js';
-import { AccessRecords } from '../../../src/platform/operations/access-records.js';
+import { requestedFacts, requestOperation } from '../../../src/contexts/operations/domain/decisions.js';
+import { OperatorLookups } from '../../../src/platform/operations/operator-lookups.js';
 import { SHELL, Operations, type OperationJson } from '../../../src/platform/operations/operations.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import { onTestApp } from '../../support/app.js';
@@ -174,7 +174,7 @@ describe('operations of operators', () => {
     const id = randomUUID();
     const type = nextType();
     await app.database.query(`insert into event_store.passing_types values ($1, 'spec', now())`, [type]);
-    const facts = requestOf(
+    const facts = requestedFacts(
       {
         operation_id: id,
         name: 'event_types.hold',
@@ -189,7 +189,9 @@ describe('operations of operators', () => {
       },
       { approvals: 'on' },
     );
-    await app.app.get(OperationLog, { strict: false }).record(id, (state) => requestOperation(facts, state));
+    await app.app
+      .get(OperationStreams, { strict: false })
+      .record(id, (state) => requestOperation(facts, state));
     await eventually(async () => (await listed(`status=executed&subject_id=${type}`)).length === 1);
     expect(await passing(type)).toEqual([]);
   });
@@ -223,7 +225,7 @@ describe('operations of operators', () => {
 
   it('and reads of operators are listed for the merchant, the newest first', async () => {
     const merchantId = app.merchant.credentials.apiKey;
-    const accessRecords = app.app.get(AccessRecords, { strict: false });
+    const accessRecords = app.app.get(OperatorLookups, { strict: false });
     const view = app.app.get(LookupsView, { strict: false });
     const before = Date.now();
     await accessRecords.record(

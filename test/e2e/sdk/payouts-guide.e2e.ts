@@ -12,7 +12,7 @@ const BLOCKS = /^```(ts|text)\n([\s\S]*?)^```/gm;
 
 const app = onTestApp();
 
-/** In each text `…` stands for what differs from run to run. */
+/** `…` is for what differs from run to run. */
 function pattern(expected: string): RegExp {
   const parts = expected.split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`);

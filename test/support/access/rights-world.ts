@@ -24,7 +24,7 @@ import {
   RemovePasskey,
   RemovePasskeyHandler,
 } from '../../../src/contexts/access/application/operator-commands.js';
-import { AdminKeyOwners } from '../../../src/contexts/access/application/key-owners.js';
+import { StoredOperators } from '../../../src/contexts/access/application/operator-directory.js';
 import type { AdminKeyDirectory } from '../../../src/contexts/access/application/known-admin-keys.js';
 import { operatorOperations } from '../../../src/contexts/access/application/operator-operations.js';
 import {
@@ -103,7 +103,7 @@ export class RightsWorld {
       'claim.taken.v1',
       'claim.owner_abandoned.v1',
     ],
-    holders: (loop) => new AdminKeyOwners({} as AdminKeyDirectory, loop),
+    operators: (loop) => new StoredOperators({} as AdminKeyDirectory, loop),
     provide: (loop, clock) => commandsOn(loop, clock, this.persons),
     now: () => new Date(this.now),
   });

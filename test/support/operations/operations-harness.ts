@@ -2,7 +2,7 @@ import type { ModuleRef } from '@nestjs/core';
 import { OperationDecisions } from '../../../src/contexts/operations/application/decide-operation.js';
 import { Definitions } from '../../../src/contexts/operations/application/definitions.js';
 import { Execution } from '../../../src/contexts/operations/application/execution.js';
-import { OperationLog } from '../../../src/contexts/operations/application/operation-log.js';
+import { OperationStreams } from '../../../src/contexts/operations/application/operation-log.js';
 import { RequestedOperations } from '../../../src/contexts/operations/application/request-operation.js';
 import { SettlingWorker } from '../../../src/contexts/operations/application/settling.js';
 import { Subjects } from '../../../src/contexts/operations/application/subjects.js';
@@ -15,7 +15,7 @@ import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
 import type { EventStore } from '../../../src/platform/event-store/port.js';
-import type { KeyOwners } from '../../../src/platform/operations/key-owners.js';
+import type { OperatorDirectory } from '../../../src/platform/operations/operator-directory.js';
 import {
   defineOperation,
   type OperationDefinition,
@@ -48,7 +48,7 @@ export interface BenchOptions {
   /** What these definitions get, by its token. */
   readonly provide?: (loop: CommandLoop, clock: Clock) => ReadonlyMap<unknown, unknown>;
   /** What persons may do at a decision; all where absent. */
-  readonly holders?: (loop: CommandLoop) => Pick<KeyOwners, 'scopesOf'>;
+  readonly operators?: (loop: CommandLoop) => Pick<OperatorDirectory, 'scopesOf'>;
   /** Called before and after a lamp is switched by an operation. */
   readonly around?: (place: 'before' | 'after', id: string) => Promise<void> | void;
 }
@@ -62,7 +62,7 @@ export function operationsOn({
   definitions = [],
   events = [],
   provide = () => new Map(),
-  holders = () => ({ scopesOf: async () => ({ has: () => true }) as unknown as ReadonlySet<string> }),
+  operators = () => ({ scopesOf: async () => ({ has: () => true }) as unknown as ReadonlySet<string> }),
   around = () => undefined,
 }: BenchOptions = {}) {
   const registry = new EventRegistry();
@@ -113,7 +113,7 @@ export function operationsOn({
   const database = { query: async () => [{ now: databaseNow() }] } as unknown as Database;
   const clockCheck = new ClockCheck({ maxClockSkewSeconds: 30 }, clock, database);
   const subjects = new Subjects(store);
-  const log = new OperationLog(loop);
+  const log = new OperationStreams(loop);
   const execution = new Execution(log, all, subjects, clock);
   const operations = new RequestedOperations(
     all,
@@ -124,7 +124,7 @@ export function operationsOn({
     { operationsApprovals: approvals },
     clockCheck,
   );
-  const people = holders(loop) as KeyOwners;
+  const people = operators(loop) as OperatorDirectory;
   const decisions = new OperationDecisions(log, all, execution, people, clock, clockCheck);
   const worker = new SettlingWorker({} as WorkItems, log, execution, decisions, clock, clockCheck);
   return { store, loop, log, operations, decisions, worker, execution, clock, switchLamp };

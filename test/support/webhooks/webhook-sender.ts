@@ -8,7 +8,7 @@ import { KeyRing, masterKeysOf } from '../../../src/platform/sealing/key-ring.js
 import { Log } from '../../../src/platform/telemetry/logger.js';
 import { HttpReceivers, ReceiverHosts } from '../../../src/contexts/webhooks/adapters/http-receivers.js';
 import { AutomaticDisabling } from '../../../src/contexts/webhooks/application/automatic-disabling.js';
-import { AttemptLog } from '../../../src/contexts/webhooks/application/delivering/attempt-log.js';
+import { AttemptLogger } from '../../../src/contexts/webhooks/application/delivering/attempt-log.js';
 import { DeliverySender } from '../../../src/contexts/webhooks/application/delivering/delivery-sender.js';
 import {
   LANE_QUEUE,
@@ -35,7 +35,7 @@ const sender = new DeliverySender(
   { find: async () => null },
   schedule,
   new SigningSecrets((await KeyRing.open(database, masterKeysOf(config))).sealer),
-  new AttemptLog(log),
+  new AttemptLogger(log),
   new AutomaticDisabling(
     new FailingEndpoints(database, systemClock, config),
     {} as CommandLoop,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { facts, received, recordedOf, deposit } from '../../../../test/support/exchange/order-fixtures.js';
-import { OrderLog } from './order-log.js';
+import { OrderEventLogger } from './order-log.js';
 
 describe('the log of orders', () => {
   it('logs each event, without the user of the order and its payout address', () => {
     const lines: [string, object][] = [];
-    const log = new OrderLog({
+    const log = new OrderEventLogger({
       wideLog: (message: string, fields: object) => lines.push([message, fields]),
     } as never);
     const personal = {

@@ -26,7 +26,7 @@ const LOGGED = [
 
 /** Logs and counts every event of an order. */
 @Injectable()
-export class OrderLog {
+export class OrderEventLogger {
   constructor(private readonly log: Log) {}
 
   record(events: readonly RecordedEvent[]): void {

@@ -6,7 +6,6 @@ import {
   switchRequest,
 } from '../../../../test/support/operations/operations-harness.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { newId } from '../../../kernel/ids.js';
 import { defineOperation } from '../../../platform/operations/operation-definition.js';
 import type { OperationRequest } from '../../../platform/operations/operations.js';
 
@@ -64,7 +63,7 @@ describe('the second person of an operation', () => {
     ['has another role', new Set<string>(), 'The scope merchants:write is missing'],
   ])('decides on nothing where they are no more what their key says: %s', async (_, scopes, message) => {
     const scopesOf = async (id: string) => (id === 'bob' ? scopes : new Set(['merchants:write']));
-    const { decisions, id, lamps, statusNow } = await pending({ holders: () => ({ scopesOf }) });
+    const { decisions, id, lamps, statusNow } = await pending({ operators: () => ({ scopesOf }) });
     for (const decision of ['approve', 'reject'] as const)
       await expect(decisions[decision](id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
         code: 'forbidden',
@@ -78,7 +77,7 @@ describe('the second person of an operation', () => {
     ['has another role', new Set<string>()],
   ])('approves in vain what a person requested who %s since: the operation failed', async (_, scopes) => {
     const scopesOf = async (id: string) => (id === 'ada' ? scopes : new Set(['merchants:write']));
-    const { decisions, id, lamps, log } = await pending({ holders: () => ({ scopesOf }) });
+    const { decisions, id, lamps, log } = await pending({ operators: () => ({ scopesOf }) });
     await expect(decisions.approve(id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
       code: 'invalid_transition',
     });
@@ -232,56 +231,6 @@ describe('a process whose clock is wrong', () => {
     });
     await expect(wrong.worker.settle(id)).rejects.toMatchObject({ code: 'unavailable' });
     expect(await statusNow()).toBe('approved');
-  });
-});
-
-describe('what is prepared for an operation', () => {
-  const trace: string[] = [];
-  const keys = defineOperation({
-    name: 'keys.issue',
-    scope: 'merchants:write',
-    subject: 'lamp',
-    streams: (id) => [`lamp-${id}`],
-    secondPerson: 'before',
-    prepare: async ({ id }) => {
-      trace.push(`prepared ${id}`);
-      return { secret: `secret of ${id}` };
-    },
-    discard: async ({ id }) => void trace.push(`discarded ${id}`),
-    execute: async ({ id }) => void trace.push(`executed ${id}`),
-  });
-
-  it.each([
-    ['rejected', 'bob'],
-    ['withdrawn', 'ada'],
-  ])('is discarded where it is %s', async (status, who) => {
-    const { decisions, id, statusNow } = await pending({ definitions: [keys] }, { name: 'keys.issue' });
-    const { operation } = await decisions.reject(id, requesterOf(who), 'no');
-    expect([operation.status, await statusNow()]).toEqual([status, status]);
-    expect(trace.splice(0)).toEqual([`prepared ${id}`, `discarded ${id}`]);
-  });
-
-  it('fails the operation where it is refused', async () => {
-    const refusal = DomainError.invalid({ expires_at: ['must be in the future'] });
-    const refused = { ...keys, prepare: () => Promise.reject(refusal) };
-    const { operations, log } = operationsOn({ definitions: [refused] });
-    const id = newId();
-    const idempotency = { id: () => id };
-    const request = switchRequest({
-      name: 'keys.issue',
-      subject: { id: 'lamp', revision: null },
-      idempotency,
-    });
-    await expect(operations.request(request)).rejects.toBe(refusal);
-    const { state } = await log.load(id);
-    expect(state).toMatchObject({ phase: 'failed', failure: { code: 'validation_failed' } });
-    trace.length = 0;
-  });
-
-  it('is in the response of the request, and kept where it is approved', async () => {
-    const { decisions, id } = await pending({ definitions: [keys] }, { name: 'keys.issue' });
-    await decisions.approve(id, requesterOf('bob'), 'checked');
-    expect(trace.splice(0)).toEqual([`prepared ${id}`, `executed ${id}`]);
   });
 });
 

@@ -3,7 +3,7 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
 import { failpoint } from '../../../platform/failpoints.js';
-import { KeyOwners } from '../../../platform/operations/key-owners.js';
+import { OperatorDirectory } from '../../../platform/operations/operator-directory.js';
 import type { OperationOutcome, Requester } from '../../../platform/operations/operations.js';
 import { requireScopes } from '../../../platform/operations/scopes.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
@@ -13,7 +13,7 @@ import { existingOperation, type ExistingOperation, type OperationState } from '
 import { operationJson } from '../views/operation-json.js';
 import { Definitions } from './definitions.js';
 import { Execution } from './execution.js';
-import { OperationLog } from './operation-log.js';
+import { OperationStreams } from './operation-log.js';
 import { personOf, requireMerchantInReach } from './request-operation.js';
 
 type Decide = (decision: DecisionFacts, state: OperationState) => readonly OperationEvent[];
@@ -22,10 +22,10 @@ type Decide = (decision: DecisionFacts, state: OperationState) => readonly Opera
 @Injectable()
 export class OperationDecisions {
   constructor(
-    private readonly log: OperationLog,
+    private readonly log: OperationStreams,
     private readonly definitions: Definitions,
     private readonly execution: Execution,
-    private readonly holders: KeyOwners,
+    private readonly operators: OperatorDirectory,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly clockCheck: ClockCheck,
   ) {}
@@ -113,7 +113,7 @@ export class OperationDecisions {
   /** Why the person may not do what needs these scopes; null where they may. By the events: keys and sessions are read late. */
   private async lostBy(operatorId: string | null, scopes: readonly string[]): Promise<string | null> {
     if (operatorId === null) return null;
-    const now = await this.holders.scopesOf(operatorId);
+    const now = await this.operators.scopesOf(operatorId);
     if (now === null) return 'The operator is disabled';
     const missing = scopes.find((scope) => !now.has(scope));
     return missing === undefined ? null : `The scope ${missing} is missing`;

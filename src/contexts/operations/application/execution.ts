@@ -15,7 +15,7 @@ import type { Change, Requested } from '../domain/operation-events.js';
 import { existingOperation, isUnfinished, operation, type ExistingOperation } from '../domain/operation.js';
 import { operationJson } from '../views/operation-json.js';
 import { Definitions, runningOperation } from './definitions.js';
-import { OperationLog } from './operation-log.js';
+import { OperationStreams } from './operation-log.js';
 import { Subjects } from './subjects.js';
 
 /** The subject is no longer at the revision of the operation. */
@@ -28,7 +28,7 @@ const TRANSIENT: readonly DomainError['code'][] = ['unavailable', 'rate_limited'
 @Injectable()
 export class Execution {
   constructor(
-    private readonly log: OperationLog,
+    private readonly log: OperationStreams,
     private readonly definitions: Definitions,
     private readonly subjects: Subjects,
     @Inject(CLOCK) private readonly clock: Clock,

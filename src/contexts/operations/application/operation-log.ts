@@ -6,7 +6,7 @@ import { operation, type OperationState } from '../domain/operation.js';
 
 /** The streams of operations. */
 @Injectable()
-export class OperationLog {
+export class OperationStreams {
   constructor(private readonly loop: CommandLoop) {}
 
   load(id: string) {

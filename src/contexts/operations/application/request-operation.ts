@@ -16,13 +16,13 @@ import {
   type OperationRequest,
   type Requester,
 } from '../../../platform/operations/operations.js';
-import { requestOf, requestOperation } from '../domain/decisions.js';
+import { requestedFacts, requestOperation } from '../domain/decisions.js';
 import type { PersonFacts, Requested } from '../domain/operation-events.js';
 import { existingOperation, type ExistingOperation } from '../domain/operation.js';
 import { operationJson } from '../views/operation-json.js';
 import { Definitions } from './definitions.js';
 import { Execution } from './execution.js';
-import { OperationLog } from './operation-log.js';
+import { OperationStreams } from './operation-log.js';
 import { Subjects } from './subjects.js';
 
 /** Records and executes what operators request (admin-api.md 4). */
@@ -31,7 +31,7 @@ export class RequestedOperations extends Operations {
   constructor(
     private readonly definitions: Definitions,
     private readonly subjects: Subjects,
-    private readonly log: OperationLog,
+    private readonly log: OperationStreams,
     private readonly execution: Execution,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'operationsApprovals'>,
@@ -105,7 +105,7 @@ export class RequestedOperations extends Operations {
     const { secondPerson = null } = definition;
     const second =
       typeof secondPerson === 'function' ? await secondPerson(parameters, get, subject.id) : secondPerson;
-    return requestOf(
+    return requestedFacts(
       {
         operation_id: id,
         name,

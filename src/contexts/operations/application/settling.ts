@@ -15,7 +15,7 @@ import { existingOperation, isUnfinished } from '../domain/operation.js';
 import type { Definitions } from './definitions.js';
 import { OperationDecisions } from './decide-operation.js';
 import { Execution } from './execution.js';
-import { OperationLog } from './operation-log.js';
+import { OperationStreams } from './operation-log.js';
 
 /** The kind of work that ends what a process left: executions, lapses, and what is to be discarded. */
 const SETTLING = 'operations.settling';
@@ -33,7 +33,7 @@ export class SettlingWorker {
 
   constructor(
     items: WorkItems,
-    private readonly log: OperationLog,
+    private readonly log: OperationStreams,
     private readonly execution: Execution,
     private readonly decisions: OperationDecisions,
     @Inject(CLOCK) private readonly clock: Clock,

@@ -11,7 +11,7 @@ import {
 import { requesterOf } from '../../../platform/cli/requester.js';
 import { whyOf, withReason } from '../../../platform/cli/write.js';
 import { OperationDecisions } from '../application/decide-operation.js';
-import { OperationLog } from '../application/operation-log.js';
+import { OperationStreams } from '../application/operation-log.js';
 import { existingOperation } from '../domain/operation.js';
 import { operationJson } from '../views/operation-json.js';
 import { OperationsView } from '../views/operations.js';
@@ -45,7 +45,7 @@ export function operationProgram(program: Command, cli: CliContext): void {
     .description('show an operation; npm run audit -- explain operation ID leads to what it changed')
     .action(
       cliAction(cli, async (context, id) => {
-        const log = context.get(OperationLog, { strict: false });
+        const log = context.get(OperationStreams, { strict: false });
         const { state } = await log.load(parseId(id, 'Operation'));
         return displayed(operationJson(existingOperation(state)));
       }),

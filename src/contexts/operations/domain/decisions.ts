@@ -27,7 +27,7 @@ import {
 const EXPIRES_AFTER_MS = { before: 72 * HOUR_MS, after: 24 * HOUR_MS };
 
 /** The facts of a request: whether a second person is needed follows from the definition and the settings. */
-export function requestOf(
+export function requestedFacts(
   given: Omit<Requested, 'approval' | 'expires_at'>,
   { approvals }: { readonly approvals: 'on' | 'off' },
 ): Requested {

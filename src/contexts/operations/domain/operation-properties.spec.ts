@@ -9,7 +9,7 @@ import {
   recordExecuted,
   recordFailed,
   rejectOperation,
-  requestOf,
+  requestedFacts,
   requestOperation,
 } from './decisions.js';
 import { operationHistory } from './history.js';
@@ -63,7 +63,7 @@ it('whatever is decided in whichever order, an operation has one end, and none w
       fc.array(step, { maxLength: 12 }),
       (second, on, by, steps) => {
         let now = BEGIN;
-        const facts = requestOf(
+        const facts = requestedFacts(
           {
             operation_id: 'o1',
             name: 'users.erase',
@@ -110,7 +110,7 @@ it('whatever is decided in whichever order, an operation has one end, and none w
 it('an audit finds an operation that was executed without its approval, or twice', () => {
   const at = new Date(BEGIN).toISOString();
   const broken = (second: 'before' | null, ...types: ('executed' | 'approved')[]): (string | null)[] => {
-    const requested = requestOf(
+    const requested = requestedFacts(
       {
         operation_id: 'o1',
         name: 'users.erase',

@@ -7,7 +7,7 @@ import {
   recordExecuted,
   recordFailed,
   rejectOperation,
-  requestOf,
+  requestedFacts,
   requestOperation,
 } from './decisions.js';
 import type { DecisionFacts, OperationEvent, PersonFacts } from './operation-events.js';
@@ -28,7 +28,7 @@ const facts = (
   by: string | null = 'ada',
   approvals: 'on' | 'off' = 'on',
 ) =>
-  requestOf(
+  requestedFacts(
     {
       operation_id: 'o1',
       name: 'users.erase',

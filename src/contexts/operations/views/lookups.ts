@@ -3,7 +3,7 @@ import { CLOCK, type Clock, DAY_MS } from '../../../kernel/clock.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
 import type { KeysetPage } from '../../../platform/read-models/read-models.js';
-import { KEPT_DAYS } from '../store/access-records.js';
+import { KEPT_DAYS } from '../store/lookup-table.js';
 
 /** An operator read data of a merchant, or changed it (admin-api.md 6). */
 export interface LookupJson {

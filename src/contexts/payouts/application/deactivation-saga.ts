@@ -13,7 +13,7 @@ import {
   PAYOUT_REPORTED,
   type PayoutEvent,
   type PayoutIntent,
-} from '../contract.js';
+} from '../domain/payout-events.js';
 import type { UserEvent } from '../../users/contract.js';
 import { loadCounts, saveCounts, saveIntents, type UserCount } from '../store/deactivations.js';
 

@@ -6,7 +6,7 @@ import { Deactivations, type Deactivating } from '../store/deactivations.js';
 import { fence } from '../../../platform/event-store/claims.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { CompleteDeactivation, type UserChanged } from '../../users/contract.js';
-import { PAYOUT_CATEGORY } from '../contract.js';
+import { PAYOUT_CATEGORY } from '../domain/payout-events.js';
 
 const SWEEP_MS = 2000;
 const BATCH = 100;

@@ -6,10 +6,10 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { payout, receive, type SeenTransfer, expire } from '../domain/payout.js';
 
 /** `ended`: the payout had its outcome already. `used`: every one of the transfers confirmed another payout. */
-type Receipt = 'received' | 'ended' | 'used';
+type ReceiveOutcome = 'received' | 'ended' | 'used';
 
 /** The transfer of a payout was verified; any of `transfers`, which are all of one transaction, would confirm it. */
-export class ReceivePayout extends Command<Receipt> {
+export class ReceivePayout extends Command<ReceiveOutcome> {
   constructor(
     readonly payoutId: string,
     readonly chainId: number,
@@ -32,7 +32,7 @@ export class ReceivePayoutHandler implements ICommandHandler<ReceivePayout> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute(command: ReceivePayout): Promise<Receipt> {
+  async execute(command: ReceivePayout): Promise<ReceiveOutcome> {
     for (const evidence of command.transfers) {
       const at = timestamp(this.clock);
       try {
@@ -65,10 +65,10 @@ function transferClaim(chainId: number, hash: string, logIndex: number): Claim {
 }
 
 /** `ended`: the payout had its outcome already. `early`: its window is not over yet. */
-type Expiry = 'expired' | 'ended' | 'early';
+type ExpireOutcome = 'expired' | 'ended' | 'early';
 
 /** The window of a payout passed and a last check of the chain did not confirm it. */
-export class ExpirePayout extends Command<Expiry> {
+export class ExpirePayout extends Command<ExpireOutcome> {
   constructor(
     readonly payoutId: string,
     readonly reason: string,
@@ -84,7 +84,7 @@ export class ExpirePayoutHandler implements ICommandHandler<ExpirePayout> {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ payoutId, reason }: ExpirePayout): Promise<Expiry> {
+  async execute({ payoutId, reason }: ExpirePayout): Promise<ExpireOutcome> {
     const at = timestamp(this.clock);
     const { events, state } = await this.loop.execute(
       payout,

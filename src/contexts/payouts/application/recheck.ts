@@ -1,7 +1,7 @@
 import { waitForRetry } from '../../../platform/background/backoff.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
 import type { EventStore, RecordedEvent } from '../../../platform/event-store/port.js';
-import { comparableHash, PAYOUT_RECEIVED, type PayoutReceived } from '../contract.js';
+import { comparableHash, PAYOUT_RECEIVED, type PayoutReceived } from '../domain/payout-events.js';
 import { recheckOf, type Rechecked } from '../domain/rechecked.js';
 import type { Receipts } from '../store/receipts.js';
 import {

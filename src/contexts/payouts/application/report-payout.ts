@@ -1,16 +1,16 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { PayeeCache } from './payee-cache.js';
+import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { LRUCache } from 'lru-cache';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { type Loaded, PreconditionFailed } from '../../../platform/event-store/command-loop-types.js';
+import { PreconditionFailed } from '../../../platform/event-store/command-loop-types.js';
 import type { EventMetadata, StreamAppend } from '../../../platform/event-store/port.js';
 import { streamOf } from '../../../kernel/aggregate.js';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
-import { isUuid, newId } from '../../../kernel/ids.js';
+import { newId } from '../../../kernel/ids.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { withIdempotencyKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
-import { payee, type Payee } from '../../users/contract.js';
-import { PAYOUT_INTENDED, type PayoutFacts } from '../contract.js';
+import { payee } from '../../users/contract.js';
+import { PAYOUT_INTENDED, type PayoutFacts } from '../domain/payout-events.js';
 import { payout, report } from '../domain/payout.js';
 import { responseTo } from '../domain/payout-json.js';
 
@@ -23,36 +23,6 @@ interface PayoutFields {
   readonly amount: string;
   readonly transactionHash: string;
   readonly customMetadata: string;
-}
-
-/** Users kept in memory, some 200 bytes each. */
-const MAX_USERS = 50_000;
-
-/**
- * Users as payouts need them, folded once and kept. The cache does not follow changes: a decision on its
- * state must have the revision checked in the commit, and read the user afresh when it no longer holds.
- */
-@Injectable()
-export class PayeeCache {
-  private readonly known = new LRUCache<string, Loaded<Payee>>({ max: MAX_USERS });
-
-  constructor(private readonly loop: CommandLoop) {}
-
-  async get(userId: string, { fresh = false } = {}): Promise<Loaded<Payee>> {
-    const known = this.known.get(userId);
-    if (known !== undefined && !fresh) return known;
-    if (!isUuid(userId)) return { state: payee.initial, revision: null, lastId: null };
-    const loaded = await this.loop.load(payee, userId);
-    // A user that does not exist may be created at any time, with no revision to check against.
-    if (loaded.revision !== null) this.known.set(userId, loaded);
-    return loaded;
-  }
-
-  /** Null: the user has none. One who has a wallet keeps it. */
-  async walletOf(userId: string, options: { readonly fresh?: boolean } = {}): Promise<string | null> {
-    const { state } = await this.get(userId, options);
-    return state.accountState === 'unknown' ? null : state.issuerWalletAddress;
-  }
 }
 
 /** Gives the JSON text of the 201. Throws DomainError `not_found` for users of others, `invalid_transition` for users who are being deactivated. */

@@ -6,7 +6,7 @@ import type { Receipts } from '../store/receipts.js';
 import type { NextCheck, PendingPayout, VerificationQueue } from '../store/verification-queue.js';
 import { ExpirePayout } from './payout-outcomes.js';
 import type { VerificationRowCheck } from './verification-row-check.js';
-import type { PayeeCache } from './report-payout.js';
+import type { PayeeCache } from './payee-cache.js';
 import { ChainUnavailable, type ChainObservation, type ChainReader } from './ports.js';
 import { VerificationRound } from './verification-round.js';
 

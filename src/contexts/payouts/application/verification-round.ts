@@ -14,7 +14,7 @@ import {
 } from '../domain/verification.js';
 import { ExpirePayout, ReceivePayout } from './payout-outcomes.js';
 import { VerificationRowCheck } from './verification-row-check.js';
-import { PayeeCache } from './report-payout.js';
+import { PayeeCache } from './payee-cache.js';
 import {
   CHAIN_READER,
   ChainUnavailable,

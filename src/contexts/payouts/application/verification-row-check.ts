@@ -1,10 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { toMinorUnits } from '../../../kernel/money.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { comparableHash } from '../contract.js';
+import { comparableHash } from '../domain/payout-events.js';
 import { payout } from '../domain/payout.js';
 import type { PendingPayout } from '../store/verification-queue.js';
-import { PayeeCache } from './report-payout.js';
+import { PayeeCache } from './payee-cache.js';
 
 /** Compares `payouts.verifications` with the events: a process with the database alone can write to the table. */
 @Injectable()

@@ -12,7 +12,7 @@ import {
   PAYOUT_RECEIVED,
   PAYOUT_REPORTED,
   type PayoutEvent,
-} from '../contract.js';
+} from '../domain/payout-events.js';
 import {
   addUsedTransfers,
   addVerifications,

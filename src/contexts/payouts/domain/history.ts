@@ -1,7 +1,7 @@
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 import { Fault } from '../../../kernel/fault.js';
 import { historyRules, onlyOnce } from '../../../kernel/history-rules.js';
-import { PAYOUT_INTENDED, type PayoutIntent } from '../contract.js';
+import { PAYOUT_INTENDED, type PayoutIntent } from './payout-events.js';
 import { expire, payout, readPayoutAmount, receive, report, type PayoutState } from './payout.js';
 
 /**

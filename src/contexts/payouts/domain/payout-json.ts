@@ -1,4 +1,4 @@
-import type { PayoutFacts } from '../contract.js';
+import type { PayoutFacts } from './payout-events.js';
 import type { PayoutState } from './payout.js';
 
 type JsonFacts = Omit<PayoutFacts, 'merchant_id' | 'chain_id'>;

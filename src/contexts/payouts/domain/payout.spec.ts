@@ -3,7 +3,7 @@ import { evidenceAt } from '../../../../test/support/payouts/evidence.js';
 import { givenOf } from '../../../../test/support/given.js';
 import { fold } from '../../../kernel/aggregate.js';
 import type { Payee } from '../../users/contract.js';
-import type { PayoutExpired, PayoutFacts, PayoutReceived, PayoutReported } from '../contract.js';
+import type { PayoutExpired, PayoutFacts, PayoutReceived, PayoutReported } from './payout-events.js';
 import { Fault } from '../../../kernel/fault.js';
 import { expire, payout, readPayoutAmount, receive, report, type PayoutState } from './payout.js';
 

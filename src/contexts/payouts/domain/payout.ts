@@ -10,7 +10,7 @@ import {
   type PayoutFacts,
   type PayoutReceived,
   type TransferEvidence,
-} from '../contract.js';
+} from './payout-events.js';
 
 /** A payout from the merchant's report to its one outcome (contract.md 9.8). */
 export type PayoutState =

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { evidenceAt } from '../../../../test/support/payouts/evidence.js';
-import type { PayoutReceived } from '../contract.js';
+import type { PayoutReceived } from './payout-events.js';
 import { recheckOf, type SeenAgain } from './rechecked.js';
 import type { TransactionReceipt } from './verification.js';
 

@@ -1,5 +1,5 @@
 import { toMinorUnits } from '../../../kernel/money.js';
-import type { PayoutReceived } from '../contract.js';
+import type { PayoutReceived } from './payout-events.js';
 import { findingOf, type TransactionReceipt } from './verification.js';
 
 /** What one check finds of the transfer of a payout, long after it was received. */

@@ -16,7 +16,8 @@ import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js'
 import { Reply, type StreamReply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { UserIds, USERS_VIEW } from '../../users/contract.js';
-import { PayeeCache, ReportPayout } from '../application/report-payout.js';
+import { PayeeCache } from '../application/payee-cache.js';
+import { ReportPayout } from '../application/report-payout.js';
 import {
   BalancesView,
   EvidenceView,
@@ -111,7 +112,7 @@ export class PayoutsController {
     return new Reply(200, await this.payouts.page(merchantId, filter));
   }
 
-  /** With the user of an external_id; of none where nobody has it, or `user_id` is another one. */
+  /** With the user of an external_id; of no user where none has it, or `user_id` is another one. */
   private async filterOf(merchantId: string, query: MerchantPayoutsQuery): Promise<PayoutFilter> {
     const filter = payoutFilter(query);
 

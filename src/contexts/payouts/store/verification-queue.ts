@@ -21,7 +21,7 @@ import {
   PAYOUT_REPORTED,
   type PayoutReceived,
   type PayoutReported,
-} from '../contract.js';
+} from '../domain/payout-events.js';
 import type { CheckFinding, Closing } from '../domain/verification.js';
 
 /** Work of `work.items`, by the id of a pending payout; its shares are merchants. What it is about is in `payouts.verifications`. */

@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
-import { PAYOUT_EXPIRED, PAYOUT_RECEIVED } from '../contract.js';
+import { PAYOUT_EXPIRED, PAYOUT_RECEIVED } from '../domain/payout-events.js';
 import { CopyWriter } from '../../../platform/postgres/copy-writer.js';
 import { withCreatedAt } from '../domain/payout-json.js';
 import { addChange, bodySql, noChanges, STATUS, type PayoutRow } from './payout-changes.js';

@@ -10,7 +10,7 @@ import {
   type PayoutExpired,
   type PayoutReceived,
   type PayoutReported,
-} from '../contract.js';
+} from '../domain/payout-events.js';
 import { payoutJsonBeforeTime } from '../domain/payout-json.js';
 
 export const VIEWED_EVENTS = ['user.created.v1', PAYOUT_REPORTED, PAYOUT_RECEIVED, PAYOUT_EXPIRED] as const;

@@ -4,7 +4,7 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { pageConditions, type CreatedPage } from '../../../platform/postgres/list-page.js';
 import { withinRanges, type RangedColumn } from '../../../platform/read-models/ranged-ids.js';
 import { keysetPage, ReadModels } from '../../../platform/read-models/read-models.js';
-import { comparableHash } from '../contract.js';
+import { comparableHash } from '../domain/payout-events.js';
 import { overdueReason, PENDING_PAYOUTS } from './overdue-payouts.js';
 import { STATUS, type Status } from './payout-changes.js';
 import { ListedPayoutRow } from './payout-row.js';

@@ -10,7 +10,7 @@ import {
 } from '../../../platform/postgres/list-page.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
-import { comparableHash } from '../contract.js';
+import { comparableHash } from '../domain/payout-events.js';
 import { payout } from '../domain/payout.js';
 import { Receipts } from '../store/receipts.js';
 import { figuresOf, type Figures } from './audited-payouts.js';

@@ -29,7 +29,7 @@ export class NewUser implements NewProfile {
 
 /** Query of GET /merchants/v1/users/by_issuer_wallet_address. */
 export class WalletQuery {
-  // Whatever is no address is not found.
+  // Any text that is no address is not found.
   @Field(text({ minLength: 1 }, (address) => address), {
     description: 'The issuer wallet address, in either letter case.',
   })

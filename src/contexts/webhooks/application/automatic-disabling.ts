@@ -73,7 +73,6 @@ export class AutomaticDisabling {
     this.failing.wake();
   }
 
-  /** Null: all endpoints. */
   async evaluate(endpointIds: readonly string[]): Promise<void> {
     for (const { endpoint_id, merchant_id, failing_since } of await this.endpoints.among(endpointIds))
       await this.disable(

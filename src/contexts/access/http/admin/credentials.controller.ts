@@ -17,7 +17,7 @@ import { WriteBody, writeOf, written } from '../../../../platform/http/admin/wri
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { AccessRecords } from '../../../../platform/operations/access-records.js';
+import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import { Operations, type OperationOutcome } from '../../../../platform/operations/operations.js';
 import { credentialStreams, type IssuedCredential } from '../../application/credential-operations.js';
 import { AdminCredentials, holderOf } from './admin-credentials.js';
@@ -40,11 +40,11 @@ const CREDENTIAL = 'Credential';
 
 /** Keys of merchants, of the exchange and of operators (admin-api.md 3). */
 @AdminController('credentials')
-export class CredentialsController {
+export class AdminCredentialsController {
   constructor(
     private readonly credentials: AdminCredentials,
     private readonly operations: Operations,
-    private readonly accessRecords: AccessRecords,
+    private readonly lookups: OperatorLookups,
   ) {}
 
   @Get()
@@ -65,7 +65,7 @@ export class CredentialsController {
   ): Promise<CredentialsResponse> {
     const page = await this.credentials.page(query, reachOf(caller, query.merchant_id));
     const merchants = page.credentials.flatMap(({ merchant_id }) => merchant_id ?? []);
-    await this.accessRecords.record(caller, merchants, 'credentials');
+    await this.lookups.record(caller, merchants, 'credentials');
     return page;
   }
 
@@ -114,7 +114,7 @@ export class CredentialsController {
     const { merchant_id, ...holder } = await this.credentials.find(id, caller);
     const revision = await this.operations.revisionOf(credentialStreams(id, { merchant_id, ...holder }));
     const credential = await this.credentials.find(id, caller);
-    await this.accessRecords.record(caller, merchant_id === null ? [] : [merchant_id], `credential ${id}`);
+    await this.lookups.record(caller, merchant_id === null ? [] : [merchant_id], `credential ${id}`);
     sendEtag(reply, revision);
     return { credential };
   }

@@ -16,7 +16,7 @@ import { PendingResponse, WriteBody, writeOf, written } from '../../../../platfo
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { AccessRecords } from '../../../../platform/operations/access-records.js';
+import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import { Operations, type OperationRequest } from '../../../../platform/operations/operations.js';
 import { AdminMerchants } from './admin-merchants.js';
 import {
@@ -33,11 +33,11 @@ const MERCHANT = 'Merchant';
 
 /** admin-api.md 3 */
 @AdminController('merchants')
-export class MerchantsController {
+export class AdminMerchantsController {
   constructor(
     private readonly merchants: AdminMerchants,
     private readonly operations: Operations,
-    private readonly accessRecords: AccessRecords,
+    private readonly lookups: OperatorLookups,
   ) {}
 
   @Get()
@@ -51,7 +51,7 @@ export class MerchantsController {
   async list(@Caller() caller: AdminCaller, @ListQuery() query: MerchantsQuery): Promise<MerchantsResponse> {
     const page = await this.merchants.page(query, caller.merchants);
     const ids = page.merchants.map(({ id }) => id);
-    await this.accessRecords.record(caller, ids, 'merchants');
+    await this.lookups.record(caller, ids, 'merchants');
     return page;
   }
 
@@ -86,7 +86,7 @@ export class MerchantsController {
     requireReach(caller, id, MERCHANT);
     const revision = await this.operations.revisionOf([`merchant-${id}`]);
     const merchant = await this.merchants.json(id);
-    await this.accessRecords.record(caller, [id], `merchant ${id}`);
+    await this.lookups.record(caller, [id], `merchant ${id}`);
     sendEtag(reply, revision);
     return { merchant };
   }

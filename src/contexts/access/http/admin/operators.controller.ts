@@ -31,7 +31,7 @@ const TAG = 'Admin: operators';
 
 /** The persons who operate the service (admin-api.md 3). */
 @AdminController('operators')
-export class OperatorsController {
+export class AdminOperatorsController {
   constructor(
     private readonly operators: OperatorsList,
     private readonly operations: Operations,

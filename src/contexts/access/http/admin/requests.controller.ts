@@ -8,7 +8,7 @@ import {
 } from '../../../../platform/http/admin/admin-controller.js';
 import { ListQuery } from '../../../../platform/http/decorators.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { AccessRecords } from '../../../../platform/operations/access-records.js';
+import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import { LoggedRequests } from '../../views/logged-requests.js';
 import { AdminRequestsQuery, RequestsResponse } from '../requests-dto.js';
 
@@ -17,7 +17,7 @@ import { AdminRequestsQuery, RequestsResponse } from '../requests-dto.js';
 export class AdminRequestsController {
   constructor(
     private readonly requests: LoggedRequests,
-    private readonly accessRecords: AccessRecords,
+    private readonly lookups: OperatorLookups,
   ) {}
 
   @Get()
@@ -38,7 +38,7 @@ export class AdminRequestsController {
     @ListQuery() query: AdminRequestsQuery,
   ): Promise<RequestsResponse> {
     const page = await this.requests.page(reachOf(caller, query.merchant_id), query);
-    await this.accessRecords.record(caller, merchantsOf(query.merchant_id, page.requests), 'requests');
+    await this.lookups.record(caller, merchantsOf(query.merchant_id, page.requests), 'requests');
     return page;
   }
 }

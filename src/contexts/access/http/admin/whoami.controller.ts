@@ -29,7 +29,7 @@ class WhoamiResponse {
 }
 
 @AdminController('whoami')
-export class WhoamiController {
+export class AdminWhoamiController {
   @Get()
   @ApiRoute({
     id: 'adminWhoami',

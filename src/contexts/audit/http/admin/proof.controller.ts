@@ -7,7 +7,7 @@ import {
 } from '../../../../platform/http/admin/admin-controller.js';
 import { UuidParam } from '../../../../platform/http/decorators.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { AccessRecords } from '../../../../platform/operations/access-records.js';
+import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import { PayoutProofs } from '../../application/payout-proofs.js';
 import { ProofResponse } from '../ledger-dto.js';
 
@@ -16,7 +16,7 @@ import { ProofResponse } from '../ledger-dto.js';
 export class AdminProofController {
   constructor(
     private readonly proofs: PayoutProofs,
-    private readonly accessRecords: AccessRecords,
+    private readonly lookups: OperatorLookups,
   ) {}
 
   @Get(':id/proof')
@@ -37,7 +37,7 @@ export class AdminProofController {
   ): Promise<ProofResponse> {
     const merchantId = await this.proofs.merchantOf(id);
     requireReach(caller, merchantId, 'Payout');
-    await this.accessRecords.record(caller, [merchantId], `payout ${id}`);
+    await this.lookups.record(caller, [merchantId], `payout ${id}`);
     return { proof: await this.proofs.of(merchantId, id) };
   }
 }

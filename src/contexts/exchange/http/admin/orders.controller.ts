@@ -18,7 +18,7 @@ import { writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { AccessRecords } from '../../../../platform/operations/access-records.js';
+import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { DirectoryView } from '../../../access/contract.js';
@@ -47,7 +47,7 @@ export class AdminOrdersController {
     private readonly details: OrderDetails,
     private readonly directory: DirectoryView,
     private readonly operations: Operations,
-    private readonly accessRecords: AccessRecords,
+    private readonly lookups: OperatorLookups,
     private readonly progress: SubscriptionProgress,
   ) {}
 
@@ -83,7 +83,7 @@ export class AdminOrdersController {
       page: query.page,
       withPersonal: caller.scopes.has(PERSONAL),
     });
-    await this.accessRecords.record(caller, merchantsOf(query.merchant_id, orders), 'orders');
+    await this.lookups.record(caller, merchantsOf(query.merchant_id, orders), 'orders');
     return { orders: orders.map(displayed), next_cursor };
   }
 
@@ -103,7 +103,7 @@ export class AdminOrdersController {
     // Before the order is read: a change in between makes the ETag too old, and not the order.
     const revision = await this.operations.revisionOf([streamOf(order, id)]);
     const found = await this.within(caller, id);
-    await this.accessRecords.record(caller, [found.merchant_id], `order ${id}`);
+    await this.lookups.record(caller, [found.merchant_id], `order ${id}`);
     sendEtag(reply, revision);
     return { order: displayed(withoutPerson(found, caller)) };
   }

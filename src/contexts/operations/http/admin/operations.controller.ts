@@ -17,7 +17,7 @@ import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { OperationDecisions } from '../../application/decide-operation.js';
-import { OperationLog } from '../../application/operation-log.js';
+import { OperationStreams } from '../../application/operation-log.js';
 import { requireMerchantInReach } from '../../application/request-operation.js';
 import { existingOperation } from '../../domain/operation.js';
 import { operationJson } from '../../views/operation-json.js';
@@ -45,9 +45,9 @@ const DECISION = {
 
 /** admin-api.md 4 */
 @AdminController('operations')
-export class OperationsController {
+export class AdminOperationsController {
   constructor(
-    private readonly log: OperationLog,
+    private readonly log: OperationStreams,
     private readonly decisions: OperationDecisions,
     private readonly operations: OperationsView,
     private readonly progress: SubscriptionProgress,

@@ -9,7 +9,7 @@ import {
 } from '../../../../platform/http/admin/admin-controller.js';
 import { ListQuery } from '../../../../platform/http/decorators.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { AccessRecords } from '../../../../platform/operations/access-records.js';
+import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import type { Found } from '../../../../platform/operations/search.js';
 import { GlobalSearch } from '../../application/global-search.js';
 
@@ -46,10 +46,10 @@ class SearchResponse {
 
 /** admin-api.md 3: `GET /search`. */
 @AdminController('search')
-export class SearchController {
+export class AdminSearchController {
   constructor(
     private readonly search: GlobalSearch,
-    private readonly accessRecords: AccessRecords,
+    private readonly lookups: OperatorLookups,
   ) {}
 
   @Get()
@@ -70,7 +70,7 @@ export class SearchController {
   ): Promise<{ readonly results: readonly Found[] }> {
     const results = await this.search.find(caller, q);
     const merchants = results.flatMap(({ merchant_id: id }) => id ?? []);
-    await this.accessRecords.record(caller, merchants, 'search');
+    await this.lookups.record(caller, merchants, 'search');
     return { results };
   }
 }

@@ -34,7 +34,7 @@ const APPROVED_FIRST = {
 
 /** admin-api.md 3: `/system`. */
 @AdminController('system')
-export class SystemController {
+export class AdminSystemController {
   constructor(
     private readonly status: SystemStatus,
     private readonly operations: Operations,

@@ -13,7 +13,7 @@ import {
 import { ListQuery, UuidParam } from '../../../../platform/http/decorators.js';
 import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { AccessRecords } from '../../../../platform/operations/access-records.js';
+import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { payout } from '../../domain/payout.js';
@@ -41,7 +41,7 @@ export class AdminPayoutsController {
     private readonly checks: ChecksView,
     private readonly evidence: EvidenceView,
     private readonly operations: Operations,
-    private readonly accessRecords: AccessRecords,
+    private readonly lookups: OperatorLookups,
     private readonly progress: SubscriptionProgress,
   ) {}
 
@@ -74,7 +74,7 @@ export class AdminPayoutsController {
       page: { pageSize: query.page_size, after: query.page_cursor },
     });
     const read = merchantId === undefined ? payouts.map((each) => each.merchantId) : [merchantId];
-    await this.accessRecords.record(caller, read, 'payouts');
+    await this.lookups.record(caller, read, 'payouts');
     const checks = await this.checks.latest(payouts.map(({ id }) => id));
     const texts = payouts.map((each) => adminJson(each, checks));
     return new Reply(200, `{"payouts":[${texts.join(',')}],"next_cursor":${JSON.stringify(next_cursor)}}`);
@@ -142,7 +142,7 @@ export class AdminPayoutsController {
     const found = await this.payouts.find(id);
     if (found === null) throw DomainError.notFound('Payout');
     requireReach(caller, found.merchantId, 'Payout');
-    await this.accessRecords.record(caller, [found.merchantId], `payout ${id}`);
+    await this.lookups.record(caller, [found.merchantId], `payout ${id}`);
     return found;
   }
 }

@@ -16,7 +16,7 @@ import { WriteBody, writeOf, written } from '../../../../platform/http/admin/wri
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { AccessRecords } from '../../../../platform/operations/access-records.js';
+import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import { requireScopes } from '../../../../platform/operations/scopes.js';
 import {
   AdminUserResponse,
@@ -39,7 +39,7 @@ const PRECONDITIONS = {
 export class AdminUsersController {
   constructor(
     private readonly users: AdminUsers,
-    private readonly accessRecords: AccessRecords,
+    private readonly lookups: OperatorLookups,
   ) {}
 
   @Get()
@@ -68,7 +68,7 @@ export class AdminUsersController {
       },
       caller.scopes.has(PERSONAL_SCOPE),
     );
-    await this.accessRecords.record(caller, merchantsOf(query.merchant_id, page.users), 'users');
+    await this.lookups.record(caller, merchantsOf(query.merchant_id, page.users), 'users');
     return page;
   }
 
@@ -86,7 +86,7 @@ export class AdminUsersController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AdminUserResponse> {
     const { found, revision } = await this.users.find(id, caller);
-    await this.accessRecords.record(caller, [found.merchantId], `user ${id}`);
+    await this.lookups.record(caller, [found.merchantId], `user ${id}`);
     sendEtag(reply, revision);
     return { user: await this.users.json(found, caller.scopes.has(PERSONAL_SCOPE)) };
   }

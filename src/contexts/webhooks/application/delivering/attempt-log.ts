@@ -7,7 +7,7 @@ import type { AttemptRecord, ClaimedDelivery, DeliveryResult } from '../../store
 
 /** What operators see of deliveries: one wide line, one count and one span per attempt. No bodies, no secrets. */
 @Injectable()
-export class AttemptLog {
+export class AttemptLogger {
   /** By URL. */
   private readonly hosts = new LRUCache<string, string>({
     max: 10_000,

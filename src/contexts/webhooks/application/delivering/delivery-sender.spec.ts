@@ -8,7 +8,7 @@ import { Sealer } from '../../../../platform/sealing/sealer.js';
 import type { AutomaticDisabling, DisableReason } from '../automatic-disabling.js';
 import type { ReceiverResult } from '../ports.js';
 import { SigningSecrets } from '../signing-secrets.js';
-import type { AttemptLog } from './attempt-log.js';
+import type { AttemptLogger } from './attempt-log.js';
 import type { LaneSchedule } from './lane-schedule.js';
 import { DeliverySender } from './delivery-sender.js';
 import type {
@@ -75,7 +75,7 @@ describe('a delivery that is sent', () => {
         span: (_delivery: unknown, work: () => Promise<unknown>) => work(),
         attempted: () => undefined,
         forged: ({ delivery_id }: ClaimedDelivery) => void forged.push(delivery_id),
-      } as unknown as AttemptLog,
+      } as unknown as AttemptLogger,
       {
         attemptFailed: (id: string) => void failures.push(id),
         disable: async (_endpoint: object, reason: DisableReason) => {

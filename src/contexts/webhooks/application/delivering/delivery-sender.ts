@@ -17,7 +17,7 @@ import {
 } from '../../store/delivery-table.js';
 import { Destinations, type Destination } from '../../store/destinations.js';
 import { SigningSecrets } from '../signing-secrets.js';
-import { AttemptLog } from './attempt-log.js';
+import { AttemptLogger } from './attempt-log.js';
 import { LaneSchedule } from './lane-schedule.js';
 
 const USER_AGENT = 'svc-Webhooks/1.0';
@@ -57,7 +57,7 @@ export class DeliverySender {
     @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
     private readonly schedule: LaneSchedule,
     private readonly secrets: SigningSecrets,
-    private readonly log: AttemptLog,
+    private readonly log: AttemptLogger,
     private readonly disabling: AutomaticDisabling,
     @Inject(RECEIVERS) private readonly receivers: Receivers,
     @Inject(CLOCK) private readonly clock: Clock,

@@ -17,7 +17,7 @@ import { WriteBody, writeOf, written } from '../../../../platform/http/admin/wri
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { AccessRecords } from '../../../../platform/operations/access-records.js';
+import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { DELIVERIES_SAGA } from '../../application/deliveries-saga.js';
@@ -41,7 +41,7 @@ export class AdminDeliveriesController {
     private readonly list: DeliveriesList,
     private readonly deliveries: DeliveriesView,
     private readonly operations: Operations,
-    private readonly accessRecords: AccessRecords,
+    private readonly lookups: OperatorLookups,
     private readonly progress: SubscriptionProgress,
   ) {}
 
@@ -72,7 +72,7 @@ export class AdminDeliveriesController {
       until: query.to?.end,
       ...query.page,
     });
-    await this.accessRecords.record(caller, merchantsOf(query.merchant_id, page.deliveries), 'deliveries');
+    await this.lookups.record(caller, merchantsOf(query.merchant_id, page.deliveries), 'deliveries');
     return page;
   }
 
@@ -93,7 +93,7 @@ export class AdminDeliveriesController {
     const found = await this.deliveries.adminDetail(id);
     if (found === null) throw DomainError.notFound(DELIVERY);
     requireReach(caller, found.merchantId, DELIVERY);
-    await this.accessRecords.record(caller, [found.merchantId], `delivery ${id}`);
+    await this.lookups.record(caller, [found.merchantId], `delivery ${id}`);
     sendEtag(reply, found.revision);
     return new Reply(200, `{"delivery":${found.text}}`);
   }

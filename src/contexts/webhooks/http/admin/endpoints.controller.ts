@@ -9,7 +9,7 @@ import {
 } from '../../../../platform/http/admin/admin-controller.js';
 import { ListQuery } from '../../../../platform/http/decorators.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { AccessRecords } from '../../../../platform/operations/access-records.js';
+import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import { EndpointsList, type EndpointsPage } from '../../views/endpoints-list.js';
 import { AdminEndpointsResponse, EndpointsQuery } from './webhook-dto.js';
 
@@ -18,7 +18,7 @@ import { AdminEndpointsResponse, EndpointsQuery } from './webhook-dto.js';
 export class AdminEndpointsController {
   constructor(
     private readonly list: EndpointsList,
-    private readonly accessRecords: AccessRecords,
+    private readonly lookups: OperatorLookups,
   ) {}
 
   @Get()
@@ -35,7 +35,7 @@ export class AdminEndpointsController {
     const merchantIds = reachOf(caller, query.merchant_id);
     const page = await this.list.page({ merchantIds, status: query.status, ...query.page });
     const merchants = merchantsOf(query.merchant_id, page.webhook_endpoints);
-    await this.accessRecords.record(caller, merchants, 'webhook endpoints');
+    await this.lookups.record(caller, merchants, 'webhook endpoints');
     return page;
   }
 }

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock, DAY_MS, HOUR_MS, timestamp } from '../../../kernel/clock.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
-import { AccessRecords } from '../../../platform/operations/access-records.js';
+import { OperatorLookups } from '../../../platform/operations/operator-lookups.js';
 import type { Requester } from '../../../platform/operations/operations.js';
 import { deleteBefore } from '../../../platform/postgres/batches.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
@@ -14,7 +14,7 @@ export const KEPT_DAYS = 400;
 
 /** `operations.lookups`: when operators read data of a merchant. What they changed is in `operations.operations`. */
 @Injectable()
-export class StoredAccessRecords extends AccessRecords {
+export class LookupTable extends OperatorLookups {
   @Background()
   readonly retention = new BackgroundWork({
     name: 'retention of lookups',

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { KeyOwners } from '../../../platform/operations/key-owners.js';
+import { OperatorDirectory } from '../../../platform/operations/operator-directory.js';
 import type { Requester } from '../../../platform/operations/operations.js';
 import { operatorPerson } from '../domain/operator.js';
 import { effectiveScopes, SCOPES } from '../domain/roles.js';
@@ -9,7 +9,7 @@ import { AdminKeyDirectory } from './known-admin-keys.js';
 
 /** The people whose admin keys programs are run with. */
 @Injectable()
-export class AdminKeyOwners extends KeyOwners {
+export class StoredOperators extends OperatorDirectory {
   readonly allScopes: ReadonlySet<string> = new Set(SCOPES);
 
   constructor(

@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  operationsOn,
+  requesterOf,
+  switchRequest,
+} from '../../../../test/support/operations/operations-harness.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { newId } from '../../../kernel/ids.js';
+import { defineOperation } from '../../../platform/operations/operation-definition.js';
+
+describe('what is prepared for an operation', () => {
+  const trace: string[] = [];
+  const keys = defineOperation({
+    name: 'keys.issue',
+    scope: 'merchants:write',
+    subject: 'lamp',
+    streams: (id) => [`lamp-${id}`],
+    secondPerson: 'before',
+    prepare: async ({ id }) => {
+      trace.push(`prepared ${id}`);
+      return { secret: `secret of ${id}` };
+    },
+    discard: async ({ id }) => void trace.push(`discarded ${id}`),
+    execute: async ({ id }) => void trace.push(`executed ${id}`),
+  });
+
+  const requested = async () => {
+    const process = operationsOn({ definitions: [keys] });
+    const { operation } = await process.operations.request(
+      switchRequest({ name: 'keys.issue', subject: { id: 'lamp', revision: null } }),
+    );
+    return { ...process, id: operation.id };
+  };
+
+  it.each([
+    ['rejected', 'bob'],
+    ['withdrawn', 'ada'],
+  ])('is discarded where it is %s', async (status, who) => {
+    const { decisions, log, id } = await requested();
+    const { operation } = await decisions.reject(id, requesterOf(who), 'no');
+    expect([operation.status, (await log.load(id)).state.phase]).toEqual([status, status]);
+    expect(trace.splice(0)).toEqual([`prepared ${id}`, `discarded ${id}`]);
+  });
+
+  it('fails the operation where it is refused', async () => {
+    const refusal = DomainError.invalid({ expires_at: ['must be in the future'] });
+    const refused = { ...keys, prepare: () => Promise.reject(refusal) };
+    const { operations, log } = operationsOn({ definitions: [refused] });
+    const id = newId();
+    const idempotency = { id: () => id };
+    const request = switchRequest({
+      name: 'keys.issue',
+      subject: { id: 'lamp', revision: null },
+      idempotency,
+    });
+    await expect(operations.request(request)).rejects.toBe(refusal);
+    const { state } = await log.load(id);
+    expect(state).toMatchObject({ phase: 'failed', failure: { code: 'validation_failed' } });
+    trace.length = 0;
+  });
+
+  it('is in the response of the request, and kept where it is approved', async () => {
+    const { decisions, id } = await requested();
+    await decisions.approve(id, requesterOf('bob'), 'checked');
+    expect(trace.splice(0)).toEqual([`prepared ${id}`, `executed ${id}`]);
+  });
+});
