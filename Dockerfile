@@ -5,6 +5,7 @@ FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/sdk/package.json ./packages/sdk/
+COPY packages/cli/package.json ./packages/cli/
 RUN npm ci --include=dev --loglevel=error
 COPY nest-cli.json tsconfig.json tsconfig.build.json .swcrc ./
 COPY src ./src
@@ -17,6 +18,7 @@ FROM node:24-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/sdk/package.json ./packages/sdk/
+COPY packages/cli/package.json ./packages/cli/
 RUN npm ci --omit=dev --loglevel=error
 
 FROM node:24-bookworm-slim
@@ -29,6 +31,8 @@ COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json package-lock.json ./
 COPY scripts ./scripts
+# What scripts print with.
+COPY packages/cli/src ./packages/cli/src
 USER node
 EXPOSE 3000 3001 3002 9464
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \

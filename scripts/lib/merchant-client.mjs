@@ -1,7 +1,7 @@
 // A merchant's side of the API: signed requests (contract.md 2.2), and a receiver of webhooks.
 import { createHmac } from 'node:crypto';
 import { Problem } from './terminal.mjs';
-import { listen } from './webhook-receiver.mjs';
+import { listen } from '../../packages/cli/src/listen/webhook-receiver.mjs';
 
 export class MerchantClient {
   constructor(baseUrl, { api_key, private_key }) {

@@ -1,7 +1,7 @@
 // A morning's data for the console: what the people who run the service find when they come in.
 import { createHmac, randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { crc32, deflateSync } from 'node:zlib';
+import { handInIdentity } from '../../packages/cli/src/trigger/onboarding.mjs';
 import { MerchantClient } from './merchant-client.mjs';
 import { Problem } from './terminal.mjs';
 import { transferUsdc } from './transfer-usdc.mjs';
@@ -121,58 +121,13 @@ async function paidTwice({ base_url, chain, exchange: { api_key, secret } }) {
   return order;
 }
 
-/** A person whom the sandbox's identity check leaves in review, by the calls of the onboarding page. */
+/** A person whom the sandbox's identity check leaves in review. */
 async function inReview(merchant, widgetUrl) {
   const phone_number = `+14153${String(randomInt(1_000_000)).padStart(6, '0')}`;
   const { user } = (await merchant.expect(201, 'POST', '/users', { phone_number })).body;
-  const steps = `${widgetUrl}/onboarding/${merchant.apiKey}/${user.id}`;
-  let session = '';
-  const call = async (name, body, type = 'application/json') => {
-    const response = await fetch(`${steps}/${name}`, {
-      method: 'POST',
-      body: Buffer.isBuffer(body) ? body : JSON.stringify(body),
-      headers: { 'content-type': type, ...(session && { authorization: `Bearer ${session}` }) },
-      signal: AbortSignal.timeout(30_000),
-    });
-    const result = await response.json();
-    if (!response.ok)
-      throw new Problem(`onboarding ${name} responded with ${response.status}: ${result.detail}`);
-    return result;
-  };
-  const browser = randomBytes(16).toString('hex');
-  await call('code', { phone_number, browser });
-  const { code } = await call('inbox', {});
-  ({ session } = await call('phone', { phone_number, code, browser }));
-  await call('details', {
-    ...{ first_name: 'Dorothy', last_name: 'Review', date_of_birth: '1990-05-04' },
-    ...{ terms_version: 'sandbox', privacy_version: 'sandbox' },
-  });
-  for (const kind of ['document_front', 'selfie']) await call(`images/${kind}`, photo(), 'image/png');
-  await call('identity', {});
+  const person = { first_name: 'Dorothy', last_name: 'Review' };
+  await handInIdentity({ widgetUrl, merchantId: merchant.apiKey, user, ...person });
   return user;
-}
-
-/** A grey PNG of 640 × 480 pixels. */
-function photo() {
-  const chunk = (type, data) => {
-    const body = Buffer.concat([Buffer.from(type), data]);
-    const sizes = Buffer.alloc(8);
-    sizes.writeUInt32BE(data.length, 0);
-    sizes.writeUInt32BE(crc32(body), 4);
-    return Buffer.concat([sizes.subarray(0, 4), body, sizes.subarray(4)]);
-  };
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(640, 0);
-  header.writeUInt32BE(480, 4);
-  header[8] = 8;
-  const pixels = deflateSync(Buffer.alloc(480 * 641, 128));
-  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return Buffer.concat([
-    signature,
-    chunk('IHDR', header),
-    chunk('IDAT', pixels),
-    chunk('IEND', Buffer.alloc(0)),
-  ]);
 }
 
 /** A write of the admin API, at the revision that was just read. */

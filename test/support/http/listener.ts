@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { TestApp } from '../app.js';
 import { specFolder } from '../run-folder.js';
 import { eventually } from '../eventually.js';
+import { pageUrl } from '../onboarding/people.js';
 
 const SCRIPT = fileURLToPath(new URL('../../../scripts/webhooks-listen.mjs', import.meta.url));
 
@@ -26,6 +27,7 @@ export function sandboxFolderOf(app: TestApp): string {
   const { credentials: signing } = app.exchange.signing;
   const sandbox = {
     base_url: app.url,
+    widget_url: pageUrl(app.app),
     merchant: { api_key: apiKey, private_key: privateKey },
     exchange: { api_key: signing.apiKey, secret: signing.secret },
   };
@@ -34,16 +36,16 @@ export function sandboxFolderOf(app: TestApp): string {
   return folder;
 }
 
-/** `npm run webhooks:listen` as a separate process. */
+/** `npm run webhooks:listen` as a separate process, or another program that listens as it does. */
 export class Listener {
   output = '';
   errors = '';
   private readonly child;
   private readonly exited: Promise<number | null>;
 
-  constructor(dataDir: string, args: readonly string[]) {
+  constructor(dataDir: string, args: readonly string[], program: readonly string[] = [SCRIPT]) {
     const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], DATA_DIR: dataDir };
-    this.child = spawn(process.execPath, [SCRIPT, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child = spawn(process.execPath, [...program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.child.stdout.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
     this.child.stderr.on('data', (chunk: Buffer) => (this.errors += chunk.toString()));
     this.exited = new Promise((resolve) => this.child.on('close', resolve));

@@ -1,9 +1,10 @@
-// Between the HTTP side and the screen of npm run webhooks:listen.
+// Between the HTTP side and the screen of disburse listen.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Attempts, deliveryLine, envelopeFacts, showDelivery } from './delivery-report.mjs';
-import { printable } from './json-text.mjs';
-import { dim, elapsed, printLine } from './terminal.mjs';
-import { forward, whyNotGenuine } from './webhook-receiver.mjs';
+import { printable } from '../json-text.mjs';
+import { dim, elapsed, printLine } from '../terminal.mjs';
+import { whyNotGenuine } from './verification.mjs';
+import { forward } from './webhook-receiver.mjs';
 
 /** What a listener says to a GET. It shows other listeners that the endpoint is in use. */
 export function greetingOf(endpointId) {
@@ -12,7 +13,7 @@ export function greetingOf(endpointId) {
 
 /** Verifies each delivery, displays it and responds to it. */
 export class DeliveryDesk {
-  webhooks = null;
+  secrets = [];
   endpointId = null;
   attempts = new Attempts();
   counts = { genuine: 0, refused: 0 };
@@ -26,8 +27,8 @@ export class DeliveryDesk {
   }
 
   /** A delivery may come before the response with the secret was read: it waits for this. */
-  open(webhooks, endpointId = null) {
-    this.webhooks = webhooks;
+  open(secrets, endpointId = null) {
+    this.secrets = secrets;
     this.endpointId = endpointId;
     this.letIn();
   }
@@ -49,7 +50,7 @@ export class DeliveryDesk {
   post = async ({ body, headers, rawHeaders }, response) => {
     const at = new Date();
     await this.opened;
-    const reason = whyNotGenuine(this.webhooks, headers, body);
+    const reason = whyNotGenuine(this.secrets, headers, body);
     const genuine = reason === null;
     this.counts[genuine ? 'genuine' : 'refused'] += 1;
     const id = headers['webhook-id'] ?? null;

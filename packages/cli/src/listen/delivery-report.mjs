@@ -1,6 +1,6 @@
 // How a delivery that came is displayed: to people, or as a line of JSON.
-import { compactJson, isJson, jsonLines, printable } from './json-text.mjs';
-import { bold, cyan, dim, elapsed, green, red, printLine } from './terminal.mjs';
+import { compactJson, isJson, jsonLines, printable } from '../json-text.mjs';
+import { bold, cyan, dim, elapsed, green, red, printLine } from '../terminal.mjs';
 
 const MAX_LINES = 400;
 const MAX_TEXT = 2000;

@@ -1,14 +1,11 @@
-// The HTTP side of a receiver of webhooks on this machine: raw bytes, bounded, verified by standardwebhooks.
-import { isUtf8 } from 'node:buffer';
+// The HTTP side of a receiver of webhooks on this machine: raw bytes, bounded.
 import { createServer, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { elapsed, Problem } from './terminal.mjs';
+import { Problem } from '../terminal.mjs';
 
 const MAX_BODY_BYTES = 1_048_576;
 const MAX_FORWARDED_RESPONSE_BYTES = 65_536;
 const FORWARD_TIMEOUT_MS = 30_000;
-const TOLERANCE_MS = 5 * 60_000;
-const REQUIRED = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
 /** Of one connection, not of the message: the next hop makes its own. */
 const HOP_HEADERS = new Set([
   ...['connection', 'content-length', 'expect', 'host', 'keep-alive', 'proxy-connection', 'te', 'trailer'],
@@ -57,37 +54,6 @@ function readBody(request, done) {
     done(null);
   });
   request.on('end', () => done(Buffer.concat(chunks)));
-}
-
-/**
- * Null for a genuine delivery, else a sentence that says why it is none (contract.md 13.4).
- * @param webhooks one `Webhook` of standardwebhooks per secret; any of them may have signed
- */
-export function whyNotGenuine(webhooks, headers, body) {
-  const missing = REQUIRED.filter((name) => !headers[name]);
-  if (missing.length > 0) return `missing: ${missing.join(', ')}`;
-  // The package signs over text: bytes that are no text would be compared as something that was not sent.
-  if (!isUtf8(body)) return 'the body is not UTF-8';
-  for (const webhook of webhooks) {
-    try {
-      webhook.verify(body, headers, { jsonParse: false });
-      return null;
-    } catch {
-      // Another secret may fit; `reason` checks what all have in common.
-    }
-  }
-  return reason(headers);
-}
-
-function reason({ 'webhook-timestamp': timestamp, 'webhook-signature': signature }) {
-  if (!/^\d{1,12}$/.test(timestamp)) return 'webhook-timestamp is no number of seconds';
-  const age = Date.now() - Number(timestamp) * 1000;
-  if (Math.abs(age) > TOLERANCE_MS) {
-    return `webhook-timestamp is ${elapsed(Math.abs(age))} ${age > 0 ? 'old' : 'ahead'}; 5 min is the limit`;
-  }
-  if (!signature.split(' ').some((entry) => entry.startsWith('v1,')))
-    return 'webhook-signature has no v1 entry';
-  return 'no v1 entry of webhook-signature fits the secret and the body';
 }
 
 /**

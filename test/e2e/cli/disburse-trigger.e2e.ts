@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { verifyWebhook } from '../../../packages/sdk/src/index.js';
+import { EVENT_TYPES } from '../../../src/contexts/webhooks/domain/webhook-endpoints.js';
+import { onTestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { sandboxFolderOf } from '../../support/http/listener.js';
+import { Disburse } from '../../support/programs/disburse.js';
+import { TestReceiver, type Received } from '../../support/webhooks/receiver.js';
+
+const IDS = ['payout_id', 'user_id', 'webhook_endpoint_id'];
+
+interface Triggered {
+  readonly type: string;
+  readonly deliveries: readonly { readonly id: string; readonly url: string; readonly status: string }[];
+}
+
+describe('disburse trigger', () => {
+  const app = onTestApp();
+  let disburse: Disburse;
+  let receiver: TestReceiver;
+  let secret: string;
+
+  beforeAll(async () => {
+    disburse = new Disburse({ DATA_DIR: sandboxFolderOf(app) });
+    receiver = await TestReceiver.start();
+    const body = { webhook_endpoint: { url: receiver.url } };
+    const response = await app.merchant.post('/merchants/v1/webhook_endpoints', body);
+    secret = response.json<{ webhook_endpoint: { signing_secret: string } }>().webhook_endpoint
+      .signing_secret;
+  });
+  afterAll(() => receiver.stop());
+  beforeEach(() => void receiver.received.splice(0));
+
+  const eventIn = ({ body, headers }: Received) => verifyWebhook(secret, body, headers);
+  const received = (type: string) =>
+    eventually(() => receiver.received.map(eventIn).find((event) => event.type === type));
+
+  it.each(EVENT_TYPES)('%s happens, is delivered, and its delivery is printed', async (type) => {
+    const began = performance.now();
+    const run = await disburse.run('trigger', type, '--json');
+    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(run).toMatchObject({ code: 0, errors: '' });
+    const [printed] = run.lines<Triggered & Record<string, unknown>>();
+    const { data, id } = await received(type);
+    expect(printed).toMatchObject({
+      type,
+      deliveries: [{ id, url: receiver.url, status: 'succeeded', http_status: 204 }],
+    });
+    const named = IDS.filter((name) => printed![name] !== undefined);
+    expect(named.length).toBeGreaterThan(0);
+    for (const name of named) expect(data).toMatchObject({ [name]: printed![name] });
+  });
+
+  it('sets what is given, and repeats for as long as it is to', async () => {
+    const set = ['--set', 'amount=3.25', '--set', 'custom_metadata.invoice=A-7'];
+    const run = await disburse.run('trigger', 'payout.failed', ...set, '--for', '1500ms', '--json');
+    expect(run).toMatchObject({ code: 0, errors: '' });
+    const times = run.lines<{ payout_id: string }>();
+    expect(new Set(times.map(({ payout_id }) => payout_id)).size).toBe(times.length);
+    const { data } = await received('payout.failed');
+    expect(data).toMatchObject({ amount: '3.25', custom_metadata: { invoice: 'A-7' } });
+    const repeated = await disburse.run(
+      ...['trigger', 'webhook_endpoint.test', '--for', '2s', '--every', '1ms', '--json'],
+    );
+    expect(repeated.lines().length).toBeGreaterThan(1);
+  });
+
+  it('prints for people what happened, and that no endpoint is subscribed', async () => {
+    const people = await disburse.run('trigger', 'webhook_endpoint.test');
+    expect(people.output).toMatch(/✓ webhook_endpoint\.test +a test was sent to endpoint/);
+    expect(people.output).toContain(`→ ${receiver.url} 204 succeeded, delivery `);
+    const { apiKey, privateKey } = app.secondMerchant.credentials;
+    const other = disburse.with({
+      DISBURSE_BASE_URL: app.url,
+      DISBURSE_API_KEY: apiKey,
+      DISBURSE_PRIVATE_KEY: privateKey,
+    });
+    expect((await other.run('trigger', 'user.kyc_passed')).output).toContain(
+      'No endpoint is subscribed to it',
+    );
+    const without = await other.run('trigger', 'webhook_endpoint.test');
+    expect([without.code, without.errors]).toEqual([
+      1,
+      expect.stringContaining('no enabled webhook endpoint'),
+    ]);
+    const lost = await other.run('trigger', 'user.kyc_failed');
+    expect([lost.code, lost.errors]).toEqual([2, expect.stringContaining('--widget-url')]);
+  });
+
+  it.each([
+    [['payout.lost'], 'payout.lost is no type of the catalogue. There are user.onboarding_started,'],
+    [
+      ['payout.failed', '--set', 'reason=x'],
+      'payout.failed does not take --set reason. It takes user_id, amount,',
+    ],
+    [['payout.failed', '--set', 'amount'], 'It must be <name>=<value>.'],
+    [['payout.failed', '--for', '3 days'], 'It must be a duration such as'],
+    [['payout.failed', '--set', 'custom_metadata=[]'], 'custom_metadata must be a JSON object.'],
+  ])('%j is wrong usage, and nothing happens', async (args, sentence) => {
+    const run = await disburse.run('trigger', ...args);
+    expect([run.code, run.output, run.errors]).toEqual([2, '', expect.stringContaining(sentence)]);
+  });
+
+  it('happens in a sandbox alone: elsewhere nothing is sent but the question', async () => {
+    const production = await TestReceiver.start();
+    production.behavior = (response) => response.end('{"paths":{"/merchants/v1/payouts/report":{}}}');
+    const { apiKey: DISBURSE_API_KEY, privateKey: DISBURSE_PRIVATE_KEY } = app.merchant.credentials;
+    const keys = { DISBURSE_BASE_URL: production.url, DISBURSE_API_KEY, DISBURSE_PRIVATE_KEY };
+    const run = await disburse.with(keys).run('trigger', 'payout.failed', '--set', `user_id=${randomUUID()}`);
+    expect([run.code, run.errors]).toEqual([1, expect.stringContaining('is no sandbox')]);
+    expect(production.received.map(({ path }) => path)).toEqual(['/openapi.json']);
+    await production.stop();
+  });
+
+  it('says which field the service refused, with the request id', async () => {
+    const run = await disburse.run('trigger', 'payout.failed', '--set', 'amount=0');
+    expect(run.code).toBe(1);
+    expect(run.errors).toMatch(/refused this \(422\): amount must .* Request id: [0-9a-f-]{36}$/);
+  });
+});
