@@ -14,6 +14,12 @@ const DEMOS = {
   console: { title: CONSOLE_TITLE, run: consoleDemo },
 };
 
+/** A response that refuses is no fault of the demo: its sentence is enough. */
+async function inWords(error) {
+  const failures = await import('../packages/cli/src/failures.mjs');
+  throw failures.inWords(error);
+}
+
 try {
   requireNode();
   const name = process.argv[2] ?? 'payout';
@@ -24,7 +30,7 @@ try {
   await install();
   const { sandbox, letGo } = await useSandbox();
   try {
-    await run(sandbox);
+    await run(sandbox).catch(inWords);
   } finally {
     await letGo();
   }

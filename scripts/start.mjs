@@ -2,7 +2,7 @@
 // npm start: installs and builds when needed, boots the service in sandbox mode, and says how to use it.
 import { relative } from 'node:path';
 import { build, install, requireNode } from './lib/installation.mjs';
-import { MerchantClient } from './lib/merchant-client.mjs';
+import { clientsOf } from './lib/sandbox-clients.mjs';
 import { dataDir, ending, nextSignal, startService, stopService } from './lib/service.mjs';
 import {
   bold,
@@ -78,10 +78,11 @@ async function welcome(sandbox, loginUrl) {
 /** Opens the portal of the sandbox merchant once; nothing where no process serves it. */
 async function portalLink(sandbox) {
   if (!(await isServed(sandbox.portal_url))) return [];
-  const merchant = new MerchantClient(sandbox.base_url, sandbox.merchant);
-  const actor = { id: 'sandbox', name: 'Sandbox' };
-  const { status, body } = await merchant.request('POST', '/portal_sessions', { actor });
-  return status === 201 ? [['Portal', `${cyan(body.url)} ${dim('once, for 15 minutes')}`]] : [];
+  const { merchant } = await clientsOf(sandbox);
+  const created = await merchant.portalSessions
+    .create({ actor: { id: 'sandbox', name: 'Sandbox' } })
+    .catch(() => null);
+  return created === null ? [] : [['Portal', `${cyan(created.data.url)} ${dim('once, for 15 minutes')}`]];
 }
 
 /** The screen shows what there is: a page that this process does not serve is left out. */

@@ -1,6 +1,6 @@
 // The demo of an exchange order: from the quote to the hash of what was paid out.
-import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { clientsOf } from './sandbox-clients.mjs';
 import { dim, elapsed, green, Problem, printLine, step, table } from './terminal.mjs';
 import { transferUsdc } from './transfer-usdc.mjs';
 
@@ -10,26 +10,22 @@ const SETTLED_TIMEOUT_MS = 60_000;
 
 export const EXCHANGE_TITLE = 'an exchange order, from USDC on the dev chain to SOL';
 
-export async function exchangeDemo({ base_url, pay_url, chain, exchange }) {
+export async function exchangeDemo(sandbox) {
   const began = performance.now();
-  const { api_key, secret } = exchange;
-  const signatureOf = (address) =>
-    createHmac('sha256', secret).update(`withdraw_address=${address}`).digest('hex');
-  const signature = signatureOf(WITHDRAW_ADDRESS);
-  const call = (status, method, path, query, headers) =>
-    expect(status, method, new URL(`${path}?${new URLSearchParams(query)}`, base_url), headers);
+  const { exchange } = await clientsOf(sandbox);
+  const { orders } = exchange;
   let order;
   await step('Tokens', async () => {
-    const { tokens } = await call(200, 'GET', '/v1/tokens', { api_key, to_token: 'sol' });
+    const { tokens } = (await exchange.tokens({ to_token: 'sol' })).data;
     return tokens.map(({ name, pair_ids }) => `${name} (${pair_ids.join(', ')})`).join(', ');
   });
   await step('Order', async () => {
-    const query = { api_key, signature, pair_id: 'USDCSOL', withdraw_address: WITHDRAW_ADDRESS };
-    ({ order } = await call(201, 'POST', '/v1/orders', { ...query, user_id: 'demo' }));
+    const query = { pair_id: 'USDCSOL', withdraw_address: WITHDRAW_ADDRESS, user_id: 'demo' };
+    ({ order } = (await orders.create(query)).data);
     return `${order.id}, ${order.amount_from} USDC for ${order.amount_to} SOL`;
   });
   await step('Deposit', async () => {
-    const { hash, blockNumber } = await transferUsdc(chain, order.deposit_address, order.amount_from);
+    const { hash, blockNumber } = await transferUsdc(sandbox.chain, order.deposit_address, order.amount_from);
     return `${order.amount_from} USDC in block ${blockNumber}, ${hash.slice(0, 18)}…`;
   });
   await step('Settlement', async () => {
@@ -40,37 +36,23 @@ export async function exchangeDemo({ base_url, pay_url, chain, exchange }) {
         throw new Problem(`The order is ${order.status} and not completed (waited up to ${waited}).`);
       }
       await sleep(100);
-      ({ order } = await call(200, 'PATCH', `/v1/orders/${order.id}/refresh`, { api_key, signature }));
+      ({ order } = (await orders.refresh(order)).data);
     }
     return `${order.status}, ${order.amount_to} SOL paid out`;
   });
   await step('List', async () => {
     const day = new Date().toISOString().slice(0, 10);
     const query = { start_date: day, end_date: day, status: 'completed', user_id: 'demo' };
-    const headers = { 'X-Api-Key': api_key, 'X-Signature': signatureOf('') };
-    const { total_count, orders } = await call(200, 'GET', '/v1/merchant/orders', query, headers);
-    if (!orders.some(({ id }) => id === order.id)) throw new Problem('The list lacks the order.');
-    return `${total_count} completed today for this user, the order among them`;
+    const listed = await orders.list(query).all();
+    if (!listed.some(({ id }) => id === order.id)) throw new Problem('The list lacks the order.');
+    return `${listed.length} completed today for this user, the order among them`;
   });
-  const page = new URL('/widget', pay_url);
-  page.search = new URLSearchParams({ api_key, withdraw_address: WITHDRAW_ADDRESS, signature });
+  const page = { token: 'sol', withdraw_address: WITHDRAW_ADDRESS };
+  const { signed_url } = (await exchange.configuration(page)).data;
   printLine(`\n  ${green('Completed')} ${dim(`after ${elapsed(performance.now() - began)}.`)}\n`);
   table([
     ['deposit', order.deposit_transaction_hash],
     ['payout', order.withdraw_transaction_hash],
-    ['pay page', page.href],
+    ['pay page', signed_url],
   ]);
-}
-
-async function expect(status, method, url, headers = {}) {
-  const response = await fetch(url, { method, headers, signal: AbortSignal.timeout(30_000) }).catch(
-    (error) => {
-      throw new Problem(`${url.origin} does not respond (${error.cause?.code ?? error.message}).`);
-    },
-  );
-  const body = await response.json();
-  if (response.status === status) return body;
-  throw new Problem(
-    `${method} ${url.pathname} responded with ${response.status} instead of ${status}: ${body.detail}`,
-  );
 }

@@ -1,9 +1,10 @@
 // The demo of a payout: from a new user to a verified webhook.
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MerchantClient, startReceiver } from './merchant-client.mjs';
+import { clientsOf } from './sandbox-clients.mjs';
 import { dim, elapsed, green, Problem, printLine, step, steps, table } from './terminal.mjs';
 import { transferUsdc } from './transfer-usdc.mjs';
+import { startReceiver } from './webhook-arrivals.mjs';
 
 const AMOUNT = '12.50';
 const DESCRIPTION = 'npm run demo';
@@ -18,15 +19,15 @@ export async function payoutDemo(sandbox) {
 
 async function journey(sandbox) {
   const began = performance.now();
-  const merchant = new MerchantClient(sandbox.base_url, sandbox.merchant);
-  let webhook = null;
-  const receiver = await startReceiver((body, headers) => webhook.verify(body, headers));
+  const { merchant } = await clientsOf(sandbox);
+  const { verifyWebhook } = await import('@disburse/sdk');
   let endpoint = null;
+  const receiver = await startReceiver((body, headers) =>
+    verifyWebhook(endpoint.signing_secret, body, headers),
+  );
   try {
     await step('Receiver', async () => {
-      const { Webhook } = await import('standardwebhooks');
       endpoint = await registerEndpoint(merchant, receiver.url);
-      webhook = new Webhook(endpoint.signing_secret);
       return `${receiver.url}, registered as a webhook endpoint`;
     });
     const user = await createUser(merchant);
@@ -41,39 +42,36 @@ async function journey(sandbox) {
     steps.begin('Webhook');
     const payout = await reportPayout(merchant, user, transfer);
     const delivery = await arrival;
-    steps.done('Webhook', `${delivery.event.type}, verified by standardwebhooks`);
+    steps.done('Webhook', `${delivery.event.type}, its signature verified`);
     const balance = await readBalance(merchant, user, payout);
     await sendEvents(merchant, user);
     return { delivery, balance, took: performance.now() - began };
   } finally {
-    if (endpoint)
-      await merchant.request('DELETE', `/webhook_endpoints/${endpoint.id}`).catch(() => undefined);
+    if (endpoint) await merchant.webhookEndpoints.delete(endpoint.id).catch(() => undefined);
     await receiver.close();
   }
 }
 
 /** Endpoints of demos that were interrupted go first: a merchant may have ten. */
 async function registerEndpoint(merchant, url) {
-  const { body: list } = await merchant.expect(200, 'GET', '/webhook_endpoints');
-  for (const { id, description } of list.webhook_endpoints) {
-    if (description === DESCRIPTION) await merchant.expect(204, 'DELETE', `/webhook_endpoints/${id}`);
+  const { webhookEndpoints } = merchant;
+  for (const { id, description } of (await webhookEndpoints.list()).data.webhook_endpoints) {
+    if (description === DESCRIPTION) await webhookEndpoints.delete(id);
   }
   const body = { webhook_endpoint: { url, description: DESCRIPTION } };
-  return (await merchant.expect(201, 'POST', '/webhook_endpoints', body)).body.webhook_endpoint;
+  return (await webhookEndpoints.register(body)).data.webhook_endpoint;
 }
 
 async function createUser(merchant) {
   let user;
   await step('User', async () => {
     const phone_number = `+14152${String(randomInt(1_000_000)).padStart(6, '0')}`;
-    const body = { phone_number, external_id: `demo-${randomUUID()}` };
-    ({ user } = (await merchant.expect(201, 'POST', '/users', body)).body);
+    ({ user } = (await merchant.users.create({ phone_number, external_id: `demo-${randomUUID()}` })).data);
     return `${user.id}, ${user.account_state}`;
   });
   await step('Onboarding', async () => {
-    const path = `/sandbox/users/${user.id}/complete_onboarding`;
-    await merchant.expect(200, 'POST', path);
-    ({ user } = (await merchant.expect(200, 'GET', `/users/${user.id}`)).body);
+    await merchant.sandbox.completeOnboarding(user.id);
+    ({ user } = (await merchant.users.get(user.id)).data);
     if (user.account_state !== 'active') throw new Problem(`The user is ${user.account_state}, not active.`);
     return `${user.account_state}, wallet ${user.issuer_wallet_address}`;
   });
@@ -96,16 +94,17 @@ async function reportPayout(merchant, user, transaction_hash) {
     user_id: user.id,
     payout: { amount: AMOUNT, transaction_hash, custom_metadata: { invoice: 'demo-1' } },
   };
-  const headers = { 'Idempotency-Key': `"${randomUUID()}"` };
+  // The id that the payout has in the merchant's own books: the Idempotency-Key follows from it.
+  const options = { idempotencyKey: `demo payout ${randomUUID()}` };
   let payout;
   await step('Report', async () => {
-    ({ payout } = (await merchant.expect(201, 'POST', '/payouts/report', body, headers)).body);
-    return `201, payout ${payout.id}, ${payout.status}`;
+    const { status, data } = await merchant.payouts.report(body, options);
+    ({ payout } = data);
+    return `${status}, payout ${payout.id}, ${payout.status}`;
   });
   await step('Report again', async () => {
-    const again = await merchant.expect(201, 'POST', '/payouts/report', body, headers);
-    const replayed = again.headers.get('idempotent-replayed');
-    if (replayed !== 'true' || JSON.stringify(again.body.payout) !== JSON.stringify(payout))
+    const { replayed, data } = await merchant.payouts.report(body, options);
+    if (!replayed || JSON.stringify(data.payout) !== JSON.stringify(payout))
       throw new Problem('The repeat under one Idempotency-Key got a different response.');
     return `the same response, Idempotent-Replayed: ${replayed}`;
   });
@@ -115,8 +114,8 @@ async function reportPayout(merchant, user, transaction_hash) {
 async function readBalance(merchant, user, { id }) {
   let balance;
   await step('Balance', async () => {
-    const { payout } = (await merchant.expect(200, 'GET', `/payouts/${id}`)).body;
-    ({ balance } = (await merchant.expect(200, 'GET', `/users/${user.id}/balance`)).body);
+    const { payout } = (await merchant.payouts.get(id)).data;
+    ({ balance } = (await merchant.users.balance(user.id)).data);
     if (payout.status !== 'received') throw new Problem(`The payout is ${payout.status}, not received.`);
     return `payout ${payout.status}; confirmed ${balance.confirmed}, pending ${balance.pending} ${balance.currency_code}`;
   });
@@ -133,11 +132,11 @@ async function sendEvents(merchant, user) {
     payload: { screen: 'wallet' },
   };
   await step('Events', async () => {
-    await merchant.expect(202, 'POST', '/events', { events: [event] });
-    await merchant.expect(202, 'POST', '/events', { events: [event] });
+    await merchant.events.send({ events: [event] });
+    await merchant.events.send({ events: [event] });
     const until = performance.now() + EVENTS_TIMEOUT_MS;
     for (;;) {
-      const { events } = (await merchant.expect(200, 'GET', `/users/${user.id}/events`)).body;
+      const events = await merchant.users.events(user.id).all();
       if (events.length === 1) return `sent twice, once in the user's journey: ${events[0].event_name}`;
       if (performance.now() > until) throw new Problem(`The journey has ${events.length} events, not 1.`);
       await sleep(50);

@@ -1,8 +1,8 @@
 // A morning's data for the console: what the people who run the service find when they come in.
-import { createHmac, randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { handInIdentity } from '../../packages/cli/src/trigger/onboarding.mjs';
-import { MerchantClient } from './merchant-client.mjs';
+import { clientsOf } from './sandbox-clients.mjs';
 import { Problem } from './terminal.mjs';
 import { transferUsdc } from './transfer-usdc.mjs';
 
@@ -20,18 +20,15 @@ const withoutOutput = (_name, work) => work(() => undefined);
  * `receiver` is the URL of an endpoint whose deliveries fail.
  */
 export async function morning(sandbox, { step = withoutOutput, receiver = DEAD_RECEIVER } = {}) {
-  const merchant = new MerchantClient(sandbox.base_url, sandbox.merchant);
+  const { merchant, exchange } = await clientsOf(sandbox);
   const found = {};
 
   await step('Endpoint', async () => {
-    const { body } = await merchant.expect(200, 'GET', '/webhook_endpoints');
+    const { webhook_endpoints } = (await merchant.webhookEndpoints.list()).data;
+    const webhook_endpoint = { url: receiver, description: 'a receiver that is down' };
     found.endpoint =
-      body.webhook_endpoints.find(({ url }) => url === receiver) ??
-      (
-        await merchant.expect(201, 'POST', '/webhook_endpoints', {
-          webhook_endpoint: { url: receiver, description: 'a receiver that is down' },
-        })
-      ).body.webhook_endpoint;
+      webhook_endpoints.find(({ url }) => url === receiver) ??
+      (await merchant.webhookEndpoints.register({ webhook_endpoint })).data.webhook_endpoint;
     return `${receiver}: every delivery to it fails`;
   });
 
@@ -52,12 +49,12 @@ export async function morning(sandbox, { step = withoutOutput, receiver = DEAD_R
   });
 
   await step('Order', async () => {
-    found.order = await paidTwice(sandbox);
+    found.order = await paidTwice(sandbox.chain, exchange);
     return `${found.order.id}, ${found.order.amount_refundable} USDC refundable`;
   });
 
   await step('Onboarding', async () => {
-    found.inReview = await inReview(merchant, sandbox.widget_url);
+    found.inReview = await inReview(merchant, sandbox);
     return `${found.inReview.id}, in review`;
   });
 
@@ -80,9 +77,9 @@ export async function morning(sandbox, { step = withoutOutput, receiver = DEAD_R
 async function activeUser(merchant, name) {
   const phone_number = `+14152${String(randomInt(1_000_000)).padStart(6, '0')}`;
   const body = { phone_number, external_id: `${name}-${randomUUID().slice(0, 8)}` };
-  const { user } = (await merchant.expect(201, 'POST', '/users', body)).body;
-  await merchant.expect(200, 'POST', `/sandbox/users/${user.id}/complete_onboarding`);
-  return (await merchant.expect(200, 'GET', `/users/${user.id}`)).body.user;
+  const { user } = (await merchant.users.create(body)).data;
+  await merchant.sandbox.completeOnboarding(user.id);
+  return (await merchant.users.get(user.id)).data.user;
 }
 
 async function report(merchant, user, amount, transaction_hash) {
@@ -90,28 +87,19 @@ async function report(merchant, user, amount, transaction_hash) {
     user_id: user.id,
     payout: { amount, transaction_hash, custom_metadata: { run: 'morning' } },
   };
-  const headers = { 'Idempotency-Key': `"${randomUUID()}"` };
-  return (await merchant.expect(201, 'POST', '/payouts/report', body, headers)).body.payout;
+  return (await merchant.payouts.report(body)).data.payout;
 }
 
 /** An order that is paid a second time after it is completed: the second deposit is refundable. */
-async function paidTwice({ base_url, chain, exchange: { api_key, secret } }) {
-  const signature = createHmac('sha256', secret).update(`withdraw_address=${WITHDRAW_ADDRESS}`).digest('hex');
-  const call = async (method, path, query = {}) => {
-    const url = new URL(`${path}?${new URLSearchParams({ api_key, signature, ...query })}`, base_url);
-    const response = await fetch(url, { method, signal: AbortSignal.timeout(30_000) });
-    const body = await response.json();
-    if (!response.ok)
-      throw new Problem(`${method} ${path} responded with ${response.status}: ${body.detail}`);
-    return body.order;
-  };
-  let order = await call('POST', '/v1/orders', { pair_id: 'USDCSOL', withdraw_address: WITHDRAW_ADDRESS });
+async function paidTwice(chain, { orders }) {
+  const query = { pair_id: 'USDCSOL', withdraw_address: WITHDRAW_ADDRESS };
+  let { order } = (await orders.create(query)).data;
   const until = async (isReached) => {
     const deadline = performance.now() + WAIT_MS;
     while (!isReached(order)) {
       if (performance.now() > deadline) throw new Problem(`The order ${order.id} is still ${order.status}.`);
       await sleep(200);
-      order = await call('PATCH', `/v1/orders/${order.id}/refresh`);
+      ({ order } = (await orders.refresh(order)).data);
     }
   };
   await transferUsdc(chain, order.deposit_address, order.amount_from);
@@ -122,11 +110,11 @@ async function paidTwice({ base_url, chain, exchange: { api_key, secret } }) {
 }
 
 /** A person whom the sandbox's identity check leaves in review. */
-async function inReview(merchant, widgetUrl) {
+async function inReview(merchant, { widget_url: widgetUrl, merchant: { api_key: merchantId } }) {
   const phone_number = `+14153${String(randomInt(1_000_000)).padStart(6, '0')}`;
-  const { user } = (await merchant.expect(201, 'POST', '/users', { phone_number })).body;
+  const { user } = (await merchant.users.create({ phone_number })).data;
   const person = { first_name: 'Dorothy', last_name: 'Review' };
-  await handInIdentity({ widgetUrl, merchantId: merchant.apiKey, user, ...person });
+  await handInIdentity({ widgetUrl, merchantId, user, ...person });
   return user;
 }
 
