@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
-import { Injectable } from '@nestjs/common';
+import { createParamDecorator, Injectable, type ExecutionContext } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { StreamReply } from '../../../platform/http/reply.js';
+import { requestOf } from '../../../platform/http/request-state.js';
 import { PayoutsView, type PayoutFilter } from '../views/payouts.js';
 
 /** Rows of one query: so much is in memory, however long the list is. */
@@ -17,11 +18,12 @@ const FORMATS: Readonly<Record<string, { readonly head: string; readonly line: (
     'text/csv': { head: `${[...COLUMNS, 'custom_metadata', 'created_at'].join()}\r\n`, line: csvLine },
   };
 
-/** The media type of an export that is accepted; null for the pages of JSON that all others get. */
-export function exportType(accept: string | undefined): string | null {
-  const types = (accept ?? '').split(',').map((each) => each.split(';')[0]!.trim().toLowerCase());
+/** The media type of an export that the request accepts; null for the pages of JSON that all others get. */
+export const ExportType = createParamDecorator((_: unknown, context: ExecutionContext): string | null => {
+  const { accept = '' } = requestOf(context).headers;
+  const types = accept.split(',').map((each) => each.split(';')[0]!.trim().toLowerCase());
   return Object.keys(FORMATS).find((type) => types.includes(type)) ?? null;
-}
+});
 
 /** Whole lists of payouts, as lines (contract.md 9.7). A merchant has one at a time: it is read as fast as it is received. */
 @Injectable()

@@ -1,4 +1,4 @@
-import { Controller, Get, Headers, Post } from '@nestjs/common';
+import { Controller, Get, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
@@ -26,7 +26,7 @@ import {
   type PayoutFilter,
 } from '../views/payouts.js';
 import { PAYOUT_VIEWS } from '../views/audited-payouts.js';
-import { exportType, PayoutExport } from './payout-export.js';
+import { ExportType, PayoutExport } from './payout-export.js';
 import {
   EvidenceResponse,
   payoutFilter,
@@ -103,11 +103,10 @@ export class PayoutsController {
   async list(
     @MerchantId() merchantId: string,
     @ListQuery() query: MerchantPayoutsQuery,
-    @Headers('accept') accept?: string,
+    @ExportType() type: string | null,
   ): Promise<Reply | StreamReply> {
     await this.progress.requireCurrent(PAYOUT_VIEWS);
     const filter = await this.filterOf(merchantId, query);
-    const type = exportType(accept);
     if (type !== null) return this.exports.start(type, merchantId, filter);
     return new Reply(200, await this.payouts.page(merchantId, filter));
   }
