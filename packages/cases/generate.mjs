@@ -1,4 +1,4 @@
-// Writes cases.json: what every client must do, whatever its language. `node packages/cases/generate.mjs`, with openssl.
+// Writes cases.json: what every client must do, in any language. `node packages/cases/generate.mjs`, with openssl.
 // Expected values come from node:crypto by hand, with which openssl must agree, from standardwebhooks, and from the rules of
 // the contract, never from a client.
 import { writeFileSync } from 'node:fs';

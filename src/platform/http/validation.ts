@@ -52,11 +52,11 @@ export class QueryPipe extends DtoPipe {
     const unknown = this.isList ? Object.keys(query).find((name) => !known.has(name)) : undefined;
     if (unknown !== undefined) {
       const rest = known.size > 0 ? ` (${[...known].join(', ')})` : ', which has none';
-      refuse(unknown, `is not a parameter of this list${rest}`);
+      throwBadRequest(unknown, `is not a parameter of this list${rest}`);
     }
     for (const name of known) {
-      if (Array.isArray(query[name])) refuse(name, 'must be given once');
-      if (query[name] === '') refuse(name, 'must not be empty');
+      if (Array.isArray(query[name])) throwBadRequest(name, 'must be given once');
+      if (query[name] === '') throwBadRequest(name, 'must not be empty');
     }
     return super.transform(query, metadata);
   }
@@ -70,9 +70,9 @@ export class InputsPipe extends DtoPipe {
   override transform(query: Query, metadata: ArgumentMetadata): Promise<unknown> {
     const known = membersOf(metadata.metatype);
     for (const [name, value] of Object.entries(query)) {
-      if (Array.isArray(value)) refuse(name, 'must be given once');
+      if (Array.isArray(value)) throwBadRequest(name, 'must be given once');
       if (!known.has(name) && name.length + String(value).length > MAX_UNKNOWN)
-        refuse(name.slice(0, MAX_UNKNOWN), `must be at most ${MAX_UNKNOWN} characters`);
+        throwBadRequest(name.slice(0, MAX_UNKNOWN), `must be at most ${MAX_UNKNOWN} characters`);
     }
     return super.transform(query, metadata);
   }
@@ -100,6 +100,6 @@ function fieldErrors(errors: readonly ValidationError[], array = ''): FieldError
   return fields;
 }
 
-export function refuse(name: string, rule: string): never {
+export function throwBadRequest(name: string, rule: string): never {
   throw new DomainError('bad_request', `${name} ${rule}`);
 }

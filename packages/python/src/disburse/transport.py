@@ -66,7 +66,7 @@ def _form(text: str) -> str:
 @dataclass
 class RetryingTransport:
     """
-    Signs and retries. A write is repeated under its Idempotency-Key alone: nothing is done twice, whatever happened to the
+    Signs and retries. A write is repeated under its Idempotency-Key alone: nothing is done twice, even if something happened to the
     response. Raises an ``ApiError`` for a status from 400 and a ``ConnectionError``.
     """
 

@@ -9,7 +9,7 @@ import {
   PageSize,
   type CreatedListQuery,
 } from '../../../platform/http/list-query.js';
-import { refuse } from '../../../platform/http/validation.js';
+import { throwBadRequest } from '../../../platform/http/validation.js';
 import { ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
 import type { OrderRecord } from '../domain/order-record.js';
 import { PAIRS } from '../domain/catalog.js';
@@ -50,7 +50,7 @@ export class Deposit {
 }
 
 /** A refund that an operator recorded. */
-export class Refund {
+class Refund {
   @ApiProperty(AMOUNT) amount!: string;
   @ApiProperty({ type: 'string' }) transaction_hash!: string;
   @ApiProperty(TIME) recorded_at!: string;
@@ -152,9 +152,9 @@ const MAX_DAYS = 92;
 /** Throws DomainError `bad_request` for a range that is none or too long. */
 export function orderFilter(query: OrdersQuery): OrderFilter {
   const { start_date: start, end_date: end } = query;
-  if (end.end <= start.at) refuse('end_date', 'must not lie before start_date');
+  if (end.end <= start.at) throwBadRequest('end_date', 'must not lie before start_date');
   if (end.at.getTime() - start.at.getTime() > MAX_DAYS * DAY_MS)
-    refuse('end_date', `must lie at most ${MAX_DAYS} days after start_date`);
+    throwBadRequest('end_date', `must lie at most ${MAX_DAYS} days after start_date`);
   return {
     from: start.at,
     until: end.end,
