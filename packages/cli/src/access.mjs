@@ -3,6 +3,7 @@ import { Pages } from '@disburse/sdk';
 import { clientOf, findKeys, requireKeys } from './credentials.mjs';
 import { Portal } from './portal.mjs';
 import { readSession } from './session-file.mjs';
+import { Usage } from './usage.mjs';
 
 const OR_LOGIN = '; or run disburse login where there are keys';
 
@@ -21,11 +22,16 @@ export async function accessOf(options) {
 
 function bySession(portal) {
   return {
-    listPayouts: (query) =>
-      new Pages(
+    listPayouts: (query) => {
+      if (query.external_id !== undefined)
+        throw new Usage(
+          '--external-id needs the keys of the merchant: a session of disburse login has no such filter.',
+        );
+      return new Pages(
         (page_cursor) => portal.get('payouts', { ...query, page_cursor }),
         ({ payouts }) => payouts,
-      ),
+      );
+    },
     getPayout: async (id) => (await portal.get(`payouts/${encodeURIComponent(id)}`)).data.payout,
     resend: async (id) =>
       (await portal.post(`deliveries/${encodeURIComponent(id)}/resend`)).data.webhook_delivery,

@@ -75,7 +75,7 @@ export class EdgeAdapter extends FastifyAdapter implements Drainable {
       reply.code(body.status);
       return body.body.length === 0 ? reply.send() : reply.header('content-type', JSON_TYPE).send(body.body);
     }
-    if (body instanceof StreamReply) return reply.header('content-type', body.contentType).send(body.body);
+    if (body instanceof StreamReply) return sendStream(reply, body);
     if (body === undefined || body === null) return reply.send();
     if (typeof body === 'string' || Buffer.isBuffer(body)) return reply.send(body);
     return reply.header('content-type', JSON_TYPE).send(JSON.stringify(body));
@@ -135,4 +135,13 @@ export class EdgeAdapter extends FastifyAdapter implements Drainable {
     const unknown = { status: 404, detail: `No such resource: ${request.method} ${rawPath(request)}` };
     sendProblem(reply, this.routes.wrongMethod(request) ?? unknown);
   };
+}
+
+/** A list that has no reader is not read: of a HEAD, and of a client that has left. */
+function sendStream(reply: FastifyReply, { contentType, body }: StreamReply): FastifyReply {
+  const { method, edge } = reply.request;
+  reply.header('content-type', contentType);
+  if (method !== 'HEAD' && !edge.isReleased) return reply.send(body);
+  body.destroy();
+  return reply.send();
 }

@@ -160,7 +160,10 @@ describe('a refusal says what is wrong', () => {
 
 describe('a query parameter that nobody knows', () => {
   it.each([
-    ['payouts', /^foo is not a parameter of this list \(user_id, status, created_from, /],
+    [
+      'payouts',
+      /^foo is not a parameter of this list \(external_id, created_from, .*user_id, status, transaction_hash\)$/,
+    ],
     ['webhook_endpoints', /^foo is not a parameter of this list, which has none$/],
     [
       'webhook_endpoints/ENDPOINT/deliveries',

@@ -176,8 +176,8 @@ describe('reading payouts', () => {
       expect(lines[250]).toContain('"n": 12345678901234567890');
       const all = (await list('?page_size=1000', seller)).payouts;
       expect(lines.map((line) => JSON.parse(line) as PayoutBody)).toEqual(all);
-      const [head, ...rows] = await exportOf(seller, 'text/csv', '');
-      expect(head).toBe(
+      const [columns, ...rows] = await exportOf(seller, 'text/csv', '');
+      expect(columns).toBe(
         'id,user_id,amount,currency_code,status,transaction_hash,reason,custom_metadata,created_at',
       );
       expect(rows).toHaveLength(251);
@@ -192,6 +192,21 @@ describe('reading payouts', () => {
       );
       expect(await exportOf(seller, 'text/csv', '?status=received')).toHaveLength(1);
       expect(await exportOf(seller, 'application/x-ndjson', '?external_id=unknown')).toEqual([]);
+      // JSON is preferred to it.
+      for (const accept of ['application/json, text/csv;q=0.1', 'text/csv;q=0', '*/*'])
+        expect((await seller.get(`${PAYOUTS}?page_size=1`, { accept })).headers['content-type']).toContain(
+          'json',
+        );
+      const head = await new SignedClient(app.url, seller.credentials).call({
+        method: 'HEAD',
+        path: PAYOUTS,
+        headers: { accept: 'text/csv' },
+      });
+      expect([head.status, head.headers['content-type'], head.text]).toEqual([
+        200,
+        'text/csv; charset=utf-8',
+        '',
+      ]);
       // The next one may begin once it has ended.
       expect(await exportOf(seller, 'application/x-ndjson', `?user_id=${id}&page_size=1`)).toHaveLength(251);
     });

@@ -107,6 +107,6 @@ describe('a boot while something it needs is unavailable', () => {
       [PROGRAMS, 'rebuild'],
     );
     expect(said).toMatch(/^The .+ of DATABASE_URL cannot be reached: .*ECONNREFUSED.*\.\n$/);
-    expect(code).toBe(1);
+    expect(code).toBe(69);
   }, 60_000);
 });

@@ -137,6 +137,8 @@ def manage(disburse: Disburse, endpoint_id: str) -> None:
     endpoints.recover(endpoint_id, {"since": now_iso(-timedelta(minutes=1))})
     endpoints.update(endpoint_id, {"webhook_endpoint": {"description": "ours"}})
     assert endpoints.get(endpoint_id).data["webhook_endpoint"]["description"] == "ours"
+    broken = disburse.sandbox.break_webhook_endpoint(endpoint_id).data["webhook_endpoint"]
+    assert broken["status"] == "disabled"
     assert len(endpoints.list().data["webhook_endpoints"]) == 2
     assert endpoints.delete(endpoint_id).status == 204
 
@@ -166,10 +168,11 @@ def open_portal(disburse: Disburse) -> None:
     assert disburse.portal_sessions.revoke(session["id"]).status == 204
 
 
-def exchange_tokens(exchange: DisburseExchange) -> None:
+def exchange_tokens(disburse: Disburse, exchange: DisburseExchange) -> None:
     [token, *_] = exchange.tokens(to_token="sol").data["tokens"]
     pair_id = token["pair_ids"][0]
     order, paid = [exchange.orders.create(pair_id=pair_id, withdraw_address=ADDRESS).data["order"] for _ in range(2)]
+    assert exchange.orders.get(order).data["order"] == order
     assert exchange.orders.refresh(order).data["order"]["id"] == order["id"]
     exchange.orders.mark_as_paid(paid)
     assert exchange.orders.cancel(order).data["order"]["status"] == "cancelled"
@@ -182,6 +185,7 @@ def exchange_tokens(exchange: DisburseExchange) -> None:
         for _ in range(2)
     ]
     assert (one.replayed, same.replayed) == (False, True) and one.data == same.data
+    assert disburse.sandbox.fail_order(paid["id"]).data["order"]["status"] == "failed"
     configuration = exchange.configuration(token="sol", withdraw_address=ADDRESS).data
     assert ADDRESS in configuration["signed_url"]
 
@@ -194,9 +198,14 @@ def walk_pages(disburse: Disburse) -> None:
         disburse.payouts.report(
             {"user_id": user_id, "payout": {"amount": "1", "transaction_hash": transaction_hash}}
         )
+    expired = disburse.payouts.report(
+        {"user_id": user_id, "payout": {"amount": "1", "transaction_hash": f"0x{uuid.uuid4().hex * 2}"}}
+    ).data["payout"]
+    assert disburse.sandbox.expire_payout(expired["id"]).data["payout"]["status"] == "expired"
+    hashes.append(expired["transaction_hash"])
     listed = disburse.payouts.list(user_id=user_id, page_size=2)
     assert [each["transaction_hash"] for each in listed] == hashes[::-1]
-    assert [len(page.data["payouts"]) for page in listed.pages()] == [2, 2, 1]
+    assert [len(page.data["payouts"]) for page in listed.pages()] == [2, 2, 2]
 
 
 def refuse(disburse: Disburse) -> None:
@@ -237,7 +246,7 @@ def main() -> None:
     facts = pay(disburse, f"http://127.0.0.1:{server.server_port}/webhooks")
     track(disburse, facts["user_id"])
     open_portal(disburse)
-    exchange_tokens(exchange)
+    exchange_tokens(disburse, exchange)
     walk_pages(disburse)
     refuse(disburse)
     server.shutdown()

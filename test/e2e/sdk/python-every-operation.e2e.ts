@@ -95,7 +95,7 @@ function signatureOf({ headers, body }: Delivery, secret: string): string {
     'verifies what the other client received, and so do that client, the package and openssl',
     async () => {
       const { received } = receiver;
-      await eventually(() => received.some(({ body }) => body.includes('payout.received')));
+      await eventually(() => received.some(({ body }) => body.includes('payout.failed')));
       const deliveries = [
         ...facts.deliveries.map(({ headers, body }) => ({
           ...{ body, secret: facts.secret },
@@ -121,7 +121,7 @@ function signatureOf({ headers, body }: Delivery, secret: string): string {
             'user.kyc_passed',
             'user.onboarding_completed',
           ],
-          ...['payout.received', 'webhook_endpoint.test'],
+          ...['payout.received', 'payout.failed', 'webhook_endpoint.test'],
         ]),
       );
       expect(await run('verify_deliveries.py', deliveries)).toEqual(deliveries.map(() => null));

@@ -91,7 +91,7 @@ describe('npm start', () => {
       const demo = run('demo.mjs', { DATA_DIR: dataDir });
       expect([await demo.ended, demo.output()]).toEqual([
         0,
-        expect.stringContaining('verified by standardwebhooks'),
+        expect.stringContaining('its signature verified'),
       ]);
       const recorded = await payouts(before);
       expect(recorded).toEqual([expect.objectContaining({ status: 'received', amount: '12.50' })]);

@@ -81,10 +81,11 @@ async function unseen(portal, filter, seen) {
     const { data } = await portal.get('requests', { ...filter, page_cursor });
     const found = data.requests.filter(({ request_id }) => !seen.has(request_id));
     fresh.push(...found);
-    for (const { request_id } of found) seen.add(request_id);
     const isMore = found.length === data.requests.length && fresh.length < MAX_REMEMBERED;
     page_cursor = isMore ? data.next_cursor : null;
   } while (page_cursor);
+  // Only now: after a page that could not be read all of them are read again.
+  for (const { request_id } of fresh) seen.add(request_id);
   for (const id of seen) {
     if (seen.size <= MAX_REMEMBERED) break;
     seen.delete(id);

@@ -5,14 +5,15 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { observe } from '../domain/observation.js';
-import { existingOrder, hasEnded, order, type ExistingOrder } from '../domain/order.js';
+import { existingOrder, isOpen, order, type ExistingOrder } from '../domain/order.js';
 
 /** Of an order that a provider cannot exchange. */
 const REASON = 'no_liquidity';
+const SANDBOX = 'sandbox';
 
 /**
- * Fails an order as if its provider had: what was received is refundable. One that has failed stays so. Only in the sandbox.
- * Throws `not_found`, and `invalid_transition` for one that has ended otherwise.
+ * Fails an open order of the sandbox's provider as if that had: what was received is refundable. One that has failed stays so.
+ * Only in the sandbox. Throws `not_found`, and `invalid_transition` for one that is processing or has ended otherwise.
  */
 export class FailSandboxOrder extends Command<ExistingOrder> {
   constructor(
@@ -46,7 +47,10 @@ export class FailSandboxOrderHandler implements ICommandHandler<FailSandboxOrder
         const found = existingOrder(current);
         if (found.facts.merchant_id !== merchantId) throw DomainError.notFound('Order');
         if (found.status === 'failed') return [];
-        if (hasEnded(found)) throw new DomainError('invalid_transition', `The order is ${found.status}`);
+        if (found.facts.provider !== SANDBOX)
+          throw new DomainError('invalid_transition', 'The order is not at the provider of the sandbox');
+        // One that is processing may be paid out already.
+        if (!isOpen(found)) throw new DomainError('invalid_transition', `The order is ${found.status}`);
         return observe(failed, found);
       },
       { metadata: cause },

@@ -9,7 +9,7 @@ import { FailSandboxOrder } from '../application/fail-sandbox-order.js';
 import { orderResponse } from '../domain/order-record.js';
 import { OrderResponse } from './order-dto.js';
 
-/** Fails an order at the provider of the sandbox. Sandbox only. */
+/** Fails an order of the sandbox's provider. Sandbox only. */
 @Controller('merchants/v1/sandbox/orders')
 export class SandboxOrdersController {
   constructor(private readonly commandBus: CommandBus) {}
@@ -24,7 +24,7 @@ export class SandboxOrdersController {
     responses: {
       200: [OrderResponse, 'The order has failed.'],
       404: 'The merchant has no such order.',
-      409: 'The order has ended otherwise.',
+      409: 'The order is processing, has ended otherwise, or is at another provider.',
     },
   })
   async fail(

@@ -134,8 +134,9 @@ export class Execution {
     try {
       return await withinOperation(current, () => prepare(runningOperation(facts), this.definitions.get));
     } catch (error) {
-      if (error instanceof DomainError && !TRANSIENT.includes(error.code))
-        await this.failed(facts, error.code, error.message);
+      // Of a concurrent repeat: the other one has prepared it.
+      const isRefused = error instanceof DomainError && !(error instanceof SubjectChanged);
+      if (isRefused && !TRANSIENT.includes(error.code)) await this.failed(facts, error.code, error.message);
       throw error;
     }
   }

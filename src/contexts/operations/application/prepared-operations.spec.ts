@@ -6,6 +6,7 @@ import {
 } from '../../../../test/support/operations/operations-harness.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
+import { SubjectChanged } from '../../../platform/event-store/current-operation.js';
 import { defineOperation } from '../../../platform/operations/operation-definition.js';
 
 describe('what is prepared for an operation', () => {
@@ -57,6 +58,17 @@ describe('what is prepared for an operation', () => {
     const { state } = await log.load(id);
     expect(state).toMatchObject({ phase: 'failed', failure: { code: 'validation_failed' } });
     trace.length = 0;
+  });
+
+  it('stays where a concurrent repeat of the request has prepared it', async () => {
+    const late = { ...keys, prepare: () => Promise.reject(new SubjectChanged()) };
+    const { operations, log } = operationsOn({ definitions: [late] });
+    const id = newId();
+    const subject = { id: 'lamp', revision: null };
+    const request = switchRequest({ name: 'keys.issue', subject, idempotency: { id: () => id } });
+    await expect(operations.request(request)).rejects.toBeInstanceOf(SubjectChanged);
+    expect((await log.load(id)).state).toMatchObject({ phase: 'pending' });
+    expect(trace.splice(0)).toEqual([]);
   });
 
   it('is in the response of the request, and kept where it is approved', async () => {

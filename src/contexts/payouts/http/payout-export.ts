@@ -5,7 +5,7 @@ import { StreamReply } from '../../../platform/http/reply.js';
 import { requestOf } from '../../../platform/http/request-state.js';
 import { PayoutsView, type PayoutFilter } from '../views/payouts.js';
 
-/** Rows of one query: so much is in memory, however long the list is. */
+/** Rows of one query at most: so much is in memory, however long the list is. */
 const ROWS = 200;
 const RETRY_SECONDS = 5;
 
@@ -20,10 +20,23 @@ const FORMATS: Readonly<Record<string, { readonly head: string; readonly line: (
 
 /** The media type of an export that the request accepts; null for the pages of JSON that all others get. */
 export const ExportType = createParamDecorator((_: unknown, context: ExecutionContext): string | null => {
-  const { accept = '' } = requestOf(context).headers;
-  const types = accept.split(',').map((each) => each.split(';')[0]!.trim().toLowerCase());
-  return Object.keys(FORMATS).find((type) => types.includes(type)) ?? null;
+  const qualities = qualitiesOf(requestOf(context).headers.accept ?? '');
+  const ofPages = Math.max(...JSON_TYPES.map((type) => qualities.get(type) ?? 0));
+  return Object.keys(FORMATS).find((type) => (qualities.get(type) ?? 0) > ofPages) ?? null;
 });
+
+const JSON_TYPES = ['application/json', 'application/*', '*/*'];
+
+/** By media type; 1 unless it is given (RFC 9110, 12.5.1). */
+function qualitiesOf(accept: string): ReadonlyMap<string, number> {
+  return new Map(
+    accept.split(',').map((each) => {
+      const [type = '', ...parameters] = each.split(';').map((part) => part.trim().toLowerCase());
+      const quality = parameters.find((part) => part.startsWith('q='));
+      return [type, quality === undefined ? 1 : Number(quality.slice(2)) || 0];
+    }),
+  );
+}
 
 /** Whole lists of payouts, as lines (contract.md 9.7). A merchant has one at a time: it is read as fast as it is received. */
 @Injectable()
@@ -37,17 +50,24 @@ export class PayoutExport {
     if (this.running.has(merchantId))
       throw new DomainError('rate_limited', 'Another export is still sent', {}, RETRY_SECONDS);
     this.running.add(merchantId);
-    const body = Readable.from(this.lines(type, merchantId, { ...filter, pageSize: ROWS }), {
-      objectMode: false,
-    });
+    const body = Readable.from(
+      this.lines(type, merchantId, { ...filter, pageSize: Math.min(ROWS, filter.pageSize) }),
+      {
+        objectMode: false,
+      },
+    );
     body.once('close', () => this.running.delete(merchantId));
     return new StreamReply(`${type}; charset=utf-8`, body);
   }
 
   private async *lines(type: string, merchantId: string, filter: PayoutFilter): AsyncGenerator<string> {
     const { head, line } = FORMATS[type]!;
-    if (head !== '') yield head;
-    for await (const bodies of this.payouts.bodies(merchantId, filter)) yield bodies.map(line).join('');
+    let first = head;
+    // The head comes with the first rows: where these cannot be read the response is an error.
+    for await (const bodies of this.payouts.bodies(merchantId, filter)) {
+      yield first + bodies.map(line).join('');
+      first = '';
+    }
   }
 }
 

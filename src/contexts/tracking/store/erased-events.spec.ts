@@ -61,5 +61,6 @@ it('two persons who are erased from one batch at the same time are both removed'
     ['ada', 'grace'].map((name) => events.rewrite(shared, (body) => bodyWithout(body, name))),
   );
   const text = (await rowOf(shared)).body.toString();
-  for (const name of ['ada', 'grace']) expect(text).not.toContain(name);
+  // Quoted: an id may have the letters too.
+  for (const name of ['ada', 'grace']) expect(text).not.toContain(`"${name}"`);
 });

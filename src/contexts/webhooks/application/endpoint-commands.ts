@@ -4,7 +4,7 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { withIdempotencyKey } from '../../../platform/idempotency/ticket.js';
 import {
-  disableFailing,
+  breakEndpoint,
   endpointJson,
   endpointOf,
   register,
@@ -13,7 +13,6 @@ import {
   remove,
   rotateSecret,
   type EndpointFields,
-  type WebhookEndpoints,
   type Update,
 } from '../domain/webhook-endpoints.js';
 import { decideFor, EndpointCommand, type Responded, type MerchantCaller } from './caller.js';
@@ -140,14 +139,9 @@ export class BreakSandboxEndpointHandler implements ICommandHandler<BreakSandbox
   async execute({ caller, endpointId: endpoint_id }: BreakSandboxEndpoint): Promise<Responded> {
     const { merchantId: merchant_id } = caller;
     const failures = await this.failing.count(endpoint_id);
-    const at = timestamp(this.clock);
-    const command = { endpoint_id, merchant_id, failing_since: at, at };
+    const command = { endpoint_id, merchant_id, at: timestamp(this.clock) };
     const registry = [webhookEndpoints, merchant_id] as const;
-    const decide = (state: WebhookEndpoints) => {
-      endpointOf(state, endpoint_id);
-      return disableFailing(command, state);
-    };
-    return decideFor(caller, this.loop, registry, decide, {
+    return decideFor(caller, this.loop, registry, (state) => breakEndpoint(command, state), {
       status: 200,
       body: (state) =>
         JSON.stringify({ webhook_endpoint: endpointJson(endpointOf(state, endpoint_id), failures) }),

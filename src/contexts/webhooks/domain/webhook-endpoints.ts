@@ -261,6 +261,12 @@ export function disableFailing(command: DisableFailing, state: WebhookEndpoints)
   return disable({ ...rest, cause: 'failing' }, state);
 }
 
+/** Only in the sandbox: as if its deliveries had kept failing. */
+export function breakEndpoint(command: At, state: WebhookEndpoints): WebhookEndpointEvent[] {
+  endpointOf(state, command.endpoint_id);
+  return disable({ ...command, cause: 'failing' }, state);
+}
+
 /** A repeat of a rotation changes nothing; throws IdempotencyKeyExpired when it comes too late. A fifth replaced secret that would sign as well is refused. */
 export function rotateSecret(command: RotateSecret, state: WebhookEndpoints): WebhookEndpointEvent[] {
   const { secrets } = endpointOf(state, command.endpoint_id);
