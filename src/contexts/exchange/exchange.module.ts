@@ -1,5 +1,3 @@
-import { FailSandboxOrderHandler } from './application/fail-sandbox-order.js';
-import { SandboxOrdersController } from './http/sandbox-orders.controller.js';
 import { Inject, Logger, Module, type OnModuleInit } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { CONFIG, type Config } from '../../platform/config/config.js';
@@ -35,7 +33,7 @@ import { ExchangeProviders } from './application/exchange-providers.js';
 import { Quotes } from './application/quotes.js';
 import { RecordRefundHandler } from './application/record-refund.js';
 import { SignedLinks } from './application/signed-links.js';
-import { OrderEventLogger } from './application/order-log.js';
+import { OrderEventLogger } from './application/order-event-logger.js';
 import { OPEN_ORDERS, watchSaga } from './application/watch-saga.js';
 import { PERSONAL_FIELDS } from './domain/order-events.js';
 import { acrossOrders, orderHistory } from './domain/history.js';
@@ -60,6 +58,8 @@ import { ListedOrderRow } from './views/order-row.js';
 import { OrdersList } from './views/orders-list.js';
 import { OrdersView } from './views/orders.js';
 import { PortalOrdersController } from './http/portal/orders.controller.js';
+import { FailSandboxOrderHandler } from './application/fail-sandbox-order.js';
+import { SandboxOrdersController } from './http/sandbox-orders.controller.js';
 
 /** What operators do with orders; their program needs nothing else of the exchange. */
 @Module({

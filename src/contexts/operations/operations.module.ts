@@ -6,7 +6,7 @@ import { OperatorLookups } from '../../platform/operations/operator-lookups.js';
 import { OperationDecisions } from './application/decide-operation.js';
 import { Definitions } from './application/definitions.js';
 import { Execution } from './application/execution.js';
-import { OperationStreams } from './application/operation-log.js';
+import { OperationStreams } from './application/operation-streams.js';
 import { OperationGauge } from './application/operation-gauge.js';
 import { RequestedOperations } from './application/request-operation.js';
 import { ImmediateRebuilds, Rebuilds, ScheduledRebuilds } from '../../platform/projections/rebuilds.js';

@@ -16,7 +16,7 @@ import {
 } from './application/endpoint-commands.js';
 import { DeliveriesCheck } from './application/deliveries-check.js';
 import { DELIVERIES_SAGA, deliveriesSaga } from './application/deliveries-saga.js';
-import { AttemptLogger } from './application/delivering/attempt-log.js';
+import { AttemptLogger } from './application/delivering/attempt-logger.js';
 import { DeliverySender } from './application/delivering/delivery-sender.js';
 import { LANE_QUEUE, LaneSchedule } from './application/delivering/lane-schedule.js';
 import { LaneWaker, Lanes } from './application/delivering/lanes.js';

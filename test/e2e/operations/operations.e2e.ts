@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { OperationStreams } from '../../../src/contexts/operations/application/operation-log.js';
+import { OperationStreams } from '../../../src/contexts/operations/application/operation-streams.js';
 import { LookupsView } from '../../../src/contexts/operations/contract.js';
 import { requestedFacts, requestOperation } from '../../../src/contexts/operations/domain/decisions.js';
 import { OperatorLookups } from '../../../src/platform/operations/operator-lookups.js';

@@ -2,7 +2,7 @@ import type { ModuleRef } from '@nestjs/core';
 import { OperationDecisions } from '../../../src/contexts/operations/application/decide-operation.js';
 import { Definitions } from '../../../src/contexts/operations/application/definitions.js';
 import { Execution } from '../../../src/contexts/operations/application/execution.js';
-import { OperationStreams } from '../../../src/contexts/operations/application/operation-log.js';
+import { OperationStreams } from '../../../src/contexts/operations/application/operation-streams.js';
 import { RequestedOperations } from '../../../src/contexts/operations/application/request-operation.js';
 import { SettlingWorker } from '../../../src/contexts/operations/application/settling.js';
 import { Subjects } from '../../../src/contexts/operations/application/subjects.js';

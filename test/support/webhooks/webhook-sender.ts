@@ -8,7 +8,7 @@ import { KeyRing, masterKeysOf } from '../../../src/platform/sealing/key-ring.js
 import { Log } from '../../../src/platform/telemetry/logger.js';
 import { HttpReceivers, ReceiverHosts } from '../../../src/contexts/webhooks/adapters/http-receivers.js';
 import { AutomaticDisabling } from '../../../src/contexts/webhooks/application/automatic-disabling.js';
-import { AttemptLogger } from '../../../src/contexts/webhooks/application/delivering/attempt-log.js';
+import { AttemptLogger } from '../../../src/contexts/webhooks/application/delivering/attempt-logger.js';
 import { DeliverySender } from '../../../src/contexts/webhooks/application/delivering/delivery-sender.js';
 import {
   LANE_QUEUE,

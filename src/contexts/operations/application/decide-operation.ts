@@ -13,7 +13,7 @@ import { existingOperation, type ExistingOperation, type OperationState } from '
 import { operationJson } from '../views/operation-json.js';
 import { Definitions } from './definitions.js';
 import { Execution } from './execution.js';
-import { OperationStreams } from './operation-log.js';
+import { OperationStreams } from './operation-streams.js';
 import { personOf, requireMerchantInReach } from './request-operation.js';
 
 type Decide = (decision: DecisionFacts, state: OperationState) => readonly OperationEvent[];

@@ -15,7 +15,7 @@ import type { Change, Requested } from '../domain/operation-events.js';
 import { existingOperation, isUnfinished, operation, type ExistingOperation } from '../domain/operation.js';
 import { operationJson } from '../views/operation-json.js';
 import { Definitions, runningOperation } from './definitions.js';
-import { OperationStreams } from './operation-log.js';
+import { OperationStreams } from './operation-streams.js';
 import { Subjects } from './subjects.js';
 
 /** The subject is no longer at the revision of the operation. */

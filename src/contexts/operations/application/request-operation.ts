@@ -22,7 +22,7 @@ import { existingOperation, type ExistingOperation } from '../domain/operation.j
 import { operationJson } from '../views/operation-json.js';
 import { Definitions } from './definitions.js';
 import { Execution } from './execution.js';
-import { OperationStreams } from './operation-log.js';
+import { OperationStreams } from './operation-streams.js';
 import { Subjects } from './subjects.js';
 
 /** Records and executes what operators request (admin-api.md 4). */

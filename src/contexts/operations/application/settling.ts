@@ -15,7 +15,7 @@ import { existingOperation, isUnfinished } from '../domain/operation.js';
 import type { Definitions } from './definitions.js';
 import { OperationDecisions } from './decide-operation.js';
 import { Execution } from './execution.js';
-import { OperationStreams } from './operation-log.js';
+import { OperationStreams } from './operation-streams.js';
 
 /** The kind of work that ends what a process left: executions, lapses, and what is to be discarded. */
 const SETTLING = 'operations.settling';

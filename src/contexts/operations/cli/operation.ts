@@ -11,7 +11,7 @@ import {
 import { requesterOf } from '../../../platform/cli/requester.js';
 import { whyOf, withReason } from '../../../platform/cli/write.js';
 import { OperationDecisions } from '../application/decide-operation.js';
-import { OperationStreams } from '../application/operation-log.js';
+import { OperationStreams } from '../application/operation-streams.js';
 import { existingOperation } from '../domain/operation.js';
 import { operationJson } from '../views/operation-json.js';
 import { OperationsView } from '../views/operations.js';

@@ -9,9 +9,9 @@ import { expiryReason } from '../domain/verification.js';
 
 /**
  * Ends the window of a pending payout now, as if its transfer had not been found. One that is expired stays so. Only in the
- * sandbox. The position of what was written. Throws `not_found`, and `invalid_transition` for one that is received.
+ * sandbox. Throws `not_found`, and `invalid_transition` for one that is received.
  */
-export class ExpireSandboxPayout extends Command<string | null> {
+export class ExpireSandboxPayout extends Command<void> {
   constructor(
     readonly merchantId: string,
     readonly payoutId: string,
@@ -28,13 +28,13 @@ export class ExpireSandboxPayoutHandler implements ICommandHandler<ExpireSandbox
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ merchantId, payoutId, cause }: ExpireSandboxPayout): Promise<string | null> {
+  async execute({ merchantId, payoutId, cause }: ExpireSandboxPayout): Promise<void> {
     const command = {
       reason: expiryReason({ kind: 'not_found' }),
       at: timestamp(this.clock),
       early: true,
     } as const;
-    const { position } = await this.loop.execute(
+    await this.loop.execute(
       payout,
       payoutId,
       (state) => {
@@ -46,6 +46,5 @@ export class ExpireSandboxPayoutHandler implements ICommandHandler<ExpireSandbox
       },
       { metadata: cause },
     );
-    return position;
   }
 }

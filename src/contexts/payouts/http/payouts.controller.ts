@@ -114,7 +114,6 @@ export class PayoutsController {
   /** With the user of an external_id; of no user where none has it, or `user_id` is another one. */
   private async filterOf(merchantId: string, query: MerchantPayoutsQuery): Promise<PayoutFilter> {
     const filter = payoutFilter(query);
-
     if (query.external_id === undefined) return filter;
     await this.progress.requireCurrent(USERS_VIEW);
     const userId = await this.userIds.ofExternalId(merchantId, query.external_id);

@@ -37,8 +37,7 @@ export class SandboxPayoutsController {
     @UuidParam('id', 'Payout') id: string,
     @Cause() cause: EventMetadata,
   ): Promise<Reply> {
-    const position = await this.commandBus.execute(new ExpireSandboxPayout(merchantId, id, cause));
-    await this.progress.waitFor(PAYOUT_VIEWS, position);
+    await this.commandBus.execute(new ExpireSandboxPayout(merchantId, id, cause));
     await this.progress.requireCurrent(PAYOUT_VIEWS);
     return new Reply(200, `{"payout":${await this.payouts.find(merchantId, id)}}`);
   }

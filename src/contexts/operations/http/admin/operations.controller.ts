@@ -17,7 +17,7 @@ import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { OperationDecisions } from '../../application/decide-operation.js';
-import { OperationStreams } from '../../application/operation-log.js';
+import { OperationStreams } from '../../application/operation-streams.js';
 import { requireMerchantInReach } from '../../application/request-operation.js';
 import { existingOperation } from '../../domain/operation.js';
 import { operationJson } from '../../views/operation-json.js';

@@ -8,7 +8,7 @@ import { Sealer } from '../../../../platform/sealing/sealer.js';
 import type { AutomaticDisabling, DisableReason } from '../automatic-disabling.js';
 import type { ReceiverResult } from '../ports.js';
 import { SigningSecrets } from '../signing-secrets.js';
-import type { AttemptLogger } from './attempt-log.js';
+import type { AttemptLogger } from './attempt-logger.js';
 import type { LaneSchedule } from './lane-schedule.js';
 import { DeliverySender } from './delivery-sender.js';
 import type {

@@ -17,7 +17,7 @@ import {
 } from '../../store/delivery-table.js';
 import { Destinations, type Destination } from '../../store/destinations.js';
 import { SigningSecrets } from '../signing-secrets.js';
-import { AttemptLogger } from './attempt-log.js';
+import { AttemptLogger } from './attempt-logger.js';
 import { LaneSchedule } from './lane-schedule.js';
 
 const USER_AGENT = 'svc-Webhooks/1.0';

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
+import { handInIdentity } from '../../../../../packages/cli/src/trigger/onboarding.mjs';
+import { SANDBOX_NAMES } from '../../../../../src/contexts/onboarding/domain/sandbox-names.js';
 import type { AdminClient } from '../../../../support/admin/admin-client.js';
-import { PHOTO } from '../../../../support/onboarding/images.js';
 import { eventually } from '../../../../support/eventually.js';
 import {
   addUser,
@@ -11,15 +11,6 @@ import {
   type MarkedMerchant,
 } from './merchants.js';
 
-const JSON_TYPE = { 'content-type': 'application/json' };
-const DETAILS = {
-  first_name: 'Ada',
-  // The sandbox keeps people of this name under review.
-  last_name: 'Review',
-  date_of_birth: '1985-12-10',
-  terms_version: 'sandbox',
-  privacy_version: 'sandbox',
-};
 const SOLD_MINOR = 100_000_000;
 const LATE_MINOR = 33_500_000;
 
@@ -35,30 +26,9 @@ export async function addVictims(admin: AdminClient, merchant: MarkedMerchant): 
 
 /** Adds a user whose identity is under review: the step may be retried, and the identity decided. */
 export async function addUnderReview(merchant: MarkedMerchant, widgetUrl: string): Promise<void> {
-  const user = await addUser(merchant);
-  const phone_number = merchant.found['phone_number']!.at(-1)!;
-  const browser = randomBytes(16).toString('hex');
-  const post = async (
-    name: string,
-    body: string | Uint8Array<ArrayBuffer>,
-    headers: Record<string, string>,
-  ): Promise<unknown> => {
-    const url = `${widgetUrl}/onboarding/${merchant.id}/${user}/${name}`;
-    const response = await fetch(url, { method: 'POST', body, headers });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${name}: ${response.status} ${text}`);
-    return JSON.parse(text);
-  };
-  const step = (name: string, body: object, headers = {}): Promise<unknown> =>
-    post(name, JSON.stringify({ browser, ...body }), { ...JSON_TYPE, ...headers });
-  await step('code', { phone_number });
-  const { code } = (await step('inbox', {})) as { readonly code: string };
-  const { session } = (await step('phone', { phone_number, code })) as { readonly session: string };
-  const headers = { authorization: `Bearer ${session}` };
-  await step('details', DETAILS, headers);
-  for (const kind of ['document_front', 'selfie'])
-    await post(`images/${kind}`, new Uint8Array(PHOTO), { 'content-type': 'image/jpeg', ...headers });
-  await step('identity', {}, headers);
+  const user = { id: await addUser(merchant), phone_number: merchant.found['phone_number']!.at(-1)! };
+  const person = { first_name: 'Ada', last_name: SANDBOX_NAMES.review };
+  await handInIdentity({ widgetUrl, merchantId: merchant.id, user, ...person });
 }
 
 /** Adds a completed order that more came for: 33.5 USDC, which may be refunded. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { facts, received, recordedOf, deposit } from '../../../../test/support/exchange/order-fixtures.js';
-import { OrderEventLogger } from './order-log.js';
+import { OrderEventLogger } from './order-event-logger.js';
 
 describe('the log of orders', () => {
   it('logs each event, without the user of the order and its payout address', () => {
