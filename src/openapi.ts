@@ -6,11 +6,12 @@ import { ALL_CONTEXTS, readConfig } from './composition.js';
 import type { Config } from './platform/config/config.js';
 import { EdgeAdapter } from './platform/http/fastify-adapter.js';
 import { documentOf, type DocumentPart } from './platform/openapi/document.js';
+import { SANDBOX_VALUES } from './sandbox-values.js';
 
 /** Tags of operations that belong to no context. */
 const PLATFORM: DocumentPart = {
   tags: {
-    Sandbox: [10, 'Short cuts that exist in the sandbox alone.'],
+    Sandbox: [10, SANDBOX_VALUES],
     Documentation: [11, 'This document.'],
     Health: [12, 'For load balancers and operators; not signed.'],
   },

@@ -21,7 +21,7 @@ import { ATTACKS, slowReaders } from './suites/slow-readers.js';
 import { standstill } from './suites/standstill.js';
 import { tamperings } from './suites/tamperings.js';
 import { twoVersions } from './suites/two-versions.js';
-import { EVENT_VICTIMS, seconds, SIZES, type Suite } from './support/suite.js';
+import { CLIENTS, EVENT_VICTIMS, seconds, SIZES, type Suite } from './support/suite.js';
 import { Verdict } from './support/verdict.js';
 
 interface UsualRun {
@@ -94,7 +94,12 @@ const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
 };
 
 /** Options of a few suites, each with its values; the first is the default of `--queue`. */
-const CHOICES = { queue: ['postgres', 'redis'], kill: EVENT_VICTIMS, attack: ATTACKS } as const;
+const CHOICES = {
+  queue: ['postgres', 'redis'],
+  kill: EVENT_VICTIMS,
+  attack: ATTACKS,
+  client: CLIENTS,
+} as const;
 
 /**
  * `npm run chaos -- <suite> [--count N]`: 0 when every fact held, 1 when one was broken, 2 for a wrong call. Without
@@ -151,6 +156,7 @@ ${suites.join('\n')}
 
 sizes that some accept: ${SIZES.map((name) => `[--${name} N]`).join(' ')}
 deliveries and fairness accept [--queue ${CHOICES.queue.join('|')}]
+client-kills and client-faults accept [--client ${CHOICES.client.join('|')}]
 events accepts [--kill ${CHOICES.kill.join('|')}]
 slow-readers accepts [--attack ${CHOICES.attack.join('|')}]`;
 }

@@ -1,5 +1,10 @@
+import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { Disburse, DisburseError, NotFoundError } from '../../../packages/sdk/src/index.js';
+import { requiredPython } from '../../support/programs/python.js';
 import { checkBooks } from '../support/books.js';
 import { FaultyProxy } from '../support/client/faulty-proxy.js';
 import { activePayee, randomHash } from '../support/payouts.js';
@@ -7,15 +12,16 @@ import { Shared } from '../support/shared.js';
 import type { Suite } from '../support/suite.js';
 import { Tally } from '../support/verdict.js';
 
+const CALLER = fileURLToPath(new URL('../support/client/caller.py', import.meta.url));
 const AT_ONCE = 64;
 const ABSENT = '00000000-0000-4000-8000-000000000000';
 
 /**
- * `--count` faults between the client of packages/sdk and the service: 429, 503 and 500 in place of a response, connections cut
+ * `--count` faults between a client (`--client typescript|python`) and the service: 429, 503 and 500 in place of a response, connections cut
  * before and within it, responses that come late, requests that arrive twice. Every call ends with the right result or the right
  * error, and every payout is reported once.
  */
-export const clientFaults: Suite = async ({ count, verdict, say, sizes = {} }) => {
+export const clientFaults: Suite = async ({ count, verdict, say, sizes = {}, client = 'typescript' }) => {
   const seed = sizes.seed ?? randomInt(1, 2 ** 31);
   say(`seed  ${seed}`);
   const shared = await Shared.start();
@@ -24,24 +30,16 @@ export const clientFaults: Suite = async ({ count, verdict, say, sizes = {} }) =
   const proxy = await FaultyProxy.start(service.baseUrl, seed);
   try {
     const { id: userId } = await activePayee(service.baseUrl, service.merchant);
-    const client = new Disburse({ baseUrl: proxy.url, ...service.merchant, attempts: 12, timeoutMs: 2000 });
     const tally = new Tally();
     const wrong: string[] = [];
-    let calls = 0;
-    const worker = async (): Promise<void> => {
-      while (proxy.faults < count) {
-        const n = (calls += 1);
-        await callOnce(client, userId, n).then(
-          (outcome) => tally.add(outcome),
-          (error: unknown) => {
-            tally.add('failed');
-            wrong.push(`call ${n}: ${error instanceof DisburseError ? error.message : String(error)}`);
-          },
-        );
-      }
+    const ended = ({ outcome = 'failed', error }: Ended): void => {
+      tally.add(outcome);
+      if (error !== undefined) wrong.push(error);
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
-    say(`calls ${calls}: ${tally.toString()}`);
+    const caller: Caller = { baseUrl: proxy.url, ...service.merchant, userId };
+    const isOver = (): boolean => proxy.faults >= count;
+    await (client === 'python' ? callInPython : callInTypeScript)(caller, ended, isOver);
+    say(`calls of ${client}: ${tally.toString()}`);
     say(`faults ${proxy.faults}: ${proxy.tally.toString()}`);
     verdict.none(wrong, 'a call ended with a wrong result or error');
     const { rows } = await shared.pool.query<{ times: number }>(
@@ -54,6 +52,51 @@ export const clientFaults: Suite = async ({ count, verdict, say, sizes = {} }) =
     await proxy.close();
     await shared.close();
   }
+};
+
+interface Caller {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly privateKey: string;
+  readonly userId: string;
+}
+
+/** A call that ended, in one of the two ways. */
+interface Ended {
+  readonly outcome?: string;
+  readonly error?: string;
+}
+
+type Calls = (caller: Caller, ended: (call: Ended) => void, isOver: () => boolean) => Promise<void>;
+
+const callInTypeScript: Calls = async ({ userId, ...credentials }, ended, isOver) => {
+  const client = new Disburse({ ...credentials, attempts: 12, timeoutMs: 2000 });
+  let calls = 0;
+  const worker = async (): Promise<void> => {
+    while (!isOver()) {
+      const n = (calls += 1);
+      await callOnce(client, userId, n).then(
+        (outcome) => ended({ outcome }),
+        (error: unknown) =>
+          ended({ error: `call ${n}: ${error instanceof DisburseError ? error.message : String(error)}` }),
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+};
+
+/** caller.py calls until its input ends. */
+const callInPython: Calls = async (caller, ended, isOver) => {
+  const { path, env } = requiredPython();
+  const child = spawn(path, [CALLER], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  child.stdin.write(`${JSON.stringify(caller)}\n`);
+  for await (const line of createInterface({ input: child.stdout })) {
+    ended(JSON.parse(line) as Ended);
+    if (isOver()) child.stdin.end();
+  }
+  const [code] = await exited;
+  if (code !== 0) throw new Error(`the caller ended with ${code}`);
 };
 
 /** One call, and whether its outcome is that of a service without faults. Rejects when it is not. */

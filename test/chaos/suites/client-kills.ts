@@ -9,19 +9,30 @@ import { fileURLToPath } from 'node:url';
 import { checkBooks } from '../support/books.js';
 import { activePayee, randomHash } from '../support/payouts.js';
 import { Shared } from '../support/shared.js';
-import { between, type Suite } from '../support/suite.js';
+import { requiredPython } from '../../support/programs/python.js';
+import { between, type Client, type Suite } from '../support/suite.js';
 
-const BACKEND = fileURLToPath(new URL('../support/client/backend.mjs', import.meta.url));
+/** The program of each client. */
+function backendOf(client: Client): { readonly command: readonly string[]; readonly env: NodeJS.ProcessEnv } {
+  const program = (name: string): string =>
+    fileURLToPath(new URL(`../support/client/${name}`, import.meta.url));
+  if (client === 'typescript')
+    return { command: [process.execPath, program('backend.mjs')], env: process.env };
+  const { path, env } = requiredPython();
+  return { command: [path, program('backend.py')], env };
+}
+
 /** A kill that comes late may hit an order that follows: there are more orders than kills. */
 const SPARE = 1.1;
 /** A response comes after some milliseconds: kills hit before, during and after it. */
 const KILL_WITHIN_MS = 25;
 
 /**
- * A merchant's backend that uses the client of packages/sdk is killed `--count` times shortly after it sent a report and before it has
- * noted the response; it starts again with the same list. Every order is paid once.
+ * A merchant's backend that uses the client (`--client typescript|python`) is killed `--count` times shortly after it sent a
+ * report and before it has noted the response; it starts again with the same list. Every order is paid once.
  */
-export const clientKills: Suite = async ({ count, verdict, say }) => {
+export const clientKills: Suite = async ({ count, verdict, say, client = 'typescript' }) => {
+  const backend = backendOf(client);
   const shared = await Shared.start();
   const folder = await mkdtemp(join(tmpdir(), 'disburse-backend-'));
   try {
@@ -38,7 +49,8 @@ export const clientKills: Suite = async ({ count, verdict, say }) => {
     await writeFile(factsFile, JSON.stringify(facts));
     const killed = new Set<string>();
     let runs = 0;
-    for (let complete = false; !complete; runs += 1) complete = await runBackend(factsFile, killed, count);
+    for (let complete = false; !complete; runs += 1)
+      complete = await runBackend(backend, factsFile, killed, count);
     say(`killed ${killed.size} times in ${runs} runs`);
     verdict.equal(killed.size, count, 'as many kills as were to be');
     const { rows } = await shared.pool.query<{ hash: string; times: number }>(
@@ -66,8 +78,13 @@ export const clientKills: Suite = async ({ count, verdict, say }) => {
  * True when the backend has paid all its orders. It is killed shortly after it has sent an order that is not among the
  * `killed` ones.
  */
-async function runBackend(factsFile: string, killed: Set<string>, kills: number): Promise<boolean> {
-  const child = spawn(process.execPath, [BACKEND, factsFile], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function runBackend(
+  { command: [program, ...args], env }: ReturnType<typeof backendOf>,
+  factsFile: string,
+  killed: Set<string>,
+  kills: number,
+): Promise<boolean> {
+  const child = spawn(program!, [...args, factsFile], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit') as Promise<[number | null, string | null]>;
   let complete = false;
   let isDoomed = false;

@@ -12,6 +12,8 @@ export interface SuiteOptions {
   readonly queue?: 'postgres' | 'redis';
   /** What the suite `events` kills; the service or both by default. */
   readonly kill?: EventVictim;
+  /** Whose client: TypeScript by default. */
+  readonly client?: Client;
   /** Which attack of the suite `slow-readers`; all of them by default. */
   readonly attack?: Attack['kind'];
 }
@@ -19,6 +21,10 @@ export interface SuiteOptions {
 export const EVENT_VICTIMS = ['service', 'worker', 'both', 'postgres'] as const;
 /** The process that takes batches in and processes them, the second worker, both at once, PostgreSQL. */
 export type EventVictim = (typeof EVENT_VICTIMS)[number];
+
+export const CLIENTS = ['typescript', 'python'] as const;
+/** packages/sdk or packages/python. */
+export type Client = (typeof CLIENTS)[number];
 
 /** Sizes that some suites accept besides `--count`. */
 export const SIZES = [

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { onTestApp } from '../../support/app.js';
 import { expectAuditPasses } from '../../support/audit-passes.js';
+import { SANDBOX_NAMES } from '../../../src/contexts/onboarding/domain/sandbox-names.js';
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
@@ -82,5 +83,34 @@ describe('switches of the sandbox', () => {
     const change = { webhook_endpoint: { status: 'enabled' } };
     const enabled = await app.merchant.call({ method: 'PATCH', path: `${path}/${id}`, body: change });
     expect(endpointIn(enabled)).toMatchObject({ status: 'enabled', disabled_cause: null });
+  });
+
+  it('the values that the document lists lead to the outcomes that it says', async () => {
+    const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as {
+      tags: readonly { readonly name: string; readonly description: string }[];
+    };
+    const { description } = document.tags.find(({ name }) => name === 'Sandbox')!;
+    for (const name of Object.values(SANDBOX_NAMES)) expect(description).toContain(`\`${name}\``);
+    const transfer = async (to: string, amount: string): Promise<string> =>
+      (await app.merchant.post(`${SANDBOX}/transfers`, { to, amount })).json<{ transaction_hash: string }>()
+        .transaction_hash;
+    const payee = await createPayee(app.merchant);
+    const paid = await reported(app.merchant, payee.id, {
+      amount: '3',
+      transaction_hash: await transfer(payee.wallet, '3'),
+    });
+    expect((await settledPayout(app.merchant, paid.id)).status).toBe('received');
+    const unpaid = await reported(app.merchant, payee.id, { transaction_hash: `0x${'0'.repeat(64)}` });
+    expect((await expire(unpaid.id)).json<{ payout: PayoutBody }>().payout.status).toBe('expired');
+    const paidOrder = async (amount: string) => {
+      const { id, deposit_address } = await createdOrder();
+      await transfer(deposit_address, amount);
+      return eventually(async () => {
+        const order = orderIn(await app.exchange.open.act(id, 'refresh', ADDRESS));
+        return order.status === 'completed' ? order : null;
+      });
+    };
+    expect(await paidOrder('100')).toMatchObject({ amount_to: '0.5', amount_refundable: '0' });
+    expect(await paidOrder('5001')).toMatchObject({ amount_from: '5000', amount_refundable: '1' });
   });
 });

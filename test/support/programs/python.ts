@@ -15,3 +15,9 @@ export function pythonOf(): { readonly path: string; readonly env: Record<string
   console.warn('python3 is older than 3.11: what needs it is left out');
   return null;
 }
+
+export function requiredPython(): NonNullable<ReturnType<typeof pythonOf>> {
+  const python = pythonOf();
+  if (python === null) throw new Error('there is no python3 from 3.11 on');
+  return python;
+}

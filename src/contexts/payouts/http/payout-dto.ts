@@ -5,7 +5,7 @@ import { COUNT, oneOf, text, TIME, USDC, uuid, UUID } from '../../../platform/dt
 import { createdPage, createdListQuery, Filter, MAX_PAGE } from '../../../platform/http/list-query.js';
 import { depthOf, JsonText } from '../../../platform/json-text/json-text.js';
 import { MAX_PAYOUT_AMOUNT, readPayoutAmount } from '../domain/payout.js';
-import type { BalanceFigures, PayoutFilter } from '../views/payouts.js';
+import type { BalanceFigures, PayoutFilter, Total, Totals } from '../views/payouts.js';
 
 export const STATUSES = ['pending', 'received', 'expired'] as const;
 const HASH_MAX_LENGTH = 255;
@@ -88,6 +88,9 @@ export class PayoutsQuery extends createdListQuery(MAX_PAGE, 'Payouts per page.'
 export class MerchantPayoutsQuery extends PayoutsQuery {
   @Filter(text({ minLength: 1 }, (externalId) => externalId), 'Only payouts to the user of this external_id.')
   external_id?: string;
+
+  @Filter(oneOf(['true']), 'With the totals of all payouts that match.')
+  totals?: 'true';
 }
 
 export function payoutFilter(query: PayoutsQuery): PayoutFilter {
@@ -95,7 +98,24 @@ export function payoutFilter(query: PayoutsQuery): PayoutFilter {
   return { ...createdPage(query), userId, status, transactionHash };
 }
 
-export class PayoutsResponse extends PageOf('payouts', Payout, { maxItems: MAX_PAGE }) {}
+class PayoutTotal implements Total {
+  @ApiProperty(COUNT) count!: number;
+  @ApiProperty({ ...USDC, description: 'Sum of their amounts.' }) amount!: string;
+}
+
+class PayoutTotals implements Totals {
+  @Nested(() => PayoutTotal) pending!: PayoutTotal;
+  @Nested(() => PayoutTotal) received!: PayoutTotal;
+  @Nested(() => PayoutTotal) expired!: PayoutTotal;
+}
+
+export class PayoutsResponse extends PageOf('payouts', Payout, { maxItems: MAX_PAGE }) {
+  @Nested(() => PayoutTotals, {
+    optional: true,
+    description: 'Of all payouts that match, with `totals=true`.',
+  })
+  totals?: PayoutTotals;
+}
 
 /** contract.md 11.1. */
 class Balance implements BalanceFigures {

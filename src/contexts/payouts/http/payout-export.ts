@@ -3,7 +3,7 @@ import { createParamDecorator, Injectable, type ExecutionContext } from '@nestjs
 import { DomainError } from '../../../kernel/domain-error.js';
 import { StreamReply } from '../../../platform/http/reply.js';
 import { requestOf } from '../../../platform/http/request-state.js';
-import { PayoutsView, type PayoutFilter } from '../views/payouts.js';
+import { PayoutsView, type PayoutFilter, type Totals } from '../views/payouts.js';
 
 /** Rows of one query at most: so much is in memory, however long the list is. */
 const ROWS = 200;
@@ -38,18 +38,16 @@ function qualitiesOf(accept: string): ReadonlyMap<string, number> {
   );
 }
 
-/** Whole lists of payouts, as lines (contract.md 9.7). A merchant has one at a time: it is read as fast as it is received. */
+/** Whole lists of payouts, as lines or totals (contract.md 9.7). A merchant has one at a time: each reads all of them. */
 @Injectable()
 export class PayoutExport {
   private readonly running = new Set<string>();
 
   constructor(private readonly payouts: PayoutsView) {}
 
-  /** Throws `rate_limited` while the merchant has another one from this process. */
+  /** As fast as it is received. Throws `rate_limited` while the merchant has another one from this process. */
   start(type: string, merchantId: string, filter: PayoutFilter): StreamReply {
-    if (this.running.has(merchantId))
-      throw new DomainError('rate_limited', 'Another export is still sent', {}, RETRY_SECONDS);
-    this.running.add(merchantId);
+    this.reserve(merchantId);
     const body = Readable.from(
       this.lines(type, merchantId, { ...filter, pageSize: Math.min(ROWS, filter.pageSize) }),
       {
@@ -58,6 +56,18 @@ export class PayoutExport {
     );
     body.once('close', () => this.running.delete(merchantId));
     return new StreamReply(`${type}; charset=utf-8`, body);
+  }
+
+  /** Throws `rate_limited`, as {@link start}. */
+  async totals(merchantId: string, filter: PayoutFilter): Promise<Totals> {
+    this.reserve(merchantId);
+    return this.payouts.totals(merchantId, filter).finally(() => this.running.delete(merchantId));
+  }
+
+  private reserve(merchantId: string): void {
+    if (this.running.has(merchantId))
+      throw new DomainError('rate_limited', 'Another export or total is in progress', {}, RETRY_SECONDS);
+    this.running.add(merchantId);
   }
 
   private async *lines(type: string, merchantId: string, filter: PayoutFilter): AsyncGenerator<string> {

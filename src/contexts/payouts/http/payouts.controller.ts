@@ -91,7 +91,7 @@ export class PayoutsController {
     tag: 'Payouts',
     summary: 'List payouts, newest first',
     description:
-      'With `Accept: text/csv` or `application/x-ndjson` (an extension): all payouts that match, one on a line, in place of a page. 429 while the merchant receives another export.',
+      'With `Accept: text/csv` or `application/x-ndjson` (an extension): all payouts that match, one on a line, in place of a page. With `totals=true` (an extension): how many payouts match on all pages, and their amounts. 429 while the merchant receives another export or total.',
     responses: {
       200: [
         PayoutsResponse,
@@ -108,7 +108,8 @@ export class PayoutsController {
     await this.progress.requireCurrent(PAYOUT_VIEWS);
     const filter = await this.filterOf(merchantId, query);
     if (type !== null) return this.exports.start(type, merchantId, filter);
-    return new Reply(200, await this.payouts.page(merchantId, filter));
+    const totals = query.totals === undefined ? undefined : await this.exports.totals(merchantId, filter);
+    return new Reply(200, await this.payouts.page(merchantId, filter, totals));
   }
 
   /** With the user of an external_id; of no user where none has it, or `user_id` is another one. */

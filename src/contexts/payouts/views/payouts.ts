@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { fromMinorUnits } from '../../../kernel/money.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import {
   bodyPage,
@@ -39,10 +40,28 @@ export class PayoutsView {
   }
 
   /** The JSON text of one page, newest first. Keyset pagination: a page costs the same wherever it is. */
-  async page(merchantId: string, filter: PayoutFilter): Promise<string> {
+  async page(merchantId: string, filter: PayoutFilter, totals?: Totals): Promise<string> {
     const { bodies, last } = await bodyPage(this.database, pageRows(merchantId, filter));
     const cursor = last === null ? 'null' : `"${encodeCursor(last)}"`;
-    return `{"payouts":[${bodies}],"next_cursor":${cursor}}`;
+    const added = totals === undefined ? '' : `,"totals":${JSON.stringify(totals)}`;
+    return `{"payouts":[${bodies}],"next_cursor":${cursor}${added}}`;
+  }
+
+  /** Reads all payouts that match, whatever page they are on: a total costs as much as the list is long. */
+  async totals(merchantId: string, filter: PayoutFilter): Promise<Totals> {
+    const { conditions, params } = matching(merchantId, { ...filter, after: undefined });
+    const statuses = filter.status === undefined ? Object.keys(STATUS) : [filter.status];
+    const rows = await this.database.query<{ status: number; count: string; amount: string }>(
+      `select status, count(*), sum(amount_minor) as amount from payouts.payouts
+       where ${conditions.join(' and ')} and status in (${statuses.map((each) => STATUS[each as Status]).join()})
+       group by status`,
+      params,
+    );
+    const of = (status: Status): Total => {
+      const row = rows.find((each) => each.status === STATUS[status]);
+      return { count: Number(row?.count ?? 0), amount: fromMinorUnits(BigInt(row?.amount ?? 0)) };
+    };
+    return { pending: of('pending'), received: of('received'), expired: of('expired') };
   }
 
   /** The JSON of all payouts that match, `pageSize` at a time. */
@@ -59,6 +78,19 @@ export class PayoutsView {
   }
 }
 
+export interface Total {
+  readonly count: number;
+  /** A decimal of USDC. */
+  readonly amount: string;
+}
+
+export type Totals = Readonly<Record<Status, Total>>;
+
+interface Conditions {
+  readonly conditions: readonly string[];
+  readonly params: readonly (string | Date)[];
+}
+
 interface BodyRow {
   readonly [column: string]: unknown;
   readonly created_at: Date;
@@ -66,8 +98,15 @@ interface BodyRow {
   readonly body: string;
 }
 
-/** Every filter is a prefix or a range of its index; few payouts have the same transaction. */
 function pageRows(merchantId: string, filter: PayoutFilter): BodyRows {
+  const { conditions, params } = matching(merchantId, filter);
+  const statuses = filter.status === undefined ? Object.values(STATUS) : [STATUS[filter.status]];
+  const sql = mergedByStatus('payouts.payouts', conditions, statuses, filter.pageSize);
+  return { sql, params, pageSize: filter.pageSize };
+}
+
+/** Every filter but the status, each a prefix or a range of its index; few payouts have the same transaction. */
+function matching(merchantId: string, filter: PayoutFilter): Conditions {
   const params: (string | Date)[] = [merchantId];
   const parameter = (value: string | Date): string => `$${params.push(value)}`;
   const conditions = ['merchant_id = $1'];
@@ -79,9 +118,7 @@ function pageRows(merchantId: string, filter: PayoutFilter): BodyRows {
     conditions.push(`transaction_hash = ${hash}`);
   }
   conditions.push(...pageConditions(filter, 'id', parameter));
-  const statuses = filter.status === undefined ? Object.values(STATUS) : [STATUS[filter.status]];
-  const sql = mergedByStatus('payouts.payouts', conditions, statuses, filter.pageSize);
-  return { sql, params, pageSize: filter.pageSize };
+  return { conditions, params };
 }
 
 /** What was seen of the transfer of a payout? Read from its stream: there is nothing to wait for. */
