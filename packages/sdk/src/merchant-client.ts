@@ -90,11 +90,12 @@ export class Disburse {
           ...writing(options),
         }),
       ),
-    /** The response alone has the new secret; the former is valid for a while. */
-    rotateSecret: (id: string, options?: WriteOptions) =>
+    /** The response alone has the new secret; the former one signs as well for `overlap_seconds`, a day by default. */
+    rotateSecret: (id: string, body: BodyOf<'rotateWebhookSecret'> = {}, options?: WriteOptions) =>
       resultOf(
         this.api.POST('/merchants/v1/webhook_endpoints/{id}/rotate_secret', {
           ...path(id),
+          body,
           ...writing(options),
         }),
       ),

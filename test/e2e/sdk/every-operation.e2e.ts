@@ -73,7 +73,7 @@ describe('the TypeScript client', () => {
     expect((await webhookDeliveries.get(delivery.id)).data.webhook_delivery.attempts).toHaveLength(1);
     await webhookDeliveries.resend(delivery.id);
     await webhookEndpoints.test(endpoint.id);
-    await webhookEndpoints.rotateSecret(endpoint.id);
+    await webhookEndpoints.rotateSecret(endpoint.id, { overlap_seconds: 60 });
     await webhookEndpoints.stats(endpoint.id);
     await webhookEndpoints.recover(endpoint.id, { since: new Date(Date.now() - 60_000).toISOString() });
     await webhookEndpoints.update(endpoint.id, { webhook_endpoint: { description: 'ours' } });
