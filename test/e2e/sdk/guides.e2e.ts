@@ -11,7 +11,14 @@ import { specFolder } from '../../support/run-folder.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const GUIDES = ['payouts', 'webhooks', 'onboarding', 'exchange', 'inbound-events', 'portal'];
-const COMPILER = { strict: true, noEmit: true, target: 'es2023', module: 'nodenext', types: ['node'] };
+const COMPILER = {
+  strict: true,
+  noEmit: true,
+  target: 'es2023',
+  module: 'nodenext',
+  types: ['node'],
+  skipLibCheck: true,
+};
 
 const run = promisify(execFile);
 
@@ -50,7 +57,7 @@ describe('the guides for merchants', () => {
     for (const guide of GUIDES) writeFileSync(join(folder, `${guide}.ts`), blocksOf(guide, 'ts'));
   });
 
-  it('have programs that compile', async () => {
+  it('compile as programs', async () => {
     const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
     const { stdout } = await run(process.execPath, [compiler], { cwd: folder }).catch(
       (error: { readonly stdout: string }) => error,
@@ -58,7 +65,7 @@ describe('the guides for merchants', () => {
     expect(stdout).toBe('');
   });
 
-  it.each(GUIDES)('docs/%s.md prints what it says', async (guide) => {
+  it.each(GUIDES)('%s prints what it says', async (guide) => {
     const { stdout } = await run(process.execPath, ['--import', 'tsx', `${guide}.ts`], { cwd: folder });
     const expected = linesOf(blocksOf(guide, 'text'));
     const printed = linesOf(stdout).map((line, n) => (fits(line, expected[n] ?? '') ? expected[n] : line));
