@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 /** Texts by path, from the root of the repository. */
 type Texts = ReadonlyMap<string, string>;
 
-const FOLDERS = ['src', 'sandbox', 'test', 'bench', 'scripts', 'examples', 'docs', 'widgets'];
+const FOLDERS = ['src', 'sandbox', 'test', 'bench', 'scripts', 'examples', 'docs', 'widgets', 'packages'];
 const CONTRACT = 'docs/contract.md';
 
 const texts: Texts = new Map(

@@ -19,6 +19,7 @@ const PHASES: Readonly<Record<ErrorClass, true>> = {
   response: true,
   timeout: true,
 };
+const METHODS = ['get', 'post', 'patch', 'delete'];
 const CAUSES: Readonly<Record<DisableCause, true>> = { merchant: true, gone: true, failing: true };
 
 const guide = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
@@ -45,13 +46,18 @@ describe('docs/webhooks.md', () => {
     for (const cause of Object.keys(CAUSES)) expect(guide).toContain(`\`${cause}\``);
     const metrics = (await registry.getMetricsAsJSON()).map(({ name }) => name);
     for (const name of metrics.filter((each) => each.includes('webhook'))) expect(guide).toContain(name);
-    const { paths } = (await builtDocument('production')) as { readonly paths: object };
-    for (const path of Object.keys(paths).filter((each) => each.startsWith('/merchants/v1/webhook_'))) {
-      const call = path
-        .replace('/merchants/v1', '')
-        .replace('webhook_endpoints/{id}', 'webhook_endpoints/$endpoint');
-      expect(guide).toContain(call.replace('webhook_deliveries/{id}', 'webhook_deliveries/$delivery'));
-    }
+    const { paths } = (await builtDocument('production')) as {
+      readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>;
+    };
+    const calls = Object.entries(paths).flatMap(([path, operations]) =>
+      path.startsWith('/merchants/v1/webhook_')
+        ? METHODS.filter((method) => method in operations).map(
+            (method) => `\`${method.toUpperCase()} ${path.replace('/merchants/v1', '')}\``,
+          )
+        : [],
+    );
+    expect(calls.length).toBeGreaterThan(10);
+    for (const call of calls) expect(guide).toContain(call);
   });
 
   it('has the retry schedule as it is configured by default', () => {

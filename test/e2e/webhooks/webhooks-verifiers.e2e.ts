@@ -1,17 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHmac, randomBytes } from 'node:crypto';
 import { newId } from '../../../src/kernel/ids.js';
-import { freePort } from '../../../sandbox/processes.js';
 import { RequestTestDelivery } from '../../../src/contexts/webhooks/application/delivery-commands.js';
 import { RotateSigningSecret } from '../../../src/contexts/webhooks/application/endpoint-commands.js';
-import { eventually } from '../../support/eventually.js';
 import { dropTestDatabase, testDatabaseUrl } from '../../support/postgres.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 import {
-  byNode,
+  byClient,
   byPackage,
   byPython,
-  startPythonReceiver,
   type Message,
   type Verifier,
 } from '../../support/webhooks/webhook-verifiers.js';
@@ -26,7 +23,7 @@ const METADATA = [
 ];
 
 const python = byPython();
-const verifiers: readonly Verifier[] = [byPackage, byNode(), ...(python === null ? [] : [python])];
+const verifiers: readonly Verifier[] = [byPackage, byClient, ...(python === null ? [] : [python])];
 const verdicts = (message: Message): Promise<boolean[]> =>
   Promise.all(verifiers.map((each) => each.accepts(message)));
 const all = (accepted: boolean): boolean[] => verifiers.map(() => accepted);
@@ -191,29 +188,6 @@ describe('deliveries of the service', () => {
     }
     await replaced.stop();
   });
-
-  (python === null ? it.skip : it)(
-    'are accepted by the Python receiver, and those of a stranger refused',
-    async () => {
-      const [port, merchantId, stranger] = [await freePort(), newId(), newId()];
-      const url = `http://127.0.0.1:${port}`;
-      const { id, signing_secret } = await worker.register(merchantId, url);
-      const other = await worker.register(stranger, url);
-      const program = startPythonReceiver(signing_secret, port);
-      try {
-        await eventually(() => fetch(url).then(Boolean, () => false));
-        await worker.publish(merchantId, 3, METADATA[1]);
-        await worker.execute(new RequestTestDelivery(worker.caller(stranger), other.id));
-        const rows = await worker.settled(id, 3);
-        expect(rows).toMatchObject([1, 2, 3].map(() => ({ state: 'succeeded', attempts: 1 })));
-        expect(await worker.settled(other.id)).toMatchObject([{ state: 'exhausted', attempts: 1 }]);
-        expect(program.output()).toContain(`204 ${rows[0]!.delivery_id} {`);
-        expect(program.output()).toContain('400 no v1 signature fits');
-      } finally {
-        program.stop();
-      }
-    },
-  );
 });
 
 describe('the vectors that Standard Webhooks publishes', () => {

@@ -6,10 +6,9 @@ export function commandsOf(name: string): string {
   return commandsIn(readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8'));
 }
 
-/** Every block of bash in a Markdown text, one after the other; those in a list are indented. */
+/** Every block of bash in a Markdown text, one after the other. */
 export function commandsIn(guide: string): string {
-  const blocks = [...guide.matchAll(/^( *)```bash\n([\s\S]*?)^ *```$/gm)];
-  return blocks.map(([, indent, block]) => block!.replaceAll(new RegExp(`^${indent}`, 'gm'), '')).join('\n');
+  return [...guide.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join('\n');
 }
 
 /** Runs a script as it would run in a new shell. */

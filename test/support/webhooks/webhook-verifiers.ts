@@ -2,7 +2,8 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
-import { systemProgram } from '../programs/system-program.js';
+import { verifyWebhook } from '../../../packages/sdk/src/index.js';
+import { pythonOf } from '../programs/python.js';
 
 /** A message as a receiver gets it, with the secrets and the time for its verification. */
 export interface Message {
@@ -21,63 +22,57 @@ export interface Verifier {
   stop(): void;
 }
 
+/** Of this process, by the clock of the message: neither takes a time. */
+function inProcess(
+  name: string,
+  verify: (secret: string, body: Buffer, headers: Record<string, string>) => unknown,
+): Verifier {
+  return {
+    name,
+    accepts: async ({ secrets, headers, body, now }) => {
+      const clock = Date.now;
+      Date.now = () => now * 1000;
+      try {
+        return secrets.some((secret) => {
+          try {
+            verify(secret, body, headers as Record<string, string>);
+            return true;
+          } catch {
+            return false;
+          }
+        });
+      } finally {
+        Date.now = clock;
+      }
+    },
+    stop: () => undefined,
+  };
+}
+
 /** The package that receivers in Node use, which shares no code with the service. */
-export const byPackage: Verifier = {
-  name: 'standardwebhooks',
-  accepts: async ({ secrets, headers, body, now }) => {
-    // The package has no clock to hand in.
-    const clock = Date.now;
-    Date.now = () => now * 1000;
-    try {
-      return secrets.some((secret) => {
-        try {
-          new Webhook(secret).verify(body, headers as Record<string, string>, { jsonParse: false });
-          return true;
-        } catch {
-          return false;
-        }
-      });
-    } finally {
-      Date.now = clock;
-    }
-  },
-  stop: () => undefined,
-};
+export const byPackage = inProcess('standardwebhooks', (secret, body, headers) =>
+  new Webhook(secret).verify(body, headers, { jsonParse: false }),
+);
 
-/** examples/verify_webhook.py in a separate process; null without Python. */
+/** The client in TypeScript. */
+export const byClient = inProcess('packages/sdk', (secret, body, headers) =>
+  verifyWebhook(secret, body.toString(), headers),
+);
+
+/** The client in Python, in a separate process; null without Python. */
 export function byPython(): Verifier | null {
-  const python = systemProgram('python3');
-  return python === null ? null : new VerifierProcess('examples/verify_webhook.py', python, 'verify.py');
+  const python = pythonOf();
+  return python === null ? null : new PythonVerifier(python);
 }
 
-/** examples/verify-webhook.mjs in a separate process. */
-export function byNode(): Verifier {
-  return new VerifierProcess('examples/verify-webhook.mjs', process.execPath, 'verify.mjs');
-}
-
-/** The receiver of examples/verify_webhook.py, listening on this port. */
-export function startPythonReceiver(secret: string, port: number): { output(): string; stop(): void } {
-  const path = fileURLToPath(new URL('../../../examples/verify_webhook.py', import.meta.url));
-  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], WEBHOOK_SECRET: secret };
-  const child = spawn('python3', [path, String(port)], { env });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  return { output: () => said, stop: () => child.kill('SIGKILL') };
-}
-
-class VerifierProcess implements Verifier {
+class PythonVerifier implements Verifier {
+  readonly name = 'packages/python';
   private readonly child: ChildProcessWithoutNullStreams;
   private readonly responses: AsyncIterator<string>;
   private said = '';
 
-  constructor(
-    readonly name: string,
-    command: string,
-    script: string,
-  ) {
-    const path = fileURLToPath(new URL(`verifiers/${script}`, import.meta.url));
-    this.child = spawn(command, [path], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'] } });
+  constructor({ path, env }: { readonly path: string; readonly env: Record<string, string> }) {
+    this.child = spawn(path, [fileURLToPath(new URL('verify.py', import.meta.url))], { env });
     this.child.stderr.on('data', (chunk: Buffer) => (this.said += chunk.toString()));
     this.child.stdin.on('error', () => undefined);
     this.responses = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]();

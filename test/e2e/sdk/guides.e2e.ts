@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { freePort } from '../../../sandbox/processes.js';
+import { onTestApp } from '../../support/app.js';
+import { sandboxFolderOf } from '../../support/http/listener.js';
+import { specFolder } from '../../support/run-folder.js';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const GUIDES = ['payouts', 'webhooks', 'onboarding', 'exchange', 'inbound-events', 'portal'];
+const COMPILER = {
+  strict: true,
+  noEmit: true,
+  target: 'es2023',
+  module: 'nodenext',
+  types: ['node'],
+  skipLibCheck: true,
+};
+
+const run = promisify(execFile);
+
+/** All blocks of a guide in a language, one after the other. */
+function blocksOf(guide: string, language: 'ts' | 'text'): string {
+  const text = readFileSync(join(ROOT, 'docs', `${guide}.md`), 'utf8');
+  const blocks = text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'));
+  return [...blocks].map(([, block]) => block).join('\n');
+}
+
+/** Without the blank ones, which are between blocks. */
+function linesOf(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '');
+}
+
+/** `…` is for what differs from run to run. */
+function fits(line: string, expected: string): boolean {
+  const parts = expected.split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`).test(line);
+}
+
+// Links to the pay page contain its port.
+const payPort = await freePort();
+
+describe('the guides for merchants', () => {
+  const app = onTestApp({ PAY_PORT: String(payPort) });
+  let folder: string;
+
+  /** As a reader has it: the keys of a running sandbox, the packages of the clone, and the program of each guide. */
+  beforeAll(() => {
+    folder = specFolder('guides');
+    cpSync(sandboxFolderOf(app), join(folder, '.sandbox'), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER }));
+    for (const guide of GUIDES) writeFileSync(join(folder, `${guide}.ts`), blocksOf(guide, 'ts'));
+  });
+
+  it('compile as programs', async () => {
+    const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+    const { stdout } = await run(process.execPath, [compiler], { cwd: folder }).catch(
+      (error: { readonly stdout: string }) => error,
+    );
+    expect(stdout).toBe('');
+  });
+
+  it.each(GUIDES)('%s prints what it says', async (guide) => {
+    const { stdout } = await run(process.execPath, ['--import', 'tsx', `${guide}.ts`], { cwd: folder });
+    const expected = linesOf(blocksOf(guide, 'text'));
+    const printed = linesOf(stdout).map((line, n) => (fits(line, expected[n] ?? '') ? expected[n] : line));
+    expect(printed).toEqual(expected);
+  });
+});
