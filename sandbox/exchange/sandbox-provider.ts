@@ -49,7 +49,10 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
 
   async quote(pairId: string, amountFrom: string | null): Promise<Quote> {
     if (pairId !== PAIR.id)
-      throw new ProviderRefused('is none that the sandbox exchanges: GET /v1/tokens lists those', 'pair_id');
+      throw new ProviderRefused(
+        'is not a pair that the sandbox exchanges: GET /v1/tokens lists them',
+        'pair_id',
+      );
     const { rate, minimum, maximum, amount: defaultAmount } = PAIR;
     const amount = amountFrom ?? defaultAmount;
     const invalid = (message: string): DomainError => DomainError.invalid({ amount_from: [message] });

@@ -13,6 +13,6 @@ export function readLabel(field: string, text: string, maxLength: number): strin
   if (label.length > maxLength)
     throw DomainError.invalid({ [field]: [`must be at most ${maxLength} characters`] });
   if (CONTROL_AND_LINE_SEPARATORS.test(label))
-    throw DomainError.invalid({ [field]: ['must hold no control characters'] });
+    throw DomainError.invalid({ [field]: ['must not contain control characters'] });
   return label;
 }

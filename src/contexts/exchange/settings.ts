@@ -144,7 +144,7 @@ export function checkExchangeSettings(config: Config): void {
     throw new ConfigError('EXCHANGE_PROVIDER must not be sandbox in production: it moves no real money.');
   if (exchangeProvider === 'sandbox' && config.chainId !== DEV_CHAIN_ID)
     throw new ConfigError(
-      `EXCHANGE_PROVIDER must not be sandbox with CHAIN_ID ${config.chainId}: it takes play money of the dev chain (${DEV_CHAIN_ID}) alone.`,
+      `EXCHANGE_PROVIDER must not be sandbox with CHAIN_ID ${config.chainId}: it accepts test money of the dev chain (${DEV_CHAIN_ID}) alone.`,
     );
   if ((sideshiftSecret === null) !== (sideshiftAffiliateId === null))
     throw new ConfigError('SIDESHIFT_SECRET and SIDESHIFT_AFFILIATE_ID must be set together.');

@@ -63,8 +63,10 @@ export function Many(
 ): PropertyDecorator {
   const read = (value: unknown): unknown => {
     if (!Array.isArray(value)) return new Fault('must be an array');
-    if (minItems !== undefined && value.length < minItems) return new Fault(`must hold at least ${minItems}`);
-    if (maxItems !== undefined && value.length > maxItems) return new Fault(`must hold at most ${maxItems}`);
+    if (minItems !== undefined && value.length < minItems)
+      return new Fault(`must contain at least ${minItems}`);
+    if (maxItems !== undefined && value.length > maxItems)
+      return new Fault(`must contain at most ${maxItems}`);
     return value;
   };
   return applyDecorators(

@@ -92,7 +92,7 @@ describe('the key ring', () => {
 
     // A process with the former key is still about.
     await expect(retireFormer(test.database, { current: two, former: one })).rejects.toThrow(
-      'A process went by a former key',
+      'A process used a former key',
     );
     await pass(121);
     expect(await retireFormer(test.database, { current: two, former: one })).toEqual([one.id]);

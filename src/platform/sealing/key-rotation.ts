@@ -113,7 +113,7 @@ export async function retireFormer(
     const others = othersOf(copies, current);
     if (others.length === 0) return changedBefore(tx, operationId, 'master_key');
     if (lacking(copies, current).length > 0) {
-      throw new DomainError('invalid_transition', 'MASTER_KEY has not got a copy of every key');
+      throw new DomainError('invalid_transition', 'MASTER_KEY lacks a copy of some keys');
     }
     const seen = await tx.query(
       `select from platform.key_ring where master_id = any($1) and seen_at > now() - make_interval(secs => $2)`,
@@ -122,7 +122,7 @@ export async function retireFormer(
     if (seen.rowCount !== 0) {
       throw new DomainError(
         'invalid_transition',
-        `A process went by a former key within the last ${QUIET_SECONDS} seconds: start every process with the new MASTER_KEY, then wait for so long`,
+        `A process used a former key within the last ${QUIET_SECONDS} seconds: start every process with the new MASTER_KEY, then wait for so long`,
       );
     }
     await tx.query('delete from platform.key_ring where master_id = any($1)', [others]);

@@ -31,7 +31,7 @@ describe('a process whose master key is retired', () => {
     expect(await refresh()).not.toBe(ready);
     expect(await refresh()).not.toBe(ready);
     expect(error).toHaveBeenCalledTimes(1);
-    expect(error.mock.calls[0]![0]).toContain('no longer goes by the MASTER_KEY');
+    expect(error.mock.calls[0]![0]).toContain('no longer uses the MASTER_KEY');
     isRetired = false;
     expect(await refresh()).toBe(ready);
     isRetired = true;

@@ -71,7 +71,7 @@ export class SealingModule implements OnModuleInit {
     await this.ring.refresh();
     if (this.ring.isLost && !wasLost) {
       this.logger.error(
-        'The database no longer goes by the MASTER_KEY of this process: start it with the present one (docs/keys.md)',
+        'The database no longer uses the MASTER_KEY of this process: start it with the present one (docs/keys.md)',
       );
     }
   }

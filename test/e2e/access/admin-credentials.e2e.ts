@@ -150,7 +150,7 @@ describe('credentials in the admin API', () => {
     await eventually(async () => (await order(address)) === 401);
   });
 
-  it('an admin key is dead until another person approves it, and no more than its person may', async () => {
+  it('an admin key is not valid until another person approves it, and no more than its person may', async () => {
     const requested = await issue({ kind: 'admin', scopes: ['payouts:read'] });
     expect(requested.status).toBe(202);
     const { credential, operation } = requested.json<Written>();

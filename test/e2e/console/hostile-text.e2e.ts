@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { describeInBrowser, onTestBrowser } from '../../support/http/browser.js';
 import { createPortalSession } from '../../support/http/portal-browser.js';
@@ -12,6 +13,10 @@ const COUNT = Number(process.env['HOSTILE_TEXTS'] ?? 100);
 const EVERY = process.env['HOSTILE_TEXTS'] === undefined ? 5 : 1;
 /** Of a test, and of what is written before. */
 const [READING_MS, WRITING_MS] = [120_000 + (COUNT / EVERY) * 5_000, 60_000 + COUNT * 3_000];
+
+/** Lists of thousands of rows take a page its time. */
+const PAGE_MS = 15_000 + COUNT * 45;
+const RETRY_MS = 5_000;
 
 /** Runs before the scripts of a page: what the policy refused, also what no one else reports. */
 const WATCH = `reports = []; document.addEventListener('securitypolicyviolation', (event) => reports.push(
@@ -48,6 +53,7 @@ describeInBrowser('texts of merchants, users and receivers', () => {
       void dialog.dismiss();
     });
     await user.page.addInitScript(WATCH);
+    user.page.setDefaultTimeout(PAGE_MS);
     return user;
   }
   const signedIn = async (): Promise<PageUser> => watched(await signIn(browser, service, ada));
@@ -63,7 +69,7 @@ describeInBrowser('texts of merchants, users and receivers', () => {
   /** Nothing has run, nothing was refused, nothing is markup. */
   async function expectHarmless(user: PageUser): Promise<void> {
     expect(await user.page.evaluate('[typeof ran, reports, ' + FOREIGN + ']')).toEqual(['undefined', [], 0]);
-    expect(user.problems).toEqual([]);
+    expect(user.problems.filter((each) => !each.includes('status of 429'))).toEqual([]);
   }
 
   /** Loads a list to its end. */
@@ -93,10 +99,20 @@ describeInBrowser('texts of merchants, users and receivers', () => {
       link.click();
       link.remove();
     })()`);
-    const found = user.page.locator('main').getByText(mark).first();
-    await found.waitFor().catch(async () => {
-      throw new Error(`${path} lacks ${mark}: ${await user.page.locator('main').innerText()}`);
-    });
+    const main = user.page.locator('main');
+    const found = main.getByText(mark).first();
+    // A person opens fewer pages a minute than the limit of a session allows, and does what the page says.
+    const retry = main.getByRole('button', { name: 'Retry' });
+    const lacking = async (): Promise<never> => {
+      throw new Error(`${path} lacks ${mark}: ${await main.innerText()}`);
+    };
+    await found.or(retry).first().waitFor().catch(lacking);
+    while ((await retry.count()) > 0 && (await main.innerText()).includes('Too many requests')) {
+      await sleep(RETRY_MS);
+      await retry.click();
+      await user.settled();
+    }
+    await found.waitFor().catch(lacking);
   }
 
   /** A log of requests has no name of a parameter that may be a value. */

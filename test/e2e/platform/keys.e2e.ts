@@ -140,7 +140,7 @@ describe('a master key', () => {
       const second = await start(next);
       targets = [client(first), client(second)];
       await someMore();
-      await expect(run('keys', next, 'retire-former')).rejects.toThrow('A process went by a former key');
+      await expect(run('keys', next, 'retire-former')).rejects.toThrow('A process used a former key');
 
       const third = await start(next);
       targets = [client(second), client(third)];
@@ -152,7 +152,7 @@ describe('a master key', () => {
       const retired = await eventually(async () => {
         await pass(121);
         return run('keys', next, 'retire-former').catch((error: Error) => {
-          if (!error.message.startsWith('A process went by a former key')) throw error;
+          if (!error.message.startsWith('A process used a former key')) throw error;
           return null;
         });
       });

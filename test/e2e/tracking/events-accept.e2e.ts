@@ -187,7 +187,7 @@ test('415 for what is not called JSON', async () => {
 });
 
 describe('413', () => {
-  const tooManyEvents = 'A batch must hold at most 1000 events';
+  const tooManyEvents = 'A batch must contain at most 1000 events';
   const tooLarge = 'The request body must be smaller than 1048576 bytes';
 
   test('above 1000 events, valid or not, and JSON or not', async () => {

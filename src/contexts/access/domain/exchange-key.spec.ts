@@ -79,7 +79,7 @@ describe('a key of the exchange', () => {
     for (const label of ['Shop\nevil', 'a\u0000b', 'a\u001b[31mb', 'a\u2028b', 'a\ud800b'])
       given()
         .when(issue(label))
-        .thenRefused('validation_failed', { label: ['must hold no control characters'] });
+        .thenRefused('validation_failed', { label: ['must not contain control characters'] });
   });
 
   it('demands a signature of the whole query for a memo where it demands signatures at all', () => {

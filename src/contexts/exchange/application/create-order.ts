@@ -66,7 +66,7 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
     }: CreateOrder,
   ): Promise<ExistingOrder> {
     const pair = pairOf(requested.pair_id);
-    if (pair === null) throw DomainError.invalid({ pair_id: ['is no pair that can be exchanged'] });
+    if (pair === null) throw DomainError.invalid({ pair_id: ['is not a pair that can be exchanged'] });
     const decimalsTo = decimalsOf(pair.to);
     const { name } = this.providers.current;
     const { key_id: keyId, merchant_id: merchantId, user_id: userId } = requested;

@@ -19,7 +19,7 @@ describe('the file of on-ramps', () => {
 
   it.each<[string, unknown, RegExp]>([
     ['no array', { ...GOOD }, /onramps must be an array/],
-    ['too many', Array.from({ length: 51 }, () => GOOD), /must hold at most 50/],
+    ['too many', Array.from({ length: 51 }, () => GOOD), /must contain at most 50/],
     ['an entry that is none', [null], /onramps 0 must be an object/],
     ['an id in upper case', [{ ...GOOD, id: 'Pay' }], /onramps 0 id must be/],
     ['one id twice', [GOOD, GOOD], /two on-ramps have the id pay-co/],

@@ -21,7 +21,7 @@ export class Quotes {
   /** `keyId`: whose callers wait. Throws `validation_failed`, also for an amount outside the pair's limits, and `unavailable`. */
   async of(keyId: string, { pairId, amountFrom, amountTo }: QuoteRequest): Promise<Quote> {
     const pair = typeof pairId === 'string' ? pairOf(pairId) : null;
-    if (pair === null) throw DomainError.invalid({ pair_id: ['is no pair'] });
+    if (pair === null) throw DomainError.invalid({ pair_id: ['is not a pair'] });
     const decimals = decimalsOf(pair.from);
     if (amountTo === undefined) {
       const amount = amountFrom === undefined ? null : amountOf('amount_from', amountFrom, decimals);

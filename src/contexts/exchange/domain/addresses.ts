@@ -52,7 +52,7 @@ export function plainHash(hash: string): string {
 export function readTag(text: string): string | Fault {
   if (text.length > 2 * MAX_CODE_POINTS || [...text].length > MAX_CODE_POINTS)
     return new Fault(`must have at most ${MAX_CODE_POINTS} characters`);
-  return CONTROL_AND_LINE_SEPARATORS.test(text) ? new Fault('must hold no control characters') : text;
+  return CONTROL_AND_LINE_SEPARATORS.test(text) ? new Fault('must not contain control characters') : text;
 }
 
 const MAX_URL_BYTES = 2048;

@@ -82,7 +82,10 @@ export function report(command: ReportDecision, payee: Payee, state: PayoutState
     throw DomainError.notFound('User');
   }
   if (payee.accountState === 'deactivating' || payee.accountState === 'deactivated') {
-    throw new DomainError('invalid_transition', `The user is ${payee.accountState} and takes no payouts`);
+    throw new DomainError(
+      'invalid_transition',
+      `The user is ${payee.accountState} and cannot receive payouts`,
+    );
   }
   return [
     {

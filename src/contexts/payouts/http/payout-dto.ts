@@ -17,7 +17,7 @@ const METADATA_MAX_BYTES = 16_384;
 export function readHash(hash: string): string | Fault {
   if (hash.trim() === '') return new Fault('must not be blank');
   if (hash.length > HASH_MAX_LENGTH) return new Fault(`must be at most ${HASH_MAX_LENGTH} characters`);
-  return CONTROL_CHARACTERS.test(hash) ? new Fault('must hold no control characters') : hash;
+  return CONTROL_CHARACTERS.test(hash) ? new Fault('must not contain control characters') : hash;
 }
 
 /** The exact text of an object; `{}` where there is none. */

@@ -39,7 +39,7 @@ describe('an item', () => {
       for (const value of ['a'.repeat(256), '\u{1F600}'.repeat(256)])
         expect(fault(value)).toBe(`.${field} must be at most 255 characters`);
       for (const value of ['a\u0000b', 'a\nb', 'a\u007fb', 'a\u0085b', 'a\ud800b', '\udc00'])
-        expect(fault(value)).toBe(`.${field} must hold no control characters`);
+        expect(fault(value)).toBe(`.${field} must not contain control characters`);
       for (const value of [1, true, {}, ['a']]) expect(fault(value)).toBe(`.${field} must be a string`);
     },
   );
@@ -54,7 +54,7 @@ describe('an item', () => {
     for (const value of [` ${'a'.repeat(255)}`, `${' '.repeat(300)}a`])
       expect(faultOf(eventItem({ device_id: value }))).toBe('.device_id must be at most 255 characters');
     for (const value of ['a\n', '\ta', 'a\r\n'])
-      expect(faultOf(eventItem({ device_id: value }))).toBe('.device_id must hold no control characters');
+      expect(faultOf(eventItem({ device_id: value }))).toBe('.device_id must not contain control characters');
   });
 
   it.each([[[]], ['{}'], [1], [false]])('refuses %j as payload', (payload) => {

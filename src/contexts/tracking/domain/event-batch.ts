@@ -98,7 +98,7 @@ export function deviceFault(value: unknown): string | null {
 function keptTextFault(text: string): string | null {
   if (text.length > TEXT_MAX_LENGTH && [...text].length > TEXT_MAX_LENGTH)
     return `must be at most ${TEXT_MAX_LENGTH} characters`;
-  return CONTROL_CHARACTERS.test(text) ? 'must hold no control characters' : null;
+  return CONTROL_CHARACTERS.test(text) ? 'must not contain control characters' : null;
 }
 
 export function datetimeFault(value: unknown): string | null {
@@ -142,7 +142,7 @@ export class RefusedBatch extends DomainError {
   }
 
   static tooMany(items: number): RefusedBatch {
-    return new RefusedBatch('too_large', `A batch must hold at most ${MAX_ITEMS} events`, items);
+    return new RefusedBatch('too_large', `A batch must contain at most ${MAX_ITEMS} events`, items);
   }
 }
 
@@ -156,7 +156,7 @@ export function itemsOf(body: unknown): number {
   const events: unknown = (body as Readonly<Record<string, unknown>>)['events'];
   if (events === undefined || events === null) throw malformed('events is required');
   if (!Array.isArray(events)) throw malformed('events must be an array');
-  if (events.length === 0) throw malformed('events must hold at least one event');
+  if (events.length === 0) throw malformed('events must contain at least one event');
   if (events.length > MAX_ITEMS) throw RefusedBatch.tooMany(events.length);
   for (let i = 0; i < events.length; i += 1) {
     const fault = faultOf(events[i]);

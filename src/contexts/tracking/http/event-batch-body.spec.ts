@@ -101,7 +101,7 @@ describe('the body of a batch', () => {
   });
 
   it('may have at most 1000 items of any kind', () => {
-    const tooMany = 'too_large: A batch must hold at most 1000 events';
+    const tooMany = 'too_large: A batch must contain at most 1000 events';
     expect(read(batchOf(items(1000)))).toBe(1000);
     expect(read(batchOf(items(1001)))).toBe(tooMany);
     expect(read(`{"events":[${'1,'.repeat(1000)}1]}`)).toBe(tooMany);
@@ -146,7 +146,7 @@ describe('the body of a batch', () => {
       'The request body holds a key that is not allowed (__proto__ or constructor.prototype)',
     ],
     ['{}', 'events is required'],
-    ['{"events":[]}', 'events must hold at least one event'],
+    ['{"events":[]}', 'events must contain at least one event'],
   ])('is refused: %j', (body, message) => expect(read(body)).toBe(`bad_request: ${message}`));
 
   it('may speak of prototypes', () => {

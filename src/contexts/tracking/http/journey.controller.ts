@@ -14,7 +14,7 @@ const CONTROL = /\p{Cc}/u;
 export const DEFAULT_PAGE = 100;
 
 const eventName = text({}, (value) =>
-  CONTROL.test(value) ? new Fault('must hold no control characters') : value.trim().toLowerCase(),
+  CONTROL.test(value) ? new Fault('must not contain control characters') : value.trim().toLowerCase(),
 );
 
 /** Query of GET /merchants/v1/users/{id}/events. */

@@ -75,7 +75,7 @@ export class AdminCredentialsController {
     tag: TAG,
     summary: 'Issue a credential',
     description:
-      'An admin key belongs to the person who issues it, and is dead until another person approves it.',
+      'An admin key belongs to the person who issues it, and is not valid until another person approves it.',
     scopes: ['credentials:write'],
     responses: {
       201: [CredentialCreated, 'The credential, with its secret.'],

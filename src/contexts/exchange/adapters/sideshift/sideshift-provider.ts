@@ -205,7 +205,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
 
 function knownPair(pairId: string): Pair {
   const pair = pairOf(pairId);
-  if (pair === null) throw new ProviderRefused('is no pair of SideShift', 'pair_id');
+  if (pair === null) throw new ProviderRefused('is not a pair of SideShift', 'pair_id');
   return pair;
 }
 

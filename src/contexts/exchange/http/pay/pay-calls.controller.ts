@@ -28,7 +28,7 @@ import { TestPayments } from './test-payments.js';
 type PayVisit = Visit<PayVisitor>;
 
 class NewPayOrder implements Required<PageCalls['create']> {
-  @Field(text({}, (id) => (pairOf(id) === null ? new Fault('is no pair') : id))) pair_id!: string;
+  @Field(text({}, (id) => (pairOf(id) === null ? new Fault('is not a pair') : id))) pair_id!: string;
   @Field(text()) amount_from!: string;
 
   @Field(text({}, (id) => (/^[0-9a-f]{32}$/.test(id) ? id : new Fault('must be 32 hexadecimal digits'))))

@@ -19,7 +19,7 @@ class SearchQuery {
   @Field(
     text({ minLength: 1, maxLength: MAX_CHARACTERS }, (value) => {
       // PostgreSQL holds neither.
-      if (/[\0\p{Cs}]/u.test(value)) return new Fault('must hold no control characters');
+      if (/[\0\p{Cs}]/u.test(value)) return new Fault('must not contain control characters');
       const length = [...value.trim()].length;
       return length < 1 || length > MAX_CHARACTERS
         ? new Fault(`must have 1 to ${MAX_CHARACTERS} characters`)
