@@ -9,7 +9,17 @@ export interface Run {
 }
 
 /** Runs an operator's program in this process, without second persons unless `env` says otherwise. Rejects with what it throws. */
-export async function invoke(program: string, env: NodeJS.ProcessEnv, ...args: string[]): Promise<Run> {
+export function invoke(program: string, env: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<Run> {
+  return invokeOf(programOf, program, env, args);
+}
+
+/** The same of the programs of a build. */
+export async function invokeOf(
+  programs: typeof programOf,
+  program: string,
+  env: NodeJS.ProcessEnv,
+  args: readonly string[],
+): Promise<Run> {
   let printed = '';
   let exitCode: number | null = null;
   const io: CliIo = {
@@ -18,7 +28,7 @@ export async function invoke(program: string, env: NodeJS.ProcessEnv, ...args: s
     print: (text) => (printed += `${text}\n`),
     exit: (code) => (exitCode = code),
   };
-  const command = await programOf(program, io);
+  const command = await programs(program, io);
   await command.parseAsync([...args, ...reasonFor(command, args)], { from: 'user' });
   return { printed, exitCode };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { eventually } from '../../../../bench/support/wait.js';
 import { rpc } from '../../../../sandbox/chain.js';
 import type { programOf } from '../../../../src/cli.js';
-import type { Run } from '../../../support/programs/cli.js';
+import { invokeOf, type Run } from '../../../support/programs/cli.js';
 import { areCovered } from '../books.js';
 import type { ServiceProcess } from '../service-process.js';
 import { Shared } from '../shared.js';
@@ -73,17 +73,10 @@ export class LifeHarness {
   /** An operator's program, with the master key. */
   async operate(name: string, ...args: readonly string[]): Promise<Run> {
     const cli = (await import(CLI)) as { readonly programOf: typeof programOf };
-    let printed = '';
-    let exitCode: number | null = null;
-    const print = (text: string): void => void (printed += `${text}\n`);
-    const exit = (code: number): void => void (exitCode = code);
-    const program = await cli.programOf(name, { env: this.programEnv, print, exit });
-    try {
-      await program.parseAsync(args, { from: 'user' });
-      return { printed, exitCode };
-    } catch (error) {
-      return { printed: printed + String((error as Error).stack), exitCode: exitCode ?? 1 };
-    }
+    return invokeOf(cli.programOf, name, this.programEnv, args).catch((error: Error) => ({
+      printed: String(error.stack),
+      exitCode: 1,
+    }));
   }
 
   /** The same; it has to succeed. What it printed. */
