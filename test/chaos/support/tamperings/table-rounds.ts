@@ -22,7 +22,7 @@ const ROWS: Readonly<Record<string, { readonly keys: string; readonly columns: r
   'webhooks.endpoint_snapshots': { keys: 'endpoint_id', columns: ['url', 'status', 'merchant_id'] },
 };
 const ANOTHER: Readonly<Record<string, string>> = {
-  state: `'exhausted'`,
+  state: `(case when pg_typeof(state)::text = 'smallint' then '2' else 'exhausted' end)`,
   status: `(case when pg_typeof(status)::text = 'smallint' then '2' else 'disabled' end)`,
   amount_minor: '(amount_minor + 1)::text',
   confirmed: '(confirmed + 1)::text',
