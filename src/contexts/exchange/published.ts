@@ -64,25 +64,27 @@ function contentOf(data: PublishedOrderEvent['data'], more: object): WebhookCont
   return { occurredAt: at, fields: { order_id, status, amount_refundable, ...more } };
 }
 
-/** Nothing is sent for an event that leaves nothing to refund, or `refundable` of which adds nothing. */
-function refundable(cause: Cause): Publication {
-  return publication<PublishedOrderEvent>(
+/** Sent after an event that leaves something to refund; `addsMoney` is false where that was refundable before. */
+function refundable<Event extends PublishedOrderEvent>(
+  cause: Cause,
+  addsMoney: (data: Event['data']) => boolean = () => true,
+): Publication {
+  return publication<Event>(
     {
       type: 'order.refundable',
       when: `Money of an order is refundable that was not before. ${ONLY_LISTED}`,
       data: OrderRefundableData,
     },
-    (data) => {
-      const addsNothing = 'refundable' in data && isZero(data.refundable);
-      return addsNothing || isZero(data.amount_refundable) ? null : contentOf(data, { cause });
-    },
+    (data) => (isZero(data.amount_refundable) || !addsMoney(data) ? null : contentOf(data, { cause })),
   );
 }
 
 /** What endpoints receive of orders (contract.md 13.9). The late outcome of a provider changes no order: nothing is sent for it. */
 export const ORDER_PUBLISHES: Readonly<Record<PublishedEventType, readonly Publication[]>> = {
   'order.cancelled.v1': [refundable('cancelled')],
-  'order.processing_started.v1': [refundable('above_maximum')],
+  'order.processing_started.v1': [
+    refundable<EventOf<'order.processing_started.v1'>>('above_maximum', (data) => !isZero(data.refundable)),
+  ],
   'order.completed.v1': [
     publication<EventOf<'order.completed.v1'>>(completed, (data) => {
       const { amount_from, amount_to, withdraw_transaction_hash } = data;

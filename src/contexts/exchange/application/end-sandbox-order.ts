@@ -51,7 +51,8 @@ export class EndSandboxOrderHandler implements ICommandHandler<EndSandboxOrder> 
         const found = existingOrder(current);
         if (found.facts.merchant_id !== merchantId) throw DomainError.notFound('Order');
         if (found.status === outcome) return [];
-        if (found.facts.provider !== SANDBOX) throw refused('The order is not at the provider of the sandbox');
+        if (found.facts.provider !== SANDBOX)
+          throw refused('The order is not at the provider of the sandbox');
         // One that is processing may be paid out already.
         if (!isOpen(found)) throw refused(`The order is ${found.status}`);
         if (outcome === 'refunded' && isZero(amountReceived(found)))

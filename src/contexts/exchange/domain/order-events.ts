@@ -135,6 +135,7 @@ type OrderEventOf<Type extends keyof OrderEventData> = DomainEvent<
   OrderEventData[Type] & (Type extends PublishedEventType ? PublishedState : unknown)
 >;
 export type OrderEvent = { [Type in keyof OrderEventData]: OrderEventOf<Type> }[keyof OrderEventData];
+export type OrderCreated = OrderEventOf<'order.created.v1'>;
 export type OrderPersonalDataErased = OrderEventOf<'order.personal_data_erased.v1'>;
 export type PublishedOrderEvent = Extract<OrderEvent, { type: PublishedEventType }>;
 type LaterType = Exclude<keyof OrderEventData, 'order.created.v1'>;

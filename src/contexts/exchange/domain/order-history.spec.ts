@@ -5,13 +5,18 @@ import {
   deposit,
   expired,
   facts,
+  historyOf,
   minute,
   observing,
+  recordedOf,
   stateAfter,
   type Seen,
+  type UnpublishedEvent,
 } from '../../../../test/support/exchange/order-fixtures.js';
+import { ALL_CONTEXTS } from '../../../composition.js';
 import { isAtLeast, minus, sum } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { publishedBy } from '../../webhooks/application/published-events.js';
 import { observe, type Observation } from './observation.js';
 import {
   amountReceived,
@@ -101,6 +106,7 @@ class World {
   private readonly seen: Observation[] = [];
   private verified = orderHistory.initial;
   private readonly isBrokenAcross = acrossOrders();
+  private readonly published = publishedBy(ALL_CONTEXTS);
 
   constructor() {
     this.isBrokenAcross({ type: 'exchange_key.issued.v1', data: facts });
@@ -229,6 +235,14 @@ class World {
     expect([broken, this.isBrokenAcross(event)]).toEqual([null, null]);
     const after = order.evolve(this.state, event) as ExistingOrder;
     this.state = after;
+    if ('amount_refundable' in event.data) {
+      const { merchant_id, status, amount_refundable } = event.data;
+      expect([merchant_id, status, amount_refundable]).toEqual([
+        ...[facts.merchant_id, after.status, amountRefundable(after)],
+      ]);
+    }
+    if (before !== null && !isAtLeast(amountRefundable(before), amountRefundable(after)))
+      expect(this.published.of(recordedOf(event))?.map(({ type }) => type)).toContain('order.refundable');
     if (before !== null) expect(FOLLOWS[before.status]).toContain(after.status);
     expect(after.reason !== null).toBe(after.status === 'failed');
     const { amountFrom, refundable, lost } = after;
@@ -283,8 +297,12 @@ describe('dust', () => {
   const transfers = (count: number, each: string, when: number): Seen[] =>
     Array.from({ length: count }, (_, index) => deposit(`${index}`, each, minute(when)));
   /** Transfers that come one after the other, with a poll each thirtieth of them. */
-  const shower = (history: readonly OrderEvent[], deposits: readonly Seen[], when: number): OrderEvent[] => {
-    const events = [...history];
+  const shower = (
+    history: readonly UnpublishedEvent[],
+    deposits: readonly Seen[],
+    when: number,
+  ): OrderEvent[] => {
+    const events = historyOf(...history);
     for (let upTo = 30; upTo <= deposits.length; upTo += 30) {
       const at = minute(when + upTo / deposits.length);
       const poll = observing({ deposits: deposits.slice(0, upTo), isDepositPending: true, at });

@@ -59,10 +59,7 @@ export class SandboxOrdersController {
     return this.end(new EndSandboxOrder(merchantId, id, 'refunded', cause), ticket);
   }
 
-  private async end(
-    command: EndSandboxOrder,
-    ticket: Pick<RequestTicket, 'storeSealed'>,
-  ): Promise<Reply> {
+  private async end(command: EndSandboxOrder, ticket: Pick<RequestTicket, 'storeSealed'>): Promise<Reply> {
     ticket.storeSealed();
     return new Reply(200, orderResponse(await this.commandBus.execute(command), null));
   }

@@ -109,7 +109,8 @@ export function react(
     if (contents) {
       for (const content of contents)
         for (const snapshot of snapshots.values()) {
-          if (snapshot.status === 'deleted' || !isFor(snapshot, content) || isAhead(snapshot, event)) continue;
+          if (snapshot.status === 'deleted' || !isFor(snapshot, content) || isAhead(snapshot, event))
+            continue;
           const id = deliveryId(event.id, snapshot.endpoint_id, content.type);
           const state = snapshot.status === 'enabled' ? 'pending' : 'dropped';
           deliveries.push({ ...rowOf(snapshot, id, content, event), is_test: false, state });
