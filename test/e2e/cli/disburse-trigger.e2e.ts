@@ -8,7 +8,7 @@ import { sandboxFolderOf } from '../../support/http/listener.js';
 import { Disburse } from '../../support/programs/disburse.js';
 import { TestReceiver, type Received } from '../../support/webhooks/receiver.js';
 
-const IDS = ['payout_id', 'user_id', 'webhook_endpoint_id'];
+const IDS = ['order_id', 'payout_id', 'user_id', 'webhook_endpoint_id'];
 
 interface Triggered {
   readonly type: string;
@@ -24,7 +24,7 @@ describe('disburse trigger', () => {
   beforeAll(async () => {
     disburse = new Disburse({ DATA_DIR: sandboxFolderOf(app) });
     receiver = await TestReceiver.start();
-    const body = { webhook_endpoint: { url: receiver.url } };
+    const body = { webhook_endpoint: { url: receiver.url, event_types: EVENT_TYPES } };
     const response = await app.merchant.post('/merchants/v1/webhook_endpoints', body);
     secret = response.json<{ webhook_endpoint: { signing_secret: string } }>().webhook_endpoint
       .signing_secret;
@@ -86,6 +86,8 @@ describe('disburse trigger', () => {
     ]);
     const lost = await other.run('trigger', 'user.kyc_failed');
     expect([lost.code, lost.errors]).toEqual([2, expect.stringContaining('--widget-url')]);
+    const keyless = await other.run('trigger', 'order.completed');
+    expect([keyless.code, keyless.errors]).toEqual([2, expect.stringContaining('--exchange-api-key')]);
   });
 
   it.each([
