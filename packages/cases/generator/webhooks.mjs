@@ -11,7 +11,7 @@ const BODY = JSON.stringify({ id: ID, type: 'payout.received', data: { payout_id
 
 /** One event of each type of orders (docs/contract.md 13.9). */
 const order = (status, more, amount_refundable = '0') => ({
-  ...{ order_id: 'o', status, amount_refundable },
+  ...{ order_id: 'o', api_key: 'k', status, amount_refundable },
   ...more,
 });
 const exchanged = { amount_from: '100', amount_to: '0.5', withdraw_transaction_hash: '5h' };

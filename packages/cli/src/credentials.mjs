@@ -49,8 +49,8 @@ export async function findKeys(options, environment = process.env) {
   };
 }
 
-function exchangeKeyOf({ exchangeApiKey, exchangeSecret }, env) {
-  const apiKey = exchangeApiKey ?? env.DISBURSE_EXCHANGE_API_KEY ?? null;
+function exchangeKeyOf({ exchangeKey, exchangeSecret }, env) {
+  const apiKey = exchangeKey ?? env.DISBURSE_EXCHANGE_API_KEY ?? null;
   const secret = exchangeSecret ?? env.DISBURSE_EXCHANGE_SECRET;
   return apiKey === null ? null : { apiKey, secret };
 }
@@ -81,7 +81,7 @@ export function clientOf(keys) {
 export function exchangeClientOf({ baseUrl, exchange }) {
   if (exchange !== null) return new DisburseExchange({ baseUrl, ...exchange, attempts: ATTEMPTS });
   throw new Usage(
-    'Orders need a key of the exchange: --exchange-api-key and --exchange-secret, or DISBURSE_EXCHANGE_API_KEY and DISBURSE_EXCHANGE_SECRET.',
+    'Orders need a key of the exchange: --exchange-key and --exchange-secret, or DISBURSE_EXCHANGE_API_KEY and DISBURSE_EXCHANGE_SECRET.',
   );
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { brokenRules } from '../../../test/support/broken-rules.js';
 import {
   at,
   base,
@@ -14,28 +15,19 @@ import {
   paid,
   processing,
   received,
-  recordedOf,
   stateAfter,
   type UnpublishedEvent,
 } from '../../../test/support/exchange/order-fixtures.js';
-import { ALL_CONTEXTS } from '../../composition.js';
-import { publishedBy } from '../webhooks/application/published-events.js';
-import { brokenRules } from '../../../test/support/broken-rules.js';
+import { webhooksOf } from '../../../test/support/exchange/order-webhooks.js';
 import type { DecidedEvent, OrderEvent } from './domain/order-events.js';
 import { orderHistory } from './domain/history.js';
-
-const published = publishedBy(ALL_CONTEXTS);
-/** What is sent for the last of the events: types, and data without the id of the order. */
-const sentAfter = (...events: readonly UnpublishedEvent[]) => {
-  const last = historyOf(...events).at(-1)!;
-  return (
-    published.of(recordedOf(last))?.map(({ type, data }) => {
-      const { order_id, ...more } = JSON.parse(data) as { order_id: string };
-      expect(order_id).toBe('o1');
-      return [type, more];
-    }) ?? null
-  );
-};
+/** What is sent for the last of the events: types, and data without the ids. Null for an event that is none of those. */
+const sentAfter = (...events: readonly UnpublishedEvent[]) =>
+  webhooksOf(historyOf(...events).at(-1)!)?.map(({ type, fields }) => {
+    const { order_id, api_key, ...more } = fields as Record<'order_id' | 'api_key', string>;
+    expect([order_id, api_key]).toEqual(['o1', 'k1']);
+    return [type, more];
+  }) ?? null;
 
 const exact = received(deposit('a', '100'));
 const part = received(deposit('a', '40'));
@@ -151,10 +143,10 @@ describe('an order that', () => {
     ['has an outcome that the provider reports too late', [created, expired, lateOutcome]],
   ])('%s sends nothing', (_what, events) => expect(sentAfter(...events)).toBeNull());
 
-  it('has ended sends the time of the event and the merchant, and nothing of a person', () => {
-    const [event] = published.of(recordedOf(historyOf(...exchanged, completed).at(-1)!))!;
-    expect(event).toMatchObject({ merchantId: 'm1', occurredAt: at });
-    for (const secret of ['u1', 'k1', 'So1111']) expect(JSON.stringify(event)).not.toContain(secret);
+  it('has ended sends the time of the event, and nothing of a person', () => {
+    const [event] = webhooksOf(historyOf(...exchanged, completed).at(-1)!)!;
+    expect(event!.occurredAt).toBe(at);
+    for (const secret of ['u1', 'So1111']) expect(JSON.stringify(event)).not.toContain(secret);
   });
 });
 
@@ -167,7 +159,7 @@ describe('an event that webhooks are sent for', () => {
       data: {
         ...{ order_id: 'o1', deposit_id: 'b', amount: '7', transaction_hash: '0xb' },
         ...{ deposited_at: late1.at, at: minute(71) },
-        ...{ merchant_id: 'm1', status: 'expired', amount_refundable: '7' },
+        ...{ merchant_id: 'm1', key_id: 'k1', status: 'expired', amount_refundable: '7' },
       },
     });
     const [exchange] = observing({ deposits: [deposit('a', '100')] })(stateAfter(created)).slice(1);
@@ -175,13 +167,14 @@ describe('an event that webhooks are sent for', () => {
       type: 'order.processing_started.v1',
       data: {
         ...{ order_id: 'o1', amount_from: '100', amount_to: '0.5', refundable: '0', at },
-        ...{ merchant_id: 'm1', status: 'processing', amount_refundable: '0' },
+        ...{ merchant_id: 'm1', key_id: 'k1', status: 'processing', amount_refundable: '0' },
       },
     });
   });
 
   it.each([
     ['merchant_id', 'm2', 'its merchant_id is "m2", and what was before it gives "m1"'],
+    ['key_id', 'k2', 'its key_id is "k2", and what was before it gives "k1"'],
     ['status', 'completed', 'its status is "completed", and what was before it gives "expired"'],
     ['amount_refundable', '8', 'its amount_refundable is "8", and what was before it gives "7"'],
   ])('breaks a rule of the audit when its %s is another', (name, value, rule) => {

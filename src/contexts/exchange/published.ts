@@ -15,6 +15,8 @@ type Cause = (typeof CAUSES)[number];
 
 class OrderData {
   @ApiProperty(UUID) order_id!: string;
+  @ApiProperty({ ...UUID, description: 'The public part of the key that created the order.' })
+  api_key!: string;
   @ApiProperty({ type: 'string', enum: ORDER_STATUSES, description: 'Right after the event.' })
   status!: OrderStatus;
   @ApiProperty({
@@ -60,8 +62,8 @@ const refunded = {
 type EventOf<Type extends PublishedEventType> = Extract<PublishedOrderEvent, { type: Type }>;
 
 function contentOf(data: PublishedOrderEvent['data'], more: object): WebhookContent {
-  const { at, order_id, status, amount_refundable } = data;
-  return { occurredAt: at, fields: { order_id, status, amount_refundable, ...more } };
+  const { at, order_id, key_id: api_key, status, amount_refundable } = data;
+  return { occurredAt: at, fields: { order_id, api_key, status, amount_refundable, ...more } };
 }
 
 /** Sent after an event that leaves something to refund; `addsMoney` is false where that was refundable before. */

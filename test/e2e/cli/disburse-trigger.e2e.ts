@@ -87,7 +87,23 @@ describe('disburse trigger', () => {
     const lost = await other.run('trigger', 'user.kyc_failed');
     expect([lost.code, lost.errors]).toEqual([2, expect.stringContaining('--widget-url')]);
     const keyless = await other.run('trigger', 'order.completed');
-    expect([keyless.code, keyless.errors]).toEqual([2, expect.stringContaining('--exchange-api-key')]);
+    expect([keyless.code, keyless.errors]).toEqual([2, expect.stringContaining('--exchange-key')]);
+  });
+
+  it('expects no delivery of an order at an endpoint that lists no types', async () => {
+    const path = '/merchants/v1/webhook_endpoints';
+    const [{ id }] = (await app.merchant.get(path)).json<{ webhook_endpoints: [{ id: string }] }>()
+      .webhook_endpoints;
+    const change = (event_types: readonly string[] | null) =>
+      app.merchant.call({
+        method: 'PATCH',
+        path: `${path}/${id}`,
+        body: { webhook_endpoint: { event_types } },
+      });
+    await change(null);
+    const run = await disburse.run('trigger', 'order.failed', '--set', 'user_id=ann');
+    expect([run.code, run.output]).toEqual([0, expect.stringContaining('No endpoint is subscribed to it')]);
+    await change(EVENT_TYPES);
   });
 
   it.each([

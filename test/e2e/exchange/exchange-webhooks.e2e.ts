@@ -15,7 +15,7 @@ interface Sent {
   readonly id: string;
   readonly type: string;
   readonly merchant_id: string;
-  readonly data: { readonly order_id: string } & Readonly<Record<string, unknown>>;
+  readonly data: Readonly<Record<'order_id' | 'api_key', string>> & Readonly<Record<string, unknown>>;
 }
 
 /** Webhooks of orders that are created, paid and refunded as merchants and operators do it (contract.md 13.9). */
@@ -82,7 +82,10 @@ describe('webhooks of orders', () => {
   /** By type, in the order of the types. */
   const sentOf = async (order: OrderRecord, count: number): Promise<readonly [string, object][]> =>
     (await sent('/listing', listing, order, count))
-      .map(({ type, data: { order_id: _order, ...more } }): [string, object] => [type, more])
+      .map(({ type, data: { order_id, api_key, ...more } }): [string, object] => {
+        expect([order_id, api_key]).toEqual([order.id, app.exchange.open.credentials.apiKey]);
+        return [type, more];
+      })
       .sort(([one], [other]) => (one < other ? -1 : 1));
 
   it('order.completed says what was exchanged and paid out', async () => {
@@ -111,7 +114,7 @@ describe('webhooks of orders', () => {
     ]);
   });
 
-  it('order.failed and order.refundable follow from one event, each under an id of its own', async () => {
+  it('order.failed and order.refundable follow from one event, under separate ids', async () => {
     const order = await paidInPart();
     orderIn(await app.merchant.post(`${SANDBOX}/${order.id}/fail`));
     expect(await sentOf(order, 2)).toEqual([

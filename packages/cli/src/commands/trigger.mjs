@@ -33,7 +33,7 @@ export function withTrigger(program) {
   withCredentials(withJson(command, 'a line of JSON for each event, with its deliveries'))
     .optionsGroup('Where:')
     .option('--widget-url <url>', 'the onboarding pages, for user.kyc_failed (DISBURSE_WIDGET_URL)')
-    .option('--exchange-api-key <uuid>', 'a key of the exchange, for orders (DISBURSE_EXCHANGE_API_KEY)')
+    .option('--exchange-key <uuid>', 'a key of the exchange, for orders (DISBURSE_EXCHANGE_API_KEY)')
     .option('--exchange-secret <secret>', 'its secret (DISBURSE_EXCHANGE_SECRET)')
     .optionsGroup('Options:');
 }

@@ -126,6 +126,8 @@ export type PublishedEventType = (typeof PUBLISHED_EVENTS)[number];
 /** Whose the order is, and what it is right after the event: a webhook is created from its event alone. */
 interface PublishedState {
   readonly merchant_id: string;
+  /** Of the API key that created it: others do not see it. */
+  readonly key_id: string;
   readonly status: OrderStatus;
   readonly amount_refundable: string;
 }

@@ -208,6 +208,7 @@ export function withPublishedState(decided: DecidedEvent, before: ExistingOrder)
   const after = evolveExisting(before, decided);
   const published = {
     merchant_id: after.facts.merchant_id,
+    key_id: after.facts.key_id,
     status: after.status,
     amount_refundable: amountRefundable(after),
   };

@@ -34,7 +34,6 @@ const event = (type: string, data: JsonObject) => history.event(type, data);
 const registered = (id: string, types: string[] | null = null) => history.registered(id, types);
 const changed = (to: 'enabled' | 'disabled' | 'deleted', id: string) => history.changed(to, id);
 const received = () => history.received();
-const order = { order_id: 'o', at, status: 'failed', amount_refundable: '40' };
 const facts = { payout_id: 'p', user_id: 'u', amount: '2', currency_code: 'USDC', transaction_hash: '0x1' };
 
 async function handle(...events: RecordedEvent[]): Promise<void> {
@@ -151,49 +150,6 @@ describe('the deliveries saga', () => {
     expect(await deliveries()).toEqual([]);
     await handle(registered(newId(), ['payout.received']), received());
     expect(await deliveries()).toHaveLength(1);
-  });
-
-  it('sends webhooks of orders only to endpoints that list their types', async () => {
-    const all = newId();
-    const listing = newId();
-    await handle(registered(all), registered(listing, ['order.completed', 'payout.received']));
-    await handle(event('order.completed.v1', order), received());
-    const typesOf = async (id: string) =>
-      (await deliveries()).flatMap((row) => (row.endpoint_id === id ? [row.type] : [])).sort();
-    expect(await typesOf(all)).toEqual(['payout.received']);
-    expect(await typesOf(listing)).toEqual(['order.completed', 'payout.received']);
-  });
-
-  it('creates a delivery for each type that one event is sent as, the same ones when it sees the event twice', async () => {
-    const endpoint = newId();
-    const few = newId();
-    const events = [
-      registered(endpoint, ['order.failed', 'order.refundable']),
-      registered(few, ['order.refundable']),
-      event('order.failed.v1', { ...order, reason: 'no_liquidity', refundable: '40' }),
-    ];
-    const failed = events[2]!;
-    await handle(...events, failed);
-    const once = await deliveries();
-    const idsOf = (id: string, ...types: string[]) => types.map((type) => deriveId(failed.id, id, type));
-    expect(once.map((row) => row.delivery_id).sort()).toEqual(
-      [...idsOf(endpoint, 'order.failed', 'order.refundable'), ...idsOf(few, 'order.refundable')].sort(),
-    );
-    const about = '"order_id":"o","status":"failed","amount_refundable":"40"';
-    for (const { delivery_id: id, type, body } of once) {
-      const last = type === 'order.failed' ? '"reason":"no_liquidity"' : '"cause":"failed"';
-      expect(body).toBe(
-        `{"id":"${id}","type":"${type}","occurred_at":"${at}","merchant_id":"${merchant}","data":{${about},${last}}}`,
-      );
-    }
-    await handle(...events);
-    expect(await deliveries()).toEqual(once);
-  });
-
-  it('creates no delivery for an event that publishes nothing this time', async () => {
-    const none = { ...order, amount_refundable: '0', refundable: '0' };
-    await handle(registered(newId(), ['order.refundable']), event('order.cancelled.v1', none));
-    expect(await deliveries()).toEqual([]);
   });
 
   it('sends nothing to the endpoints of another merchant', async () => {

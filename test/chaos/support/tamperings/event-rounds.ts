@@ -221,9 +221,15 @@ async function insertForged(
     type = 'order.processing_started.v1';
     subject = stream.slice('order-'.length);
     const at = '2026-01-01T00:00:00.000Z';
-    const { merchant_id } = JSON.parse(created.data) as { merchant_id: string };
+    const { merchant_id, key_id } = JSON.parse(created.data) as Record<'merchant_id' | 'key_id', string>;
     const exchanged = { order_id: subject, amount_from: '9', amount_to: '9', refundable: '1', at };
-    data = JSON.stringify({ ...exchanged, merchant_id, status: 'processing', amount_refundable: '1' });
+    data = JSON.stringify({
+      ...exchanged,
+      merchant_id,
+      key_id,
+      status: 'processing',
+      amount_refundable: '1',
+    });
   } else if (name === 'reported') {
     ({ type, data, metadata } = pick('payout.reported.v1'));
     data = data.replace(/"payout_id":"[^"]*"/, `"payout_id":"${id}"`);
