@@ -25,7 +25,9 @@ export async function serviceDocument(mode: Config['mode'], modules: readonly Ty
     new EdgeAdapter(config),
     { preview: true, logger: false, abortOnError: false },
   );
-  const published = ALL_CONTEXTS.map(({ publishes = {} }) => ({ webhooks: Object.values(publishes) }));
+  const published = ALL_CONTEXTS.map(({ publishes = {} }) => ({
+    webhooks: Object.values(publishes).flat(),
+  }));
   const own = ALL_CONTEXTS.map(({ document = {} }) => document);
   return documentOf(app, [...published, ...own, PLATFORM]);
 }

@@ -12,5 +12,6 @@ export const SANDBOX_VALUES = `Short cuts that exist in the sandbox alone, and v
 | \`payout.failed\`, wrong amount or recipient | a transfer of another amount, or to another address, until the end of \`PAYOUT_VERIFICATION_WINDOW_SECONDS\` |
 | order \`completed\` | \`POST sandbox/transfers\` of \`amount_from\` to the \`deposit_address\`: from 5 to 5,000 USDC, 0.005 SOL each |
 | order with refundable money | more than 5,000, or a transfer after the order has ended |
+| order \`refunded\` | less than \`amount_from\`, and \`POST sandbox/orders/{id}/refund\` |
 | order \`failed\` | \`POST sandbox/orders/{id}/fail\`, or less than \`amount_from\` until the order expires |
 | endpoint \`disabled\` | \`POST sandbox/webhook_endpoints/{id}/break\`, or a receiver that responds with 410 |`;

@@ -34,13 +34,14 @@ export interface WebhookContent {
 
 /** A type of the webhook catalog, and how its content is read from the data of a stored event. */
 export interface Publication extends WebhookDescription {
-  readonly read: (data: JsonObject) => WebhookContent;
+  /** Null: nothing is sent for this event. */
+  readonly read: (data: JsonObject) => WebhookContent | null;
 }
 
 /** Declares a publication; `description` is in the document, `read` builds its content. */
 export function publication<Event extends { readonly data: object }>(
   description: WebhookDescription,
-  read: (data: Event['data']) => WebhookContent,
+  read: (data: Event['data']) => WebhookContent | null,
 ): Publication {
   return { ...description, read: (data) => read(data) };
 }
@@ -107,7 +108,7 @@ export interface Context extends SettingsOwner {
   /** How it forgets a person who is erased (ADR 127). Absent: it keeps no personal data. */
   readonly forgets?: (get: Get) => Forget;
   /** Maps the stored name of an event to what the endpoints of merchants receive for it. */
-  readonly publishes?: Readonly<Record<string, Publication>>;
+  readonly publishes?: Readonly<Record<string, Publication | readonly Publication[]>>;
   readonly programs?: CliCommands;
   /** TypeORM entities mapped on its tables, for lists that people browse (`ReadModels`). */
   readonly entities?: readonly Type[];

@@ -85,6 +85,6 @@ describe('the OpenAPI document', () => {
   it('documents the sandbox in the sandbox alone', async () => {
     const { paths } = (await builtDocument('production')) as { readonly paths: object };
     expect(Object.keys(paths).filter((path) => path.includes('sandbox'))).toEqual([]);
-    expect(Object.keys(now['paths'] as object).filter((path) => path.includes('sandbox'))).toHaveLength(5);
+    expect(Object.keys(now['paths'] as object).filter((path) => path.includes('sandbox'))).toHaveLength(6);
   });
 });

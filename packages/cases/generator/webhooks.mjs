@@ -9,6 +9,19 @@ const KEYS = ['first key of an endpoint', 'second key, 25 bytes long', Buffer.al
 const [FIRST, SECOND, LONG] = KEYS.map((key) => `whsec_${key.toString('base64')}`);
 const BODY = JSON.stringify({ id: ID, type: 'payout.received', data: { payout_id: 'p', amount: '12.50' } });
 
+/** One event of each type of orders (docs/contract.md 13.9). */
+const order = (status, more, amount_refundable = '0') => ({
+  ...{ order_id: 'o', api_key: 'k', status, amount_refundable },
+  ...more,
+});
+const exchanged = { amount_from: '100', amount_to: '0.5', withdraw_transaction_hash: '5h' };
+const ORDERS = {
+  'order.completed': order('completed', exchanged),
+  'order.failed': order('failed', { reason: 'deposit_too_low' }, '40'),
+  'order.refundable': order('completed', { cause: 'late_deposit' }, '7.5'),
+  'order.refunded': order('refunded', { amount: '40', refund_transaction_hash: null }),
+};
+
 const NO_MATCH = 'No matching signature found';
 const MISSING = 'Missing required headers';
 const NO_JSON = 'The body is no JSON';
@@ -54,6 +67,9 @@ const DELIVERIES = [
   ),
   delivery('a body with spaces and line breaks', null, { body: '{ "a" :\r\n 1 }\n' }),
   delivery('a body that is a number', null, { body: '5' }),
+  ...Object.entries(ORDERS).map(([type, data]) =>
+    delivery(`an event ${type}`, null, { body: JSON.stringify({ id: ID, type, data }) }),
+  ),
   delivery('an event of a type that is newer than the client', null, {
     body: '{"type":"payout.returned","data":{"x":1}}',
   }),

@@ -1,5 +1,5 @@
 // Where the commands get the keys of a merchant from, and the client that signs with them.
-import { Disburse } from '@disburse/sdk';
+import { Disburse, DisburseExchange } from '@disburse/sdk';
 import { findSandbox, nearestDataDir } from './running-sandbox.mjs';
 import { Usage } from './usage.mjs';
 
@@ -18,8 +18,8 @@ export function withCredentials(command) {
 }
 
 /**
- * `{baseUrl, apiKey, privateKey, widgetUrl}` by the options, else the environment, else the sandbox that runs; null when
- * there is none of them.
+ * `{baseUrl, apiKey, privateKey, widgetUrl, exchange}` by the options, else the environment, else the sandbox that runs; null
+ * when there is none of them. `exchange`: `{apiKey, secret}` of the exchange, or null.
  */
 export async function findKeys(options, environment = process.env) {
   // What is given as an option is not mixed with keys of another service.
@@ -28,21 +28,36 @@ export async function findKeys(options, environment = process.env) {
   const privateKey = options.privateKey ?? env.DISBURSE_PRIVATE_KEY ?? env.SVC_PRIVATE_KEY ?? null;
   const baseUrl = options.url ?? env.DISBURSE_BASE_URL ?? null;
   const widgetUrl = options.widgetUrl ?? env.DISBURSE_WIDGET_URL ?? null;
+  const exchange = exchangeKeyOf(options, env);
   if ((apiKey === null) !== (privateKey === null))
     throw new Usage('--api-key and --private-key belong together.');
   if (baseUrl !== null && !/^https?:$/.test(protocolOf(baseUrl)))
     throw new Usage('--url must be a URL that begins with http:// or https://.');
   if (baseUrl !== null && apiKey === null)
     throw new Usage('--url needs --api-key and --private-key of a merchant there.');
-  if (baseUrl !== null) return { baseUrl, apiKey, privateKey, widgetUrl };
+  if (baseUrl !== null) return { baseUrl, apiKey, privateKey, widgetUrl, exchange };
   const sandbox = await findSandbox(dataDirOf(options, env));
   if (sandbox === null) return null;
+  const { merchant } = sandbox;
+  const isFirstMerchant = apiKey === null || apiKey === merchant.api_key;
   return {
     baseUrl: sandbox.base_url,
-    apiKey: apiKey ?? sandbox.merchant.api_key,
-    privateKey: privateKey ?? sandbox.merchant.private_key,
+    apiKey: apiKey ?? merchant.api_key,
+    privateKey: privateKey ?? merchant.private_key,
     widgetUrl: widgetUrl ?? sandbox.widget_url ?? null,
+    exchange: exchange ?? (isFirstMerchant ? exchangeKeyIn(sandbox) : null),
   };
+}
+
+function exchangeKeyOf({ exchangeKey, exchangeSecret }, env) {
+  const apiKey = exchangeKey ?? env.DISBURSE_EXCHANGE_API_KEY ?? null;
+  const secret = exchangeSecret ?? env.DISBURSE_EXCHANGE_SECRET;
+  return apiKey === null ? null : { apiKey, secret };
+}
+
+/** The key of the first merchant that demands signatures. */
+function exchangeKeyIn({ exchange: { api_key: apiKey, secret } }) {
+  return { apiKey, secret };
 }
 
 /** Like {@link findKeys}; throws where there are none. `otherWay` ends the sentence. */
@@ -60,6 +75,14 @@ export function dataDirOf({ dataDir }, env = process.env) {
 
 export function clientOf(keys) {
   return new Disburse({ ...keys, attempts: ATTEMPTS });
+}
+
+/** Throws where there is no key of the exchange. */
+export function exchangeClientOf({ baseUrl, exchange }) {
+  if (exchange !== null) return new DisburseExchange({ baseUrl, ...exchange, attempts: ATTEMPTS });
+  throw new Usage(
+    'Orders need a key of the exchange: --exchange-key and --exchange-secret, or DISBURSE_EXCHANGE_API_KEY and DISBURSE_EXCHANGE_SECRET.',
+  );
 }
 
 function protocolOf(address) {

@@ -32,3 +32,8 @@ def mistakes(client: Disburse, exchange: DisburseExchange, event: WebhookEvent) 
     if event["type"] == "payout.failed":
         reason: str = event["data"]["reason"]
         print(reason)
+    if event["type"] == "order.refundable":
+        due: str = event["data"]["amount_refundable"]
+        print(due)
+        # Of a failed order alone.
+        event["data"]["reason"]  # type: ignore[typeddict-item]

@@ -171,6 +171,11 @@ export class Disburse {
       ),
     failOrder: (id: string, options?: WriteOptions) =>
       resultOf(this.api.POST('/merchants/v1/sandbox/orders/{id}/fail', { ...path(id), ...writing(options) })),
+    /** As if its provider had sent back what it received. */
+    refundOrder: (id: string, options?: WriteOptions) =>
+      resultOf(
+        this.api.POST('/merchants/v1/sandbox/orders/{id}/refund', { ...path(id), ...writing(options) }),
+      ),
     /** Disables it as if its deliveries had kept failing. */
     breakWebhookEndpoint: (id: string, options?: WriteOptions) =>
       resultOf(

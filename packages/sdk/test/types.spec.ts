@@ -22,6 +22,13 @@ export async function doesNotCompile(client: Disburse, event: WebhookEvent): Pro
     void event.data.reason;
   }
   if (event.type === 'payout.failed') event.data.reason satisfies string | null;
+  if (event.type === 'order.refundable') {
+    event.data.cause satisfies 'cancelled' | 'failed' | 'above_maximum' | 'late_deposit' | 'small_deposits';
+    // @ts-expect-error of a failed order alone
+    void event.data.reason;
+  }
+  // @ts-expect-error no such type
+  await client.webhookEndpoints.register({ webhook_endpoint: { url: 'u', event_types: ['order.done'] } });
   const body: BodyOf<'createUser'> = { phone_number: '+15551230001', email: null };
   await client.users.create(body);
 }

@@ -51,6 +51,7 @@ import { TestPayments } from './http/pay/test-payments.js';
 import { ProviderBudget } from './http/provider-budget.js';
 import { IconsController, TokensController } from './http/tokens.controller.js';
 import { Exchange1795000000900 } from './migrations/1795000000900-exchange.js';
+import { ORDER_PUBLISHES } from './published.js';
 import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
 import { SideShiftShifts } from './store/sideshift-shifts.js';
 import { orderViews } from './views/order-projection.js';
@@ -58,7 +59,7 @@ import { ListedOrderRow } from './views/order-row.js';
 import { OrdersList } from './views/orders-list.js';
 import { OrdersView } from './views/orders.js';
 import { PortalOrdersController } from './http/portal/orders.controller.js';
-import { FailSandboxOrderHandler } from './application/fail-sandbox-order.js';
+import { EndSandboxOrderHandler } from './application/end-sandbox-order.js';
 import { SandboxOrdersController } from './http/sandbox-orders.controller.js';
 
 /** What operators do with orders; their program needs nothing else of the exchange. */
@@ -174,7 +175,7 @@ export const exchange = defineContext({
     module: ExchangeModule,
     ...(mode === 'sandbox' && {
       controllers: [SandboxOrdersController],
-      providers: [FailSandboxOrderHandler],
+      providers: [EndSandboxOrderHandler],
     }),
   }),
   histories: [orderHistory],
@@ -196,6 +197,7 @@ export const exchange = defineContext({
   cliModule: () => ExchangeCliModule,
   programs: { exchange: async () => (await import('./cli/exchange.js')).exchangeProgram },
   searches: (get) => [orderSearch(get)],
+  publishes: ORDER_PUBLISHES,
   settings: EXCHANGE_SETTINGS,
   checkSettings: checkExchangeSettings,
   migrations: [Exchange1795000000900],

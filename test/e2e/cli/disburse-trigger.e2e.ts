@@ -8,7 +8,7 @@ import { sandboxFolderOf } from '../../support/http/listener.js';
 import { Disburse } from '../../support/programs/disburse.js';
 import { TestReceiver, type Received } from '../../support/webhooks/receiver.js';
 
-const IDS = ['payout_id', 'user_id', 'webhook_endpoint_id'];
+const IDS = ['order_id', 'payout_id', 'user_id', 'webhook_endpoint_id'];
 
 interface Triggered {
   readonly type: string;
@@ -24,7 +24,7 @@ describe('disburse trigger', () => {
   beforeAll(async () => {
     disburse = new Disburse({ DATA_DIR: sandboxFolderOf(app) });
     receiver = await TestReceiver.start();
-    const body = { webhook_endpoint: { url: receiver.url } };
+    const body = { webhook_endpoint: { url: receiver.url, event_types: EVENT_TYPES } };
     const response = await app.merchant.post('/merchants/v1/webhook_endpoints', body);
     secret = response.json<{ webhook_endpoint: { signing_secret: string } }>().webhook_endpoint
       .signing_secret;
@@ -86,6 +86,24 @@ describe('disburse trigger', () => {
     ]);
     const lost = await other.run('trigger', 'user.kyc_failed');
     expect([lost.code, lost.errors]).toEqual([2, expect.stringContaining('--widget-url')]);
+    const keyless = await other.run('trigger', 'order.completed');
+    expect([keyless.code, keyless.errors]).toEqual([2, expect.stringContaining('--exchange-key')]);
+  });
+
+  it('expects no delivery of an order at an endpoint that lists no types', async () => {
+    const path = '/merchants/v1/webhook_endpoints';
+    const [{ id }] = (await app.merchant.get(path)).json<{ webhook_endpoints: [{ id: string }] }>()
+      .webhook_endpoints;
+    const change = (event_types: readonly string[] | null) =>
+      app.merchant.call({
+        method: 'PATCH',
+        path: `${path}/${id}`,
+        body: { webhook_endpoint: { event_types } },
+      });
+    await change(null);
+    const run = await disburse.run('trigger', 'order.failed', '--set', 'user_id=ann');
+    expect([run.code, run.output]).toEqual([0, expect.stringContaining('No endpoint is subscribed to it')]);
+    await change(EVENT_TYPES);
   });
 
   it.each([

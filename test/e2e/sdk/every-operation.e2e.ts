@@ -121,7 +121,12 @@ describe('the TypeScript client', () => {
     expect((await exchange.orders.cancel(order)).data.order.status).toBe('cancelled');
     const listed = await exchange.orders.list({ start_date: today(), end_date: today(), page_size: 1 }).all();
     expect(listed.map(({ id }) => id).sort()).toEqual([order.id, paid.id].sort());
-    expect((await clients.merchant.sandbox.failOrder(paid.id)).data.order.status).toBe('failed');
+    const { sandbox } = clients.merchant;
+    expect((await sandbox.failOrder(paid.id)).data.order.status).toBe('failed');
+    const partly = (await exchange.orders.create(query)).data.order;
+    await sandbox.transfer({ to: partly.deposit_address, amount: '40' });
+    await eventually(async () => (await exchange.orders.get(partly)).data.order.amount_received === '40');
+    expect((await sandbox.refundOrder(partly.id)).data.order.status).toBe('refunded');
     const { signed_url } = (await exchange.configuration({ token: 'sol', withdraw_address: ADDRESS })).data;
     expect(signed_url).toContain(ADDRESS);
   });

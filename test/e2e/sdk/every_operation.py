@@ -186,6 +186,9 @@ def exchange_tokens(disburse: Disburse, exchange: DisburseExchange) -> None:
     ]
     assert (one.replayed, same.replayed) == (False, True) and one.data == same.data
     assert disburse.sandbox.fail_order(paid["id"]).data["order"]["status"] == "failed"
+    disburse.sandbox.transfer({"to": one.data["order"]["deposit_address"], "amount": "40"})
+    eventually(lambda: exchange.orders.get(one.data["order"]).data["order"]["amount_received"] == "40" or None)
+    assert disburse.sandbox.refund_order(one.data["order"]["id"]).data["order"]["status"] == "refunded"
     configuration = exchange.configuration(token="sol", withdraw_address=ADDRESS).data
     assert ADDRESS in configuration["signed_url"]
 

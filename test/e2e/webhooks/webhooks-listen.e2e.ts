@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
+import { EVENT_TYPES } from '../../../src/contexts/webhooks/domain/webhook-endpoints.js';
 import { onTestApp } from '../../support/app.js';
 import { Listener, sandboxFolderOf } from '../../support/http/listener.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
@@ -45,7 +46,8 @@ describe('npm run webhooks:listen', () => {
     const listener = listen('--json');
     const url = await listener.ready();
     const [endpoint] = await endpoints();
-    expect(endpoint).toMatchObject({ url, description: 'webhooks:listen', event_types: null });
+    expect(endpoint).toMatchObject({ url, description: 'webhooks:listen' });
+    expect([...endpoint!.event_types!].sort()).toEqual([...EVENT_TYPES].sort());
     const id = await test(endpoint!);
     const [printed] = await listener.printed(1);
     expect(printed).toMatchObject({ id, type: 'webhook_endpoint.test', attempt: 1, verified: true });

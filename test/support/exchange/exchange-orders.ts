@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { order } from '../../../src/contexts/exchange/domain/order.js';
 import {
-  type OrderEvent,
+  type DecidedEvent,
   type OrderFacts,
   userHash,
 } from '../../../src/contexts/exchange/domain/order-events.js';
@@ -11,7 +11,7 @@ import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import type { TestApp } from '../app.js';
 import type { ExchangeClient } from './exchange-client.js';
 import type { ApiResponse } from '../http/signed-client.js';
-import { ADDRESS, orderFacts } from './order-fixtures.js';
+import { ADDRESS, historyOf, orderFacts } from './order-fixtures.js';
 
 export { ADDRESS };
 export const LIST = '/v1/merchant/orders';
@@ -55,7 +55,7 @@ export function expectProblem(response: ApiResponse, status: number, errors: obj
 export async function pastOrders(
   app: Pick<TestApp, 'app' | 'merchant'>,
   key: ExchangeClient,
-  orders: readonly (Partial<OrderFacts> & { readonly then?: readonly OrderEvent['type'][] })[],
+  orders: readonly (Partial<OrderFacts> & { readonly then?: readonly DecidedEvent['type'][] })[],
 ): Promise<string[]> {
   const loop = app.app.get(CommandLoop, { strict: false });
   return Promise.all(
@@ -74,15 +74,16 @@ export async function pastOrders(
               at,
               refundable: '0',
               reason: 'none',
+              amount: '0',
+              amount_from: '100',
               amount_to: '0.5',
               withdraw_transaction_hash: 'none',
               refund_transaction_hash: null,
             },
-          }) as OrderEvent,
+          }) as DecidedEvent,
       );
-      await loop.execute(order, order_id, () => [{ type: 'order.created.v1', data: created }, ...following], {
-        metadata: {},
-      });
+      const events = historyOf({ type: 'order.created.v1', data: created }, ...following);
+      await loop.execute(order, order_id, () => events, { metadata: {} });
       return order_id;
     }),
   );

@@ -1,12 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import type { ExistingOrder, OrderState } from '../../../src/contexts/exchange/domain/order.js';
-import { order } from '../../../src/contexts/exchange/domain/order.js';
-import type { OrderEvent, OrderFacts } from '../../../src/contexts/exchange/domain/order-events.js';
+import {
+  existingOrder,
+  order,
+  withPublishedState,
+  type ExistingOrder,
+  type OrderState,
+} from '../../../src/contexts/exchange/domain/order.js';
+import type {
+  DecidedEvent,
+  OrderCreated,
+  OrderEvent,
+  OrderFacts,
+} from '../../../src/contexts/exchange/domain/order-events.js';
 import { orderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
 import { observe, type Observation } from '../../../src/contexts/exchange/domain/observation.js';
 import { fold } from '../../../src/kernel/aggregate.js';
 import { deriveId } from '../../../src/kernel/ids.js';
 import type { JsonObject, RecordedEvent } from '../../../src/platform/event-store/port.js';
+import { givenOf } from '../given.js';
 
 export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 
@@ -58,14 +69,17 @@ export const minute = (minutes: number): string =>
 export const at = minute(10);
 export const DAY = 24 * 60;
 
-export const created: OrderEvent = { type: 'order.created.v1', data: facts };
+/** An event of a history, without what webhooks say of the order: {@link historyOf} adds it. */
+export type UnpublishedEvent = OrderCreated | DecidedEvent;
+
+export const created: OrderCreated = { type: 'order.created.v1', data: facts };
 export const base = { order_id: 'o1', at };
-export const paid: OrderEvent = {
+export const paid: DecidedEvent = {
   type: 'order.marked_as_paid.v1',
   data: { ...base, waits_until: minute(10 + DAY) },
 };
-export const cancelled: OrderEvent = { type: 'order.cancelled.v1', data: { ...base, refundable: '0' } };
-export const expired: OrderEvent = { type: 'order.expired.v1', data: base };
+export const cancelled: DecidedEvent = { type: 'order.cancelled.v1', data: { ...base, refundable: '0' } };
+export const expired: DecidedEvent = { type: 'order.expired.v1', data: base };
 
 export type Seen = Observation['deposits'][number];
 export const deposit = (id: string, amount: string, when = minute(5)): Seen => ({
@@ -82,11 +96,11 @@ const factsOf = ({ id, amount, transactionHash, at: deposited_at }: Seen, when =
   deposited_at,
   at: when,
 });
-export const received = (seen: Seen, when = at): OrderEvent => ({
+export const received = (seen: Seen, when = at): DecidedEvent => ({
   type: 'order.deposit_received.v1',
   data: factsOf(seen, when),
 });
-export const late = (seen: Seen, when = at): OrderEvent => ({
+export const late = (seen: Seen, when = at): DecidedEvent => ({
   type: 'order.late_deposit_recorded.v1',
   data: factsOf(seen, when),
 });
@@ -95,11 +109,11 @@ export const processing = (
   amount_to: string,
   refundable = '0',
   when = at,
-): OrderEvent => ({
+): DecidedEvent => ({
   type: 'order.processing_started.v1',
   data: { order_id: 'o1', amount_from, amount_to, refundable, at: when },
 });
-export const failed = (reason: string, refundable: string, when: string): OrderEvent => ({
+export const failed = (reason: string, refundable: string, when: string): DecidedEvent => ({
   type: 'order.failed.v1',
   data: { order_id: 'o1', reason, refundable, at: when },
 });
@@ -114,7 +128,7 @@ export const observing =
     );
   };
 /** The event as the store returns it. */
-export const recordedOf = ({ type, data }: OrderEvent, revision = 0): RecordedEvent => ({
+export const recordedOf = ({ type, data }: UnpublishedEvent, revision = 0): RecordedEvent => ({
   id: deriveId(data.order_id, String(revision)),
   type,
   data: data as unknown as JsonObject,
@@ -124,6 +138,27 @@ export const recordedOf = ({ type, data }: OrderEvent, revision = 0): RecordedEv
   position: '1',
   recordedAt: new Date(),
 });
-export const stateAfter = (...events: readonly OrderEvent[]): ExistingOrder =>
-  fold(order, events) as ExistingOrder;
-export const recordAfter = (...events: readonly OrderEvent[]) => orderRecord(stateAfter(...events));
+/** The events as they are stored. */
+export function historyOf(...events: readonly UnpublishedEvent[]): OrderEvent[] {
+  let state = order.initial;
+  return events.map((each) => {
+    const event = each.type === 'order.created.v1' ? each : withPublishedState(each, existingOrder(state));
+    state = order.evolve(state, event);
+    return event;
+  });
+}
+export const stateAfter = (...events: readonly UnpublishedEvent[]): ExistingOrder =>
+  fold(order, historyOf(...events)) as ExistingOrder;
+export const recordAfter = (...events: readonly UnpublishedEvent[]) => orderRecord(stateAfter(...events));
+
+/** The spec of an order. What is expected is completed as {@link historyOf} does: published-state.spec.ts has it in full. */
+export const given = (...before: readonly UnpublishedEvent[]) => ({
+  when(decide: (state: OrderState) => readonly OrderEvent[]) {
+    const decided = givenOf(order)(...historyOf(...before)).when(decide);
+    return {
+      ...decided,
+      then: (...events: readonly UnpublishedEvent[]) =>
+        decided.then(...historyOf(...before, ...events).slice(before.length)),
+    };
+  },
+});

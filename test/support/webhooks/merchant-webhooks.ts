@@ -59,9 +59,9 @@ export class MerchantWebhooks {
   }
 
   /** The id of a new endpoint. */
-  async register(url: string): Promise<string> {
+  async register(url: string, event_types: readonly string[] | null = null): Promise<string> {
     const response = await this.merchant.post('/merchants/v1/webhook_endpoints', {
-      webhook_endpoint: { url },
+      webhook_endpoint: { url, event_types },
     });
     const { id, signing_secret } = response.json<{
       webhook_endpoint: { id: string; signing_secret: string };

@@ -31,7 +31,7 @@ export const webhookEndpoints: Resource = {
     ...ENDPOINT_FIELDS,
     MERCHANT,
     { label: 'Description', of: 'description', hidden: true },
-    { label: 'Types', of: 'event_types', as: 'list', none: 'all', hidden: true },
+    { label: 'Types', of: 'event_types', as: 'list', none: 'all but those of orders', hidden: true },
     { ...ID, hidden: true },
     { ...CREATED, hidden: true },
   ],

@@ -18,7 +18,7 @@ export const WHOLE = { page_size: '' };
 
 const MORE: readonly Field[] = [
   { label: 'Description', of: 'description' },
-  { label: 'Event types', of: 'event_types', as: 'list', none: 'all' },
+  { label: 'Event types', of: 'event_types', as: 'list', none: 'all but those of orders' },
 ];
 const isEnabled = ({ status }: Row): boolean => status === 'enabled';
 const deliveriesOf = listOf('deliveries', 'endpoint_id');

@@ -13,7 +13,7 @@ import { duration } from '../values.mjs';
 
 const DESCRIPTION = `Make an event happen in the sandbox by the real flow, and print its deliveries.
 
-Users are created and onboarded, USDC is transferred on the dev chain, payouts are reported: no event is invented.`;
+Users are created and onboarded, USDC is transferred on the dev chain, payouts are reported, orders are created and paid: no event is invented.`;
 
 export function withTrigger(program) {
   const command = program
@@ -33,6 +33,8 @@ export function withTrigger(program) {
   withCredentials(withJson(command, 'a line of JSON for each event, with its deliveries'))
     .optionsGroup('Where:')
     .option('--widget-url <url>', 'the onboarding pages, for user.kyc_failed (DISBURSE_WIDGET_URL)')
+    .option('--exchange-key <uuid>', 'a key of the exchange, for orders (DISBURSE_EXCHANGE_API_KEY)')
+    .option('--exchange-secret <secret>', 'its secret (DISBURSE_EXCHANGE_SECRET)')
     .optionsGroup('Options:');
 }
 

@@ -5,6 +5,7 @@ import { clientOf, dataDirOf, findKeys } from '../credentials.mjs';
 import { withField } from '../failures.mjs';
 import { nextSignal } from '../signals.mjs';
 import { bold, dim, elapsed, printLine, printOn, Problem, step, table } from '../terminal.mjs';
+import { TRIGGERS } from '../trigger/triggers.mjs';
 import { Usage } from '../usage.mjs';
 import { DeliveryDesk, greetingOf } from './delivery-desk.mjs';
 import { readOptions } from './listen-options.mjs';
@@ -115,7 +116,9 @@ async function isLive({ id, url }, publicUrl) {
 async function register(merchant, url, { types, commandName }) {
   let endpoint;
   await step('Endpoint', async () => {
-    const webhook_endpoint = { url, description: DESCRIPTION, ...(types && { event_types: types }) };
+    // Those of orders have to be listed.
+    const event_types = types ?? Object.keys(TRIGGERS);
+    const webhook_endpoint = { url, description: DESCRIPTION, event_types };
     const registering = merchant.webhookEndpoints.register({ webhook_endpoint });
     const { data } = await registering.catch(async (error) => {
       throw error instanceof ApiError ? await refusal(merchant, error, commandName) : error;

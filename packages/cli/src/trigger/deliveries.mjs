@@ -15,9 +15,7 @@ export async function deliveriesOf(merchant, type, { subject, deliveryId }) {
   const subscribed = data.webhook_endpoints.filter(
     ({ id, status, event_types }) =>
       status === 'enabled' &&
-      (deliveryId === undefined
-        ? event_types === null || event_types.includes(type)
-        : id === subject.webhook_endpoint_id),
+      (deliveryId === undefined ? receives(event_types, type) : id === subject.webhook_endpoint_id),
   );
   const deadline = performance.now() + TIMEOUT_MS;
   return Promise.all(subscribed.map((endpoint) => attempted(endpoint, deadline)));
@@ -46,6 +44,11 @@ export async function deliveriesOf(merchant, type, { subject, deliveryId }) {
     }
     return null;
   }
+}
+
+/** An endpoint without types receives all but those of orders, which have to be listed. */
+function receives(eventTypes, type) {
+  return eventTypes?.includes(type) ?? !type.startsWith('order.');
 }
 
 /** An attempt is recorded just before the delivery that it ends. */

@@ -1,13 +1,11 @@
-// How each type of the webhook catalogue (docs/contract.md 13.5) is triggered in the sandbox: by what a merchant, a
+// How each type of the webhook catalogue (docs/contract.md 13.5 and 13.9) is triggered in the sandbox: by what a merchant, a
 // person and the chain do there. No event is invented.
 import { randomBytes, randomInt } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '../terminal.mjs';
 import { Usage } from '../usage.mjs';
 import { handInIdentity } from './onboarding.mjs';
-
-const OUTCOME_TIMEOUT_MS = 60_000;
-const POLL_MS = 100;
+import { ORDER_TRIGGERS } from './order-triggers.mjs';
+import { outcomeOf } from './outcome.mjs';
 
 const USER = {
   phone_number: 'of the new user; default: a random one',
@@ -27,8 +25,8 @@ const onboarded = {
 };
 
 /**
- * By type: `does` in words, `takes` the names of `--set`, `isForAnyService` where no sandbox is needed, and `run({merchant, keys, set})`, which resolves once it has
- * happened, with `{subject: {<name of an id in data>: id}, note}`.
+ * By type: `does` in words, `takes` the names of `--set`, `isForAnyService` where no sandbox is needed, and
+ * `run({merchant, keys, set})`, which resolves once it has happened, with `{subject: {<name of an id in data>: id}, note}`.
  */
 export const TRIGGERS = {
   'user.onboarding_started': onboarded,
@@ -50,6 +48,7 @@ export const TRIGGERS = {
     takes: { ...PAYOUT, transaction_hash: 'default: a random one' },
     run: failPayout,
   },
+  ...ORDER_TRIGGERS,
   'webhook_endpoint.test': {
     does: 'sends a test delivery to an endpoint',
     takes: { endpoint_id: 'default: the newest enabled endpoint' },
@@ -132,17 +131,6 @@ async function reportedPayout(merchant, { id: user_id }, body, status, then = as
   const payout = await outcomeOf(read, ({ status: at }) => at !== 'pending', 'payout');
   if (payout.status !== status) throw new Problem(`The payout ${id} is ${payout.status}, not ${status}.`);
   return { subject: { payout_id: id }, note: `payout ${id} is ${status}` };
-}
-
-async function outcomeOf(read, isReached, what) {
-  const deadline = performance.now() + OUTCOME_TIMEOUT_MS;
-  for (;;) {
-    const state = await read();
-    if (isReached(state)) return state;
-    if (performance.now() > deadline)
-      throw new Problem(`The ${what} has no outcome after ${OUTCOME_TIMEOUT_MS / 1000} s.`);
-    await sleep(POLL_MS);
-  }
 }
 
 function randomPhone() {

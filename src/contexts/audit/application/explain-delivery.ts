@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { deriveId } from '../../../kernel/ids.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
-import { describeState, type AuditedAttempt, type AuditedDelivery } from '../../webhooks/contract.js';
+import {
+  deliveryId,
+  describeState,
+  EVENT_TYPES,
+  type AuditedAttempt,
+  type AuditedDelivery,
+} from '../../webhooks/contract.js';
 import {
   causesOf,
   eventsOfStream,
@@ -20,20 +25,20 @@ const MAX_EXCERPT = 120;
 
 /** A delivery from its event to each response of the receiver. Throws DomainError `not_found`. */
 export async function explainDelivery(sources: Sources, id: string): Promise<Explanation> {
-  const deliveryId = requireId('delivery', id);
-  const [delivery] = await sources.deliveries.withIds([deliveryId]);
+  const requested = requireId('delivery', id);
+  const [delivery] = await sources.deliveries.withIds([requested]);
   if (delivery === undefined)
     throw new DomainError(
       'not_found',
-      `No delivery ${deliveryId} is kept: it never existed, or its retention is over.`,
+      `No delivery ${requested} is kept: it never existed, or its retention is over.`,
     );
   const { merchant_id: merchant, endpoint_id: endpoint, type, state, attempts } = delivery;
   const [urls, events] = await Promise.all([urlsOf(sources, merchant), eventsOfSubject(sources, delivery)]);
   const source = events.find(
-    (event) => delivery.is_test || deriveId(event.id, endpoint) === delivery.delivery_id,
+    (event) => delivery.is_test || deliveryId(event.id, endpoint, type) === delivery.delivery_id,
   );
   return {
-    what: `delivery ${deliveryId}`,
+    what: `delivery ${requested}`,
     figure: [
       ['type', `${type}, ${state} after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`],
       ['to', `${urls.get(endpoint) ?? 'an unknown address'}, endpoint ${endpoint} of merchant ${merchant}`],
@@ -45,11 +50,11 @@ export async function explainDelivery(sources: Sources, id: string): Promise<Exp
       ],
     ],
     ...(await withCauses(sources, causesOf(source, events).toReversed())),
-    sections: [sent(delivery), await attemptsOf(sources, deliveryId)],
+    sections: [sent(delivery), await attemptsOf(sources, requested)],
   };
 }
 
-/** The deliveries of these events: their ids follow from event and endpoint. */
+/** The deliveries of these events: their ids follow from event, endpoint and type. */
 export async function deliveriesOf(
   sources: Sources,
   merchantId: string,
@@ -58,7 +63,9 @@ export async function deliveriesOf(
   const title = 'deliveries to the merchant';
   if (events.length === 0) return { title, rows: [['none', 'merchants are notified of the outcome']] };
   const urls = await urlsOf(sources, merchantId);
-  const ids = events.flatMap(({ id }) => [...urls.keys()].map((endpoint) => deriveId(id, endpoint)));
+  const ids = events.flatMap(({ id }) =>
+    [...urls.keys()].flatMap((endpoint) => EVENT_TYPES.map((type) => deliveryId(id, endpoint, type))),
+  );
   const deliveries = await sources.deliveries.withIds(ids);
   if (deliveries.length === 0)
     return {

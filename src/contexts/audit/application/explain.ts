@@ -64,7 +64,7 @@ export async function explainOrder(sources: Sources, id: string): Promise<Explan
       ['refundable', `${amountRefundable(state)}, late deposits included; ${refunded} refunded so far`],
     ],
     ...(await withCauses(sources, events)),
-    sections: [],
+    sections: [await deliveriesOf(sources, facts.merchant_id, events.slice(1))],
   };
 }
 

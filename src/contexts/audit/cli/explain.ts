@@ -42,7 +42,7 @@ export function explainProgram(program: Command, cli: CliContext): void {
     );
   for (const [name, what, explained] of [
     ['payout', 'its events, its evidence, and its deliveries to the merchant', explainPayout],
-    ['order', 'its events', explainOrder],
+    ['order', 'its events, and its deliveries to the merchant', explainOrder],
     ['delivery', 'its event, and each attempt', explainDelivery],
     [
       'operation',

@@ -184,6 +184,6 @@ function historyText(state: ExistingOrder, events: readonly RecordedEvent[]): st
 /** Without the fields of the first event, which the order has. */
 function eventText({ type, data, recordedAt }: RecordedEvent): string {
   const all = type === 'order.created.v1' ? [] : Object.entries(data);
-  const fields = all.filter(([name]) => name !== 'order_id' && name !== 'at');
+  const fields = all.filter(([name]) => !['order_id', 'merchant_id', 'key_id', 'at'].includes(name));
   return `  ${recordedAt.toISOString()}  ${type}  ${fields.map(([name, value]) => `${name} ${String(value)}`).join(', ')}`.trimEnd();
 }

@@ -11,10 +11,11 @@ import {
   markAsPaid,
   order,
   recordRefund,
+  withPublishedState,
   type ExistingOrder,
   type OrderState,
 } from './order.js';
-import type { OrderEvent, OrderStatus } from './order-events.js';
+import type { DecidedEvent, OrderEvent, OrderStatus } from './order-events.js';
 
 const OPEN: readonly OrderStatus[] = ['pending', 'paid'];
 
@@ -112,7 +113,7 @@ function observed(
 }
 
 /** `null`: in any status. */
-function follows<Type extends OrderEvent['type']>(type: Type, from: readonly OrderStatus[] | null) {
+function follows<Type extends DecidedEvent['type']>(type: Type, from: readonly OrderStatus[] | null) {
   return (
     data: Extract<OrderEvent, { type: Type }>['data'],
     state: OrderState,
@@ -120,12 +121,13 @@ function follows<Type extends OrderEvent['type']>(type: Type, from: readonly Ord
     if (state.status === 'none') return 'the order is created first';
     if (from !== null && !from.includes(state.status))
       return `the order is ${state.status}, after which it does not come`;
-    return [{ type, data } as OrderEvent];
+    return [withPublishedState({ type, data } as DecidedEvent, state)];
   };
 }
 
-/** Of an order that has ended: its refundable amount and its refunds. */
+/** Of an order that has ended: its refundable amount, its refunds, and whose it is. */
 function ended(state: ExistingOrder): ExistingOrder {
-  const { order_id, key_id, created_at } = state.facts;
-  return { ...state, facts: { order_id, key_id, created_at } as ExistingOrder['facts'], deposits: [] };
+  const { order_id, key_id, merchant_id, created_at } = state.facts;
+  const facts = { order_id, key_id, merchant_id, created_at } as ExistingOrder['facts'];
+  return { ...state, facts, deposits: [] };
 }

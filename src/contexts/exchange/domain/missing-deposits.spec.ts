@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { givenOf } from '../../../../test/support/given.js';
 import {
   at,
   base,
@@ -16,25 +15,24 @@ import {
   recordAfter,
   stateAfter,
   type Seen,
+  given,
 } from '../../../../test/support/exchange/order-fixtures.js';
-import { order, amountRefundable, shortfall } from './order.js';
-import type { OrderEvent } from './order-events.js';
-
-const given = givenOf(order);
+import { amountRefundable, shortfall } from './order.js';
+import type { DecidedEvent } from './order-events.js';
 
 describe('deposits that a reorganisation took off the chain', () => {
-  const missing = ({ id, amount, transactionHash }: Seen): OrderEvent => ({
+  const missing = ({ id, amount, transactionHash }: Seen): DecidedEvent => ({
     type: 'order.deposit_missing.v1',
     data: { ...base, deposit_id: id, amount, transaction_hash: transactionHash },
   });
   const [part, exact] = [deposit('a', '40'), deposit('b', '100')];
   const moved = { ...exact, id: 'b in another block' };
-  const completed: OrderEvent = {
+  const completed: DecidedEvent = {
     type: 'order.completed.v1',
-    data: { ...base, amount_to: '0.5', withdraw_transaction_hash: '0xout' },
+    data: { ...base, amount_from: '100', amount_to: '0.5', withdraw_transaction_hash: '0xout' },
   };
   const paidOut = { kind: 'completed', transactionHash: '0xout', amountTo: null } as const;
-  const refunded: OrderEvent = {
+  const refunded: DecidedEvent = {
     type: 'order.refunded.v1',
     data: { ...base, amount: '100', refund_transaction_hash: null },
   };
@@ -107,7 +105,7 @@ describe('deposits that a reorganisation took off the chain', () => {
     const ended = failed('deposit_too_low', '40', at);
     const unpaid = stateAfter(created, received(part), ended, missing(part));
     expect([amountRefundable(unpaid), shortfall(unpaid)]).toEqual(['0', '0']);
-    const refund: OrderEvent = {
+    const refund: DecidedEvent = {
       type: 'order.refund_recorded.v1',
       data: { ...base, amount: '40', transaction_hash: '0xr', actor: 'ops' },
     };
@@ -141,7 +139,7 @@ describe('transfers after twenty late ones that are too small to be recorded', (
   const history = [created, cancelled, ...twenty.map((each) => late(each))];
   const observed = (count: number, more: Parameters<typeof observing>[0] = {}) =>
     observing({ deposits: [...twenty, ...small(count)], ...more });
-  const dust = (count: number, when = at): OrderEvent => ({
+  const dust = (count: number, when = at): DecidedEvent => ({
     type: 'order.dust_recorded.v1',
     data: { order_id: 'o1', count, amount: `${count}`, at: when },
   });

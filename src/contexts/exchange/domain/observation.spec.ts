@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { givenOf } from '../../../../test/support/given.js';
 import {
   minute,
   at,
@@ -17,11 +16,9 @@ import {
   observing,
   facts,
   recordAfter,
+  given,
 } from '../../../../test/support/exchange/order-fixtures.js';
-import { order } from './order.js';
-import type { OrderEvent } from './order-events.js';
-
-const given = givenOf(order);
+import type { DecidedEvent, OrderCreated } from './order-events.js';
 
 describe('deposits', () => {
   const [a, b] = [deposit('a', '60'), deposit('b', '40', minute(6))];
@@ -33,7 +30,7 @@ describe('deposits', () => {
       .then(received(exact), processing('100', '0.5')));
 
   it('of exactly what was requested are exchanged for the quoted amount, also where that is not amount times rate', () => {
-    const quoted: OrderEvent = { type: 'order.created.v1', data: { ...facts, amount_to: '0.499' } };
+    const quoted: OrderCreated = { type: 'order.created.v1', data: { ...facts, amount_to: '0.499' } };
     given(quoted)
       .when(observing({ deposits: [exact] }))
       .then(received(exact), processing('100', '0.499'));
@@ -202,9 +199,9 @@ describe('the outcome of the provider', () => {
   const exact = received(deposit('a', '100'));
   const done = { kind: 'completed', transactionHash: '0xout', amountTo: null } as const;
   const back = { kind: 'refunded', transactionHash: '0xback' } as const;
-  const completed = (amount_to: string): OrderEvent => ({
+  const completed = (amount_to: string, amount_from = '100'): DecidedEvent => ({
     type: 'order.completed.v1',
-    data: { ...base, amount_to, withdraw_transaction_hash: '0xout' },
+    data: { ...base, amount_from, amount_to, withdraw_transaction_hash: '0xout' },
   });
 
   it('completes an order, with what was paid out', () => {
@@ -222,7 +219,7 @@ describe('the outcome of the provider', () => {
   it('completes one that brought less, where the provider exchanges that', () =>
     given(created)
       .when(observing({ deposits: [deposit('a', '40')], outcome: done }))
-      .then(received(deposit('a', '40')), processing('40', '0.2'), completed('0.2')));
+      .then(received(deposit('a', '40')), processing('40', '0.2'), completed('0.2', '40')));
   it('is not believed before its deposit is reported, and the order waits for that', () => {
     for (const outcome of [done, back])
       given(created)
@@ -264,7 +261,7 @@ describe('the outcome of the provider', () => {
   });
   it('is recorded once for each kind when the order had ended here, whose status and debts stay', () => {
     const [expiredThen, lateOne] = [expired, late(deposit('a', '100'))];
-    const afterwards = (outcome: 'completed' | 'refunded', transaction_hash: string): OrderEvent => ({
+    const afterwards = (outcome: 'completed' | 'refunded', transaction_hash: string): DecidedEvent => ({
       type: 'order.late_outcome_recorded.v1',
       data: { ...base, outcome, transaction_hash },
     });

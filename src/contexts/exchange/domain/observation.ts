@@ -6,10 +6,11 @@ import {
   isAfter,
   isOpen,
   order,
+  withPublishedState,
   type ExistingOrder,
   type OrderState,
 } from './order.js';
-import type { OrderEvent } from './order-events.js';
+import type { DecidedEvent, OrderEvent } from './order-events.js';
 
 /** The status of an order at its provider; `at`: when it was read. */
 export interface Observation {
@@ -63,9 +64,12 @@ export function observe(observation: Observation, state: OrderState): OrderEvent
   if (state.status === 'none') return [];
   const events: OrderEvent[] = [];
   let now: ExistingOrder = state;
-  const add = (more: readonly OrderEvent[]): void => {
-    events.push(...more);
-    for (const event of more) now = order.evolve(now, event) as ExistingOrder;
+  const add = (more: readonly DecidedEvent[]): void => {
+    for (const decided of more) {
+      const event = withPublishedState(decided, now);
+      events.push(event);
+      now = order.evolve(now, event) as ExistingOrder;
+    }
   };
   add(missingDeposits(observation, now));
   const known = new Set([...now.deposits, ...now.lateDeposits].map(({ deposit_id }) => deposit_id));
@@ -89,7 +93,7 @@ export function observe(observation: Observation, state: OrderState): OrderEvent
 }
 
 /** Missing deposits have to be named: a provider may forget a deposit for a while. */
-function missingDeposits({ missing = [], at }: Observation, state: ExistingOrder): OrderEvent[] {
+function missingDeposits({ missing = [], at }: Observation, state: ExistingOrder): DecidedEvent[] {
   const gone = new Set(missing);
   return [...state.deposits, ...state.lateDeposits]
     .filter(({ deposit_id }) => gone.has(deposit_id))
@@ -127,7 +131,7 @@ function deposited(
   { id, amount, transactionHash, at: depositedAt }: ListedDeposit,
   at: string,
   { state, endMs, received, missing, whole }: Sums,
-): OrderEvent[] {
+): DecidedEvent[] {
   const { facts, deposits, lateDeposits } = state;
   const counts = endMs !== null && Date.parse(depositedAt) <= endMs;
   const worth = counts
@@ -154,7 +158,11 @@ function isWorthRecording(amount: string, recorded: number, whole: string): bool
 }
 
 /** At the order's rate, up to the pair's maximum; the rest is refundable. */
-function processingStarted(total: string, at: string, { facts }: ExistingOrder): OrderEvent {
+function processingStarted(
+  total: string,
+  at: string,
+  { facts }: ExistingOrder,
+): Extract<DecidedEvent, { type: 'order.processing_started.v1' }> {
   const amountFrom = least(total, facts.maximum);
   const isRequested = isAtLeast(facts.amount_from, amountFrom) && isAtLeast(amountFrom, facts.amount_from);
   return {
@@ -175,7 +183,7 @@ function dustOf(
   { missing = [], at }: Observation,
   changed: boolean,
   { facts, dust }: ExistingOrder,
-): OrderEvent[] {
+): DecidedEvent[] {
   const amount = sum(deposits.map((deposit) => deposit.amount));
   if (amount === dust.amount) return [];
   const isDue =
@@ -194,7 +202,7 @@ function dustOf(
 function outcomeOf(
   { hasForeignDeposit, outcome: seen, at }: Observation,
   state: ExistingOrder,
-): OrderEvent[] {
+): DecidedEvent[] {
   const outcome = hasForeignDeposit && isOpen(state) ? FOREIGN_DEPOSIT : seen;
   if (outcome === null) return [];
   const { order_id } = state.facts;
@@ -213,13 +221,14 @@ function outcomeOf(
   }
   // The provider may exchange less than requested.
   const started = isOpen(state) ? [processingStarted(received, at, state)] : [];
-  const processing = started.reduce(
-    (now, event) => order.evolve(now, event),
-    state as OrderState,
-  ) as ExistingOrder;
+  const { amount_from, amount_to } = started[0]?.data ?? {
+    amount_from: state.amountFrom,
+    amount_to: state.amountTo,
+  };
   const data = {
     order_id,
-    amount_to: outcome.amountTo ?? processing.amountTo,
+    amount_from,
+    amount_to: outcome.amountTo ?? amount_to,
     withdraw_transaction_hash: outcome.transactionHash,
     at,
   };
@@ -227,7 +236,7 @@ function outcomeOf(
 }
 
 /** Each kind is recorded once. */
-function lateOutcome(outcome: OrderOutcome, at: string, state: ExistingOrder): OrderEvent[] {
+function lateOutcome(outcome: OrderOutcome, at: string, state: ExistingOrder): DecidedEvent[] {
   if (outcome.kind === 'failed' || outcome.kind === state.status) return [];
   if (state.lateOutcomes.includes(outcome.kind)) return [];
   const { kind, transactionHash: transaction_hash } = outcome;
@@ -236,7 +245,7 @@ function lateOutcome(outcome: OrderOutcome, at: string, state: ExistingOrder): O
 }
 
 /** An order ends without a deposit only when the provider has listed all deposits up to that end. */
-function endOfTime(observation: Observation, state: ExistingOrder): OrderEvent[] {
+function endOfTime(observation: Observation, state: ExistingOrder): DecidedEvent[] {
   const { at, completeUntil, isDepositPending, outcome } = observation;
   if (!isOpen(state) || completeUntil === null) return [];
   const end = endOf(state);
@@ -245,7 +254,7 @@ function endOfTime(observation: Observation, state: ExistingOrder): OrderEvent[]
   if ((isDepositPending || outcome !== null) && overSinceMs < MAX_PENDING_MS) return [];
   const { order_id } = state.facts;
   const received = amountReceived(state);
-  const failed = (reason: string): OrderEvent[] => [
+  const failed = (reason: string): DecidedEvent[] => [
     { type: 'order.failed.v1', data: { order_id, reason, refundable: received, at } },
   ];
   if (!isZero(received)) return failed('deposit_too_low');

@@ -71,7 +71,7 @@ interface Occurrence {
   readonly at: string;
 }
 
-/** The data of each event, by its stored name. */
+/** The data of each event, by its stored name; {@link PublishedState} comes with those of {@link PUBLISHED_EVENTS}. */
 interface OrderEventData {
   'order.created.v1': OrderFacts;
   /** `waits_until`: without a deposit until then it has failed. */
@@ -84,7 +84,8 @@ interface OrderEventData {
   /** Enough has come: `amount_from` of it is exchanged, the rest is refundable. */
   'order.processing_started.v1': Occurrence &
     Readonly<Record<'amount_from' | 'amount_to' | 'refundable', string>>;
-  'order.completed.v1': Occurrence & Readonly<Record<'amount_to' | 'withdraw_transaction_hash', string>>;
+  'order.completed.v1': Occurrence &
+    Readonly<Record<'amount_from' | 'amount_to' | 'withdraw_transaction_hash', string>>;
   /** `refundable`: all that had come, unless it was exchanged. */
   'order.failed.v1': Occurrence & { readonly reason: string; readonly refundable: string };
   /** The provider refunded `amount`: all that was counted, including what is no longer on the chain. */
@@ -109,9 +110,39 @@ interface OrderEventData {
   'order.personal_data_erased.v1': Occurrence & { readonly key_id: string; readonly actor: string };
 }
 
-type OrderEventOf<Type extends keyof OrderEventData> = DomainEvent<Type, OrderEventData[Type]>;
+/** The events that webhooks are sent for. */
+export const PUBLISHED_EVENTS = [
+  'order.cancelled.v1',
+  'order.processing_started.v1',
+  'order.completed.v1',
+  'order.failed.v1',
+  'order.refunded.v1',
+  'order.late_deposit_recorded.v1',
+  'order.dust_recorded.v1',
+  'order.refund_recorded.v1',
+] as const satisfies readonly (keyof OrderEventData)[];
+export type PublishedEventType = (typeof PUBLISHED_EVENTS)[number];
+
+/** Whose the order is, and what it is right after the event: a webhook is created from its event alone. */
+interface PublishedState {
+  readonly merchant_id: string;
+  /** Of the API key that created it: others do not see it. */
+  readonly key_id: string;
+  readonly status: OrderStatus;
+  readonly amount_refundable: string;
+}
+
+type OrderEventOf<Type extends keyof OrderEventData> = DomainEvent<
+  Type,
+  OrderEventData[Type] & (Type extends PublishedEventType ? PublishedState : unknown)
+>;
 export type OrderEvent = { [Type in keyof OrderEventData]: OrderEventOf<Type> }[keyof OrderEventData];
+export type OrderCreated = OrderEventOf<'order.created.v1'>;
 export type OrderPersonalDataErased = OrderEventOf<'order.personal_data_erased.v1'>;
+export type PublishedOrderEvent = Extract<OrderEvent, { type: PublishedEventType }>;
+type LaterType = Exclude<keyof OrderEventData, 'order.created.v1'>;
+/** An event of an existing order, before {@link PublishedState} is added to it. */
+export type DecidedEvent = { [Type in LaterType]: DomainEvent<Type, OrderEventData[Type]> }[LaterType];
 
 /** Stored names of all events of orders. */
 export const ORDER_EVENTS = [

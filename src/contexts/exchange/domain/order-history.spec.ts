@@ -5,11 +5,13 @@ import {
   deposit,
   expired,
   facts,
+  historyOf,
   minute,
   observing,
   stateAfter,
   type Seen,
 } from '../../../../test/support/exchange/order-fixtures.js';
+import { webhooksOf } from '../../../../test/support/exchange/order-webhooks.js';
 import { isAtLeast, minus, sum } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { observe, type Observation } from './observation.js';
@@ -229,6 +231,9 @@ class World {
     expect([broken, this.isBrokenAcross(event)]).toEqual([null, null]);
     const after = order.evolve(this.state, event) as ExistingOrder;
     this.state = after;
+    if ('amount_refundable' in event.data) expect(event.data.amount_refundable).toBe(amountRefundable(after));
+    if (before !== null && !isAtLeast(amountRefundable(before), amountRefundable(after)))
+      expect(webhooksOf(event)?.map(({ type }) => type)).toContain('order.refundable');
     if (before !== null) expect(FOLLOWS[before.status]).toContain(after.status);
     expect(after.reason !== null).toBe(after.status === 'failed');
     const { amountFrom, refundable, lost } = after;
@@ -295,7 +300,7 @@ describe('dust', () => {
 
   it('is summed up in few events, and does not keep the order from being paid', () => {
     const specks = transfers(1500, '0.000001', 5);
-    const events = shower([created], specks, 5);
+    const events = shower(historyOf(created), specks, 5);
     expect(events.length).toBeLessThan(140);
     const dusty = stateAfter(...events);
     expect(dusty.status).toBe('pending');
@@ -308,7 +313,7 @@ describe('dust', () => {
   });
 
   it('after the end is refundable, and its record and events stay few', () => {
-    const events = shower([created, expired], transfers(1500, '1', 100), 100);
+    const events = shower(historyOf(created, expired), transfers(1500, '1', 100), 100);
     expect(events.length).toBeLessThan(300);
     const after = stateAfter(...events);
     expect(amountRefundable(after)).toBe('1500');

@@ -3,7 +3,14 @@ import { isAtLeast, isZero, least, minus, sum } from '../../../kernel/decimal.js
 import { DomainError } from '../../../kernel/domain-error.js';
 import { requireIdempotent } from '../../../kernel/idempotency.js';
 import { plainHash } from './addresses.js';
-import type { DepositFacts, OrderEvent, OrderFacts, OrderStatus } from './order-events.js';
+import {
+  PUBLISHED_EVENTS,
+  type DecidedEvent,
+  type DepositFacts,
+  type OrderEvent,
+  type OrderFacts,
+  type OrderStatus,
+} from './order-events.js';
 
 /** An exchange order from its quote to its one outcome (contract.md 22 and 23). */
 export type OrderState = { readonly status: 'none' } | ExistingOrder;
@@ -77,10 +84,7 @@ function created(facts: OrderFacts): ExistingOrder {
   };
 }
 
-function evolveExisting(
-  state: ExistingOrder,
-  event: Exclude<OrderEvent, { type: 'order.created.v1' }>,
-): ExistingOrder {
+function evolveExisting(state: ExistingOrder, event: DecidedEvent): ExistingOrder {
   switch (event.type) {
     case 'order.marked_as_paid.v1':
       return { ...state, status: 'paid', waitsUntil: event.data.waits_until };
@@ -198,6 +202,19 @@ function balance(state: ExistingOrder): { readonly due: string; readonly spent: 
   };
 }
 
+/** A decided event as it is stored: webhooks are sent for some, which have whose the order is, and what it is after them. */
+export function withPublishedState(decided: DecidedEvent, before: ExistingOrder): OrderEvent {
+  if (!PUBLISHED_EVENTS.some((type) => type === decided.type)) return decided as OrderEvent;
+  const after = evolveExisting(before, decided);
+  const published = {
+    merchant_id: after.facts.merchant_id,
+    key_id: after.facts.key_id,
+    status: after.status,
+    amount_refundable: amountRefundable(after),
+  };
+  return { type: decided.type, data: { ...decided.data, ...published } } as OrderEvent;
+}
+
 /** Creates an order; a repeat changes nothing. Throws IdempotencyKeyExpired when the order is too old to be repeated. */
 export function createOrder(facts: OrderFacts, state: OrderState): OrderEvent[] {
   if (state.status === 'none') return [{ type: 'order.created.v1', data: facts }];
@@ -251,7 +268,7 @@ export function cancelOrder(
   if (command.isDepositPending)
     throw refused('A deposit to the order is in progress: it cannot be cancelled');
   const data = { order_id: known.facts.order_id, refundable: amountReceived(known), at: command.at };
-  return [{ type: 'order.cancelled.v1', data }];
+  return [withPublishedState({ type: 'order.cancelled.v1', data }, known)];
 }
 
 /** A refund by an operator. */
@@ -277,7 +294,7 @@ export function recordRefund(
   if (!isAtLeast(amountRefundable(known), amount))
     throw refused(`At most ${amountRefundable(known)} is refundable`);
   const data = { order_id: known.facts.order_id, amount, transaction_hash, actor, at };
-  return [{ type: 'order.refund_recorded.v1', data }];
+  return [withPublishedState({ type: 'order.refund_recorded.v1', data }, known)];
 }
 
 export function existingOrder(state: OrderState): ExistingOrder {

@@ -5,11 +5,14 @@ import { Cause, MerchantId, Ticket, UuidParam } from '../../../platform/http/dec
 import { Reply } from '../../../platform/http/reply.js';
 import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
-import { FailSandboxOrder } from '../application/fail-sandbox-order.js';
+import { EndSandboxOrder } from '../application/end-sandbox-order.js';
 import { orderResponse } from '../domain/order-record.js';
 import { OrderResponse } from './order-dto.js';
 
-/** Fails an order of the sandbox's provider. Sandbox only. */
+const SANDBOX_ONLY = 'Signed as all calls of the merchant API. Only in the sandbox.';
+const NOT_FOUND = 'The merchant has no such order.';
+
+/** Ends an order of the sandbox's provider. Sandbox only. */
 @Controller('merchants/v1/sandbox/orders')
 export class SandboxOrdersController {
   constructor(private readonly commandBus: CommandBus) {}
@@ -19,22 +22,45 @@ export class SandboxOrdersController {
     id: 'failSandboxOrder',
     tag: 'Sandbox',
     summary: 'Fail an order',
-    description:
-      'An order of any key of the merchant fails, as if its provider could not exchange it: what was received is refundable. Signed as all calls of the merchant API. Only in the sandbox.',
+    description: `An order of any key of the merchant fails, as if its provider could not exchange it: what was received is refundable. ${SANDBOX_ONLY}`,
     responses: {
       200: [OrderResponse, 'The order has failed.'],
-      404: 'The merchant has no such order.',
+      404: NOT_FOUND,
       409: 'The order is processing, has ended otherwise, or is at another provider.',
     },
   })
-  async fail(
+  fail(
     @MerchantId() merchantId: string,
     @UuidParam('id', 'Order') id: string,
     @Ticket() ticket: Pick<RequestTicket, 'storeSealed'>,
     @Cause() cause: EventMetadata,
   ): Promise<Reply> {
+    return this.end(new EndSandboxOrder(merchantId, id, 'failed', cause), ticket);
+  }
+
+  @Post(':id/refund')
+  @ApiRoute({
+    id: 'refundSandboxOrder',
+    tag: 'Sandbox',
+    summary: 'Refund an order',
+    description: `An order of any key of the merchant that received less than its amount is refunded, as if its provider had sent that back; no money moves, and the hash is no transaction. ${SANDBOX_ONLY}`,
+    responses: {
+      200: [OrderResponse, 'The order is refunded.'],
+      404: NOT_FOUND,
+      409: 'The order has received nothing, is processing, has ended otherwise, or is at another provider.',
+    },
+  })
+  refund(
+    @MerchantId() merchantId: string,
+    @UuidParam('id', 'Order') id: string,
+    @Ticket() ticket: Pick<RequestTicket, 'storeSealed'>,
+    @Cause() cause: EventMetadata,
+  ): Promise<Reply> {
+    return this.end(new EndSandboxOrder(merchantId, id, 'refunded', cause), ticket);
+  }
+
+  private async end(command: EndSandboxOrder, ticket: Pick<RequestTicket, 'storeSealed'>): Promise<Reply> {
     ticket.storeSealed();
-    const failed = await this.commandBus.execute(new FailSandboxOrder(merchantId, id, cause));
-    return new Reply(200, orderResponse(failed, null));
+    return new Reply(200, orderResponse(await this.commandBus.execute(command), null));
   }
 }

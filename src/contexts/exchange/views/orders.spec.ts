@@ -8,6 +8,7 @@ import {
   expired,
   facts as storyFacts,
   failed,
+  historyOf,
   late,
   paid,
   processing,
@@ -25,7 +26,7 @@ import { ShadowTables } from '../../../platform/projections/shadow-tables.js';
 import type { ExistingOrder } from '../domain/order.js';
 import {
   ORDER_STATUSES,
-  type OrderEvent,
+  type DecidedEvent,
   type OrderFacts,
   type OrderStatus,
   userHash,
@@ -75,18 +76,18 @@ const STEPS = {
   deposit: (n: number) => received(deposit(`${n}`, '100')),
   processing: () => processing('100', '0.5'),
   late: (n: number) => late(deposit(`${n}`, '100')),
-  completed: (): OrderEvent => ({
+  completed: (): DecidedEvent => ({
     type: 'order.completed.v1',
-    data: { ...base, amount_to: '0.5', withdraw_transaction_hash: '0xout' },
+    data: { ...base, amount_from: '100', amount_to: '0.5', withdraw_transaction_hash: '0xout' },
   }),
   cancelled: () => cancelled,
   expired: () => expired,
   failed: () => failed('provider_failed', '100', at),
-  refunded: (): OrderEvent => ({
+  refunded: (): DecidedEvent => ({
     type: 'order.refunded.v1',
     data: { ...base, amount: '100', refund_transaction_hash: null },
   }),
-  erased: (): OrderEvent => ({
+  erased: (): DecidedEvent => ({
     type: 'order.personal_data_erased.v1',
     data: { ...base, key_id: KEY, actor: 'grace' },
   }),
@@ -106,10 +107,10 @@ const ENDINGS: readonly Ending[] = [
   ['expired'],
 ];
 
-function following({ order_id }: OrderFacts, ending: Ending): OrderEvent[] {
+function following({ order_id }: OrderFacts, ending: Ending): DecidedEvent[] {
   return ending.map((step, n) => {
     const { type, data } = STEPS[step](n);
-    return { type, data: { ...data, order_id } } as OrderEvent;
+    return { type, data: { ...data, order_id } } as DecidedEvent;
   });
 }
 
@@ -120,7 +121,7 @@ interface Story {
 }
 
 function story(creation: OrderFacts, ending: Ending): Story {
-  const events: OrderEvent[] = [{ type: 'order.created.v1', data: creation }, ...following(creation, ending)];
+  const events = historyOf({ type: 'order.created.v1', data: creation }, ...following(creation, ending));
   return { creation, events: events.map(recordedOf), after: stateAfter(...events) };
 }
 

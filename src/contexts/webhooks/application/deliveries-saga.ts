@@ -1,8 +1,8 @@
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
 import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
-import { deriveId } from '../../../kernel/ids.js';
+import { deliveryId } from '../domain/delivery-id.js';
 import { evolveSnapshot } from '../domain/endpoint-snapshot.js';
-import { WEBHOOK_ENDPOINT_EVENTS, type WebhookEndpointEvent } from '../domain/webhook-endpoints.js';
+import { receives, WEBHOOK_ENDPOINT_EVENTS, type WebhookEndpointEvent } from '../domain/webhook-endpoints.js';
 import {
   WEBHOOK_RECOVERY_REQUESTED,
   WEBHOOK_RESEND_REQUESTED,
@@ -44,7 +44,7 @@ interface Reaction {
 
 /**
  * Turns events into deliveries: for each endpoint that subscribes to the type at that place in the stream, one row whose
- * id follows from event and endpoint. Endpoints change in the same stream, so their state is folded here too:
+ * id follows from event, endpoint and type. Endpoints change in the same stream, so their state is folded here too:
  * what happened while an endpoint was disabled is recorded as dropped, and never sent automatically (contract.md 13.8).
  * Requests to send again are carried out here as well, as of their place in the stream.
  */
@@ -105,17 +105,16 @@ export function react(
   const resends: ResendRow[] = [];
   const recoveries: RecoveryRow[] = [];
   for (const event of events) {
-    const content = published.of(event);
-    if (content) {
-      for (const snapshot of snapshots.values()) {
-        if (snapshot.status === 'deleted' || !isFor(snapshot, content) || isAhead(snapshot, event)) continue;
-        const row = rowOf(snapshot, deriveId(event.id, snapshot.endpoint_id), content, event);
-        deliveries.push({
-          ...row,
-          is_test: false,
-          state: snapshot.status === 'enabled' ? 'pending' : 'dropped',
-        });
-      }
+    const contents = published.of(event);
+    if (contents) {
+      for (const content of contents)
+        for (const snapshot of snapshots.values()) {
+          if (snapshot.status === 'deleted' || !isFor(snapshot, content) || isAhead(snapshot, event))
+            continue;
+          const id = deliveryId(event.id, snapshot.endpoint_id, content.type);
+          const state = snapshot.status === 'enabled' ? 'pending' : 'dropped';
+          deliveries.push({ ...rowOf(snapshot, id, content, event), is_test: false, state });
+        }
       continue;
     }
     const own = event as OwnEvent;
@@ -163,5 +162,5 @@ function isFor(
   { merchant_id, event_types }: EndpointSnapshotRow,
   { merchantId, type }: PublishedEvent,
 ): boolean {
-  return merchant_id === merchantId && (event_types === null || event_types.includes(type));
+  return merchant_id === merchantId && receives(event_types, type);
 }

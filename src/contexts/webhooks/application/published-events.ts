@@ -27,8 +27,8 @@ export function envelope(deliveryId: string, event: PublishedEvent): string {
 export interface Published {
   /** Stored names. */
   readonly events: readonly string[];
-  /** Null when the event is none of the catalog. */
-  of(event: RecordedEvent): PublishedEvent | null;
+  /** Null when the event is none of `events`. One of them may publish several types, and nothing in some cases. */
+  of(event: RecordedEvent): readonly PublishedEvent[] | null;
 }
 
 export function testEvent(data: WebhookTestRequested['data']): PublishedEvent {
@@ -42,26 +42,29 @@ export function testEvent(data: WebhookTestRequested['data']): PublishedEvent {
 
 /** As the contexts declare it. Throws when the catalog and what they publish are not the same types. */
 export function publishedBy(contexts: readonly Context[]): Published {
-  const all = contexts.flatMap(({ publishes = {} }) => Object.entries(publishes));
-  const types = new Set(all.map(([, { type }]) => type));
+  const publications = new Map(
+    contexts.flatMap(({ publishes = {} }) =>
+      Object.entries(publishes).map(([event, each]) => [event, [each].flat()] as const),
+    ),
+  );
+  const types = new Set([...publications.values()].flat().map(({ type }) => type));
   const unmapped = EVENT_TYPES.find((type) => type !== TEST_TYPE && !types.has(type));
   if (unmapped !== undefined)
     throw new Error(`the published type ${unmapped} has no mapper: no context publishes it`);
   const stray = [...types].find((type) => !EVENT_TYPES.includes(type as EventType));
   if (stray !== undefined) throw new Error(`the published type ${stray} is not in the catalog of webhooks`);
-  const publications = new Map(all);
   return {
     events: [...publications.keys()],
     of: ({ type, data }) => {
-      const publication = publications.get(type);
-      if (publication === undefined) return null;
-      const { occurredAt, fields, text } = publication.read(data);
-      return {
-        type: publication.type as EventType,
-        occurredAt,
-        merchantId: String(data['merchant_id']),
-        data: text === undefined ? JSON.stringify(fields) : withJsonText(fields, ...text),
-      };
+      const merchantId = String(data['merchant_id']);
+      const published = publications.get(type)?.flatMap((publication): PublishedEvent[] => {
+        const content = publication.read(data);
+        if (content === null) return [];
+        const { occurredAt, fields, text } = content;
+        const json = text === undefined ? JSON.stringify(fields) : withJsonText(fields, ...text);
+        return [{ type: publication.type as EventType, occurredAt, merchantId, data: json }];
+      });
+      return published ?? null;
     },
   };
 }

@@ -32,7 +32,7 @@ interface At extends EndpointRef {
 export interface EndpointFields {
   readonly url: string;
   readonly description: string | null;
-  /** Types it wants; null means all. */
+  /** Types that it receives; null means all but those that have to be listed. */
   readonly event_types: readonly string[] | null;
 }
 
@@ -308,7 +308,15 @@ export function endpointJson(endpoint: Omit<Endpoint, 'secrets' | 'enabledAt'>, 
   };
 }
 
-/** Types of the event catalog (contract.md 13.5), the only values an endpoint may subscribe to. */
+/** Types that an endpoint receives only when it lists them (contract.md 13.9): what all types are to others stays as it is. */
+export const LISTED_TYPES = [
+  'order.completed',
+  'order.failed',
+  'order.refundable',
+  'order.refunded',
+] as const;
+
+/** Types of the event catalog (contract.md 13.5 and 13.9), the only values an endpoint may subscribe to. */
 export const EVENT_TYPES = [
   'user.onboarding_started',
   'user.kyc_submitted',
@@ -318,7 +326,13 @@ export const EVENT_TYPES = [
   'payout.received',
   'payout.failed',
   'webhook_endpoint.test',
+  ...LISTED_TYPES,
 ] as const;
+
+/** Whether an endpoint with these types receives the type; null: it lists none. */
+export function receives(eventTypes: readonly string[] | null, type: EventType): boolean {
+  return eventTypes?.includes(type) ?? !LISTED_TYPES.some((listed) => listed === type);
+}
 
 /** Of deliveries that a merchant requested, to try an endpoint: no context publishes it. */
 export const TEST_TYPE = 'webhook_endpoint.test' satisfies EventType;

@@ -18,7 +18,7 @@ export class WebhookEndpoint {
     type: 'array',
     items: { type: 'string' },
     nullable: true,
-    description: 'Types of events that the endpoint receives; null means all, future ones too.',
+    description: 'Types of events that the endpoint receives; null means all but those of orders.',
   })
   event_types!: readonly string[] | null;
 

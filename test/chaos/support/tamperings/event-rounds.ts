@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { eventually } from '../../../../bench/support/wait.js';
 import { describeFinding, type LedgerFinding } from '../../../../src/contexts/audit/domain/findings.js';
-import { deriveId } from '../../../../src/kernel/ids.js';
+import { deliveryId, EVENT_TYPES } from '../../../../src/contexts/webhooks/contract.js';
 import type { Random } from '../random.js';
 import type { Group, StoredRow, TamperingHarness } from './tampering-harness.js';
 
@@ -216,11 +216,20 @@ async function insertForged(
     ({ stream } = open);
     subject = stream.slice('payout-'.length);
   } else if (name === 'processing') {
-    ({ stream, metadata } = pick('order.created'));
+    const created = pick('order.created');
+    ({ stream, metadata } = created);
     type = 'order.processing_started.v1';
     subject = stream.slice('order-'.length);
     const at = '2026-01-01T00:00:00.000Z';
-    data = JSON.stringify({ order_id: subject, amount_from: '9', amount_to: '9', refundable: '0', at });
+    const { merchant_id, key_id } = JSON.parse(created.data) as Record<'merchant_id' | 'key_id', string>;
+    const exchanged = { order_id: subject, amount_from: '9', amount_to: '9', refundable: '1', at };
+    data = JSON.stringify({
+      ...exchanged,
+      merchant_id,
+      key_id,
+      status: 'processing',
+      amount_refundable: '1',
+    });
   } else if (name === 'reported') {
     ({ type, data, metadata } = pick('payout.reported.v1'));
     data = data.replace(/"payout_id":"[^"]*"/, `"payout_id":"${id}"`);
@@ -244,7 +253,9 @@ async function deliveriesOf({ db }: TamperingHarness, forged: readonly Forged[])
   const { rows: endpoints } = await db.query<{ endpoint_id: string }>(
     'select endpoint_id from webhooks.endpoint_snapshots',
   );
-  const ids = forged.flatMap(({ id }) => endpoints.map((each) => deriveId(id, each.endpoint_id)));
+  const ids = forged.flatMap(({ id }) =>
+    endpoints.flatMap((each) => EVENT_TYPES.map((type) => deliveryId(id, each.endpoint_id, type))),
+  );
   return (
     await db.query<object>('select * from webhooks.deliveries where delivery_id = any($1::uuid[])', [ids])
   ).rows;

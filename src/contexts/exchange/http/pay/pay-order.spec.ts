@@ -8,7 +8,7 @@ import {
   received,
   stateAfter,
 } from '../../../../../test/support/exchange/order-fixtures.js';
-import type { OrderEvent } from '../../domain/order-events.js';
+import type { DecidedEvent } from '../../domain/order-events.js';
 import { payOrder } from './pay-order.js';
 
 it('the pay page lists every transaction of an order: deposits, late ones, the payout, and refunds by operators', () => {
@@ -19,7 +19,7 @@ it('the pay page lists every transaction of an order: deposits, late ones, the p
     processing('100', '0.5', '0.5'),
     {
       type: 'order.completed.v1',
-      data: { ...base, amount_to: '0.5', withdraw_transaction_hash: '0xpayout' },
+      data: { ...base, amount_from: '100', amount_to: '0.5', withdraw_transaction_hash: '0xpayout' },
     },
     late(deposit('c', '7')),
     {
@@ -37,7 +37,7 @@ it('the pay page lists every transaction of an order: deposits, late ones, the p
 });
 
 it('the pay page lists the refund of a provider that names its transaction', () => {
-  const refunded = (refund_transaction_hash: string | null): OrderEvent => ({
+  const refunded = (refund_transaction_hash: string | null): DecidedEvent => ({
     type: 'order.refunded.v1',
     data: { ...base, amount: '100', refund_transaction_hash },
   });

@@ -1,0 +1,114 @@
+import { isZero } from '../../kernel/decimal.js';
+import { publication, type Publication, type WebhookContent } from '../../platform/context.js';
+import { ApiProperty } from '../../platform/dto/field.js';
+import { UUID } from '../../platform/dto/rules.js';
+import {
+  ORDER_STATUSES,
+  type OrderStatus,
+  type PublishedEventType,
+  type PublishedOrderEvent,
+} from './domain/order-events.js';
+import { AMOUNT } from './http/order-dto.js';
+
+const CAUSES = ['cancelled', 'failed', 'above_maximum', 'late_deposit', 'small_deposits'] as const;
+type Cause = (typeof CAUSES)[number];
+
+class OrderData {
+  @ApiProperty(UUID) order_id!: string;
+  @ApiProperty({ ...UUID, description: 'The public part of the key that created the order.' })
+  api_key!: string;
+  @ApiProperty({ type: 'string', enum: ORDER_STATUSES, description: 'Right after the event.' })
+  status!: OrderStatus;
+  @ApiProperty({
+    ...AMOUNT,
+    description: 'What has to be refunded in all, right after the event: not what this event added.',
+  })
+  amount_refundable!: string;
+}
+
+class OrderCompletedData extends OrderData {
+  @ApiProperty({ ...AMOUNT, description: 'What was exchanged.' }) amount_from!: string;
+  @ApiProperty({ ...AMOUNT, description: 'What was paid out.' }) amount_to!: string;
+  @ApiProperty({ type: 'string' }) withdraw_transaction_hash!: string;
+}
+
+class OrderFailedData extends OrderData {
+  @ApiProperty({ type: 'string' }) reason!: string;
+}
+
+class OrderRefundableData extends OrderData {
+  @ApiProperty({ type: 'string', enum: CAUSES, description: 'Why money is refundable now.' }) cause!: Cause;
+}
+
+class OrderRefundedData extends OrderData {
+  @ApiProperty({ ...AMOUNT, description: 'Of this refund.' }) amount!: string;
+  @ApiProperty({ type: 'string', nullable: true, description: 'Null where the provider names none.' })
+  refund_transaction_hash!: string | null;
+}
+
+const ONLY_LISTED = 'Only to endpoints that list the type.';
+const completed = {
+  type: 'order.completed',
+  when: `An order was exchanged and paid out. ${ONLY_LISTED}`,
+  data: OrderCompletedData,
+};
+const failed = { type: 'order.failed', when: `An order failed. ${ONLY_LISTED}`, data: OrderFailedData };
+const refunded = {
+  type: 'order.refunded',
+  when: `Money of an order was refunded, by the provider or by an operator. ${ONLY_LISTED}`,
+  data: OrderRefundedData,
+};
+
+type EventOf<Type extends PublishedEventType> = Extract<PublishedOrderEvent, { type: Type }>;
+
+function contentOf(data: PublishedOrderEvent['data'], more: object): WebhookContent {
+  const { at, order_id, key_id: api_key, status, amount_refundable } = data;
+  return { occurredAt: at, fields: { order_id, api_key, status, amount_refundable, ...more } };
+}
+
+/** Sent after an event that leaves something to refund; `addsMoney` is false where that was refundable before. */
+function refundable<Event extends PublishedOrderEvent>(
+  cause: Cause,
+  addsMoney: (data: Event['data']) => boolean = () => true,
+): Publication {
+  return publication<Event>(
+    {
+      type: 'order.refundable',
+      when: `Money of an order is refundable that was not before. ${ONLY_LISTED}`,
+      data: OrderRefundableData,
+    },
+    (data) => (isZero(data.amount_refundable) || !addsMoney(data) ? null : contentOf(data, { cause })),
+  );
+}
+
+/** What endpoints receive of orders (contract.md 13.9). The late outcome of a provider changes no order: nothing is sent for it. */
+export const ORDER_PUBLISHES: Readonly<Record<PublishedEventType, readonly Publication[]>> = {
+  'order.cancelled.v1': [refundable('cancelled')],
+  'order.processing_started.v1': [
+    refundable<EventOf<'order.processing_started.v1'>>('above_maximum', (data) => !isZero(data.refundable)),
+  ],
+  'order.completed.v1': [
+    publication<EventOf<'order.completed.v1'>>(completed, (data) => {
+      const { amount_from, amount_to, withdraw_transaction_hash } = data;
+      return contentOf(data, { amount_from, amount_to, withdraw_transaction_hash });
+    }),
+  ],
+  'order.failed.v1': [
+    publication<EventOf<'order.failed.v1'>>(failed, (data) => contentOf(data, { reason: data.reason })),
+    refundable('failed'),
+  ],
+  'order.refunded.v1': [
+    publication<EventOf<'order.refunded.v1'>>(refunded, (data) => {
+      const { amount, refund_transaction_hash } = data;
+      return contentOf(data, { amount, refund_transaction_hash });
+    }),
+  ],
+  'order.late_deposit_recorded.v1': [refundable('late_deposit')],
+  'order.dust_recorded.v1': [refundable('small_deposits')],
+  'order.refund_recorded.v1': [
+    publication<EventOf<'order.refund_recorded.v1'>>(refunded, (data) => {
+      const { amount, transaction_hash: refund_transaction_hash } = data;
+      return contentOf(data, { amount, refund_transaction_hash });
+    }),
+  ],
+};

@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { expectAuditPasses } from '../../support/audit-passes.js';
+import { eventually } from '../../support/eventually.js';
+import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
+import { invoke, type Run } from '../../support/programs/cli.js';
+import { MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
+import { TestReceiver } from '../../support/webhooks/receiver.js';
+
+const TYPES = ['order.completed', 'order.failed', 'order.refundable', 'order.refunded'];
+const SANDBOX = '/merchants/v1/sandbox/orders';
+
+interface Sent {
+  readonly id: string;
+  readonly type: string;
+  readonly merchant_id: string;
+  readonly data: Readonly<Record<'order_id' | 'api_key', string>> & Readonly<Record<string, unknown>>;
+}
+
+/** Webhooks of orders that are created, paid and refunded as merchants and operators do it (contract.md 13.9). */
+describe('webhooks of orders', () => {
+  let app: TestApp;
+  let receiver: TestReceiver;
+  let webhooks: MerchantWebhooks;
+  /** Endpoints that list all types of orders, one of them, and none. */
+  let listing: string;
+  let refundable: string;
+  let all: string;
+
+  beforeAll(async () => {
+    app = await startTestApp({
+      EXCHANGE_CHECK_INTERVAL_MS: '50',
+      EXCHANGE_SCAN_INTERVAL_MS: '20',
+      EXCHANGE_SETTLE_MS: '50',
+    });
+    receiver = await TestReceiver.start();
+    webhooks = new MerchantWebhooks(app, app.merchant);
+    listing = await webhooks.register(`${receiver.url}/listing`, TYPES);
+    refundable = await webhooks.register(`${receiver.url}/refundable`, ['order.refundable']);
+    all = await webhooks.register(`${receiver.url}/all`);
+  });
+  afterAll(async () => {
+    await receiver?.stop();
+    await app?.close();
+  });
+
+  const newOrder = async (): Promise<OrderRecord> =>
+    orderIn(await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS }), 201);
+  const pay = async ({ deposit_address: to }: OrderRecord, amount: string): Promise<string> =>
+    (await app.chain.transfer(to, amount)).hash;
+  const until = (id: string, shows: (order: OrderRecord) => boolean): Promise<OrderRecord> =>
+    eventually(async () => {
+      const order = orderIn(await app.exchange.open.read(id, ADDRESS));
+      return shows(order) && order;
+    });
+  const paidInPart = async (): Promise<OrderRecord> => {
+    const order = await newOrder();
+    await pay(order, '40');
+    return until(order.id, ({ amount_received }) => amount_received === '40');
+  };
+  const run = (program: string, ...args: string[]): Promise<Run> => {
+    const { databaseUrl, masterKey, chainRpcUrl, usdcAddress } = app.config;
+    const env = { DATABASE_URL: databaseUrl!, MASTER_KEY: masterKey! };
+    const chain = { CHAIN_RPC_URL: chainRpcUrl!, USDC_ADDRESS: usdcAddress! };
+    return invoke(program, { ...env, ...chain }, ...args);
+  };
+  /** What arrived at a path about the order, verified, once there is so much. */
+  const sent = (path: string, endpoint: string, { id }: OrderRecord, count: number): Promise<Sent[]> =>
+    eventually(() => {
+      const own = receiver.received.filter((each) => each.path === path && each.body.includes(id));
+      if (own.length < count) return null;
+      return own.map((each) => {
+        expect(webhooks.verifies(endpoint, each)).toBe(true);
+        const body = JSON.parse(each.body) as Sent;
+        expect([body.id, body.merchant_id]).toEqual([
+          ...[each.headers['webhook-id'], app.merchant.credentials.apiKey],
+        ]);
+        return body;
+      });
+    });
+  /** By type, in the order of the types. */
+  const sentOf = async (order: OrderRecord, count: number): Promise<readonly [string, object][]> =>
+    (await sent('/listing', listing, order, count))
+      .map(({ type, data: { order_id, api_key, ...more } }): [string, object] => {
+        expect([order_id, api_key]).toEqual([order.id, app.exchange.open.credentials.apiKey]);
+        return [type, more];
+      })
+      .sort(([one], [other]) => (one < other ? -1 : 1));
+
+  it('order.completed says what was exchanged and paid out', async () => {
+    const order = await newOrder();
+    await pay(order, '100');
+    const done = await until(order.id, ({ status }) => status === 'completed');
+    const { amount_from, amount_to, withdraw_transaction_hash } = done;
+    expect(await sentOf(order, 1)).toEqual([
+      [
+        'order.completed',
+        {
+          ...{ status: 'completed', amount_refundable: '0' },
+          ...{ amount_from, amount_to, withdraw_transaction_hash },
+        },
+      ],
+    ]);
+  });
+
+  it('order.refundable says what is over the maximum of the pair, before order.completed', async () => {
+    const order = await newOrder();
+    await pay(order, (BigInt(order.maximum) + 7n).toString());
+    await until(order.id, ({ status }) => status === 'completed');
+    expect(await sentOf(order, 2)).toEqual([
+      ['order.completed', expect.objectContaining({ amount_from: order.maximum, amount_refundable: '7' })],
+      ['order.refundable', { status: 'processing', amount_refundable: '7', cause: 'above_maximum' }],
+    ]);
+  });
+
+  it('order.failed and order.refundable follow from one event, under separate ids', async () => {
+    const order = await paidInPart();
+    orderIn(await app.merchant.post(`${SANDBOX}/${order.id}/fail`));
+    expect(await sentOf(order, 2)).toEqual([
+      ['order.failed', { status: 'failed', amount_refundable: '40', reason: 'no_liquidity' }],
+      ['order.refundable', { status: 'failed', amount_refundable: '40', cause: 'failed' }],
+    ]);
+    const ids = (await sent('/listing', listing, order, 2)).map(({ id }) => id);
+    const [other] = await sent('/refundable', refundable, order, 1);
+    expect(new Set([...ids, other!.id]).size).toBe(3);
+  });
+
+  it('order.refunded says what the provider refunded', async () => {
+    const order = await paidInPart();
+    const by = (id: string) => app.merchant.post(`${SANDBOX}/${id}/refund`);
+    for (let time = 1; time <= 2; time += 1)
+      expect(orderIn(await by(order.id))).toMatchObject({ status: 'refunded', amount_refundable: '0' });
+    const { refund_transaction_hash } = orderIn(await app.exchange.open.read(order.id, ADDRESS));
+    expect(refund_transaction_hash).toMatch(/^0x[0-9a-f]{64}$/);
+    expect(await sentOf(order, 1)).toEqual([
+      [
+        'order.refunded',
+        { status: 'refunded', amount_refundable: '0', amount: '40', refund_transaction_hash },
+      ],
+    ]);
+    const unpaid = await newOrder();
+    expect((await by(unpaid.id)).status).toBe(409);
+    const stranger = await app.secondMerchant.post(`${SANDBOX}/${order.id}/refund`);
+    expect(stranger.status).toBe(404);
+  });
+
+  it('order.refundable says what came too late, and order.refunded each refund of an operator', async () => {
+    const order = await newOrder();
+    orderIn(await app.exchange.open.act(order.id, 'cancel', ADDRESS));
+    await pay(order, '7');
+    await until(order.id, ({ amount_refundable }) => amount_refundable === '7');
+    const payer = await app.chain.funded.getAddress();
+    const { hash } = await app.chain.transfer(payer, '2');
+    const refund = ['refund', order.id, '--amount', '2', '--transaction', hash, '--reason', 'requested'];
+    await run('exchange', ...refund);
+    const refunded = { amount_refundable: '5', amount: '2', refund_transaction_hash: hash };
+    expect(await sentOf(order, 2)).toEqual([
+      ['order.refundable', { status: 'cancelled', amount_refundable: '7', cause: 'late_deposit' }],
+      ['order.refunded', { status: 'cancelled', ...refunded }],
+    ]);
+  });
+
+  it('are in the lists of deliveries, by type', async () => {
+    const { webhook_deliveries: found } = await webhooks.list(listing, '?type=order.refunded');
+    expect(found.map(({ type }) => type)).toEqual(['order.refunded', 'order.refunded']);
+  });
+
+  it('are sent to no endpoint that does not list their types, and follow a PATCH', async () => {
+    expect((await webhooks.list(all)).webhook_deliveries).toEqual([]);
+    const failed = async (): Promise<OrderRecord> => {
+      const order = await newOrder();
+      return orderIn(await app.merchant.post(`${SANDBOX}/${order.id}/fail`));
+    };
+    await webhooks.change(all, { event_types: ['order.failed'] });
+    const first = await failed();
+    expect(await sent('/all', all, first, 1)).toMatchObject([
+      { type: 'order.failed', data: { order_id: first.id } },
+    ]);
+    await webhooks.change(all, { event_types: null });
+    await sentOf(await failed(), 1);
+    expect(await webhooks.settled(all, 1)).toMatchObject([{ type: 'order.failed' }]);
+  });
+
+  it('follow from the events: an audit finds nothing, and explains them', async () => {
+    await expectAuditPasses(app.config.databaseUrl!);
+    const { webhook_deliveries: found } = await webhooks.list(listing, '?type=order.refundable');
+    const { printed } = await run('audit', 'explain', 'delivery', found.at(-1)!.id);
+    expect(printed).toMatch(/event +at position \d+: its id and the endpoint's give the delivery's/);
+    const [body] = receiver.received.filter(({ body: text }) => text.includes(found.at(-1)!.id));
+    const { order_id } = (JSON.parse(body!.body) as Sent).data;
+    const order = (await run('audit', 'explain', 'order', order_id)).printed;
+    expect(order).toContain(`${found.at(-1)!.id}, order.refundable: succeeded`);
+  });
+});
