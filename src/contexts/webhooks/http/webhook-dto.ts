@@ -71,7 +71,7 @@ const maybe = { optional: true, nullable: true };
 const Description = Field(descriptionRule, { ...maybe, description: 'A label; null clears it.' });
 const EventTypes = Field(eventTypesRule, {
   ...maybe,
-  description: 'Types that are delivered; null or absent means all but those of orders, which have to be listed.',
+  description: 'Types that are delivered; null or absent means all but those of orders.',
 });
 
 class RegistrationFields {
