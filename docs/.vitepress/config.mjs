@@ -1,61 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitepress';
-
-const GUIDES = [
-  {
-    text: 'Integrate',
-    items: [
-      { text: 'Quickstart', link: '/quickstart' },
-      { text: 'Users and payouts', link: '/payouts' },
-      { text: 'Reconciliation', link: '/payouts#reconcile' },
-      { text: 'Going live', link: '/payouts#go-live' },
-      { text: 'Webhooks', link: '/webhooks' },
-      { text: 'Onboarding', link: '/onboarding' },
-      { text: 'Exchange', link: '/exchange' },
-      { text: 'Inbound events', link: '/inbound-events' },
-      { text: 'Portal', link: '/portal' },
-    ],
-  },
-  {
-    text: 'Clients',
-    items: [
-      { text: 'TypeScript', link: '/typescript' },
-      { text: 'Python', link: '/python' },
-      { text: 'Command line', link: '/command-line' },
-    ],
-  },
-  { text: 'API reference', link: '/reference/', items: [{ text: 'Errors', link: '/reference/errors' }] },
-  {
-    text: 'Operate',
-    items: [
-      { text: 'Operations', link: '/operations' },
-      { text: 'Admin API', link: '/admin-api' },
-      { text: 'Configuration', link: '/configuration' },
-      { text: 'Limits', link: '/limits' },
-      { text: 'Keys', link: '/keys' },
-      { text: 'Data protection', link: '/data-protection' },
-      { text: 'EventStoreDB', link: '/eventstoredb' },
-      { text: 'Upgrading', link: '/upgrading' },
-    ],
-  },
-  { text: 'Audit', items: [{ text: 'Auditing', link: '/auditing' }] },
-  {
-    text: 'Rules and internals',
-    collapsed: true,
-    items: [
-      { text: 'Contract', link: '/contract' },
-      { text: 'Stored events', link: '/events' },
-      { text: 'Glossary', link: '/glossary' },
-      { text: 'What to read', link: '/engineers' },
-      { text: 'Architecture', link: '/architecture' },
-      { text: 'Extending', link: '/extending' },
-      { text: 'Migrations', link: '/migrations' },
-      { text: 'Benchmarks', link: '/benchmarks' },
-      { text: 'Chaos', link: '/chaos' },
-      { text: 'Decisions', link: '/adr/' },
-    ],
-  },
-];
+import { GUIDES } from './sidebar.mjs';
 
 /** What scripts/docs/build.mjs wrote next to the pages. */
 const site = JSON.parse(readFileSync(new URL('./.pages/site.json', import.meta.url), 'utf8'));
@@ -73,9 +18,10 @@ export default defineConfig({
   router: { prefetchLinks: false },
   // Links to localhost are in texts.
   ignoreDeadLinks: 'localhostLinks',
-  vite: { logLevel: 'warn', build: { chunkSizeWarningLimit: 4096, rollupOptions: { treeshake: false } } },
+  vite: { logLevel: 'warn', build: { chunkSizeWarningLimit: 4096 } },
   markdown: {
     anchor: { slugify },
+    config: renderEmptyHeaders,
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
   transformPageData: ({ relativePath, frontmatter }) => {
@@ -106,6 +52,19 @@ export default defineConfig({
     },
   },
 });
+
+/** A header cell without a text is no header. */
+function renderEmptyHeaders({ renderer }) {
+  const isEmpty = (tokens, n) => tokens[n]?.type === 'inline' && tokens[n].content === '';
+  renderer.rules.th_open = (tokens, n, options, env, self) => {
+    if (isEmpty(tokens, n + 1)) tokens[n].tag = 'td';
+    return self.renderToken(tokens, n, options);
+  };
+  renderer.rules.th_close = (tokens, n, options, env, self) => {
+    if (isEmpty(tokens, n - 1)) tokens[n].tag = 'td';
+    return self.renderToken(tokens, n, options);
+  };
+}
 
 /** Anchors as GitHub makes them: documents are read there too. */
 function slugify(heading) {

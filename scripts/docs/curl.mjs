@@ -1,6 +1,6 @@
 import { callOf } from './samples.mjs';
 
-const KEY = `key=$(openssl rand -hex 16 | sed 's/./&-/20;s/./&-/16;s/./&-/12;s/./&-/8')`;
+const KEY = `key=$(openssl rand -hex 16 |\n  sed 's/./&-/20;s/./&-/16;s/./&-/12;s/./&-/8')`;
 const HEX = `openssl dgst -sha256 -hmac`;
 
 /** What the parameters of an operation come to: bash that signs and sends it. */
@@ -41,7 +41,7 @@ const SIGNED = {
       'now=$(date +%s)',
       `signature=$(printf '%s\\n${operation.method}\\n${path}\\n${body === undefined ? '\' "$now"' : `%s' "$now" "$body"`} |\n  ${HEX} "$PRIVATE_KEY" -hex | sed 's/.* //')`,
     ],
-    headers: [`-H "svc-api-key: $API_KEY" -H "svc-timestamp: $now" -H "svc-signature: $signature"`],
+    headers: [`-H "svc-api-key: $API_KEY"`, `-H "svc-timestamp: $now"`, `-H "svc-signature: $signature"`],
     query: pairs(query),
   }),
   exchange: ({ operation, query }) => {
@@ -66,8 +66,8 @@ const SIGNED = {
     };
   },
   'exchange-headers': ({ query }) => ({
-    before: [`signature=$(printf 'withdraw_address=' | ${HEX} "$EXCHANGE_SECRET" -hex | sed 's/.* //')`],
-    headers: ['-H "X-Api-Key: $EXCHANGE_KEY" -H "X-Signature: $signature"'],
+    before: [`signature=$(printf 'withdraw_address=' |\n  ${HEX} "$EXCHANGE_SECRET" -hex | sed 's/.* //')`],
+    headers: ['-H "X-Api-Key: $EXCHANGE_KEY"', '-H "X-Signature: $signature"'],
     query: pairs(query),
   }),
   admin: ({ query }) => ({

@@ -21,10 +21,10 @@ export async function operationPage(document, operation, pages) {
   const parts = [
     `# ${summary}`,
     fenced('http', `${method} ${path}`),
-    `${callerOf(operation)} One of [${tag}](${slug(tag)}.md).`,
+    `[${tag}](${slug(tag)}.md). ${callerOf(operation)}`,
     ...(description ? [cell(description).replaceAll('\\|', '|')] : []),
-    ...(parameters.length > 0 ? ['## Parameters', parametersTable(parameters, pages, '')] : []),
-    ...(body ? ['## Body', ...bodyParts(document, body, call.body, pages)] : []),
+    ...(parameters.length > 0 ? ['## Parameters', parametersTable(parameters.map(withLink), pages, '')] : []),
+    ...(body ? ['## Body', ...bodyParts(document, body, pages)] : []),
     '## Request',
     await samples(document, operation),
     '## Response',
@@ -32,9 +32,22 @@ export async function operationPage(document, operation, pages) {
     responsesTable(document, operation, pages),
   ];
   const isTriable = !operation.isAdmin;
-  const tryIt = { id, method, path, credentials, parameters: parameters.map(fieldOf), call };
+  const tryIt = {
+    method,
+    path,
+    credentials,
+    parameters: parameters.map(fieldOf),
+    call,
+    takesBody: body !== undefined,
+  };
   return { name: `reference/${id}`, markdown: `${parts.join('\n\n')}\n`, ...(isTriable ? { tryIt } : {}) };
 }
+
+/** The document has its guide above; here it is another page. */
+const withLink = (parameter) => ({
+  ...parameter,
+  description: parameter.description?.replace('see above', 'see [Exchange](index.md#exchange)'),
+});
 
 const fieldOf = ({ name, in: place, required = false, schema }) => ({
   name,
@@ -49,12 +62,12 @@ function callerOf({ credentials, 'x-scopes': scopes = [] }) {
   return CALLERS[credentials] + (credentials === 'admin' ? needed : '');
 }
 
-function bodyParts(document, schema, example, pages) {
+function bodyParts(document, schema, pages) {
   const name = schema.$ref && nameOf(schema.$ref);
   return [
     ...(name ? [`${link(name, pages, '')}, as JSON.`] : []),
     fieldsTable(document, resolve(document, schema), pages, ''),
-    fenced('json', JSON.stringify(example, null, 2)),
+    fenced('json', JSON.stringify(exampleOf(document, schema, { isRequest: true }), null, 2)),
   ];
 }
 

@@ -31,7 +31,8 @@ const WIDTH = 84;
 
 /** Values of one call of the operation: what its samples send. */
 export function callOf(document, operation) {
-  const body = jsonSchema(operation.requestBody);
+  // One that may be absent says nothing that its defaults do not.
+  const body = operation.requestBody?.required ? jsonSchema(operation.requestBody) : undefined;
   const given = (place) =>
     operation.parameters.filter(
       (each) => each.in === place && !/^(signature|Idempotency-Key)/.test(each.name),
@@ -101,7 +102,7 @@ export function pythonSample(document, operation) {
   const { path, query, body } = callOf(document, operation);
   const { isAction, query: accepted, body: takesBody } = partsOf(document, method);
   const positional = isAction ? [python(orderOf(path))] : Object.values(path).map(literal);
-  if (takesBody !== null) positional.push(python(body));
+  if (takesBody !== null && body !== undefined) positional.push(python(body));
   const isAlone = accepted.length === 1 && accepted[0].required;
   const named = Object.entries(query).map(([key, value]) =>
     isAlone ? literal(value) : `${parameterOf(key)}=${literal(value)}`,

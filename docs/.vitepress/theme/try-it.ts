@@ -56,7 +56,9 @@ export async function sendCall(
   }
   const outgoing = { method, url, headers, body };
   if (credentials === 'merchant') {
-    await signMerchantCall({ apiKey: keys.apiKey.trim(), privateKey: keys.privateKey.trim() }, outgoing);
+    const [apiKey, privateKey] = [keys.apiKey.trim(), keys.privateKey.trim()];
+    // Without keys the 401 says which headers are missing.
+    if (apiKey !== '' && privateKey !== '') await signMerchantCall({ apiKey, privateKey }, outgoing);
   } else if (credentials !== null) {
     const secret = keys.exchangeSecret.trim();
     if (secret !== '' && given.orderAddress !== '')

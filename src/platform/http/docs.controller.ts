@@ -30,7 +30,7 @@ export class DocsController {
 
   @Get()
   index(@Res() reply: FastifyReply): void {
-    reply.redirect('/docs/');
+    reply.redirect('/docs/', 302);
   }
 
   @Get('*')
