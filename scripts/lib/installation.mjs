@@ -12,6 +12,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const NEEDED = [20, 19];
 const LOCK = join(ROOT, '.installing');
 const BUILD_STAMP = join(ROOT, 'dist', '.built-from');
+const DOCS_STAMP = join(ROOT, 'docs', '.vitepress', 'dist', '.built-from');
 
 export function requireNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
@@ -53,8 +54,26 @@ export async function build() {
   });
 }
 
+/** Builds the site of the documents unless it was built from these very files. It needs what {@link build} makes. */
+export async function buildDocs() {
+  await step('Documents', async () => {
+    if (isCurrent(DOCS_STAMP, docsStamp())) return 'up to date';
+    return oneAtATime(async () => {
+      const stamp = docsStamp();
+      if (isCurrent(DOCS_STAMP, stamp)) return 'up to date';
+      await run(process.execPath, [join(ROOT, 'scripts', 'docs', 'build.mjs')]);
+      writeFileSync(DOCS_STAMP, stamp);
+      return 'built';
+    });
+  });
+}
+
 function isBuilt() {
-  return existsSync(BUILD_STAMP) && readFileSync(BUILD_STAMP, 'utf8') === sourceStamp();
+  return isCurrent(BUILD_STAMP, sourceStamp());
+}
+
+function isCurrent(file, stamp) {
+  return existsSync(file) && readFileSync(file, 'utf8') === stamp;
 }
 
 function isInstalled() {
@@ -73,19 +92,36 @@ function lockHash() {
 
 /** Changes with every file that the build reads. */
 export function sourceStamp() {
-  const hash = createHash('sha256').update(process.versions.node);
   const inputs = [
     ...['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', '.swcrc'],
     ...['widgets', 'bundle', 'bundled', 'openapi'].map((name) => `scripts/${name}.mjs`),
     ...['build.mjs', 'package.json', 'tsconfig.json'].map((name) => `packages/sdk/${name}`),
     'packages/python/build.mjs',
   ];
-  const folders = ['src', 'sandbox', 'widgets', 'packages/sdk/src', 'packages/python/generator'];
+  return stampOf(inputs, ['src', 'sandbox', 'widgets', 'packages/sdk/src', 'packages/python/generator']);
+}
+
+/** Changes with every file that the site is made from; what it takes of src is the document. */
+function docsStamp() {
+  const inputs = [
+    ...['package-lock.json', 'src/platform/openapi/signing-guide.ts'],
+    ...['sdk', 'python', 'cli'].map((name) => `packages/${name}/README.md`),
+  ];
+  const document = readFileSync(join(ROOT, 'dist', 'openapi', 'sandbox.json'));
+  const documentHash = createHash('sha256').update(document).digest('hex');
+  return (
+    documentHash + stampOf(inputs, ['docs', 'scripts/docs', 'packages/sdk/src', 'packages/python/generator'])
+  );
+}
+
+function stampOf(inputs, folders) {
+  const hash = createHash('sha256').update(process.versions.node);
   const sources = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true }).map((name) => join(folder, name)),
   );
   // What the build writes there is no input.
-  for (const name of [...inputs, ...sources].filter((each) => !each.includes('/generated')).sort()) {
+  const isWritten = /\/generated|\.vitepress\/(dist|\.next|\.pages|\.temp|cache)/;
+  for (const name of [...inputs, ...sources].filter((each) => !isWritten.test(each)).sort()) {
     const file = statSync(join(ROOT, name));
     if (file.isFile()) hash.update(`${name}\n${file.size}\n${file.mtimeMs}\n`);
   }

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 
 /**
- * The methods of a client of packages/sdk that call an operation, as `{ group, name, method, path, member }`: both languages
- * have the same groups. `group` is null for a method of the client itself; `member` is that of a page with its items.
+ * The methods of a client of packages/sdk that call an operation, as `{ group, name, method, path, member, parameters }`: both
+ * languages have the same groups. `group` is null for a method of the client itself; `member` is that of a page with its items.
  */
 export function clientMethods(file) {
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
@@ -27,7 +27,9 @@ function methodOf(group, node) {
       ? each.arguments[1].body.getText()
       : null,
   );
-  return [{ group, name: node.name.getText(), ...call, member }];
+  const { parameters } = node.initializer ?? node;
+  const names = parameters.map((each) => each.name.getText());
+  return [{ group, name: node.name.getText(), ...call, member, parameters: names }];
 }
 
 /** What a function returns for a node and those below it, without null. */

@@ -41,7 +41,7 @@ ${hasActions ? '    from ..references import OrderReference\n' : ''}    from ..r
 ${hasActions ? '\n#: The signature over an address; None without a secret.\nSignatureOf = Callable[[str], str | None]\n' : ''}`;
 
 /** What the method of an operation takes and returns. */
-function partsOf(document, { method, path }) {
+export function partsOf(document, { method, path }) {
   const operation = document.paths[path]?.[method.toLowerCase()];
   if (operation === undefined)
     throw new Error(`packages/sdk calls ${method} ${path}, which the document lacks`);
@@ -107,4 +107,5 @@ function itemOf(document, response, member) {
   return annotation(page.properties[member].items, 'types.');
 }
 
-const parameterOf = (name) => (isName(name) ? name : `${name}_`);
+/** The name of a parameter: words of Python get an underscore. */
+export const parameterOf = (name) => (isName(name) ? name : `${name}_`);

@@ -1,7 +1,6 @@
 import { createApi, resultOf, writing, type Api, type ClientOptions } from './calls.js';
 import { Pages } from './pages.js';
-import { signAddress, signQuery } from './signing.js';
-import type { Outgoing } from './transport.js';
+import { signAddress, signExchangeCall } from './signing.js';
 import type { QueryOf, WriteOptions } from './types.js';
 
 export interface ExchangeOptions extends ClientOptions {
@@ -78,20 +77,4 @@ export class DisburseExchange {
 export interface OrderReference {
   readonly id: string;
   readonly withdraw_address: string;
-}
-
-/** Signs the whole query where the API takes that (`signature_v2`), and the list in its header. */
-async function signExchangeCall(
-  { apiKey, secret }: ExchangeOptions,
-  { url, headers }: Outgoing,
-): Promise<null> {
-  if (url.pathname === '/v1/merchant/orders') {
-    headers.set('x-api-key', apiKey);
-    if (secret !== undefined) headers.set('x-signature', await signAddress(secret, ''));
-    return null;
-  }
-  url.searchParams.set('api_key', apiKey);
-  if (secret !== undefined && url.searchParams.has('withdraw_address'))
-    url.searchParams.set('signature_v2', await signQuery(secret, url.pathname, url.searchParams));
-  return null;
 }

@@ -1,8 +1,7 @@
 import { createApi, resultOf, writing, type Api, type ClientOptions } from './calls.js';
 import { Pages } from './pages.js';
 import { reconcile, type ExpectedPayout, type Reconciliation, type Period } from './reconcile.js';
-import { hmacHex, stringToSign } from './signing.js';
-import type { Outgoing } from './transport.js';
+import { signMerchantCall } from './signing.js';
 import type { BodyOf, QueryOf, WriteOptions } from './types.js';
 
 export interface MerchantOptions extends ClientOptions {
@@ -201,16 +200,4 @@ function list<Query extends object>(
 
 function after(cursor: string | undefined): { page_cursor?: string } {
   return cursor === undefined ? {} : { page_cursor: cursor };
-}
-
-async function signMerchantCall(
-  { apiKey, privateKey }: MerchantOptions,
-  { method, url, headers, body }: Outgoing,
-): Promise<Uint8Array> {
-  const seconds = String(Math.floor(Date.now() / 1000));
-  const signed = stringToSign(seconds, method, url.pathname, body);
-  headers.set('svc-api-key', apiKey);
-  headers.set('svc-timestamp', seconds);
-  headers.set('svc-signature', await hmacHex(privateKey, signed));
-  return signed;
 }

@@ -1,3 +1,5 @@
+import type { Outgoing } from './transport.js';
+
 const UTF8 = new TextEncoder();
 
 /** Lower-case hex of HMAC-SHA256. */
@@ -31,6 +33,35 @@ export function signQuery(secret: string, path: string, query: URLSearchParams):
   const pairs = [...query].filter(([name]) => name !== 'signature_v2');
   const encoded = pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).sort(byBytes);
   return hmacHex(secret, UTF8.encode(`${path}?${encoded.join('&')}`));
+}
+
+/** Adds the headers of the merchant API, and returns the bytes that were signed. */
+export async function signMerchantCall(
+  { apiKey, privateKey }: { readonly apiKey: string; readonly privateKey: string },
+  { method, url, headers, body }: Outgoing,
+): Promise<Uint8Array> {
+  const seconds = String(Math.floor(Date.now() / 1000));
+  const signed = stringToSign(seconds, method, url.pathname, body);
+  headers.set('svc-api-key', apiKey);
+  headers.set('svc-timestamp', seconds);
+  headers.set('svc-signature', await hmacHex(privateKey, signed));
+  return signed;
+}
+
+/** Signs the whole query where the exchange API takes that (`signature_v2`), and the list in its header. */
+export async function signExchangeCall(
+  { apiKey, secret }: { readonly apiKey: string; readonly secret?: string },
+  { url, headers }: Outgoing,
+): Promise<null> {
+  if (url.pathname === '/v1/merchant/orders') {
+    headers.set('x-api-key', apiKey);
+    if (secret !== undefined) headers.set('x-signature', await signAddress(secret, ''));
+    return null;
+  }
+  url.searchParams.set('api_key', apiKey);
+  if (secret !== undefined && url.searchParams.has('withdraw_address'))
+    url.searchParams.set('signature_v2', await signQuery(secret, url.pathname, url.searchParams));
+  return null;
 }
 
 /** Only letters, digits and `-._~` remain as they are. */

@@ -5,6 +5,7 @@ import { Database } from '../postgres/database.js';
 import { KeyedHash } from '../sealing/keyed-hash.js';
 import { Log } from '../telemetry/logger.js';
 import { Admission, Authentications } from './authentication.js';
+import { DocsController } from './docs.controller.js';
 import { EdgeAdapter } from './fastify-adapter.js';
 import { HealthController } from './health.controller.js';
 import { KeyedRequests } from './keyed-requests.js';
@@ -21,7 +22,7 @@ import { RequestLog } from './request-log.js';
 @Global()
 @Module({
   imports: [PagesModule],
-  controllers: [HealthController],
+  controllers: [HealthController, DocsController],
   providers: [
     { provide: APP_FILTER, useClass: ProblemFilter },
     Authentications,

@@ -1,10 +1,8 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import type { Locator } from 'playwright-core';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { describeInBrowser, onTestBrowser } from '../../support/http/browser.js';
 import { bash, commandsIn, commandsOf, statementsOf } from '../../support/programs/guide.js';
 import { sandboxFolderOf } from '../../support/http/listener.js';
 import { specFolder } from '../../support/run-folder.js';
@@ -15,69 +13,6 @@ import { TestReceiver } from '../../support/webhooks/receiver.js';
 const missing = ['bash', 'curl', 'openssl'].filter((each) => systemProgram(each) === null);
 
 const app = onTestApp();
-
-describeInBrowser('/docs in a browser', () => {
-  const browser = onTestBrowser();
-
-  /** The response below an operation, once it came. */
-  const responded = (operation: Locator, status: number): Promise<void> =>
-    operation
-      .locator('.live-responses-table tr.response .response-col_status')
-      .getByText(new RegExp(`^${status}`))
-      .waitFor();
-
-  it('signs what is tried with the keys that were entered, and keeps the private one to itself', async () => {
-    const { apiKey, privateKey } = app.merchant.credentials;
-    const { page } = await browser.visit([app.url]);
-    page.setDefaultTimeout(60_000);
-    const sent: string[] = [];
-    page.on('request', (request) => {
-      sent.push(JSON.stringify([request.url(), request.headers(), request.postData()]));
-    });
-    await page.goto(`${app.url}/docs`);
-    const operation = page.locator('#operations-Users-createUser');
-    await operation.getByRole('button').first().click();
-    await operation.getByRole('button', { name: 'Try it out' }).click();
-    await operation
-      .locator('textarea')
-      .fill('{"phone_number": "+1 555 000 2222", "external_id": "Grüße 日本 😀"}');
-    await operation.getByRole('button', { name: 'Execute' }).click();
-    await responded(operation, 401);
-    await page.getByLabel('svc-api-key').fill(apiKey);
-    await page.getByLabel('private key').fill(privateKey);
-    await operation.getByRole('button', { name: 'Execute' }).click();
-    await responded(operation, 201);
-
-    const list = page.locator('#operations-Payouts-listPayouts');
-    await list.getByRole('button').first().click();
-    await list.getByRole('button', { name: 'Try it out' }).click();
-    await list.getByPlaceholder('page_size').fill('5');
-    await list.getByRole('button', { name: 'Execute' }).click();
-    await responded(list, 200);
-
-    expect(sent.filter((each) => each.includes('svc-signature'))).toHaveLength(2);
-    expect(sent.filter((each) => each.includes(privateKey))).toEqual([]);
-    expect(
-      await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])'),
-    ).toBe('[{},{},""]');
-  }, 120_000);
-
-  it('lists the operations and the webhooks', async () => {
-    const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as {
-      paths: Record<string, Record<string, { operationId?: string }>>;
-      webhooks: object;
-    };
-    const operations = Object.values(document.paths)
-      .flatMap((path) => Object.values(path))
-      .filter(({ operationId }) => operationId !== undefined);
-    const { page } = await browser.visit([app.url]);
-    await page.goto(`${app.url}/docs`);
-    await page.locator('.opblock').first().waitFor();
-    expect(await page.locator('.opblock').count()).toBe(
-      operations.length + Object.keys(document.webhooks).length,
-    );
-  });
-});
 
 (missing.length > 0 ? describe.skip : describe)('commands, pasted into a shell that knows nothing,', () => {
   it('of README.md create a user, and print where the user signs up', async () => {
@@ -90,7 +25,7 @@ describeInBrowser('/docs in a browser', () => {
     expect(said).toContain(`/onboarding?merchant_id=${app.merchant.credentials.apiKey}&user_id=<id>`);
   }, 60_000);
 
-  it('of /docs create a user, make an order and list it', async () => {
+  it('of the API reference create a user, make an order and list it', async () => {
     const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as {
       info: { description: string };
     };

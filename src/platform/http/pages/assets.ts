@@ -10,8 +10,13 @@ const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
   txt: 'text/plain; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  md: 'text/markdown; charset=utf-8',
+  png: 'image/png',
 };
-const FOREVER = 'public, max-age=31536000, immutable';
+export const FOREVER = 'public, max-age=31536000, immutable';
+/** Of a file that is no document. */
+const NOTHING_LOADED = "default-src 'none'; frame-ancestors 'none'";
 
 interface Asset {
   readonly type: string;
@@ -24,6 +29,12 @@ interface PageAssets {
   readonly script: string;
   readonly style: string;
   readonly files: ReadonlyMap<string, Asset>;
+}
+
+/** A file to be sent; its type is that of the extension of its name. */
+export function assetOf(name: string, plain: Buffer): Asset {
+  const type = TYPES[name.split('.').pop()!] ?? 'application/octet-stream';
+  return { type, plain, gzipped: gzipSync(plain) };
 }
 
 const known = new Map<string, PageAssets>();
@@ -41,26 +52,33 @@ function loadAssets(page: string): PageAssets {
     const names = existsSync(folder) ? readdirSync(folder) : [];
     const [script, style] = ['script-', 'style-'].map((kind) => names.find((name) => name.startsWith(kind)));
     if (script === undefined || style === undefined) continue;
-    const files = names.map((name) => {
-      const plain = readFileSync(new URL(name, folder));
-      const type = TYPES[name.split('.').pop()!] ?? 'application/octet-stream';
-      return [name, { type, plain, gzipped: gzipSync(plain) }] as const;
-    });
+    const files = names.map((name) => [name, assetOf(name, readFileSync(new URL(name, folder)))] as const);
     return { script, style, files: new Map(files) };
   }
   throw new Error(`dist/widgets/${page} is missing: npm run build creates it`);
 }
 
 /** Sends the file that the route's `:file` names. Throws `not_found`. */
-export function sendAsset(request: FastifyRequest, reply: FastifyReply, page: PageAssets): FastifyReply {
+export function sendPageAsset(request: FastifyRequest, reply: FastifyReply, page: PageAssets): FastifyReply {
   const { file } = request.params as { readonly file: string };
   const asset = page.files.get(file);
   if (asset === undefined) throw DomainError.notFound('File');
+  return sendAsset(request, reply, asset, file === page.script || file === page.style ? FOREVER : 'no-cache');
+}
+
+/** Sends a file, compressed where the client takes that. */
+export function sendAsset(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  asset: Asset,
+  cacheControl: string,
+  policy = NOTHING_LOADED,
+): FastifyReply {
   const zips = (request.headers['accept-encoding'] ?? '').includes('gzip');
   reply.headers({
     'content-type': asset.type,
-    'cache-control': file === page.script || file === page.style ? FOREVER : 'no-cache',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'cache-control': cacheControl,
+    'content-security-policy': policy,
     vary: 'accept-encoding',
     ...(zips && { 'content-encoding': 'gzip' }),
   });

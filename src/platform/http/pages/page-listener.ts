@@ -20,7 +20,7 @@ import { sendProblem, type HttpProblem } from '../problem.js';
 import { settleBody } from '../request-body.js';
 import { recordRequest } from '../request-state.js';
 import { RouteTable } from '../route-table.js';
-import { readAssets, sendAsset } from './assets.js';
+import { readAssets, sendPageAsset } from './assets.js';
 import { acceptsHtml, sendRefusal } from './document.js';
 import { localeOf } from './locale.js';
 import type { Page, PageRoute } from './page.js';
@@ -68,7 +68,7 @@ export class PageListener implements Drainable {
     routes.setNotFoundHandler((request, reply) => refuse(request, reply, DomainError.notFound('Page')));
     serveHealth(routes, health);
     const assets = readAssets(page.name);
-    routes.get(`${page.path}/assets/:file`, (request, reply) => sendAsset(request, reply, assets));
+    routes.get(`${page.path}/assets/:file`, (request, reply) => sendPageAsset(request, reply, assets));
   }
 
   add({ method, url, handler }: PageRoute): void {
