@@ -12,6 +12,7 @@ export const GUIDES = [
       { text: 'Exchange', link: '/exchange' },
       { text: 'Inbound events', link: '/inbound-events' },
       { text: 'Portal', link: '/portal' },
+      { text: 'Signatures by hand', link: '/signing' },
     ],
   },
   {
