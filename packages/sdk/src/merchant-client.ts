@@ -90,7 +90,7 @@ export class Disburse {
         }),
       ),
     /** The response alone has the new secret; the former one signs as well for `overlap_seconds`, a day by default. */
-    rotateSecret: (id: string, body: BodyOf<'rotateWebhookSecret'> = {}, options?: WriteOptions) =>
+    rotateSecret: (id: string, body?: BodyOf<'rotateWebhookSecret'>, options?: WriteOptions) =>
       resultOf(
         this.api.POST('/merchants/v1/webhook_endpoints/{id}/rotate_secret', {
           ...path(id),

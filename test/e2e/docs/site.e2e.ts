@@ -133,7 +133,7 @@ describe('pages', () => {
   });
 
   it('are found to be dead when they are', () => {
-    expect(leads('payouts.html', '/docs/webhooks#verify')).toBe(true);
+    expect(leads('payouts.html', '/docs/webhooks#verify-a-delivery')).toBe(true);
     expect(leads('payouts.html', '#reconcile')).toBe(true);
     expect(leads('payouts.html', '/docs/webhooks#gone')).toBe(false);
     expect(leads('payouts.html', './gone')).toBe(false);
