@@ -13,6 +13,10 @@ COPY sandbox ./sandbox
 COPY widgets ./widgets
 COPY scripts/widgets.mjs scripts/bundle.mjs scripts/bundled.mjs scripts/openapi.mjs ./scripts/
 RUN npm run build
+COPY packages ./packages
+COPY docs ./docs
+COPY scripts/docs ./scripts/docs
+RUN node scripts/docs/build.mjs
 
 FROM node:24-bookworm-slim AS packages
 WORKDIR /app
@@ -29,6 +33,7 @@ RUN install -d -o node -g node -m 0711 /data
 VOLUME /data
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+COPY --from=build /app/docs/.vitepress/dist ./docs/.vitepress/dist
 COPY package.json package-lock.json ./
 COPY scripts ./scripts
 # What scripts print with.

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // npm start: installs and builds when needed, boots the service in sandbox mode, and says how to use it.
 import { relative } from 'node:path';
-import { build, install, requireNode } from './lib/installation.mjs';
+import { build, buildDocs, install, requireNode } from './lib/installation.mjs';
 import { clientsOf } from './lib/sandbox-clients.mjs';
 import { dataDir, ending, nextSignal, startService, stopService } from './lib/service.mjs';
 import {
@@ -32,6 +32,8 @@ try {
   const signalled = nextSignal();
   const service = await startService(signalled);
   await welcome(service.sandbox, service.loginUrl);
+  // Meanwhile /docs says that it is being built.
+  buildDocs().catch(() => printLine(`  ${dim('The documents could not be built: npm run docs says why')}\n`));
   const signal = await Promise.race([signalled, service.exited.then(() => null)]);
   if (signal === null) await mourn(service);
   else await step('Stopping', async () => stopService(service).then(() => 'drained and stopped'));
@@ -43,7 +45,7 @@ async function welcome(sandbox, loginUrl) {
   const place = relative(process.cwd(), dataDir()) || '.';
   printLine(`\n  ${green('Ready')} ${dim(`after ${elapsed(performance.now() - began)}`)}\n`);
   const pages = [
-    ['API reference', `${sandbox.base_url}/docs`],
+    ['Documents', `${sandbox.base_url}/docs`],
     ['Widget', `${sandbox.widget_url}/onboarding`, '?merchant_id=…&user_id=…'],
     ['Pay page', `${sandbox.pay_url}/widget`, '?api_key=…&withdraw_address=…&signature=…'],
     ['Console', `${sandbox.console_url}/login`],

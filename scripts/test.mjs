@@ -6,8 +6,8 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { build, install, requireNode, ROOT } from './lib/installation.mjs';
-import { complain, Problem } from './lib/terminal.mjs';
+import { build, buildDocs, install, requireNode, ROOT } from './lib/installation.mjs';
+import { complain, Problem, step } from './lib/terminal.mjs';
 import { sweepOrphans } from '../test/support/jest/test-run.mjs';
 
 /** More suites than these do not fail by chance. */
@@ -22,7 +22,10 @@ try {
   await install();
   // Some suites start the service as separate processes.
   await build();
-  process.exitCode = await test(process.argv.slice(2));
+  const args = process.argv.slice(2);
+  // Half a minute that other suites do not need.
+  if (args.length === 0 || args.some((each) => each.includes('docs'))) await step('Documents', buildDocs);
+  process.exitCode = await test(args);
 } catch (error) {
   complain(error);
 }

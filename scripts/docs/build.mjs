@@ -3,8 +3,7 @@
 import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build } from 'vitepress';
-import { ROOT } from '../lib/installation.mjs';
-import { readDocument } from './document.mjs';
+import { readDocument, ROOT } from './document.mjs';
 import { guidePages } from './guides.mjs';
 import { llmsText } from './llms.mjs';
 import { referencePages, referenceSidebar } from './reference.mjs';

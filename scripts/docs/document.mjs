@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { signingGuide } from '../../dist/src/platform/openapi/signing-guide.js';
-import { ROOT } from '../lib/installation.mjs';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The OpenAPI document of the sandbox, which has every operation. Throws where `npm run build` has not written it. */
 export function readDocument() {
@@ -35,7 +37,7 @@ export function operationsOf(document) {
   );
 }
 
-/** Which keys a call is made with; null for one that needs none. */
+/** Which keys a call needs; null for one that needs none. */
 function credentialsOf({ security = [] }) {
   const schemes = Object.keys(security[0] ?? {});
   if (schemes.includes('apiKey')) return 'merchant';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { ROOT } from '../lib/installation.mjs';
+import { ROOT } from './document.mjs';
 
 /** Documents that are called something else on the site, or come from another folder. */
 const NAMES = {

@@ -1,11 +1,11 @@
 import { operationsOf, schemaPages, slug } from './document.mjs';
 import { exampleOf } from './examples.mjs';
 import { operationPage } from './operation-page.mjs';
-import { cell, fieldsTable, fenced } from './tables.mjs';
+import { cell, fieldsTable, fenced, toPage } from './tables.mjs';
 import { webhookPage } from './webhook-page.mjs';
 
 /**
- * The pages made from the document, as `{ name, markdown }`, by the path that they have on the site. `tryIt` is what the form of
+ * The pages that come from the document, as `{ name, markdown }`, by the path that they have on the site. `tryIt` is what the form of
  * an operation needs.
  */
 export async function referencePages(document) {
@@ -18,17 +18,17 @@ export async function referencePages(document) {
       (type) => document.webhooks[type].post.tags[0] === tag.name,
     ),
   }));
-  const made = [
+  const all = [
     { name: 'reference/index', markdown: indexPage(document, tags) },
     { name: 'reference/errors', markdown: errorsPage(document, pages) },
     ...tags.map((tag) => ({ name: `reference/${slug(tag.name)}`, markdown: tagPage(document, tag, pages) })),
     ...(await Promise.all(operations.map((each) => operationPage(document, each, pages)))),
     ...Object.keys(document.webhooks).map((type) => webhookPage(document, type, pages)),
   ];
-  const names = made.map(({ name }) => name);
+  const names = all.map(({ name }) => name);
   const twice = names.find((name, n) => names.indexOf(name) !== n);
   if (twice !== undefined) throw new Error(`two pages are called ${twice}`);
-  return made;
+  return all;
 }
 
 /** Groups of the sidebar: a tag each, with its operations. */
@@ -62,7 +62,7 @@ ${guide}
 
 ## All operations
 
-The document that these pages are made from is at \`/openapi.json\` of each service. Errors are [problem documents](errors.md).
+The document that these pages are built from is at \`/openapi.json\` of each service. Errors are [problem documents](${toPage('errors')}).
 
 | | |
 |---|---|

@@ -3,8 +3,7 @@ import { format } from 'prettier';
 import { clientMethods } from '../../packages/python/generator/client-methods.mjs';
 import { parameterOf, partsOf } from '../../packages/python/generator/operations.mjs';
 import { indent, literal, snake } from '../../packages/python/generator/python.mjs';
-import { ROOT } from '../lib/installation.mjs';
-import { jsonSchema, successOf } from './document.mjs';
+import { jsonSchema, ROOT, successOf } from './document.mjs';
 import { exampleOf, uuid } from './examples.mjs';
 
 const CLIENTS = {
@@ -150,7 +149,7 @@ function python(value) {
 
 const orderOf = ({ id }) => ({ id, withdraw_address: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T' });
 
-/** Only then a caller has an id of its own for it. */
+/** Only then the caller has its own id for it. */
 const createsSomething = (document, operation) =>
   operation.method === 'POST' && successOf(document, operation).status === '201';
 

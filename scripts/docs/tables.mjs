@@ -12,6 +12,9 @@ export const cell = (text = '') =>
 export const fenced = (language, text, title = '') =>
   `\`\`\`${language}${title && ` [${title}]`}\n${text}\n\`\`\``;
 
+/** Of a link: a page, and a heading of it. */
+export const toPage = (name, anchor = '') => `${name}.md${anchor}`;
+
 /** The section of a schema, linked from a page in `reference/` (`up` is ''), or below it. */
 export function link(name, pages, up) {
   return `[${name}](${up}${pages.get(name)}.md#${name.toLowerCase()})`;

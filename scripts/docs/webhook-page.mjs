@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { jsonSchema, slug } from './document.mjs';
 import { exampleOf, uuid } from './examples.mjs';
-import { cell, fenced, fieldsTable, link, parametersTable } from './tables.mjs';
+import { cell, fenced, fieldsTable, link, parametersTable, toPage } from './tables.mjs';
 
 /** Of the example alone. */
 const SECRET = 'whsec_qgr8ayUBKRC/0piGox3xw/g2b0KJq7iLVqL8dFi0uQM=';
@@ -16,7 +16,7 @@ export function webhookPage(document, type, pages) {
   const field = Object.keys(example.data)[0];
   const markdown = [
     `# ${type}`,
-    `Sent to your endpoints: ${post.summary} [The guide](../../webhooks.md) says how to receive it; [\`disburse trigger ${type}\`](../../command-line.md#triggers) makes it happen in the sandbox.`,
+    `Sent to your endpoints: ${post.summary} [The guide](../../webhooks.md) says how to receive it; [\`disburse trigger ${type}\`](../../${toPage('command-line', '#triggers')}) makes it happen in the sandbox.`,
     '## Delivery',
     `\`data\` is ${link(data, pages, '../')}. With the secret \`${SECRET}\`, this is a genuine delivery:`,
     fenced('http', deliveryText(JSON.stringify(example))),

@@ -54,17 +54,15 @@ export async function build() {
   });
 }
 
-/** Builds the site of the documents unless it was built from these very files. It needs what {@link build} makes. */
+/** Builds the site of the documents, quietly, unless it was built from these very files. It needs what {@link build} writes. */
 export async function buildDocs() {
-  await step('Documents', async () => {
-    if (isCurrent(DOCS_STAMP, docsStamp())) return 'up to date';
-    return oneAtATime(async () => {
-      const stamp = docsStamp();
-      if (isCurrent(DOCS_STAMP, stamp)) return 'up to date';
-      await run(process.execPath, [join(ROOT, 'scripts', 'docs', 'build.mjs')]);
-      writeFileSync(DOCS_STAMP, stamp);
-      return 'built';
-    });
+  if (isCurrent(DOCS_STAMP, docsStamp())) return 'up to date';
+  return oneAtATime(async () => {
+    const stamp = docsStamp();
+    if (isCurrent(DOCS_STAMP, stamp)) return 'up to date';
+    await run(process.execPath, [join(ROOT, 'scripts', 'docs', 'build.mjs')]);
+    writeFileSync(DOCS_STAMP, stamp);
+    return 'built';
   });
 }
 
@@ -101,7 +99,7 @@ export function sourceStamp() {
   return stampOf(inputs, ['src', 'sandbox', 'widgets', 'packages/sdk/src', 'packages/python/generator']);
 }
 
-/** Changes with every file that the site is made from; what it takes of src is the document. */
+/** Changes with every file that the site is built from; of src it reads the document. */
 function docsStamp() {
   const inputs = [
     ...['package-lock.json', 'src/platform/openapi/signing-guide.ts'],
@@ -168,6 +166,9 @@ function run(command, args) {
     const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
     let said = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk));
+    const end = () => child.kill();
+    process.once('exit', end);
+    child.on('close', () => process.off('exit', end));
     child.on('error', (error) => reject(new Problem(`${command} could not be started: ${error.message}`)));
     child.on('close', (code) => {
       if (code === 0) resolve();

@@ -14,7 +14,7 @@ const texts: Texts = new Map(
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
     )
     .concat('README.md')
-    // The site is made of the same documents.
+    // The site has the same documents.
     .filter((file) => !/\.vitepress\/(dist|\.)/.test(file))
     .filter((file) => /\.(ts|mjs|py|md)$/.test(file) && file !== 'test/architecture/citations.spec.ts')
     .map((file) => [file, readFileSync(file, 'utf8')]),

@@ -33,7 +33,7 @@ export async function builtDocument(mode: Config['mode']): Promise<object> {
   throw new Error('dist/openapi is missing: npm run build makes it');
 }
 
-/** `/openapi.json`; the pages made from it are at `/docs`. */
+/** `/openapi.json`; the pages built from it are at `/docs`. */
 @Controller()
 class OpenApiController {
   private text: Promise<string> | null = null;

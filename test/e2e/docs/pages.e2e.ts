@@ -54,7 +54,7 @@ describeInBrowser('a page of the documentation', () => {
     const page = await open('');
     const found: string[] = [];
     const missing: string[] = [];
-    for (const { question, page: wanted } of QUESTIONS) {
+    for (const { question, page: expected } of QUESTIONS) {
       await page.keyboard.press('Control+k');
       await page.locator('.VPLocalSearchBox input').fill(question);
       await page.locator('.VPLocalSearchBox .results .result').first().waitFor();
@@ -63,7 +63,7 @@ describeInBrowser('a page of the documentation', () => {
       const links = await page
         .locator('.VPLocalSearchBox .result')
         .evaluateAll((all) => all.slice(0, 3).map((each) => (each as unknown as { href: string }).href));
-      const isFound = links.some((link) => `${link}#`.startsWith(`${app.url}/docs/${wanted}#`));
+      const isFound = links.some((link) => `${link}#`.startsWith(`${app.url}/docs/${expected}#`));
       (isFound ? found : missing).push(isFound ? question : `${question}: ${links.join(' ')}`);
       await page.keyboard.press('Escape');
     }

@@ -5,6 +5,7 @@ import { onTestApp } from '../../support/app.js';
 import { send } from '../../support/http/signed-client.js';
 
 const DIST = 'docs/.vitepress/dist';
+const CREATE_USER = 'reference/createUser';
 const HTML = { accept: 'text/html' };
 
 /** Paths of the built site by extension. */
@@ -43,12 +44,12 @@ describe('the documentation site', () => {
         'text/html; charset=utf-8',
       ]);
     }
-    const markdown = await get('/docs/reference/createUser.md');
+    const markdown = await get(`/docs/${CREATE_USER}.md`);
     expect(markdown.headers['content-type']).toBe('text/markdown; charset=utf-8');
     expect(markdown.text).toMatch(/^# Create a user\n/);
   });
 
-  it('runs the scripts of its own pages and no others', async () => {
+  it('runs the inline scripts of its pages and no others', async () => {
     const { headers, text } = await get('/docs/quickstart');
     const policy = headers['content-security-policy']!;
     expect(policy).toContain("default-src 'none'; script-src 'self' 'sha256-");
@@ -89,7 +90,17 @@ describe('the documentation site', () => {
     expect(linked.toSorted()).toEqual(built('.md').toSorted());
     expect(linked.length).toBeGreaterThan(150);
     expect(text).toContain('- [Quickstart](/docs/quickstart.md): In five minutes: a user, a payout');
-    expect(text).toContain('- [Create a user](/docs/reference/createUser.md): POST /merchants/v1/users');
+    expect(text).toContain(`- [Create a user](/docs/${CREATE_USER}.md): POST /merchants/v1/users`);
+  });
+});
+
+describe('the documentation site of production', () => {
+  const app = onTestApp({ MODE: 'production', PUBLIC_URL: 'https://api.example.com' });
+
+  it('lets no request be tried', async () => {
+    const { text } = await send(`${app.url}/docs/reference/createUser`);
+    expect(text).toContain('<html data-mode="production"');
+    expect(text).not.toContain('private key');
   });
 });
 

@@ -237,12 +237,6 @@ describe('outside the sandbox', () => {
     expect(text).not.toContain('/sandbox/');
   });
 
-  it('requests cannot be tried at /docs', async () => {
-    const html = await (await fetch(`${test.url}/docs/reference/createUser`)).text();
-    expect(html).toContain('<html data-mode="production"');
-    expect(html).not.toContain('private key');
-  });
-
   it('there are no exchange orders without a provider, and the service is ready and says so', async () => {
     const query = { pair_id: 'USDCSOL', withdraw_address: 'So11111111111111111111111111111111111111112' };
     expect((await test.exchange.open.order(query)).status).toBe(503);

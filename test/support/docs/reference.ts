@@ -28,7 +28,7 @@ export interface Operation {
 
 const SITE = 'docs/.vitepress/dist';
 
-/** The OpenAPI document that the reference pages are made from. */
+/** The OpenAPI document that the reference pages are built from. */
 export function readDocument(): Document {
   return JSON.parse(readFileSync('dist/openapi/sandbox.json', 'utf8')) as Document;
 }
