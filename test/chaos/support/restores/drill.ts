@@ -15,6 +15,7 @@ import { confirmedOf, missingFrom, repeatAll, type Confirmed } from './confirmed
 import { checkKeptHeads, checkProven } from './kept-heads.js';
 import { checkOutcomesDelivered, undelivered } from './outcomes.js';
 import { UserLoad } from './user-load.js';
+import { Witnesses } from './witnesses.js';
 
 /**
  * What is left of the destroyed machine, and how far the restore goes: nothing, to the end of the archive; its `pg_wal`, to
@@ -98,6 +99,7 @@ export class Drill {
       const destroyedAt = performance.now();
       await Promise.all([this.service.kill(), shared.environment.killPostgres()]);
       const confirmed = this.confirmed();
+      const reported = [...this.reports.acknowledged];
       const loads = Promise.all([this.reports.stop(), this.users.stop()]);
       const data = shared.environment.postgresData;
       if (kind === 'pg_wal') await store.saveLog(data);
@@ -115,9 +117,14 @@ export class Drill {
       );
 
       await loads;
+      const witnesses = new Witnesses(shared, this.service, this.receiver, verdict);
+      const lostIds = new Set([...gone].map(({ id }) => id));
+      const received = store.file('received.ndjson');
+      const unknown = await witnesses.check(reported, lostIds, this.reports.acknowledged, received);
       const responses = await repeatAll(this.service, confirmed, gone, verdict);
       await this.eraseAgain(erased);
       await this.checkAll(responses);
+      await witnesses.checkAllReported();
       const files = [HEADS, lostEvents > 0 ? LATER_HEADS : HEADS].map((name) => store.file(name));
       await checkProven(shared, files, restored, verdict);
       verdict.equal(await this.service.stop(), 'exit code 0', 'SIGTERM ends it');
@@ -127,7 +134,7 @@ export class Drill {
       return {
         lostMs,
         recoveryMs,
-        line: `${kind.padEnd(13)} ${lost}${age}; heads name ${lostEvents} lost events; ready after ${seconds(recoveryMs)}`,
+        line: `${kind.padEnd(13)} ${lost}${age}; heads name ${lostEvents} lost events, receivers ${unknown} webhooks; ready after ${seconds(recoveryMs)}`,
       };
     } finally {
       await Promise.all([this.reports?.abandon(), this.users?.abandon()]);

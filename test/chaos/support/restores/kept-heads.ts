@@ -5,6 +5,7 @@ import type { Verdict } from '../verdict.js';
 
 interface KeptHead {
   readonly size: number;
+  readonly position: string;
   readonly signed_at: string;
 }
 
@@ -15,10 +16,10 @@ export async function checkKeptHeads(
   verdict: Verdict,
 ): Promise<{ readonly restored: number; readonly lostEvents: number }> {
   const newest = headsIn(file).at(-1)!;
-  const { rows } = await shared.pool.query<{ events: number }>(
-    'select count(*)::int as events from event_store.events',
+  const { rows } = await shared.pool.query<{ events: number; last: string }>(
+    'select count(*)::int as events, max(position) as last from event_store.events',
   );
-  const { events } = rows[0]!;
+  const { events, last } = rows[0]!;
   const { printed, exitCode } = await verifyWith(shared, file);
   if (newest.size <= events) {
     verdict.equal(exitCode, null, `the kept heads and the restored log agree\n${printed}`);
@@ -26,7 +27,7 @@ export async function checkKeptHeads(
   }
   const changed = printed.split('\n').filter((line) => /^(CHANGED|BROKEN|DIFFERS|UNCHECKED)/.test(line));
   const expected = [
-    `CHANGED   events are missing at the end: there are ${events} of ${newest.size} that were signed at ${newest.signed_at}`,
+    `CHANGED   events are missing at the end: there are ${events} of ${newest.size} that were signed at ${newest.signed_at}; the log ends at position ${last}, not ${newest.position}`,
     `CHANGED   the tables of the ledger were changed: there are fewer leaves than the head over ${newest.size} events had`,
   ];
   verdict.equal(exitCode, 2, 'the audit finds that events are missing');
