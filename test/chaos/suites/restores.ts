@@ -20,6 +20,8 @@ export const restores: Suite = async (options) => {
     }
   }
   const recovery = results.map(({ recoveryMs }) => recoveryMs);
+  const lost = results.filter(({ kind }) => kind === 'archive').map(({ lostMs }) => lostMs);
+  say(`lost by the archive alone: the last ${seconds(Math.max(0, ...lost))} at most`);
   say(
     `ready after ${seconds(percentile(recovery, 0.5))} in the median, ${seconds(Math.max(...recovery))} at most`,
   );

@@ -25,6 +25,7 @@ export const DRILLS = ['archive', 'pg_wal', 'point_in_time'] as const;
 export type DrillKind = (typeof DRILLS)[number];
 
 export interface DrillResult {
+  readonly kind: DrillKind;
   /** Age, at the destruction, of the oldest confirmed request that is gone; 0 when none is. */
   readonly lostMs: number;
   /** From the destruction until the service is ready again. */
@@ -132,6 +133,7 @@ export class Drill {
       const lost = `${gone.size} of ${confirmed.length} confirmed requests gone`;
       const age = gone.size === 0 ? '' : `, the oldest ${seconds(lostMs)} old`;
       return {
+        kind,
         lostMs,
         recoveryMs,
         line: `${kind.padEnd(13)} ${lost}${age}; heads name ${lostEvents} lost events, receivers ${unknown} webhooks; ready after ${seconds(recoveryMs)}`,
