@@ -17,6 +17,8 @@ export interface PostgresOptions {
   readonly port?: number | null;
   /** False only in tests: no fsync. */
   readonly durable: boolean;
+  /** Of the server, over those that it has here: for an archive of its write-ahead log, or a recovery from one. */
+  readonly settings?: Readonly<Record<string, string>>;
   readonly user: ServerUser | null;
 }
 

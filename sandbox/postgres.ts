@@ -95,7 +95,7 @@ async function launch(options: PostgresOptions, data: string): Promise<Postmaste
   for (let attempt = 1; ; attempt += 1) {
     const before = existsSync(log) ? readFileSync(log, 'utf8').length : 0;
     const port = await freePort(options.port);
-    const settings = { ...SETTINGS, ...(options.durable ? {} : NOT_DURABLE) };
+    const settings = { ...SETTINGS, ...(options.durable ? {} : NOT_DURABLE), ...options.settings };
     const daemon = startDaemon({
       command: join(options.home, 'bin', 'postgres'),
       args: [

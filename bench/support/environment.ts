@@ -30,11 +30,12 @@ export class BenchEnvironment {
 
   private constructor(
     readonly dir: string,
-    private readonly options: PostgresOptions,
+    private options: PostgresOptions,
     private postgres: RunningPostgres,
   ) {}
 
-  static async start(): Promise<BenchEnvironment> {
+  /** `settings` of PostgreSQL, over the usual ones. */
+  static async start(settings: Readonly<Record<string, string>> = {}): Promise<BenchEnvironment> {
     // Inside the folder of a test run, whose end kills the processes in there, also after a test that timed out.
     const dir = mkdtempSync(join(process.env['DISBURSE_TEST_RUN'] ?? tmpdir(), 'disburse-bench-'));
     // PostgreSQL may run as another user, who has to pass through.
@@ -45,6 +46,7 @@ export class BenchEnvironment {
       password: 'bench',
       durable: true,
       user: serverUser(),
+      settings,
     };
     return new BenchEnvironment(dir, options, await startPostgres(options));
   }
@@ -62,6 +64,26 @@ export class BenchEnvironment {
     this.postgres = await startPostgres({ ...this.options, port });
     // The URLs that processes have are of the former port.
     if (this.postgres.port !== port) throw new Error(`another program uses port ${port} of PostgreSQL`);
+  }
+
+  /** Folder with the data of the PostgreSQL server. */
+  get postgresData(): string {
+    return join(this.options.dir, 'data');
+  }
+
+  /** `kill -9` of the PostgreSQL server, and the end of all its backends. */
+  async killPostgres(): Promise<void> {
+    const { pid, port } = this.postgres;
+    process.kill(pid, 'SIGKILL');
+    if (!(await until(() => isFree(port), 30_000))) throw new Error('backends outlive the killed server');
+  }
+
+  /** Continues with a server whose folder is `dir`, on another port, in place of the killed one. */
+  async replacePostgres(dir: string, settings: Readonly<Record<string, string>>): Promise<void> {
+    for (const pool of this.pools.values()) await pool.end();
+    this.pools.clear();
+    this.options = { ...this.options, dir, settings };
+    this.postgres = await startPostgres(this.options);
   }
 
   /** URL of the database of that name, created when missing. */

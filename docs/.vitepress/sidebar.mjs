@@ -28,6 +28,7 @@ export const GUIDES = [
     text: 'Operate',
     items: [
       { text: 'Operations', link: '/operations' },
+      { text: 'Backup and restore', link: '/backup' },
       { text: 'Admin API', link: '/admin-api' },
       { text: 'Configuration', link: '/configuration' },
       { text: 'Limits', link: '/limits' },

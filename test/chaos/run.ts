@@ -15,6 +15,7 @@ import { orderRaces } from './suites/order-races.js';
 import { orders } from './suites/orders.js';
 import { ordinaryLife } from './suites/ordinary-life.js';
 import { reorganisations } from './suites/reorganisations.js';
+import { restores } from './suites/restores.js';
 import { sigterm } from './suites/sigterm.js';
 import { skewedClock } from './suites/skewed-clock.js';
 import { ATTACKS, slowReaders } from './suites/slow-readers.js';
@@ -52,6 +53,7 @@ const SUITES = {
   reorganisations: { suite: reorganisations, count: 1000, of: 'reorganisations' },
   standstill: { suite: standstill, count: 40, of: 'processes that are stopped' },
   'two-versions': { suite: twoVersions, count: 5, of: 'rounds' },
+  restores: { suite: restores, count: 6, of: 'drills' },
   'ordinary-life': { suite: ordinaryLife, count: 1000, of: 'runs' },
   tamperings: { suite: tamperings, count: 10_000, of: 'tamperings' },
   'slow-readers': { suite: slowReaders, count: 1, of: 'rounds over all attacks' },
@@ -87,6 +89,8 @@ const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
   reorganisations: 'books and chain agree after reorganisations (contract.md 10.2, 23.2)',
   standstill: 'a process that is stopped delays no other (contract.md 7.2)',
   'two-versions': 'during a deploy old and new processes lose nothing (contract.md 7.3)',
+  restores:
+    'backup and archive bring the service back; what is lost is known, and what clients repeat is there again (backup.md)',
   'ordinary-life': 'an audit of everything that a merchant may do is in order (auditing.md)',
   tamperings:
     'any change in the database is detected and located, and no forged event has an effect (auditing.md)',

@@ -19,15 +19,31 @@ export class Shared {
   private constructor(
     readonly environment: BenchEnvironment,
     readonly masterKey: string,
-    readonly databaseUrl: string,
-    readonly pool: pg.Pool,
+    private url: string,
+    private connections: pg.Pool,
   ) {}
 
-  static async start(): Promise<Shared> {
-    const environment = await BenchEnvironment.start();
+  /** `settings` of PostgreSQL, over the usual ones. */
+  static async start(settings: Env = {}): Promise<Shared> {
+    const environment = await BenchEnvironment.start(settings);
     const masterKey = randomBytes(32).toString('hex');
     const url = await environment.database(DATABASE);
     return new Shared(environment, masterKey, url, await environment.pool(DATABASE));
+  }
+
+  get databaseUrl(): string {
+    return this.url;
+  }
+
+  get pool(): pg.Pool {
+    return this.connections;
+  }
+
+  /** Continues with the PostgreSQL server whose folder is `dir`, in place of the one that was killed. */
+  async replacePostgres(dir: string, settings: Env): Promise<void> {
+    await this.environment.replacePostgres(dir, settings);
+    this.url = await this.environment.database(DATABASE);
+    this.connections = await this.environment.pool(DATABASE);
   }
 
   chain(): Promise<{ readonly rpcUrl: string; readonly usdcAddress: string }> {

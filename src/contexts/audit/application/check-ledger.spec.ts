@@ -90,7 +90,11 @@ describe('a log compared with the leaves of its ledger', () => {
         { kind: 'deleted', position: '4' },
       ],
     ],
-    ['deleted at the end', events.slice(0, 7), [{ kind: 'truncated', events: 7, size: 9, signed_at: null }]],
+    [
+      'deleted at the end',
+      events.slice(0, 7),
+      [{ kind: 'truncated', events: 7, size: 9, signed_at: null, ends_at: '7', ended_at: '9' }],
+    ],
   ])('names an event that was %s', async (_what, log, findings) => {
     expect((await compared(log, events)).findings).toEqual(findings);
     expect((await compared(log, events, { page: 1 })).findings).toEqual(findings);
@@ -154,7 +158,7 @@ describe('a log compared with the leaves of its ledger', () => {
       heads: [headOf(events, key)],
     });
     expect(findings).toEqual([
-      { kind: 'truncated', events: 5, size: 9, signed_at: AT },
+      { kind: 'truncated', events: 5, size: 9, signed_at: AT, ends_at: '5', ended_at: '9' },
       { kind: 'ledger', what: 'there are fewer leaves than the head over 9 events had' },
     ]);
   });

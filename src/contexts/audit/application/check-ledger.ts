@@ -63,7 +63,9 @@ export class LedgerCheck {
   private readonly nextHeads: Ahead<SignedHead>;
   private readonly differences = new ListedFindings<Difference>(MAX_DIFFERENCES);
   private readonly findings = new ListedFindings<LedgerFinding>(MAX_FINDINGS);
+  /** Of the last leaf, and of the last event. */
   private lastPosition: string | null = null;
+  private lastEvent: string | null = null;
 
   private heads = 0;
   /** Of the last stored head. */
@@ -98,6 +100,7 @@ export class LedgerCheck {
         this.findings.add({ kind: 'forged', position, stream, revision, id });
       }
       this.log.append(hash);
+      this.lastEvent = event.position;
       await this.compareHeads(this.log.size);
     }
   }
@@ -111,7 +114,7 @@ export class LedgerCheck {
     const { state, trust, forgedRows = [] } = this.ledger;
     const proven = this.lastGood;
     for (const finding of findingsOf(this.differences.listed, proven?.size ?? 0)) this.findings.add(finding);
-    if (isCut) this.findings.add({ kind: 'truncated', events: log.size, size: leaves.size, signed_at: null });
+    if (isCut) this.findings.add(this.truncated(leaves.size, null, this.lastPosition!));
     this.noteHeads();
     for (const what of forgedRows) this.findings.add({ kind: 'ledger', what });
     if (state !== null) this.noteState(state);
@@ -200,9 +203,13 @@ export class LedgerCheck {
       this.findings.add({ kind: 'rewritten', size, since: lastGood?.size ?? 0, signed_at });
     }
     if (largest !== null && largest.size > log.size) {
-      const { size, signed_at } = largest;
-      this.findings.add({ kind: 'truncated', events: log.size, size, signed_at });
+      const { size, signed_at, position } = largest;
+      this.findings.add(this.truncated(size, signed_at, position));
     }
+  }
+
+  private truncated(size: number, signed_at: string | null, ended_at: string): LedgerFinding {
+    return { kind: 'truncated', events: this.log.size, size, signed_at, ends_at: this.lastEvent, ended_at };
   }
 
   /** Leaves that differ from the log are noted one by one: those that the log agrees with have the roots of the heads. */

@@ -48,6 +48,9 @@ export type LedgerFinding =
       readonly events: number;
       readonly size: number;
       readonly signed_at: string | null;
+      /** Of the last event that is there, null without one; and of the last one that was. */
+      readonly ends_at: string | null;
+      readonly ended_at: string;
     }
   /** The first `size` events are not those that were signed; the first `since` are. */
   | { readonly kind: 'rewritten'; readonly size: number; readonly since: number; readonly signed_at: string }
@@ -102,8 +105,11 @@ export function describeFinding(finding: LedgerFinding): string {
       return `the event at position ${finding.position} (${finding.id}, ${finding.stream}) was inserted: none was recorded there`;
     case 'deleted':
       return `the event at position ${finding.position} is missing`;
-    case 'truncated':
-      return `events are missing at the end: there are ${finding.events} of ${finding.size}${finding.signed_at === null ? '' : ` that were signed at ${finding.signed_at}`}`;
+    case 'truncated': {
+      const { events, size, signed_at, ends_at, ended_at } = finding;
+      const signed = signed_at === null ? '' : ` that were signed at ${signed_at}`;
+      return `events are missing at the end: there are ${events} of ${size}${signed}; the log ends at position ${ends_at ?? 'none'}, not ${ended_at}`;
+    }
     case 'rewritten':
       return `the first ${finding.size} events are not those that were signed at ${finding.signed_at}; the first ${finding.since} are`;
     case 'ledger':

@@ -21,14 +21,14 @@ describe('a finding of the ledger', () => {
     ],
     [{ kind: 'deleted', position: '7' }, true, 'the event at position 7 is missing'],
     [
-      { kind: 'truncated', events: 5, size: 9, signed_at: null },
+      { kind: 'truncated', events: 0, size: 9, signed_at: null, ends_at: null, ended_at: '12' },
       true,
-      'events are missing at the end: there are 5 of 9',
+      'events are missing at the end: there are 0 of 9; the log ends at position none, not 12',
     ],
     [
-      { kind: 'truncated', events: 5, size: 9, signed_at: 'then' },
+      { kind: 'truncated', events: 5, size: 9, signed_at: 'then', ends_at: '7', ended_at: '12' },
       true,
-      'events are missing at the end: there are 5 of 9 that were signed at then',
+      'events are missing at the end: there are 5 of 9 that were signed at then; the log ends at position 7, not 12',
     ],
     [
       { kind: 'rewritten', size: 9, since: 4, signed_at: 'then' },

@@ -1,15 +1,13 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../../kernel/clock.js';
-import { chainRules } from '../../../platform/chain/chain-rules.js';
-import type { Config } from '../../../platform/config/config.js';
-import { about, ConfigError, urls, urlsIn } from '../../../platform/config/settings.js';
+import { ConfigError } from '../../../platform/config/settings.js';
 import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { ChainNode } from '../adapters/chain-node.js';
 import { ChainUnavailable } from '../application/ports.js';
 import { Recheck, type Noted } from '../application/recheck.js';
-import { PAYOUT_SETTINGS } from '../settings.js';
 import { Receipts } from '../store/receipts.js';
+import { nodeOptions } from './node-options.js';
 
 /** Exit codes: a payout is undone, or its receipt was altered; nothing is wrong, and not everything was checked. */
 const EXIT_WRONG = 2;
@@ -53,21 +51,6 @@ export function recheckProgram(program: Command, cli: CliContext): void {
         await node.close();
       }
     });
-}
-
-function nodeOptions(config: Config, rpc: string | undefined): ConstructorParameters<typeof ChainNode>[0] {
-  const given = rpc ?? config.chainRpcUrl;
-  if (given === null)
-    throw new ConfigError(`Give --rpc or set CHAIN_RPC_URL. ${about(PAYOUT_SETTINGS.chainRpcUrl)}`);
-  try {
-    urls('http', 'https')(given);
-  } catch (error) {
-    throw new ConfigError(`--rpc ${(error as Error).message}`, { cause: error });
-  }
-  const { chainId, usdcAddress } = config;
-  const { finality, maxHeadAgeSeconds } = chainRules(config);
-  const token = usdcAddress ?? '';
-  return { url: urlsIn(given)[0]!, chainId, token, finality, maxHeadAgeSeconds };
 }
 
 /** Why the node could not be relied on any more; null when everything was checked. */

@@ -14,6 +14,7 @@ import {
 import { describeDelivery } from '../application/delivery-descriptions.js';
 import { DeliveriesView } from '../views/deliveries.js';
 import { StuckDeliveries, STUCK_DAYS, type DeliveryFacts } from '../views/stuck-deliveries.js';
+import { unknownProgram } from './unknown.js';
 
 /** `npm run delivery -- ...`: webhook deliveries that are stuck, and how they continue. */
 export function deliveryProgram(program: Command, cli: CliContext): void {
@@ -34,6 +35,8 @@ export function deliveryProgram(program: Command, cli: CliContext): void {
     .command('show <delivery-id>')
     .description('show what became of a delivery, each attempt, and what to do next')
     .action(cliAction(cli, (context, id) => show(context, parseId(id, 'Delivery'))));
+
+  unknownProgram(program, cli);
 
   writes(
     program

@@ -1,0 +1,28 @@
+import { Shared } from '../support/shared.js';
+import { BackupStore } from '../support/restores/backup-store.js';
+import { Drill, DRILLS, type DrillResult } from '../support/restores/drill.js';
+import { percentile, seconds, type Suite } from '../support/suite.js';
+
+/** Backup under load, destruction and restore, `count` times, each from nothing to nothing (docs/backup.md). */
+export const restores: Suite = async (options) => {
+  const { count, say } = options;
+  const results: DrillResult[] = [];
+  for (let n = 1; n <= count; n += 1) {
+    const store = BackupStore.create();
+    const shared = await Shared.start(store.settings);
+    try {
+      const result = await new Drill(DRILLS[(n - 1) % DRILLS.length]!, shared, store, options).run();
+      results.push(result);
+      say(`${String(n).padStart(3)}  ${result.line}`);
+    } finally {
+      await shared.close();
+      store.remove();
+    }
+  }
+  const recovery = results.map(({ recoveryMs }) => recoveryMs);
+  const lost = results.filter(({ kind }) => kind === 'archive').map(({ lostMs }) => lostMs);
+  say(`lost by the archive alone: the last ${seconds(Math.max(0, ...lost))} at most`);
+  say(
+    `ready after ${seconds(percentile(recovery, 0.5))} in the median, ${seconds(Math.max(...recovery))} at most`,
+  );
+};

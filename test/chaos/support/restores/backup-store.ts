@@ -1,0 +1,108 @@
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chown, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type pg from 'pg';
+import { serverUser } from '../../../../sandbox/server-user.js';
+import { copyFolder } from './copy-folder.js';
+import type { Verdict } from '../verdict.js';
+import { takeBaseBackup } from './base-backup.js';
+
+/** Also without a full segment a part of the log is archived after this long. */
+const ARCHIVE_TIMEOUT = '2s';
+
+/** What outlives the destroyed machine: base backup, archive of the write-ahead log, heads of the ledger. */
+export class BackupStore {
+  private readonly archive: string;
+  private readonly base: string;
+  private readonly savedLog: string;
+
+  private constructor(private readonly dir: string) {
+    [this.archive, this.base, this.savedLog] = [join(dir, 'archive'), join(dir, 'base'), join(dir, 'pg_wal')];
+  }
+
+  static create(): BackupStore {
+    const store = new BackupStore(
+      mkdtempSync(join(process.env['DISBURSE_TEST_RUN'] ?? tmpdir(), 'disburse-backup-')),
+    );
+    chmodSync(store.dir, 0o711);
+    mkdirSync(store.archive);
+    const user = serverUser();
+    // The server itself writes to it.
+    if (user !== null) chownSync(store.archive, user.uid, user.gid);
+    return store;
+  }
+
+  /** Settings of a server that archives here; docs/backup.md has the same. */
+  get settings(): Readonly<Record<string, string>> {
+    const { archive } = this;
+    return {
+      wal_level: 'replica',
+      archive_mode: 'on',
+      archive_timeout: ARCHIVE_TIMEOUT,
+      // After a crash the server archives a segment again that is there already: equal bytes are no failure.
+      archive_command: [
+        `if test -f '${archive}/%f'; then cmp -s '%p' '${archive}/%f'; else`,
+        `dd if='%p' of='${archive}/.%f' bs=1M conv=fsync status=none`,
+        `&& mv '${archive}/.%f' '${archive}/%f' && sync '${archive}'; fi`,
+      ].join(' '),
+    };
+  }
+
+  /** A file that is kept here. */
+  file(name: string): string {
+    return join(this.dir, name);
+  }
+
+  /** A base backup of the running server at `url`, whose data are in `data`. */
+  async takeBase(url: string, data: string): Promise<void> {
+    await takeBaseBackup(url, data, this.base);
+  }
+
+  /** Saves the write-ahead log of the destroyed server. */
+  async saveLog(data: string): Promise<void> {
+    await copyFolder(join(data, 'pg_wal'), this.savedLog);
+  }
+
+  /**
+   * Makes `dir` the folder of a server that recovers from the base backup and the archive: up to `target`, or else to the
+   * end of the log. The settings that it starts with.
+   */
+  async restoreTo(
+    dir: string,
+    target: { readonly time: Date } | 'end of the archive' | 'end of the saved log',
+  ): Promise<Readonly<Record<string, string>>> {
+    const data = join(dir, 'data');
+    mkdirSync(dir);
+    await copyFolder(this.base, data);
+    const { uid, gid } = await stat(data);
+    const signal = join(data, 'recovery.signal');
+    await writeFile(signal, '');
+    // The server removes it after the recovery.
+    await chown(signal, uid, gid);
+    if (target === 'end of the saved log') await copyFolder(this.savedLog, join(data, 'pg_wal'));
+    return {
+      ...this.settings,
+      restore_command: `cp '${this.archive}/%f' '%p'`,
+      recovery_target_action: 'promote',
+      // No process connects before the recovery has ended.
+      hot_standby: 'off',
+      ...(typeof target === 'object' && {
+        recovery_target_time: target.time.toISOString().replace('Z', '+00'),
+      }),
+    };
+  }
+
+  remove(): void {
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}
+
+/** The restored server archives its log like the one before. */
+export async function checkArchives(pool: pg.Pool, verdict: Verdict): Promise<void> {
+  const { rows } = await pool.query<{ archived: number; failed: number }>(
+    'select archived_count::int as archived, failed_count::int as failed from pg_stat_archiver',
+  );
+  verdict.expect(rows[0]!.archived > 0, 'the restored server archives its log');
+  verdict.equal(rows[0]!.failed, 0, 'segments whose archiving failed');
+}

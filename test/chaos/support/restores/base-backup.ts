@@ -1,0 +1,33 @@
+import { chown, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+import { copyFolder } from './copy-folder.js';
+
+/** The folder is in the copy, and what is in it is not: a server that starts creates it again (PostgreSQL, 25.3.5.4). */
+const EMPTY =
+  /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)[/].|pgsql_tmp/;
+/** Of the process that runs. */
+const LEFT_OUT = /^postmaster[.](pid|opts)$/;
+
+/**
+ * A base backup of the running server at `url`, with the low-level functions, because the embedded PostgreSQL comes without
+ * `pg_basebackup`. It is complete, with the part of the log that it needs in the archive, when this resolves.
+ */
+export async function takeBaseBackup(url: string, data: string, to: string): Promise<void> {
+  // Both functions have to be called in one session.
+  const session = new pg.Client({ connectionString: url });
+  await session.connect();
+  try {
+    await session.query(`select pg_backup_start('drill', fast => true)`);
+    await copyFolder(data, to, (path) => !EMPTY.test(path) && !LEFT_OUT.test(path));
+    const { rows } = await session.query<{ labelfile: string }>(
+      'select labelfile from pg_backup_stop(wait_for_archive => true)',
+    );
+    const label = join(to, 'backup_label');
+    await writeFile(label, rows[0]!.labelfile, { mode: 0o600 });
+    const { uid, gid } = await stat(data);
+    await chown(label, uid, gid);
+  } finally {
+    await session.end();
+  }
+}

@@ -1,0 +1,69 @@
+import type pg from 'pg';
+import type { Credentials } from '../../../../bench/support/sign.js';
+import { Line } from '../line.js';
+import { keyed, REPORT } from '../payouts.js';
+import type { Acknowledged } from '../report-load.js';
+import type { Verdict } from '../verdict.js';
+
+/** A request that got its 201, as its client keeps it. Times are on the clock of `performance.now()`. */
+export interface Confirmed {
+  readonly key: string;
+  readonly path: string;
+  readonly request: string;
+  /** The body of the 201, byte for byte. */
+  readonly response: string;
+  /** Of what the request created. */
+  readonly id: string;
+  readonly beganAt: number;
+  readonly confirmedAt: number;
+}
+
+export function confirmedOf({ payoutId, tookMs, ...report }: Acknowledged): Confirmed {
+  return { ...report, path: REPORT.path, id: payoutId, confirmedAt: report.beganAt + tookMs };
+}
+
+/** Of these, the requests whose users and payouts are not in the log. */
+export async function missingFrom(
+  pool: pg.Pool,
+  confirmed: readonly Confirmed[],
+): Promise<readonly Confirmed[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `select substring(stream from '-(.*)') as id from event_store.events
+     where revision = 0 and stream ~ '^(payout|user)-'`,
+  );
+  const known = new Set(rows.map(({ id }) => id));
+  return confirmed.filter(({ id }) => !known.has(id));
+}
+
+/**
+ * The client sends each request again under its key. One that survived is replayed byte for byte, one that is gone is
+ * executed again: the same id and the same facts, created now. The responses by key.
+ */
+export async function repeatAll(
+  target: { readonly merchant: Credentials; readonly port: number },
+  confirmed: readonly Confirmed[],
+  gone: ReadonlySet<Confirmed>,
+  verdict: Verdict,
+): Promise<ReadonlyMap<string, string>> {
+  const responses = new Map<string, string>();
+  const line = new Line(target.port, verdict);
+  for (const each of confirmed) {
+    const { status, headers, body } = await line.send(
+      keyed(target.merchant, each.path, each.request, each.key),
+    );
+    responses.set(each.key, body);
+    const isReplayed = headers['idempotent-replayed'] === 'true';
+    const isRight = gone.has(each)
+      ? !isReplayed && withoutTime(body) === withoutTime(each.response)
+      : isReplayed && body === each.response;
+    const what = gone.has(each) ? 'that is gone creates the same again' : 'that survived is replayed';
+    verdict.expect(status === 201 && isRight, `a confirmed request ${what}`, { each, status, body });
+  }
+  line.close();
+  return responses;
+}
+
+/** The response but for when it was created. */
+function withoutTime(response: string): string {
+  return response.replace(/"created_at":"[^"]*"/, '');
+}

@@ -1,0 +1,277 @@
+import { rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runProgram } from '../../../../bench/support/program.js';
+import { call } from '../../../../bench/support/sign.js';
+import { checkAcknowledged, checkReplays } from '../acknowledged.js';
+import { areCovered, checkBooks, haveReached, headOf } from '../books.js';
+import { activePayee, CREATE_USER, type Payee } from '../payouts.js';
+import { ReportLoad } from '../report-load.js';
+import type { ServiceProcess } from '../service-process.js';
+import { Shared } from '../shared.js';
+import { between, seconds, type SuiteOptions } from '../suite.js';
+import { Receivers } from '../webhooks/receivers.js';
+import { checkArchives, type BackupStore } from './backup-store.js';
+import { confirmedOf, missingFrom, repeatAll, type Confirmed } from './confirmed.js';
+import { checkKeptHeads, checkProven } from './kept-heads.js';
+import { checkOutcomesDelivered, undelivered } from './outcomes.js';
+import { UserLoad } from './user-load.js';
+import { Witnesses } from './witnesses.js';
+
+/**
+ * What is left of the destroyed machine, and how far the restore goes: nothing, to the end of the archive; its `pg_wal`, to
+ * the end of that; nothing, to an earlier time.
+ */
+export const DRILLS = ['archive', 'pg_wal', 'point_in_time'] as const;
+export type DrillKind = (typeof DRILLS)[number];
+
+export interface DrillResult {
+  readonly kind: DrillKind;
+  /** Age, at the destruction, of the oldest confirmed request that is gone; 0 when none is. */
+  readonly lostMs: number;
+  /** From the destruction until the service is ready again. */
+  readonly recoveryMs: number;
+  readonly line: string;
+}
+
+/** Where `AUDIT_HEADS_FILE` is, before and after events were lost. */
+const HEADS = 'heads.ndjson';
+const LATER_HEADS = 'heads-after-restore.ndjson';
+
+const CLIENTS = 8;
+const CLIENT_PAUSE_MS = 120;
+const PAYEES = 4;
+const WINDOW_SECONDS = 20;
+const SETTLE_MS = 180_000;
+/** A restore to the end of the archive loses less than this. */
+const MAX_LOST_MS = 5000;
+const MAX_RECOVERY_MS = 60_000;
+/** Times have milliseconds, and a commit is a little earlier than its response. */
+const CLOCK_MARGIN_MS = 20;
+/** A restore to an earlier time needs a later commit in the archive: without one PostgreSQL does not start. */
+const ARCHIVED_AFTER_MS = 4500;
+
+/** As if the minute had passed after which what killed processes had claimed is due again. */
+const EXPIRE_LEASES = `update work.items set due_at = now() where lease is not null and due_at > now()`;
+
+/** What a restore to an earlier time is to bring back. */
+interface RecoveryTarget {
+  readonly at: number;
+  readonly time: Date;
+}
+
+/** One backup under load, destruction and restore, with all that is checked after it. Starts and stops all of it. */
+export class Drill {
+  private receiver!: Receivers;
+  private reports!: ReportLoad;
+  private users!: UserLoad;
+  private service!: ServiceProcess;
+  private payees: readonly Payee[] = [];
+  /** Who is erased after the backup, and after the time that is restored. */
+  private person = '';
+  private readonly env: Readonly<Record<string, string>>;
+
+  constructor(
+    private readonly kind: DrillKind,
+    private readonly shared: Shared,
+    private readonly store: BackupStore,
+    private readonly options: SuiteOptions,
+  ) {
+    this.env = {
+      PAYOUT_VERIFICATION_WINDOW_SECONDS: String(options.sizes?.window ?? WINDOW_SECONDS),
+      PAYOUT_CHECK_INTERVAL_MS: '200',
+      WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.5,1,1,2,2,5,5,5,5',
+      AUDIT_HEAD_SECONDS: '1',
+    };
+  }
+
+  async run(): Promise<DrillResult> {
+    const { shared, store, kind, options } = this;
+    const { verdict } = options;
+    try {
+      await this.open();
+      await sleep(between(300, 1500));
+      await store.takeBase(shared.databaseUrl, shared.environment.postgresData);
+      await sleep(between(500, 3000));
+      const target = { at: performance.now(), time: new Date() };
+      await sleep(CLOCK_MARGIN_MS);
+      const erased = await this.erase();
+      await sleep(between(ARCHIVED_AFTER_MS, ARCHIVED_AFTER_MS + 2500));
+
+      const destroyedAt = performance.now();
+      await Promise.all([this.service.kill(), shared.environment.killPostgres()]);
+      const confirmed = this.confirmed();
+      const reported = [...this.reports.acknowledged];
+      const loads = Promise.all([this.reports.stop(), this.users.stop()]);
+      const data = shared.environment.postgresData;
+      if (kind === 'pg_wal') await store.saveLog(data);
+      await this.restore(target);
+
+      const gone = new Set(await missingFrom(shared.pool, confirmed));
+      this.checkLoss(confirmed, gone, destroyedAt, target);
+      const { lostEvents, restored } = await checkKeptHeads(shared, store.file(HEADS), verdict);
+      await this.startAgain(lostEvents > 0);
+      const recoveryMs = performance.now() - destroyedAt;
+      verdict.expect(
+        recoveryMs < MAX_RECOVERY_MS,
+        'the service is ready within a minute',
+        seconds(recoveryMs),
+      );
+
+      await loads;
+      const witnesses = new Witnesses(shared, this.service, this.receiver, verdict);
+      const lostIds = new Set([...gone].map(({ id }) => id));
+      const received = store.file('received.ndjson');
+      const unknown = await witnesses.check(reported, lostIds, this.reports.acknowledged, received);
+      const responses = await repeatAll(this.service, confirmed, gone, verdict);
+      await this.eraseAgain(erased);
+      await this.checkAll(responses);
+      await witnesses.checkAllReported();
+      const files = [HEADS, lostEvents > 0 ? LATER_HEADS : HEADS].map((name) => store.file(name));
+      await checkProven(shared, files, restored, verdict);
+      verdict.equal(await this.service.stop(), 'exit code 0', 'SIGTERM ends it');
+      const lostMs = Math.max(0, ...[...gone].map(({ confirmedAt }) => destroyedAt - confirmedAt));
+      const lost = `${gone.size} of ${confirmed.length} confirmed requests gone`;
+      const age = gone.size === 0 ? '' : `, the oldest ${seconds(lostMs)} old`;
+      return {
+        kind,
+        lostMs,
+        recoveryMs,
+        line: `${kind.padEnd(13)} ${lost}${age}; heads name ${lostEvents} lost events, receivers ${unknown} webhooks; ready after ${seconds(recoveryMs)}`,
+      };
+    } finally {
+      await Promise.all([this.reports?.abandon(), this.users?.abandon()]);
+      await this.receiver?.stop();
+    }
+  }
+
+  /** A service with its merchants, people and a receiver, under load. */
+  private async open(): Promise<void> {
+    const { shared, env, store } = this;
+    const { verdict } = this.options;
+    this.service = await shared.service('service', { ...env, AUDIT_HEADS_FILE: store.file(HEADS) });
+    const { merchant, baseUrl, port } = this.service;
+    this.payees = await Promise.all(Array.from({ length: PAYEES }, () => activePayee(baseUrl, merchant)));
+    this.person = (await activePayee(baseUrl, merchant)).id;
+    await this.operate('user', 'deactivate', this.person);
+    this.receiver = await Receivers.register(baseUrl, merchant);
+    const target = { port, merchant, payees: this.payees, treasury: await shared.treasury() };
+    this.reports = new ReportLoad(target, verdict, CLIENT_PAUSE_MS);
+    this.reports.start(CLIENTS);
+    this.users = new UserLoad(merchant, port, verdict);
+    this.users.start(1);
+  }
+
+  /** Of all clients, in the order in which they may be repeated: a user before the payouts to it. */
+  private confirmed(): readonly Confirmed[] {
+    return [...this.users.confirmed, ...this.reports.acknowledged.map(confirmedOf)];
+  }
+
+  /** The ids of persons erased so far, as they are to be kept outside of the backups (docs/data-protection.md). */
+  private async erase(): Promise<readonly string[]> {
+    await this.operate('user', 'erase', this.person, '--yes');
+    const { rows } = await this.shared.pool.query<{ id: string }>(
+      `select data::json->>'user_id' as id from event_store.events where type = 'user.erased.v1'`,
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  private async restore(target: RecoveryTarget): Promise<void> {
+    const { kind, shared, store } = this;
+    const dir = shared.environment.folder('restored');
+    const upTo =
+      kind === 'point_in_time'
+        ? { time: target.time }
+        : kind === 'pg_wal'
+          ? 'end of the saved log'
+          : 'end of the archive';
+    rmSync(shared.environment.postgresData, { recursive: true });
+    await shared.replacePostgres(dir, await store.restoreTo(dir, upTo));
+  }
+
+  private checkLoss(
+    confirmed: readonly Confirmed[],
+    gone: ReadonlySet<Confirmed>,
+    destroyedAt: number,
+    target: RecoveryTarget,
+  ): void {
+    const { verdict } = this.options;
+    const lost = [...gone];
+    switch (this.kind) {
+      case 'pg_wal':
+        return verdict.none(lost, 'a confirmed request is gone although the log of the server was saved');
+      case 'archive':
+        return verdict.none(
+          lost.filter(({ confirmedAt }) => destroyedAt - confirmedAt > MAX_LOST_MS),
+          `a request that was confirmed ${seconds(MAX_LOST_MS)} before the destruction is gone`,
+        );
+      case 'point_in_time':
+        verdict.none(
+          lost.filter(({ confirmedAt }) => confirmedAt < target.at - CLOCK_MARGIN_MS),
+          'a request that was confirmed before the restored time is gone',
+        );
+        return verdict.none(
+          confirmed.filter((each) => each.beganAt > target.at + CLOCK_MARGIN_MS && !gone.has(each)),
+          'a request that began after the restored time is there',
+        );
+    }
+  }
+
+  /** On the same port. Heads that follow a lost one go to another file: no head follows what is gone. */
+  private async startAgain(isCut: boolean): Promise<void> {
+    const { shared, env, store } = this;
+    await shared.pool.query(EXPIRE_LEASES);
+    const file = store.file(isCut ? LATER_HEADS : HEADS);
+    const again = { ...env, AUDIT_HEADS_FILE: file, PORT: String(this.service.port) };
+    this.service = await shared.process('service', again).start();
+  }
+
+  /** Persons who were erased after the restored time are there again: the runbook erases them again. */
+  private async eraseAgain(erased: readonly string[]): Promise<void> {
+    const { kind, service } = this;
+    const { verdict } = this.options;
+    const path = `${CREATE_USER.path}/${this.person}`;
+    const isThere = (): Promise<boolean> =>
+      call(service.baseUrl, service.merchant, 'GET', path, 200).then(
+        () => true,
+        () => false,
+      );
+    verdict.expect(erased.includes(this.person), 'the id of the erased person was kept');
+    if (kind === 'point_in_time') verdict.expect(await isThere(), 'the restore brings an erased person back');
+    if (await isThere()) for (const id of erased) await this.operate('user', 'erase', id, '--yes');
+    await call(service.baseUrl, service.merchant, 'GET', path, 404);
+    const isForgotten = async (): Promise<boolean> => {
+      const { rows } = await this.shared.pool.query<{ left: number }>(
+        'select count(*)::int as left from platform.personal_keys where subject = $1 and wrapped_key is not null',
+        [this.person],
+      );
+      return rows[0]!.left === 0;
+    };
+    await verdict.eventually('the key of the erased person is dropped', isForgotten, SETTLE_MS);
+  }
+
+  private async checkAll(responses: ReadonlyMap<string, string>): Promise<void> {
+    const { shared, receiver, service } = this;
+    const { verdict } = this.options;
+    const { pool } = shared;
+    const acknowledged = this.reports.acknowledged.map((each) => ({
+      ...each,
+      response: responses.get(each.key) ?? each.response,
+    }));
+    const settled = async (): Promise<boolean> =>
+      (await haveReached(pool, await headOf(pool))) && (await undelivered(pool, receiver)) === 0;
+    await verdict.eventually('every payout has its outcome, listed and delivered', settled, SETTLE_MS);
+    await checkAcknowledged(pool, acknowledged, verdict);
+    await checkReplays(service, acknowledged, verdict);
+    await checkOutcomesDelivered(pool, receiver, acknowledged, verdict);
+    await checkBooks(shared, verdict);
+    await verdict.eventually('the ledger is signed to its end', () => areCovered(pool), SETTLE_MS);
+    await checkArchives(pool, verdict);
+  }
+
+  /** The program as an operator runs it. */
+  private async operate(...args: string[]): Promise<void> {
+    const { databaseUrl, masterKey, environment } = this.shared;
+    const env = { DATABASE_URL: databaseUrl, MASTER_KEY: masterKey, OPERATIONS_APPROVALS: 'off' };
+    await runProgram(environment, [...args, '--reason', 'drill'], env);
+  }
+}
