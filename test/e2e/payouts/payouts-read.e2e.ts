@@ -123,42 +123,6 @@ describe('reading payouts', () => {
       expect(ids(await list(`?page_cursor=${first.next_cursor}`, owner))).toEqual(rest);
     });
 
-    it('200: totals=true adds count and amount by status of all that match, on every page', async () => {
-      interface Totals {
-        readonly totals: Readonly<Record<string, { readonly count: number; readonly amount: string }>>;
-      }
-      const payer = await app.newMerchant();
-      const [one, two] = [await createPayee(payer), await createPayee(payer)];
-      const paid = await reported(payer, one.id, {
-        amount: '12.5',
-        transaction_hash: (await app.chain.transfer(one.wallet, '12.5')).hash,
-      });
-      const unpaid = [
-        await reported(payer, one.id, { amount: '0.000001' }),
-        await reported(payer, two.id, { amount: '9999.999999' }),
-        await reported(payer, two.id, { amount: '10000' }),
-      ];
-      for (const { id } of [paid, ...unpaid]) await settledPayout(payer, id);
-      const none = { count: 0, amount: '0' };
-      const totalsOf = async (query: string): Promise<Totals['totals']> =>
-        ((await list(`?totals=true${query}`, payer)) as Page & Totals).totals;
-      const all = {
-        pending: none,
-        received: { count: 1, amount: '12.5' },
-        expired: { count: 3, amount: '20000' },
-      };
-      expect(await totalsOf('')).toEqual(all);
-      const first = await list('?totals=true&page_size=2', payer);
-      expect(await totalsOf(`&page_size=2&page_cursor=${first.next_cursor}`)).toEqual(all);
-      const ofOne = { ...all, expired: { count: 1, amount: '0.000001' } };
-      expect(await totalsOf(`&user_id=${one.id}`)).toEqual(ofOne);
-      expect(await totalsOf(`&user_id=${one.id}&status=received`)).toEqual({ ...ofOne, expired: none });
-      expect(await totalsOf(`&transaction_hash=${paid.transaction_hash}`)).toEqual({ ...all, expired: none });
-      expect(await totalsOf('&created_from=2999-01-01')).toEqual({ ...all, received: none, expired: none });
-      expect(await list('', payer)).not.toHaveProperty('totals');
-      problem(await payer.get(`${PAYOUTS}?totals=yes`), 400, /totals/);
-    });
-
     it('200: by user, status and days', async () => {
       const all = await list('', owner);
       const of = (user: string): string[] =>

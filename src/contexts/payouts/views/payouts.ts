@@ -47,7 +47,7 @@ export class PayoutsView {
     return `{"payouts":[${bodies}],"next_cursor":${cursor}${added}}`;
   }
 
-  /** Reads all payouts that match, whatever page they are on: a total costs as much as the list is long. */
+  /** Reads all payouts that match, on every page: a total costs as much as the list is long. */
   async totals(merchantId: string, filter: PayoutFilter): Promise<Totals> {
     const { conditions, params } = matching(merchantId, { ...filter, after: undefined });
     const statuses = filter.status === undefined ? Object.keys(STATUS) : [filter.status];
