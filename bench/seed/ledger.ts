@@ -31,10 +31,15 @@ export interface Ledger {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** How many payouts, and how many of the first user. */
+interface LedgerContext extends Pick<RowContext, 'environment' | 'progress'> {
+  readonly options: Pick<RowContext['options'], 'payouts' | 'user-payouts'>;
+}
+
 const created = new WeakMap<BenchEnvironment, Promise<Ledger>>();
 
 /** The ledger of a run, created for the first row that needs it. */
-export function ledger(context: RowContext): Promise<Ledger> {
+export function ledger(context: LedgerContext): Promise<Ledger> {
   const known = created.get(context.environment) ?? create(context);
   created.set(context.environment, known);
   return known;
@@ -50,7 +55,7 @@ export async function rebuildPayouts(
   return JSON.parse(printed) as { events: number; seconds: number };
 }
 
-async function create({ environment, options, progress }: RowContext): Promise<Ledger> {
+async function create({ environment, options, progress }: LedgerContext): Promise<Ledger> {
   progress('ledger: users');
   const service = await startService(environment, { name: LEDGER });
   const client = new SignedClient(service.baseUrl, service.merchant);

@@ -1,11 +1,15 @@
 import { Shared } from '../support/shared.js';
 import { BackupStore } from '../support/restores/backup-store.js';
+import { restoreLarge } from '../support/restores/large-restore.js';
 import { Drill, DRILLS, type DrillResult } from '../support/restores/drill.js';
-import { percentile, seconds, type Suite } from '../support/suite.js';
+import { percentile, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 
-/** Backup under load, destruction and restore, `count` times, each from nothing to nothing (docs/backup.md). */
+/**
+ * Backup under load, destruction and restore, `count` times, each from nothing to nothing (docs/backup.md). With
+ * `--payouts N` one restore more, of a database with so many payouts.
+ */
 export const restores: Suite = async (options) => {
-  const { count, say } = options;
+  const { count, say, sizes = {} } = options;
   const results: DrillResult[] = [];
   for (let n = 1; n <= count; n += 1) {
     const store = BackupStore.create();
@@ -25,4 +29,14 @@ export const restores: Suite = async (options) => {
   say(
     `ready after ${seconds(percentile(recovery, 0.5))} in the median, ${seconds(Math.max(...recovery))} at most`,
   );
+  if (sizes.payouts !== undefined) await large(sizes.payouts, options);
 };
+
+async function large(payouts: number, options: SuiteOptions): Promise<void> {
+  const store = BackupStore.create();
+  try {
+    await restoreLarge(payouts, store, options);
+  } finally {
+    store.remove();
+  }
+}
