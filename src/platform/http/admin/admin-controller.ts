@@ -66,7 +66,8 @@ function revisionIn({ headers }: FastifyRequest): number {
   if (header === undefined)
     throw new DomainError('precondition_required', 'If-Match is required: send the ETag of what was read');
   const match = ETAG.exec(header);
-  if (match === null) throw new DomainError('precondition_failed', 'If-Match is not an ETag of this resource');
+  if (match === null)
+    throw new DomainError('precondition_failed', 'If-Match is not an ETag of this resource');
   return Number(match[1]);
 }
 
