@@ -52,7 +52,7 @@ describe('npm run payout -- unreported', () => {
       ...['unreported', '--rpc', node.url, ...args],
     );
 
-  it('lists transfers to users that no payout names with any amount', async () => {
+  it('lists transfers to users that no payout names, also where its amount differs', async () => {
     await onlyUnreported();
     expect(await run('--from-block', '0')).toEqual([
       expect.objectContaining({ transaction_hash: unreported, amount: '3.5', user_id: user.id }),

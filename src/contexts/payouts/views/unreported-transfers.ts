@@ -21,7 +21,7 @@ export class UnreportedTransfers {
     return new Map(rows.map(({ user_id, address }) => [address.toLowerCase(), user_id]));
   }
 
-  /** Of these, those whose transaction no payout to the user names with any amount and outcome. */
+  /** Of these, those whose transaction no payout to the user names, with any amount and outcome. */
   async without<Transfer extends NamedTransfer>(
     transfers: readonly Transfer[],
   ): Promise<readonly Transfer[]> {

@@ -48,7 +48,9 @@ const MAX_RECOVERY_MS = 60_000;
 /** Times have milliseconds, and a commit is a little earlier than its response. */
 const CLOCK_MARGIN_MS = 20;
 /** A restore to an earlier time needs a later commit in the archive: without one PostgreSQL does not start. */
-const ARCHIVED_AFTER_MS = 4500;
+const ARCHIVED_AFTER_MS = 5500;
+/** In so many of the restores to the end of the archive there are only a few requests before the destruction. */
+const QUIET_SHARE = 0.5;
 
 /** As if the minute had passed after which what killed processes had claimed is due again. */
 const EXPIRE_LEASES = `update work.items set due_at = now() where lease is not null and due_at > now()`;
@@ -95,6 +97,8 @@ export class Drill {
       const target = { at: performance.now(), time: new Date() };
       await sleep(CLOCK_MARGIN_MS);
       const erased = await this.erase();
+      // Under load segments fill up; without it what is lost is bounded by `archive_timeout` alone.
+      if (kind === 'archive' && Math.random() < QUIET_SHARE) await this.reports.stop();
       await sleep(between(ARCHIVED_AFTER_MS, ARCHIVED_AFTER_MS + 2500));
 
       const destroyedAt = performance.now();
