@@ -50,7 +50,7 @@ import { PayerGuard, PaySessions } from './http/pay/payer-guard.js';
 import { TestPayments } from './http/pay/test-payments.js';
 import { ProviderBudget } from './http/provider-budget.js';
 import { IconsController, TokensController } from './http/tokens.controller.js';
-import { Exchange1795000000900 } from './migrations/1795000000900-exchange.js';
+import { Exchange1795000000901 } from './migrations/1795000000901-exchange.js';
 import { ORDER_PUBLISHES } from './published.js';
 import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
 import { SideShiftShifts } from './store/sideshift-shifts.js';
@@ -200,5 +200,5 @@ export const exchange = defineContext({
   publishes: ORDER_PUBLISHES,
   settings: EXCHANGE_SETTINGS,
   checkSettings: checkExchangeSettings,
-  migrations: [Exchange1795000000900],
+  migrations: [Exchange1795000000901],
 });

@@ -8,6 +8,7 @@ import {
   type PublishedEventType,
   type PublishedOrderEvent,
 } from './domain/order-events.js';
+import { hasEnded } from './domain/order.js';
 import { AMOUNT } from './http/order-dto.js';
 
 const CAUSES = ['cancelled', 'failed', 'above_maximum', 'late_deposit', 'small_deposits'] as const;
@@ -66,18 +67,18 @@ function contentOf(data: PublishedOrderEvent['data'], more: object): WebhookCont
   return { occurredAt: at, fields: { order_id, api_key, status, amount_refundable, ...more } };
 }
 
-/** Sent after an event that leaves something to refund; `addsMoney` is false where that was refundable before. */
+/** Sent after an event that leaves something to refund, unless `isSent` is false: it may repeat the same total. */
 function refundable<Event extends PublishedOrderEvent>(
   cause: Cause,
-  addsMoney: (data: Event['data']) => boolean = () => true,
+  isSent: (data: Event['data']) => boolean = () => true,
 ): Publication {
   return publication<Event>(
     {
       type: 'order.refundable',
-      when: `Money of an order is refundable that was not before. ${ONLY_LISTED}`,
+      when: `Money of an order has to be refunded. May repeat the same \`amount_refundable\`. ${ONLY_LISTED}`,
       data: OrderRefundableData,
     },
-    (data) => (isZero(data.amount_refundable) || !addsMoney(data) ? null : contentOf(data, { cause })),
+    (data) => (isZero(data.amount_refundable) || !isSent(data) ? null : contentOf(data, { cause })),
   );
 }
 
@@ -104,7 +105,10 @@ export const ORDER_PUBLISHES: Readonly<Record<PublishedEventType, readonly Publi
     }),
   ],
   'order.late_deposit_recorded.v1': [refundable('late_deposit')],
-  'order.dust_recorded.v1': [refundable('small_deposits')],
+  // Of an open order they may still be exchanged together with a deposit.
+  'order.dust_recorded.v1': [
+    refundable<EventOf<'order.dust_recorded.v1'>>('small_deposits', (data) => hasEnded(data)),
+  ],
   'order.refund_recorded.v1': [
     publication<EventOf<'order.refund_recorded.v1'>>(refunded, (data) => {
       const { amount, transaction_hash: refund_transaction_hash } = data;

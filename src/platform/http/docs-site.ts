@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Config } from '../config/config.js';
 import { assetOf, FOREVER } from './pages/assets.js';
 
 /** Where `npm run docs` builds the site, relative to the built file and to its source. */
@@ -37,8 +36,6 @@ export class DocsSite {
   private names: ReadonlySet<string> = new Set();
   private openedInode: number | null = null;
 
-  constructor(private readonly mode: Config['mode']) {}
-
   /** False while the site is not built. */
   isBuilt(): boolean {
     return this.open() !== null;
@@ -47,9 +44,11 @@ export class DocsSite {
   /** The file of a path below `/docs/`: itself, the page of that name, or the index of that folder. */
   find(path: string): SiteFile | null {
     const folder = this.open();
-    const name = [path, `${path}.html`, `${path}index.html`].find((each) => this.names.has(each));
+    const name = [path, `${path}.html`, `${path}index.html`, `${path}/index.html`].find((each) =>
+      this.names.has(each),
+    );
     if (folder === null || name === undefined) return null;
-    const file = this.files.get(name) ?? openFile(folder, name, this.mode);
+    const file = this.files.get(name) ?? openFile(folder, name);
     this.files.set(name, file);
     return file;
   }
@@ -71,11 +70,9 @@ export class DocsSite {
   }
 }
 
-/** Pages know the mode from their document: requests can be tried in the sandbox alone. */
-function openFile(folder: string, name: string, mode: Config['mode']) {
+function openFile(folder: string, name: string) {
   const plain = readFileSync(join(folder, name));
   const cacheControl = name.startsWith('assets/') ? FOREVER : 'no-cache';
   if (!name.endsWith('.html')) return { asset: assetOf(name, plain), cacheControl };
-  const html = plain.toString().replace('<html ', `<html data-mode="${mode}" `);
-  return { asset: assetOf(name, Buffer.from(html)), cacheControl, policy: policyOf(html) };
+  return { asset: assetOf(name, plain), cacheControl, policy: policyOf(plain.toString()) };
 }

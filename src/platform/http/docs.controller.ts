@@ -19,22 +19,22 @@ The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</p>
 </html>
 `;
 
-/** The documentation site (docs/adr/0183). */
+/** The documentation site (docs/adr/0183). It has the runbooks of operators and the calls of the sandbox: no part of production. */
 @Controller('docs')
 export class DocsController {
-  private readonly site: DocsSite;
+  private readonly site = new DocsSite();
 
-  constructor(@Inject(CONFIG) { mode }: Pick<Config, 'mode'>) {
-    this.site = new DocsSite(mode);
-  }
+  constructor(@Inject(CONFIG) private readonly config: Pick<Config, 'mode'>) {}
 
   @Get()
   index(@Res() reply: FastifyReply): void {
+    this.requireSandbox();
     reply.redirect('/docs/', 302);
   }
 
   @Get('*')
   file(@Param('*') path: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    this.requireSandbox();
     const found = this.site.find(path);
     if (found !== null) {
       sendAsset(request, reply, found.asset, found.cacheControl, found.policy);
@@ -43,6 +43,10 @@ export class DocsController {
       reply.status(503).headers({ 'retry-after': '5', 'content-security-policy': policy });
       reply.type('text/html; charset=utf-8').send(NOT_BUILT);
     } else this.sendNotFound(request, reply);
+  }
+
+  private requireSandbox(): void {
+    if (this.config.mode !== 'sandbox') throw DomainError.notFound('Page');
   }
 
   /** A page for people; a problem document for programs. */

@@ -94,14 +94,15 @@ describe('the documentation site', () => {
   });
 });
 
-describe('the documentation site of production', () => {
+describe('in production the documentation site', () => {
   const app = onTestApp({ MODE: 'production', PUBLIC_URL: 'https://api.example.com' });
 
-  it('lets no request be tried', async () => {
-    const { text } = await send(`${app.url}/docs/reference/createUser`);
-    expect(text).toContain('<html data-mode="production"');
-    expect(text).not.toContain('private key');
-  });
+  it.each(['/docs', '/docs/', '/docs/quickstart', `/docs/${CREATE_USER}.md`, '/docs/llms.txt'])(
+    'is not there: %s',
+    async (path) => {
+      expect((await fetch(`${app.url}${path}`, { redirect: 'manual' })).status).toBe(404);
+    },
+  );
 });
 
 describe('pages', () => {

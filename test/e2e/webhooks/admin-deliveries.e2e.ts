@@ -281,7 +281,7 @@ describe('webhooks in the admin API', () => {
     expect(printed.trimEnd().split('\n')).toEqual([
       `${lost}  payout.received  payout ${payout}`,
       bare,
-      '2 of 3 webhooks are of no delivery that the service has',
+      '2 of 3 webhooks are unknown to the service',
     ]);
     expect(exitCode).toBeNull();
     const rows = (await invoke('delivery', env, '--json', 'unknown', file)).printed.trimEnd().split('\n');
@@ -291,7 +291,7 @@ describe('webhooks in the admin API', () => {
       { read: 3, unknown: 2 },
     ]);
     writeFileSync(file, '{"id":"none"}');
-    await expect(invoke('delivery', env, 'unknown', file)).rejects.toThrow(', line 1, is no webhook');
+    await expect(invoke('delivery', env, 'unknown', file)).rejects.toThrow(', line 1, is not a webhook');
     await expect(invoke('delivery', env, 'unknown', `${file}.gone`)).rejects.toThrow('cannot be read');
   });
 });

@@ -151,7 +151,7 @@ export const stateAfter = (...events: readonly UnpublishedEvent[]): ExistingOrde
   fold(order, historyOf(...events)) as ExistingOrder;
 export const recordAfter = (...events: readonly UnpublishedEvent[]) => orderRecord(stateAfter(...events));
 
-/** The spec of an order. What is expected is completed as {@link historyOf} does: published-state.spec.ts has it in full. */
+/** The spec of an order. What is expected is completed as {@link historyOf} does: published.spec.ts has it in full. */
 export const given = (...before: readonly UnpublishedEvent[]) => ({
   when(decide: (state: OrderState) => readonly OrderEvent[]) {
     const decided = givenOf(order)(...historyOf(...before)).when(decide);

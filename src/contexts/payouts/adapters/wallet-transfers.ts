@@ -60,7 +60,11 @@ export class WalletTransfers {
     const transfers = 'result' in response ? readTransferLogs(response.result) : undefined;
     if (transfers !== undefined) {
       const { token } = this.options;
-      yield transfers.filter((each) => each.token === token.toLowerCase() && wallets.includes(each.to));
+      // A transfer of nothing can be no payout.
+      yield transfers.filter(
+        ({ token: of, to, amountMinor }) =>
+          of === token.toLowerCase() && wallets.includes(to) && amountMinor > 0n,
+      );
       return;
     }
     const why = 'refused' in response ? response.refused.message : 'no list of logs';

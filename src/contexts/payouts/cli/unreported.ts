@@ -30,7 +30,12 @@ export function unreportedProgram(program: Command, cli: CliContext): void {
       const chain = new WalletTransfers(nodeOptions(cli.config(), rpc), systemClock);
       try {
         await connected(cli, async (database) => {
-          const to = toBlock === undefined ? await chain.finalBlock() : blockOf('--to-block', toBlock);
+          // The head also says whether this is the chain, and whether the node is up to date.
+          const final = await chain.finalBlock();
+          const to = toBlock === undefined ? final : blockOf('--to-block', toBlock);
+          if (to > final)
+            throw new ConfigError(`--to-block must be final: the newest final block is ${final}.`);
+          if (from > to) throw new ConfigError(`--from-block must be no later than block ${to}.`);
           const view = new UnreportedTransfers(database);
           const users = await view.wallets();
           let found = 0;

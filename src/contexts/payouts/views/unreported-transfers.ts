@@ -9,6 +9,7 @@ interface Wallet {
 interface NamedTransfer {
   readonly hash: string;
   readonly userId: string;
+  readonly amountMinor: bigint;
 }
 
 /** Which transfers to the wallets of users does no payout name? */
@@ -21,18 +22,26 @@ export class UnreportedTransfers {
     return new Map(rows.map(({ user_id, address }) => [address.toLowerCase(), user_id]));
   }
 
-  /** Of these, those whose transaction no payout to the user names, with any amount and outcome. */
+  /** Of these, those that no payout to the user names, of any amount and outcome. */
   async without<Transfer extends NamedTransfer>(
     transfers: readonly Transfer[],
   ): Promise<readonly Transfer[]> {
-    const rows = await this.database.query<{ hash: string; user_id: string }>(
-      `select transaction_hash as hash, user_id from payouts.payouts
+    const rows = await this.database.query<{ hash: string; user_id: string; amount: string }>(
+      `select transaction_hash as hash, user_id, amount_minor as amount from payouts.payouts
        where hashtextextended(transaction_hash, 0) = any(
          select hashtextextended(hash, 0) from unnest($1::text[]) hash
        ) and transaction_hash = any($1::text[])`,
       [[...new Set(transfers.map(({ hash }) => hash))]],
     );
-    const named = new Set(rows.map((row) => `${row.hash} ${row.user_id}`));
-    return transfers.filter(({ hash, userId }) => !named.has(`${hash} ${userId}`));
+    const left = rows.map(({ hash, user_id, amount }) => ({ hash, user_id, amount: BigInt(amount) }));
+    const isNamed = ({ hash, userId, amountMinor }: NamedTransfer, anyAmount: boolean): boolean => {
+      const place = left.findIndex(
+        (row) => row.hash === hash && row.user_id === userId && (anyAmount || row.amount === amountMinor),
+      );
+      if (place !== -1) left.splice(place, 1);
+      return place !== -1;
+    };
+    // A transaction may pay a user twice: each payout names one of its transfers, that of its amount where there is one.
+    return transfers.filter((each) => !isNamed(each, false)).filter((each) => !isNamed(each, true));
   }
 }

@@ -44,7 +44,7 @@ export function unknownProgram(program: Command, cli: CliContext): void {
         cli.print(
           asJson
             ? JSON.stringify({ read, unknown: found })
-            : `${found} of ${read} webhooks are of no delivery that the service has`,
+            : `${found} of ${read} webhooks are unknown to the service`,
         );
       });
     });
@@ -61,7 +61,7 @@ async function* pagesOf(path: string): AsyncGenerator<readonly Received[]> {
       number += 1;
       if (line.trim() === '') continue;
       const received = receivedOf(line.trim());
-      if (received === null) throw new ConfigError(`${path}, line ${number}, is no webhook.`);
+      if (received === null) throw new ConfigError(`${path}, line ${number}, is not a webhook.`);
       if (page.push(received) < PAGE) continue;
       yield page;
       page = [];

@@ -79,6 +79,7 @@ export function sendAsset(
     'content-type': asset.type,
     'cache-control': cacheControl,
     'content-security-policy': policy,
+    'x-content-type-options': 'nosniff',
     vary: 'accept-encoding',
     ...(zips && { 'content-encoding': 'gzip' }),
   });

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The read model of orders, and what providers keep of them. */
-export class Exchange1795000000900 implements MigrationInterface {
+export class Exchange1795000000901 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create schema exchange;
