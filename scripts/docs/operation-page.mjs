@@ -66,7 +66,7 @@ function bodyParts(document, schema, pages) {
   const name = schema.$ref && nameOf(schema.$ref);
   return [
     ...(name ? [`${link(name, pages, '')}, as JSON.`] : []),
-    fieldsTable(document, resolve(document, schema), pages, ''),
+    fieldsTable(resolve(document, schema), pages, { isRequest: true }),
     fenced('json', JSON.stringify(exampleOf(document, schema, { isRequest: true }), null, 2)),
   ];
 }

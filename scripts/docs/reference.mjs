@@ -120,7 +120,7 @@ function objectSection(document, name, pages) {
   return [
     `## ${name}`,
     ...(schema.description ? [schema.description] : []),
-    fieldsTable(document, schema, pages, ''),
+    fieldsTable(schema, pages),
     fenced('json', JSON.stringify(example, null, 2)),
   ].join('\n\n');
 }

@@ -12,6 +12,8 @@ export const cell = (text = '') =>
 export const fenced = (language, text, title = '') =>
   `\`\`\`${language}${title && ` [${title}]`}\n${text}\n\`\`\``;
 
+const REQUIRED = '**Required.**';
+
 /** Of a link: a page, and a heading of it. */
 export const toPage = (name, anchor = '') => `${name}.md${anchor}`;
 
@@ -20,30 +22,34 @@ export function link(name, pages, up) {
   return `[${name}](${up}${pages.get(name)}.md#${name.toLowerCase()})`;
 }
 
-/** The properties of an object; empty without any. */
-export function fieldsTable(document, { properties = {}, required = [] }, pages, up) {
+/** The properties of an object: of a request the required ones are marked, elsewhere those that may be absent. */
+export function fieldsTable({ properties = {}, required = [] }, pages, { up = '', isRequest = false } = {}) {
+  const presence = (name) =>
+    isRequest ? required.includes(name) && REQUIRED : !required.includes(name) && 'May be absent.';
   const rows = Object.entries(properties).map(
     ([name, schema]) =>
-      `| \`${name}\` | ${typeOf(schema, pages, up)} | ${cell(aboutOf(schema, required.includes(name)))} |`,
+      `| \`${name}\` | ${typeOf(schema, pages, up)} | ${cell(aboutOf(schema, presence(name)))} |`,
   );
-  return rows.length === 0 ? 'No fields.' : ['| Field | Type | |', '|---|---|---|', ...rows].join('\n');
+  return rows.length === 0
+    ? 'No fields.'
+    : ['| Field | Type | Description |', '|---|---|---|', ...rows].join('\n');
 }
 
 /** Parameters in a path, a query or headers. */
 export function parametersTable(parameters, pages, up) {
   const rows = parameters.map(
     ({ name, in: place, required, schema, description }) =>
-      `| \`${name}\` | ${place} | ${typeOf(schema, pages, up)} | ${cell(aboutOf({ ...schema, description }, required))} |`,
+      `| \`${name}\` | ${place} | ${typeOf(schema, pages, up)} | ${cell(aboutOf({ ...schema, description }, required && REQUIRED))} |`,
   );
-  return ['| Name | In | Type | |', '|---|---|---|---|', ...rows].join('\n');
+  return ['| Name | In | Type | Description |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-function aboutOf({ description, default: standard, enum: values }, isRequired) {
+function aboutOf({ description, default: standard, enum: values }, presence) {
   return [
-    isRequired ? '**Required.**' : '',
-    description ?? '',
-    values ? `One of ${values.map((each) => `\`${each}\``).join(', ')}.` : '',
-    standard === undefined ? '' : `Default: \`${standard}\`.`,
+    presence,
+    description,
+    values && `One of ${values.map((each) => `\`${each}\``).join(', ')}.`,
+    standard !== undefined && `Default: \`${standard}\`.`,
   ]
     .filter(Boolean)
     .join(' ');

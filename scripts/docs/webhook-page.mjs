@@ -22,7 +22,7 @@ export function webhookPage(document, type, pages) {
     fenced('http', deliveryText(JSON.stringify(example))),
     parametersTable(post.parameters, pages, '../'),
     '## Body',
-    fieldsTable(document, schema, pages, '../'),
+    fieldsTable(schema, pages, { up: '../' }),
     fenced('json', JSON.stringify(example, null, 2)),
     '## Verify',
     `::: code-group\n\n${fenced('ts', typescript(type, field), 'TypeScript')}\n\n${fenced('python', python(type, field), 'Python')}\n\n:::`,
