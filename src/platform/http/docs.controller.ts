@@ -1,7 +1,6 @@
-import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/domain-error.js';
-import { CONFIG, type Config } from '../config/config.js';
 import { DocsSite } from './docs-site.js';
 import { sendAsset } from './pages/assets.js';
 import { acceptsHtml } from './pages/document.js';
@@ -22,11 +21,7 @@ The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</p>
 /** The documentation site (docs/adr/0183). */
 @Controller('docs')
 export class DocsController {
-  private readonly site: DocsSite;
-
-  constructor(@Inject(CONFIG) { mode }: Pick<Config, 'mode'>) {
-    this.site = new DocsSite(mode);
-  }
+  constructor(private readonly site: DocsSite) {}
 
   @Get()
   index(@Res() reply: FastifyReply): void {
