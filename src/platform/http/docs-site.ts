@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { assetOf, FOREVER } from './pages/assets.js';
 
 /** Where `npm run docs` builds the site, relative to the built file and to its source. */
-const PLACES = ['../../../../docs/.vitepress/dist', '../../../docs/.vitepress/dist'];
+const PLACES = ['../../../../docs/.vitepress/dist', '../../../docs/.vitepress/dist'].map((place) =>
+  fileURLToPath(new URL(place, import.meta.url)),
+);
 
 /** No folder, and nothing hidden. */
 const FILE = /[^/.]\.[a-z0-9]+$/;
@@ -36,6 +38,8 @@ export class DocsSite {
   private names: ReadonlySet<string> = new Set();
   private openedInode: number | null = null;
 
+  constructor(private readonly places: readonly string[] = PLACES) {}
+
   /** False while the site is not built. */
   isBuilt(): boolean {
     return this.open() !== null;
@@ -54,8 +58,7 @@ export class DocsSite {
   }
 
   private open(): string | null {
-    for (const place of PLACES) {
-      const folder = fileURLToPath(new URL(place, import.meta.url));
+    for (const folder of this.places) {
       const inode = statSync(folder, { throwIfNoEntry: false })?.ino;
       if (inode === undefined) continue;
       if (inode !== this.openedInode) {

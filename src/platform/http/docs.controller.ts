@@ -22,9 +22,10 @@ The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</p>
 /** The documentation site (docs/adr/0183). It has the runbooks of operators and the calls of the sandbox: no part of production. */
 @Controller('docs')
 export class DocsController {
-  private readonly site = new DocsSite();
-
-  constructor(@Inject(CONFIG) private readonly config: Pick<Config, 'mode'>) {}
+  constructor(
+    private readonly site: DocsSite,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
+  ) {}
 
   @Get()
   index(@Res() reply: FastifyReply): void {

@@ -5,6 +5,7 @@ import { Database } from '../postgres/database.js';
 import { KeyedHash } from '../sealing/keyed-hash.js';
 import { Log } from '../telemetry/logger.js';
 import { Admission, Authentications } from './authentication.js';
+import { DocsSite } from './docs-site.js';
 import { DocsController } from './docs.controller.js';
 import { EdgeAdapter } from './fastify-adapter.js';
 import { HealthController } from './health.controller.js';
@@ -27,6 +28,7 @@ import { RequestLog } from './request-log.js';
     { provide: APP_FILTER, useClass: ProblemFilter },
     Authentications,
     MetricsServer,
+    { provide: DocsSite, useFactory: () => new DocsSite() },
     {
       provide: Admission,
       inject: [Database, CONFIG, KeyedHash],

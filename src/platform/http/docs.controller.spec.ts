@@ -1,0 +1,46 @@
+import 'reflect-metadata';
+import { createHash } from 'node:crypto';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { fastify } from 'fastify';
+import { specFolder } from '../../../test/support/run-folder.js';
+import { DocsSite } from './docs-site.js';
+import { DocsController } from './docs.controller.js';
+
+const SCRIPT = 'document.documentElement.id = "x"';
+const HASH = createHash('sha256').update(SCRIPT).digest('base64');
+
+describe('the documentation at /docs', () => {
+  it('is a page that says so until it is built, and what was built last from then on', async () => {
+    const folder = join(specFolder('docs-site'), 'dist');
+    const controller = new DocsController(new DocsSite([folder]), { mode: 'sandbox' });
+    const app = fastify();
+    app.get('/docs/*', (request, reply) => {
+      controller.file((request.params as { '*': string })['*'], request, reply);
+    });
+    const get = (path: string) => app.inject(path);
+    const build = (heading: string): void => {
+      mkdirSync(`${folder}.next/assets`, { recursive: true });
+      const scripts = `<script>${SCRIPT}</script><script type="module" src="/docs/assets/a.js"></script>`;
+      writeFileSync(`${folder}.next/page.html`, `<html lang="en">${scripts}<h1>${heading}</h1></html>`);
+      writeFileSync(`${folder}.next/assets/a.js`, heading);
+      rmSync(folder, { recursive: true, force: true });
+      renameSync(`${folder}.next`, folder);
+    };
+
+    const missing = await get('/docs/page');
+    expect([missing.statusCode, missing.headers['retry-after']]).toEqual([503, '5']);
+    expect(missing.body).toContain('not built yet');
+
+    build('First');
+    const page = await get('/docs/page');
+    expect([page.statusCode, page.body]).toEqual([200, expect.stringContaining('First')]);
+    expect(page.headers['content-security-policy']).toContain(`script-src 'self' 'sha256-${HASH}';`);
+
+    build('Second');
+    expect((await get('/docs/page')).body).toContain('Second');
+    expect((await get('/docs/assets/a.js')).body).toBe('Second');
+    await app.close();
+  });
+});
