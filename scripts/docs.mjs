@@ -7,7 +7,7 @@ try {
   requireNode();
   await install();
   await build();
-  await step('Documents', buildDocs);
+  await step('Documents', () => buildDocs());
 } catch (error) {
   complain(error);
 }

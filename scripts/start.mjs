@@ -18,6 +18,8 @@ import {
 } from './lib/terminal.mjs';
 
 const began = performance.now();
+/** Ends the build of the documents. */
+const documents = new AbortController();
 
 try {
   requireNode();
@@ -33,8 +35,12 @@ try {
   const service = await startService(signalled);
   await welcome(service.sandbox, service.loginUrl);
   // Meanwhile /docs says that it is being built.
-  buildDocs().catch(() => printLine(`  ${dim('The documents could not be built: npm run docs says why')}\n`));
+  buildDocs(documents.signal).catch(() => {
+    if (!documents.signal.aborted)
+      printLine(`  ${dim('The documents could not be built: npm run docs says why')}\n`);
+  });
   const signal = await Promise.race([signalled, service.exited.then(() => null)]);
+  documents.abort();
   if (signal === null) await mourn(service);
   else await step('Stopping', async () => stopService(service).then(() => 'drained and stopped'));
 } catch (error) {

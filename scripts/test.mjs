@@ -24,7 +24,8 @@ try {
   await build();
   const args = process.argv.slice(2);
   // Half a minute that other suites do not need.
-  if (args.length === 0 || args.some((each) => each.includes('docs'))) await step('Documents', buildDocs);
+  if (args.length === 0 || args.some((each) => each.includes('docs')))
+    await step('Documents', () => buildDocs());
   process.exitCode = await test(args);
 } catch (error) {
   complain(error);

@@ -55,12 +55,12 @@ export async function build() {
 }
 
 /** Builds the site of the documents, quietly, unless it was built from these very files. It needs what {@link build} writes. */
-export async function buildDocs() {
+export async function buildDocs(signal) {
   if (isCurrent(DOCS_STAMP, docsStamp())) return 'up to date';
   return oneAtATime(async () => {
     const stamp = docsStamp();
     if (isCurrent(DOCS_STAMP, stamp)) return 'up to date';
-    await run(process.execPath, [join(ROOT, 'scripts', 'docs', 'build.mjs')]);
+    await run(process.execPath, [join(ROOT, 'scripts', 'docs', 'build.mjs')], signal);
     writeFileSync(DOCS_STAMP, stamp);
     return 'built';
   });
@@ -160,15 +160,12 @@ function unlock() {
   rmSync(LOCK, { force: true });
 }
 
-/** Runs a program quietly; its output is displayed when it fails. */
-function run(command, args) {
+/** Runs a program quietly; its output is displayed when it fails. The signal ends it. */
+function run(command, args, signal) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], signal });
     let said = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk));
-    const end = () => child.kill();
-    process.once('exit', end);
-    child.on('close', () => process.off('exit', end));
     child.on('error', (error) => reject(new Problem(`${command} could not be started: ${error.message}`)));
     child.on('close', (code) => {
       if (code === 0) resolve();
