@@ -58,8 +58,10 @@ export class Oracle {
     const { endpoint, method, path, caller } = request;
     const isOwnMethod = endpoint !== null && endpoint.method === method;
     if (isOwnMethod) this.statuses.add(`${method} ${endpoint.path} ${Math.floor(response.status / 100)}xx`);
-    // Of what is not under a signed head yet.
-    if (response.status === 503 && !response.body.includes('signed')) {
+    // Of what is not under a signed head yet; a HEAD has no body that says so.
+    const isUnsigned =
+      response.body.includes('signed') || (method === 'HEAD' && /\/(proof|head|consistency)(\?|$)/.test(path));
+    if (response.status === 503 && !isUnsigned) {
       this.unavailable += 1;
       return `a 503: ${response.body}`;
     }
