@@ -60,7 +60,8 @@ export class Oracle {
     if (isOwnMethod) this.statuses.add(`${method} ${endpoint.path} ${Math.floor(response.status / 100)}xx`);
     // Of what is not under a signed head yet; a HEAD has no body that says so.
     const isUnsigned =
-      response.body.includes('signed') || (method === 'HEAD' && /\/(proof|head|consistency)(\?|$)/.test(path));
+      response.body.includes('signed') ||
+      (method === 'HEAD' && /\/(proof|head|consistency)(\?|$)/.test(path));
     if (response.status === 503 && !isUnsigned) {
       this.unavailable += 1;
       return `a 503: ${response.body}`;
