@@ -106,9 +106,7 @@ export const ORDER_PUBLISHES: Readonly<Record<PublishedEventType, readonly Publi
   ],
   'order.late_deposit_recorded.v1': [refundable('late_deposit')],
   // Of an open order they may still be exchanged together with a deposit.
-  'order.dust_recorded.v1': [
-    refundable<EventOf<'order.dust_recorded.v1'>>('small_deposits', (data) => hasEnded(data)),
-  ],
+  'order.dust_recorded.v1': [refundable<EventOf<'order.dust_recorded.v1'>>('small_deposits', hasEnded)],
   'order.refund_recorded.v1': [
     publication<EventOf<'order.refund_recorded.v1'>>(refunded, (data) => {
       const { amount, transaction_hash: refund_transaction_hash } = data;

@@ -76,6 +76,6 @@ export class DocsSite {
 function openFile(folder: string, name: string) {
   const plain = readFileSync(join(folder, name));
   const cacheControl = name.startsWith('assets/') ? FOREVER : 'no-cache';
-  if (!name.endsWith('.html')) return { asset: assetOf(name, plain), cacheControl };
-  return { asset: assetOf(name, plain), cacheControl, policy: policyOf(plain.toString()) };
+  const policy = name.endsWith('.html') ? policyOf(plain.toString()) : undefined;
+  return { asset: assetOf(name, plain), cacheControl, policy };
 }

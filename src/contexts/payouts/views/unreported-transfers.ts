@@ -33,12 +33,15 @@ export class UnreportedTransfers {
        ) and transaction_hash = any($1::text[])`,
       [[...new Set(transfers.map(({ hash }) => hash))]],
     );
-    const left = rows.map(({ hash, user_id, amount }) => ({ hash, user_id, amount: BigInt(amount) }));
+    const left = new Map<string, bigint[]>();
+    for (const { hash, user_id, amount } of rows) {
+      const key = `${hash} ${user_id}`;
+      left.set(key, [...(left.get(key) ?? []), BigInt(amount)]);
+    }
     const isNamed = ({ hash, userId, amountMinor }: NamedTransfer, anyAmount: boolean): boolean => {
-      const place = left.findIndex(
-        (row) => row.hash === hash && row.user_id === userId && (anyAmount || row.amount === amountMinor),
-      );
-      if (place !== -1) left.splice(place, 1);
+      const payouts = left.get(`${hash} ${userId}`) ?? [];
+      const place = payouts.findIndex((amount) => anyAmount || amount === amountMinor);
+      if (place !== -1) payouts.splice(place, 1);
       return place !== -1;
     };
     // A transaction may pay a user twice: each payout names one of its transfers, that of its amount where there is one.
