@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { GroupCall } from '../../../platform/background/group-call.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { CredentialKind } from '../domain/credential.js';
 import type { MemoSigning, PayPageSettings } from '../domain/exchange-key.js';
@@ -93,12 +94,14 @@ export const validSecrets = (kind: CredentialKind): string =>
 
 @Injectable()
 export class DirectoryView {
+  /** Deliveries read the merchants of a thousand endpoints at once. */
+  private readonly merchantReads = new GroupCall((ids: readonly string[]) => this.merchantsOf(ids));
+
   constructor(private readonly database: Database) {}
 
-  /** `merchantId` must be a uuid. */
-  async merchant(merchantId: string): Promise<MerchantRow | null> {
-    const rows = await this.read<MerchantRow>(`${MERCHANTS} where m.merchant_id = $1`, merchantId);
-    return rows[0] ?? null;
+  /** `merchantId` must be a uuid in lower case. */
+  merchant(merchantId: string): Promise<MerchantRow | null> {
+    return this.merchantReads.call(merchantId);
   }
 
   /** In order of registration. */
@@ -131,6 +134,12 @@ export class DirectoryView {
   /** By the keyed hash of its secret. */
   async adminKey(secretHash: string): Promise<AdminKeyRow | null> {
     return (await this.database.query<AdminKeyRow>(ADMIN_KEY, [secretHash]))[0] ?? null;
+  }
+
+  private async merchantsOf(ids: readonly string[]): Promise<(MerchantRow | null)[]> {
+    const rows = await this.read<MerchantRow>(`${MERCHANTS} where m.merchant_id = any($1)`, ids);
+    const found = new Map(rows.map((row) => [row.merchantId, row]));
+    return ids.map((id) => found.get(id) ?? null);
   }
 
   private async read<Row extends CredentialRow>(sql: string, ...values: unknown[]): Promise<Row[]> {
