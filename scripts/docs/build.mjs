@@ -23,7 +23,9 @@ write(join(sources, 'site.json'), JSON.stringify({ sidebar: referenceSidebar(doc
 
 await build(join(ROOT, 'docs'), { outDir: next });
 
-for (const { name, markdown } of pages) write(join(next, `${name}.md`), markdown);
+// Groups of tabs are VitePress's own.
+for (const { name, markdown } of pages)
+  write(join(next, `${name}.md`), markdown.replaceAll(/^:::.*\n\n?/gm, ''));
 cpSync(join(ROOT, 'docs', 'images'), join(next, 'images'), { recursive: true });
 write(join(next, 'llms.txt'), llmsText(pages, BASE));
 rmSync(dist, { recursive: true, force: true });

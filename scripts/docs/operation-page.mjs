@@ -12,6 +12,21 @@ const CALLERS = {
   admin: 'With [an admin key](../admin-api.md#1-listeners-and-authentication) of a person',
 };
 
+/** What a switch of the sandbox leads to, in the example of its response. */
+const OUTCOMES = {
+  expireSandboxPayout: {
+    status: 'expired',
+    reason: 'Transaction not found on the chain within the verification window',
+  },
+  failSandboxOrder: { status: 'failed' },
+  refundSandboxOrder: { status: 'refunded' },
+  breakSandboxWebhookEndpoint: {
+    status: 'disabled',
+    disabled_cause: 'failing',
+    disabled_at: '2026-01-31T12:00:00.000Z',
+  },
+};
+
 /** The page of an operation, with what the form to try it needs. */
 export async function operationPage(document, operation, pages) {
   const { id, method, path, tag, summary, description, credentials, parameters } = operation;
@@ -28,7 +43,7 @@ export async function operationPage(document, operation, pages) {
     '## Request',
     await samples(document, operation),
     '## Response',
-    fenced('http', responseText(document, success)),
+    fenced('http', responseText(document, success, OUTCOMES[id])),
     responsesTable(document, operation, pages),
   ];
   const isTriable = !operation.isAdmin;
@@ -80,13 +95,15 @@ async function samples(document, operation) {
   return `::: code-group\n\n${blocks.map(([language, title, code]) => fenced(language, code, title)).join('\n\n')}\n\n:::`;
 }
 
-function responseText(document, { status, headers = {}, ...response }) {
+function responseText(document, { status, headers = {}, ...response }, outcome = {}) {
   const schema = jsonSchema(response);
+  const example = schema && exampleOf(document, schema);
+  Object.assign(Object.values(example ?? {})[0] ?? {}, outcome);
   const sent = Object.entries(headers)
     .filter(([name]) => !['Idempotent-Replayed', 'Retry-After'].includes(name))
     .map(([name, header]) => `${name}: ${headerExample(name, resolve(document, header).schema)}`);
   const type = schema === undefined ? [] : ['Content-Type: application/json; charset=utf-8'];
-  const body = schema === undefined ? [] : ['', JSON.stringify(exampleOf(document, schema), null, 2)];
+  const body = schema === undefined ? [] : ['', JSON.stringify(example, null, 2)];
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...type, ...sent, ...body].join('\n');
 }
 

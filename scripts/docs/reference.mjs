@@ -54,7 +54,9 @@ function indexPage(document, tags) {
   const list = (isAdmin) =>
     tags
       .filter(({ name }) => name.startsWith('Admin: ') === isAdmin)
-      .map(({ name, description }) => `| [${name}](${slug(name)}.md) | ${cell(description)} |`)
+      .map(
+        ({ name, description }) => `| [${name}](${slug(name)}.md) | ${cell(description.split('\n\n')[0])} |`,
+      )
       .join('\n');
   return `# API reference
 

@@ -63,6 +63,11 @@ def read_request(connection: socket.socket) -> bytes:
 
 
 class ConnectionsTest(unittest.TestCase):
+    def test_an_empty_key_is_refused_before_any_call(self) -> None:
+        for keys in ("", "private"), ("api", ""):
+            with self.subTest(keys), self.assertRaisesRegex(ValueError, "is missing"):
+                Disburse("http://127.0.0.1:1", *keys)
+
     def listener(self, serve: Callable[[socket.socket], None]) -> Listener:
         listener = Listener(serve)
         self.addCleanup(listener.close)

@@ -9,13 +9,22 @@ export interface ClientOptions extends RetryOptions {
   readonly baseUrl: string;
 }
 
+interface Credentials {
+  readonly apiKey: string;
+  readonly privateKey?: string;
+}
+
 export type Api = Client<paths, 'application/json'>;
 
 /** Header of a write until its path is known: the caller's own id. */
 const OWN_ID = 'disburse-own-id';
 
 /** The typed client of all paths of the document. Its calls are signed, have an Idempotency-Key, and are retried. */
-export function createApi(options: ClientOptions, sign: Sign): Api {
+export function createApi(options: ClientOptions & Credentials, sign: Sign): Api {
+  for (const name of ['baseUrl', 'apiKey', 'privateKey'] as const) {
+    // A variable of the environment that is not set, or is empty.
+    if (name in options && !options[name]) throw new TypeError(`${name} is missing`);
+  }
   const send = retryingFetch(sign, options);
   return createClient<paths>({
     baseUrl: options.baseUrl.replace(/\/+$/, ''),

@@ -127,7 +127,7 @@ export function clientOf(steps: readonly Step[], attempts = 1, apiKey = 'pk', se
   };
   const options = { baseUrl: 'http://localhost', apiKey, attempts, fetch: send as unknown as typeof fetch };
   return {
-    client: new Disburse({ ...options, privateKey: secret ?? '' }),
+    client: new Disburse({ ...options, privateKey: secret ?? 'unused' }),
     exchange: new DisburseExchange({ ...options, ...(secret === null ? {} : { secret }) }),
     requests,
   };

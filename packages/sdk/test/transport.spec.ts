@@ -82,6 +82,10 @@ describe('a call', () => {
     expect(new Set(sent.map(({ body }) => body))).toEqual(new Set(['{"phone_number":"+15551230001"}']));
   });
 
+  it.each(['baseUrl', 'apiKey', 'privateKey'])('needs a %s: an empty variable is named', (name) => {
+    expect(() => clientOf([], { [name]: '' })).toThrow(new TypeError(`${name} is missing`));
+  });
+
   it('of a read has no key', async () => {
     const { client, sent } = clientOf([Response.json({ user: {} })]);
     await client.users.get('u');

@@ -181,7 +181,7 @@ const HEADERS = [
   }),
   header(
     'webhook-signature',
-    'Entries `v1,<base64>` separated by spaces, one per valid secret: HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the bytes that follow `whsec_`. One that matches is enough.',
+    'Entries `v1,<base64>` separated by spaces, one per valid secret: HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the bytes that the base64 after `whsec_` encodes. One that matches is enough.',
     { type: 'string', pattern: '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$' },
   ),
 ];

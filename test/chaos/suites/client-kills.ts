@@ -22,8 +22,8 @@ function backendOf(client: Client): { readonly command: readonly string[]; reado
   return { command: [path, program('backend.py')], env };
 }
 
-/** A kill that comes late may hit an order that follows: there are more orders than kills. */
-const SPARE = 1.1;
+/** A kill that comes late may hit an order that follows, most often at load: there are more orders than kills. */
+const SPARE = 2;
 /** A response comes after some milliseconds: kills hit before, during and after it. */
 const KILL_WITHIN_MS = 25;
 

@@ -37,6 +37,9 @@ class Disburse(MerchantOperations):
         retries: RetryOptions = RetryOptions(),
         send: Send | None = None,
     ) -> None:
+        if not api_key or not private_key:
+            raise ValueError("api_key or private_key is missing")
+
         def sign(outgoing: Outgoing) -> bytes:
             seconds = str(int(time.time()))
             signed = string_to_sign(seconds, outgoing.method, outgoing.path, outgoing.body)

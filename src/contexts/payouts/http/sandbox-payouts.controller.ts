@@ -25,7 +25,7 @@ export class SandboxPayoutsController {
     tag: 'Sandbox',
     summary: 'Expire a payout',
     description:
-      'Ends the verification window of a pending payout now, as if its transfer had not been found: payout.failed is sent. Only in the sandbox.',
+      'A pending payout expires now, even if its transfer is on the chain, with the reason of a missing transfer: payout.failed is sent. Only in the sandbox.',
     responses: {
       200: [PayoutResponse, 'The payout is expired.'],
       404: 'The merchant has no such payout.',
