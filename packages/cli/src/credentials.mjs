@@ -65,7 +65,7 @@ export async function requireKeys(options, otherWay = '') {
   const keys = await findKeys(options);
   if (keys !== null) return keys;
   throw new Usage(
-    `No sandbox is running in ${dataDirOf(options)}. Start one with npm start, or set DISBURSE_BASE_URL, DISBURSE_API_KEY and DISBURSE_PRIVATE_KEY${otherWay}.`,
+    `No sandbox is running in ${dataDirOf(options)}. Start one with npm start, name the .sandbox folder of one with --data-dir, or set DISBURSE_BASE_URL, DISBURSE_API_KEY and DISBURSE_PRIVATE_KEY${otherWay}.`,
   );
 }
 

@@ -82,7 +82,7 @@ async function findMerchant(options) {
     keys = await findKeys(options);
     if (keys === null) {
       throw new Usage(
-        `No sandbox is running in ${dataDirOf(options)}. Start one with npm start in another shell; or name a service with --url, --api-key and --private-key; or only verify, with --secret.`,
+        `No sandbox is running in ${dataDirOf(options)}. Start one with npm start in another shell, or name the .sandbox folder of one with --data-dir; or name a service with --url, --api-key and --private-key; or only verify, with --secret.`,
       );
     }
     return `running at ${keys.baseUrl}`;
