@@ -28,6 +28,7 @@ export const GUIDES = [
     text: 'Operate',
     items: [
       { text: 'Operations', link: '/operations' },
+      { text: 'Production', link: '/production' },
       { text: 'Backup and restore', link: '/backup' },
       { text: 'Admin API', link: '/admin-api' },
       { text: 'Configuration', link: '/configuration' },
