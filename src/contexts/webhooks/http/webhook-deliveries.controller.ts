@@ -141,7 +141,7 @@ export class WebhookDeliveriesController {
     id: 'recoverWebhookEndpoint',
     tag: TAG,
     summary: 'Send what an endpoint did not get',
-    description: `${EXTENSION} Every delivery created at or after \`since\` that is dropped or exhausted now is sent again, oldest first, in the background, as fast as the receiver takes them. What fails again is not included again. Test deliveries are left out. It ends early when the endpoint is disabled or deleted.`,
+    description: `${EXTENSION} Every delivery created at or after \`since\` that is dropped or exhausted now is sent again in the background, beginning with the oldest, as fast as the receiver takes them; they arrive in no particular order. What fails again is not included again. Test deliveries are left out. It ends early when the endpoint is disabled or deleted.`,
     responses: {
       202: [WebhookRecoveryResponse, 'The recovery is in progress.'],
       400: MALFORMED,

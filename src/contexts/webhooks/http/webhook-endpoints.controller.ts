@@ -72,7 +72,8 @@ export class WebhookEndpointsController {
     id: 'registerWebhookEndpoint',
     tag: TAG,
     summary: 'Register an endpoint',
-    description: 'Only this response contains `signing_secret`. A merchant may have 10 endpoints.',
+    description:
+      'Only this response and that of a rotation contain `signing_secret`. A merchant may have 10 endpoints.',
     responses: {
       201: [WebhookEndpointWithSecretResponse, 'The endpoint was registered, enabled.'],
       400: MALFORMED,
