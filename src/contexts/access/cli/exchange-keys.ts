@@ -82,9 +82,9 @@ export function exchangeKeyCommands(program: Command, cli: CliContext): void {
   writes(rotate, cli, async function (context, write, id) {
     const { overlap } = this.opts<{ overlap: string }>();
     const { keyId, merchantId, secrets } = await keyOf(context, commands.id(id));
-    const former = secrets.findLast(
-      ({ revokedAt, rollingUntil }) => revokedAt === null && rollingUntil === null,
-    );
+    const left = secrets.filter(({ revokedAt }) => revokedAt === null);
+    // One that is rolling is replaced again if its replacement is revoked.
+    const former = left.findLast(({ rollingUntil }) => rollingUntil === null) ?? left.at(-1);
     if (former === undefined) throw new DomainError('invalid_transition', 'The key has no secret to replace');
     const issued = await write({
       name: 'credentials.roll',

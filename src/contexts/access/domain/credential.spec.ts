@@ -152,6 +152,16 @@ describe.each(['api_key', 'exchange_key'] as const)('a credential of kind %s', (
       .thenRefused('not_found');
   });
 
+  it('replaces a secret again whose replacement is revoked: it is the only one left', () => {
+    const rolled = secretRolled('s1', 's2', '2026-01-03T03:04:05.000Z');
+    given(issued, s1, rolled, s2, secretRevoked('s2'))
+      .when(roll('s1', 's3', 60))
+      .then(secretRolled('s1', 's3', '2026-01-02T03:05:05.000Z'), secretIssued('s3'));
+    given(issued, s1, secretRolled('s1', 's2', at), s2, secretRevoked('s2'))
+      .when(roll('s1', 's3', 60))
+      .thenRefused('invalid_transition');
+  });
+
   it('loses a secret once, and none that it never had', () => {
     given(issued, s1, s2).when(revoke('s1')).then(secretRevoked('s1'));
     given(issued, s1, s2, secretRevoked('s1')).when(revoke('s1')).then();

@@ -186,7 +186,7 @@ export function rollSecret<Kind extends CredentialKind>(
   return [...rolled, ...issueSecret(kind, { secret: { ...secret, name, expiresAt }, at }, after)];
 }
 
-/** Throws `not_found`, or `invalid_transition` for a secret that is not active: it cannot be replaced. */
+/** Throws `not_found`, or `invalid_transition` for a secret that is over, revoked, or has a replacement. */
 export function endSecret<Kind extends CredentialKind>(
   kind: Kind,
   { secretId, replacedBy, until, at }: { secretId: string; replacedBy: string; until: string; at: string },
@@ -196,7 +196,9 @@ export function endSecret<Kind extends CredentialKind>(
   const credential = notRevoked(kind, state);
   if (secret.replacedBy === replacedBy) return [];
   const isValid = validSecrets(credential, at).includes(secret);
-  const status = secret.replacedBy !== null ? 'rolling' : isValid ? 'active' : 'expired';
+  // A secret whose replacement is revoked is the only one left: it can be replaced again.
+  const isReplaced = secret.replacedBy !== null && !credential.revokedSecrets.includes(secret.replacedBy);
+  const status = isReplaced ? 'rolling' : isValid ? 'active' : 'expired';
   if (status !== 'active') throw new DomainError('invalid_transition', `The credential is ${status}`);
   const { secretRolled: type, secretId: member } = KINDS[kind];
   return [eventOf(type, { ...credential.ids, [member]: secretId, replaced_by: replacedBy, until, at })];
