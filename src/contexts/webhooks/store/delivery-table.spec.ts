@@ -154,6 +154,31 @@ describe('deliveries that a sender has claimed', () => {
     await expectOrderedLocks(db, backIds, () => table.release(back));
   });
 
+  it('count every attempt when a success of a former holder comes before that of the present one', async () => {
+    await due(1);
+    const [one, two] = [new DeliveryTable(db.database), new DeliveryTable(db.database)];
+    const [claimed] = await one.claim(endpointId, 10);
+    await db.pool.query('truncate webhooks.senders');
+    await two.heartbeat();
+    const [taken] = await two.claim(endpointId, 10);
+    await two.record(resultOf(taken!));
+    expect(await two.claim(endpointId, 10)).toMatchObject([{ attempts: 1 }]);
+    const succeeded = (attempts: number): DeliveryResult => ({
+      ...resultOf(claimed!),
+      state: 'succeeded',
+      attempts,
+      attempt: { ...REFUSED, outcome: 'succeeded', http_status: 204 },
+    });
+    await one.record(succeeded(1));
+    await two.record(succeeded(2));
+    const { rows } = await db.pool.query(
+      `select state, attempts, leased_by, (select array_agg(outcome order by attempt) from webhooks.attempts a
+         where a.delivery_id = d.delivery_id) as outcomes from webhooks.deliveries d`,
+    );
+    const outcomes = ['succeeded', 'succeeded'];
+    expect(rows).toEqual([{ state: 'succeeded', attempts: 2, leased_by: null, outcomes }]);
+  });
+
   it('are not sent before their record is known, when the response to that was lost', async () => {
     await due(1);
     let lost = false;

@@ -232,8 +232,11 @@ export class DeliveryTable {
            else due_at end,
          finished_at = case when result.state = 'pending' or resend_requested and result.failed then null
            else clock_timestamp() end
-       from result where delivery.delivery_id = result.delivery_id and delivery.state = 'pending'
-         and (delivery.leased_by = $1 or result.state = 'succeeded')`,
+       from result where delivery.delivery_id = result.delivery_id and case delivery.state
+         when 'pending' then delivery.leased_by = $1 or result.state = 'succeeded'
+         -- The attempt of another process succeeded too: it is counted.
+         when 'succeeded' then result.state = 'succeeded' and result.attempts > delivery.attempts
+         else false end`,
       [
         this.senderId,
         ...columnArrays(ordered, 'delivery_id', 'endpoint_id', 'state', 'attempts', 'delay_ms'),
