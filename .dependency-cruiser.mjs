@@ -136,7 +136,14 @@ export default {
       severity: 'error',
       from: { path: '^src/contexts/[^/]+/http/', pathNot: SPEC },
       to: {
-        path: inPlatform(['background', 'postgres', 'work', 'queue', 'outbound', 'event-store/(?!port)']),
+        path: inPlatform([
+          'background',
+          'postgres',
+          'work',
+          'queue',
+          'outbound',
+          'event-store/(?!port)[^/]+',
+        ]),
       },
     },
     {

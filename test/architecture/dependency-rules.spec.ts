@@ -81,8 +81,8 @@ const planted: Record<string, Record<string, string>> = {
   },
   'http-knows-the-edge': {
     'src/contexts/payouts/http/bad.ts':
-      "import { queue } from '../../../platform/queue/queue.js';\nexport const x = queue;",
-    'src/platform/queue/queue.ts': 'export const queue = 1;',
+      "import { loop } from '../../../platform/event-store/command-loop.js';\nexport const x = loop;",
+    'src/platform/event-store/command-loop.ts': 'export const loop = 1;',
   },
   'adapters-know-no-http': {
     'src/contexts/payouts/adapters/bad.ts':

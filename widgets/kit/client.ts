@@ -1,6 +1,9 @@
 import { isBackground } from './activity.js';
 import { isRow, queryOf, type Row } from './fields.js';
 
+/** Title of the problem that a login within the last minutes resolves. */
+export const LOGIN_REQUIRED = 'Login required';
+
 /** A response that is no success; status 0: there was none. */
 export class Problem extends Error {
   constructor(
@@ -15,9 +18,7 @@ export class Problem extends Error {
 
   /** Whether the person has to sign in again before a decision. */
   get wantsLogin(): boolean {
-    return (
-      this.status === 403 && /\b(log ?in|sign(ed)? ?in|authenticat)/i.test(`${this.title} ${this.detail}`)
-    );
+    return this.title === LOGIN_REQUIRED;
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Problem, theOne, theRows, type Query } from './client.js';
+import { LOGIN_REQUIRED, Problem, theOne, theRows, type Query } from './client.js';
 import { allRows, MAX_EXPORTED } from './export-rows.js';
 import { at, csvOf, queryOf } from './fields.js';
 import { bodyOf, initialValues, type FormField } from './form.js';
@@ -190,11 +190,9 @@ describe('forms', () => {
 
 describe('problems', () => {
   it('knows a refusal that a sign-in resolves from one that it does not', () => {
-    const detail = 'A decision needs a login within the last 5 minutes';
-    expect(new Problem(403, 'Access forbidden', detail).wantsLogin).toBe(true);
+    expect(new Problem(403, LOGIN_REQUIRED, '').wantsLogin).toBe(true);
     expect(new Problem(403, 'Access forbidden', 'The scope merchants:write is missing').wantsLogin).toBe(
       false,
     );
-    expect(new Problem(401, 'Unauthorized', detail).wantsLogin).toBe(false);
   });
 });

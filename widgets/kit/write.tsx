@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { Problem } from './client.js';
+import { LOGIN_REQUIRED, Problem } from './client.js';
 import { useKit, type Decider } from './data.js';
 import { Dialog } from './dialog.js';
 import { Entry } from './field.js';
@@ -136,7 +136,7 @@ function WriteDialog({ action, title, row, etag, close }: WriteProps) {
       await signInAgain?.();
       await send();
     } catch (error) {
-      setProblem(new Problem(403, 'You did not sign in', `Sign in again to continue. ${String(error)}`));
+      setProblem(new Problem(403, LOGIN_REQUIRED, String(error)));
     }
   };
   if (done !== null) return <DoneDialog done={done} action={action} close={close} />;

@@ -8,6 +8,7 @@ import {
 } from './application/portal-session-commands.js';
 import { PortalAddress } from './http/portal/portal-address.js';
 import { PortalSite } from './http/page-site.js';
+import { ActivePortalSessions } from './application/active-portal-sessions.js';
 import { PortalAuthentication } from './http/portal/portal-authentication.js';
 import { PortalOverviewController } from './http/portal/overview.controller.js';
 import { PortalPageController } from './http/portal/page.controller.js';
@@ -24,6 +25,7 @@ import { PortalSessionsView } from './views/portal-sessions.js';
     EnterPortalHandler,
     RevokePortalSessionHandler,
     PortalLinks,
+    ActivePortalSessions,
     PortalAddress,
     PortalSessionsView,
     PortalUses,

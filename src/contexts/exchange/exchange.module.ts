@@ -21,6 +21,7 @@ import {
   CancelOrderHandler,
   MarkOrderAsPaidHandler,
   RefreshOrderHandler,
+  OwnOrders,
 } from './application/order-actions.js';
 import { OrderDetails } from './views/order-details.js';
 import { ORDER_OPERATIONS } from './application/order-operations.js';
@@ -130,6 +131,7 @@ const providers = [
     WatchWorker,
     WatchGauge,
     ComplianceNotices,
+    OwnOrders,
     Onramps,
     ProviderBudget,
     SignedLinks,

@@ -34,8 +34,8 @@ export interface ExecuteOptions<State> {
   readonly claims?: readonly Claim[];
   /**
    * The response that travels with the events; called with the state after them. Undefined: the request has no key.
-   * Called only when the store carries responses: once `execute` resolved, the response it gave last is stored, also when
-   * there were no events to write.
+   * Called with every store, because its ticket learns from it whether the response holds personal data. Where the store
+   * carries responses, the one it gave last is stored once `execute` resolved, also when there were no events to write.
    */
   readonly response?: (state: State) => StoredResponse | undefined;
   /**

@@ -61,7 +61,7 @@ export class SubscriptionProgress {
 
   /**
    * True once the subscription `name` has applied all that any process wrote before the call; false after
-   * READ_YOUR_WRITES_MS, which includes the read of the log. Rejects when the event store is unavailable.
+   * READ_YOUR_WRITES_MS, which includes the read of the log: lists for operators prefer late rows to none. Rejects when the event store is unavailable.
    */
   async waitUntilCurrent(name: string): Promise<boolean> {
     const { readYourWritesMs } = this.config;
@@ -78,11 +78,6 @@ export class SubscriptionProgress {
   async requireCurrent(name: string): Promise<void> {
     if (!(await this.waitUntilCurrent(name)))
       throw new DomainError('unavailable', 'The data is not up to date at the moment');
-  }
-
-  /** As {@link waitUntilCurrent}, for readers to whom late rows are better than none. */
-  async catchUp(name: string): Promise<void> {
-    await this.waitUntilCurrent(name);
   }
 
   /** Called by the runner: it runs these subscriptions in this process. */

@@ -27,7 +27,7 @@ export interface IssuedSecret extends CredentialChanged {
   readonly secret: string;
 }
 
-/** What the commands of this context change: an aggregate. Waits, bounded, until the directory has the change: a printed secret can be used at once. */
+/** Decides on one aggregate, then waits, for a bounded time, until the directory has the change: a printed secret can be used at once. */
 @Injectable()
 export class AccessCommands {
   constructor(

@@ -1,4 +1,4 @@
-import { Inject } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { LRUCache } from 'lru-cache';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
@@ -152,6 +152,16 @@ export async function ownOrder(
   if (loaded.state.facts.key_id !== keyId) throw DomainError.notFound('Order');
   authorize?.(loaded.state);
   return loaded;
+}
+
+/** {@link ownOrder} for a read. */
+@Injectable()
+export class OwnOrders {
+  constructor(private readonly loop: CommandLoop) {}
+
+  load(order: OwnOrder): Promise<LoadedOrder> {
+    return ownOrder(this.loop, order);
+  }
 }
 
 /** Throws `not_found`. */

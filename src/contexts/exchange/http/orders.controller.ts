@@ -12,7 +12,6 @@ import {
 import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
-import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { ComplianceNotices } from '../application/compliance-notices.js';
 import { CreateOrder } from '../application/create-order.js';
@@ -20,7 +19,7 @@ import type { ExchangeCaller } from '../../access/contract.js';
 import {
   CancelOrder,
   MarkOrderAsPaid,
-  ownOrder,
+  OwnOrders,
   RefreshOrder,
   type OrderAction,
 } from '../application/order-actions.js';
@@ -48,7 +47,7 @@ export class OrdersController {
     private readonly commandBus: CommandBus,
     private readonly notices: ComplianceNotices,
     private readonly budget: ProviderBudget,
-    private readonly loop: CommandLoop,
+    private readonly orders: OwnOrders,
   ) {}
 
   @Post()
@@ -103,7 +102,7 @@ export class OrdersController {
     @UuidParam('id', 'Order') id: string,
     @Inputs() query: OrderActionQuery,
   ): Promise<Reply> {
-    const { state } = await ownOrder(this.loop, {
+    const { state } = await this.orders.load({
       orderId: id,
       keyId: caller.keyId,
       authorize: authorization(caller, from, query),

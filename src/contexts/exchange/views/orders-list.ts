@@ -135,7 +135,7 @@ export class OrdersList {
             data: data as unknown as JsonObject,
           })),
         )
-      : created.map(({ type, data }) => ({ type, data: { ...data, ...NO_PERSON } }));
+      : created.map(({ type, data }) => ({ type, data: { ...data, ...HIDDEN_PERSON } }));
     return histories.map(([, ...later], place) => {
       const history = [opened[place] as unknown as OrderEvent, ...later];
       // A row is of an order that was created.
@@ -145,6 +145,6 @@ export class OrdersList {
 }
 
 /** For those who may not read who an order is for. */
-export const NO_PERSON = Object.fromEntries(PERSONAL_FIELDS.map((field) => [field, null])) as Readonly<
+export const HIDDEN_PERSON = Object.fromEntries(PERSONAL_FIELDS.map((field) => [field, null])) as Readonly<
   Record<(typeof PERSONAL_FIELDS)[number], null>
 >;

@@ -14,7 +14,7 @@ export class UserProgress extends OnboardingProgress {
   }
 
   async of(users: readonly OnboardedUser[]): Promise<readonly OnboardingJson[]> {
-    await this.views.catchUp(PROGRESS_VIEW);
+    await this.views.waitUntilCurrent(PROGRESS_VIEW);
     const open = await this.progress.of(users.map(({ userId }) => userId));
     return users.map((user) => onboardingJson(user, open.get(user.userId)));
   }

@@ -35,7 +35,7 @@ export function deactivationProgram(program: Command, cli: CliContext): void {
 
 /** Waits until the saga has counted the change, so that what is said next rests on it. */
 async function changed(context: INestApplicationContext, userId: string): Promise<CliOutcome> {
-  await context.get(SubscriptionProgress).catchUp(DEACTIVATION_SAGA);
+  await context.get(SubscriptionProgress).waitUntilCurrent(DEACTIVATION_SAGA);
   const { accountState } = (await context.get(LocateUser, { strict: false }).by({ userId }))!;
   return { text: `The user is ${accountState}`, json: { user_id: userId, account_state: accountState } };
 }

@@ -3,6 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { NIL_UUID } from '../../../kernel/ids.js';
 import {
   BodyWithText,
   Cause,
@@ -36,9 +37,6 @@ import {
   PayoutsResponse,
   BalanceResponse,
 } from './payout-dto.js';
-
-/** No user has it. */
-const NO_USER = '00000000-0000-0000-0000-000000000000';
 
 /** contract.md 9. Bodies are text from the read model to the socket: no payout is parsed on its way out. */
 @Controller('merchants/v1/payouts')
@@ -119,7 +117,7 @@ export class PayoutsController {
     await this.progress.requireCurrent(USERS_VIEW);
     const userId = await this.userIds.ofExternalId(merchantId, query.external_id);
     const isOther = filter.userId !== undefined && filter.userId !== userId;
-    return { ...filter, userId: userId === null || isOther ? NO_USER : userId };
+    return { ...filter, userId: userId === null || isOther ? NIL_UUID : userId };
   }
 
   @Get(':id')

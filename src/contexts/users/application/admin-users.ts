@@ -60,7 +60,7 @@ export class AdminUsers {
    * none. A phone number finds who has it now, by keyed hashes: an erased user is not found by it.
    */
   async page(filter: UsersFilter, personal: boolean): Promise<AdminUsersResponse> {
-    await this.progress.catchUp(USERS_VIEW);
+    await this.progress.waitUntilCurrent(USERS_VIEW);
     const { rows, next_cursor } = await this.rowsOf(filter);
     const [onboardings, people] = await Promise.all([
       this.onboardings.of(rows),

@@ -30,7 +30,7 @@ describe('the list of webhook endpoints', () => {
     list = new EndpointsList(
       models,
       failing as unknown as FailingEndpoints,
-      { catchUp: async () => undefined } as unknown as SubscriptionProgress,
+      { waitUntilCurrent: async () => true } as unknown as SubscriptionProgress,
     );
   });
   afterAll(() => models.onApplicationShutdown());

@@ -32,7 +32,7 @@ export class EndpointsList {
 
   /** Newest first. */
   async page(filter: EndpointsFilter): Promise<EndpointsPage> {
-    await this.progress.catchUp(DELIVERIES_SAGA);
+    await this.progress.waitUntilCurrent(DELIVERIES_SAGA);
     const { merchantIds } = filter;
     if (merchantIds?.length === 0) return { webhook_endpoints: [], next_cursor: null };
     const queries = await Promise.all((merchantIds ?? [null]).map((id) => this.query(id, filter)));

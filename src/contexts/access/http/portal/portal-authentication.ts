@@ -1,7 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { CLOCK, timestamp, type Clock } from '../../../../kernel/clock.js';
-import { CommandLoop } from '../../../../platform/event-store/command-loop.js';
 import { PortalCallers, type PortalCaller } from '../../../../platform/http/admin/portal-controller.js';
 import { SUSPENDED } from '../../../../platform/http/authentication.js';
 import {
@@ -11,8 +9,8 @@ import {
 } from '../../../../platform/http/merchant-directory.js';
 import { VisitorLimits } from '../../../../platform/http/pages/visitors.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import { PortalLinks } from '../../application/portal-links.js';
-import { portalSession, portalSessionStatus, type PortalSession } from '../../domain/portal-session.js';
+import { ActivePortalSessions } from '../../application/active-portal-sessions.js';
+import type { PortalSession } from '../../domain/portal-session.js';
 import { PortalUses } from '../../store/portal-uses.js';
 import { isActivity, PortalSite } from '../page-site.js';
 
@@ -22,10 +20,8 @@ const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The sess
 @Injectable()
 export class PortalAuthentication extends PortalCallers {
   constructor(
-    private readonly loop: CommandLoop,
-    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
-    private readonly links: PortalLinks,
+    private readonly sessions: ActivePortalSessions,
     private readonly uses: PortalUses,
     private readonly site: PortalSite,
     private readonly limits: VisitorLimits,
@@ -50,10 +46,7 @@ export class PortalAuthentication extends PortalCallers {
   /** Of the cookie, while it is active; null otherwise. */
   async session(request: FastifyRequest): Promise<PortalSession | null> {
     const token = this.site.session(request);
-    if (token === null) return null;
-    const { state } = await this.loop.load(portalSession, this.links.idIn(token));
-    const isOwn = state !== null && state.tokenHash === this.links.hashOf('token', token);
-    return isOwn && portalSessionStatus(state, timestamp(this.clock)) === 'active' ? state : null;
+    return token === null ? null : this.sessions.find(token);
   }
 
   /** Null also where the session was idle for too long. */

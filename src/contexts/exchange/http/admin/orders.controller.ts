@@ -26,7 +26,7 @@ import { OrderDetails } from '../../views/order-details.js';
 import type { ListedOrder } from '../../domain/listed-order.js';
 import { order } from '../../domain/order.js';
 import { ORDER_VIEWS } from '../../views/order-projection.js';
-import { NO_PERSON, OrdersList } from '../../views/orders-list.js';
+import { HIDDEN_PERSON, OrdersList } from '../../views/orders-list.js';
 import {
   AdminOrderResponse,
   AdminOrdersQuery,
@@ -71,7 +71,7 @@ export class AdminOrdersController {
     const { user_id: userId, credential_id: credentialId } = query;
     if (userId !== undefined) requireScopes(caller, [PERSONAL]);
     const merchants = reachOf(caller, query.merchant_id);
-    await this.progress.catchUp(ORDER_VIEWS);
+    await this.progress.waitUntilCurrent(ORDER_VIEWS);
     const { orders, next_cursor } = await this.orders.page({
       merchants,
       filter: {
@@ -151,7 +151,7 @@ export class AdminOrdersController {
 }
 
 function withoutPerson(found: ListedOrder, { scopes }: Pick<AdminCaller, 'scopes'>): ListedOrder {
-  return scopes.has(PERSONAL) ? found : { ...found, ...NO_PERSON };
+  return scopes.has(PERSONAL) ? found : { ...found, ...HIDDEN_PERSON };
 }
 
 function displayed(found: ListedOrder) {

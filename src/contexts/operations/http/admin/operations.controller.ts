@@ -1,7 +1,6 @@
 import { Get, Inject, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
-import { DomainError } from '../../../../kernel/domain-error.js';
 import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
 import {
   AdminController,
@@ -13,6 +12,7 @@ import {
 } from '../../../../platform/http/admin/admin-controller.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import { Refusal } from '../../../../platform/http/problem.js';
 import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
@@ -28,6 +28,12 @@ import { DecisionBody, DecisionResponse, OperationsQuery, OperationsResponse } f
 const TAG = 'Admin: operations';
 /** A session decides only so long after its login. */
 const FRESH_LOGIN_MS = 5 * 60_000;
+/** The console reads the title. */
+const LOGIN_REQUIRED = {
+  status: 403,
+  title: 'Login required',
+  detail: 'Sign in again: decisions need a login within the last 5 minutes',
+};
 
 const DECISION = {
   tag: TAG,
@@ -138,7 +144,7 @@ export class AdminOperationsController {
   ): Promise<Reply> {
     const { authenticatedAt } = caller;
     if (authenticatedAt !== null && this.clock.now().getTime() - Date.parse(authenticatedAt) > FRESH_LOGIN_MS)
-      throw new DomainError('forbidden', 'Sign in again: decisions need a login within the last 5 minutes');
+      throw new Refusal(LOGIN_REQUIRED);
     const { operation, result } = await this.decisions[decision](id, caller, reason, decisionId);
     const { login_url } = result as { readonly login_url?: string };
     return new Reply(200, JSON.stringify({ operation, operation_id: operation.id, login_url }));

@@ -60,7 +60,7 @@ export class AdminPayoutsController {
   async list(@Caller() caller: AdminCaller, @ListQuery() query: AdminPayoutsQuery): Promise<Reply> {
     const { merchant_id: merchantId } = query;
     const merchants = reachOf(caller, merchantId);
-    await this.progress.catchUp(PAYOUT_VIEWS);
+    await this.progress.waitUntilCurrent(PAYOUT_VIEWS);
     const { payouts, next_cursor } = await this.payouts.page({
       merchants,
       filter: {
@@ -138,7 +138,7 @@ export class AdminPayoutsController {
 
   /** Throws `not_found`. */
   private async read(caller: AdminCaller, id: string): Promise<ListedPayout> {
-    await this.progress.catchUp(PAYOUT_VIEWS);
+    await this.progress.waitUntilCurrent(PAYOUT_VIEWS);
     const found = await this.payouts.find(id);
     if (found === null) throw DomainError.notFound('Payout');
     requireReach(caller, found.merchantId, 'Payout');

@@ -61,7 +61,7 @@ export class AdminDeliveriesController {
     @Caller() caller: AdminCaller,
     @ListQuery() query: AdminDeliveriesQuery,
   ): Promise<AdminDeliveriesPage> {
-    await this.progress.catchUp(DELIVERIES_SAGA);
+    await this.progress.waitUntilCurrent(DELIVERIES_SAGA);
     const merchantIds = reachOf(caller, query.merchant_id);
     const page = await this.list.page({
       merchantIds,
@@ -89,7 +89,7 @@ export class AdminDeliveriesController {
     @UuidParam('id', DELIVERY) id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Reply> {
-    await this.progress.catchUp(DELIVERIES_SAGA);
+    await this.progress.waitUntilCurrent(DELIVERIES_SAGA);
     const found = await this.deliveries.adminDetail(id);
     if (found === null) throw DomainError.notFound(DELIVERY);
     requireReach(caller, found.merchantId, DELIVERY);
