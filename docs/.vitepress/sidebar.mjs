@@ -28,6 +28,8 @@ export const GUIDES = [
     text: 'Operate',
     items: [
       { text: 'Operations', link: '/operations' },
+      { text: 'Runbooks', link: '/runbooks' },
+      { text: 'Metrics', link: '/metrics' },
       { text: 'Backup and restore', link: '/backup' },
       { text: 'Admin API', link: '/admin-api' },
       { text: 'Configuration', link: '/configuration' },
