@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { healthCheck, measureOnScrape, scrape } from './metrics.js';
 
-it('a scrape has what could be measured, within 3 s, whatever hangs or fails', async () => {
+it('a scrape has what could be measured, within 3 s, while the rest hangs or fails', async () => {
   const endings = [
     measureOnScrape(() => new Promise<void>(() => undefined)),
     measureOnScrape(() => Promise.reject(new Error('gone'))),
