@@ -29,6 +29,8 @@ export const GUIDES = [
     items: [
       { text: 'Operations', link: '/operations' },
       { text: 'Production', link: '/production' },
+      { text: 'Runbooks', link: '/runbooks' },
+      { text: 'Metrics', link: '/metrics' },
       { text: 'Backup and restore', link: '/backup' },
       { text: 'Admin API', link: '/admin-api' },
       { text: 'Configuration', link: '/configuration' },

@@ -73,6 +73,7 @@ import { merchantScheme } from './http/merchant-scheme.js';
 import { PortalKeys } from './application/portal-keys.js';
 import { PortalKeysController } from './http/portal/keys.controller.js';
 import { PortalModule } from './portal.module.js';
+import { ExpiryGauge } from './application/expiry-gauge.js';
 import { portalSessionsProjection } from './views/portal-sessions.js';
 import { RequestLogModule } from './request-log.module.js';
 import { LoggedRequest } from './views/logged-requests.js';
@@ -174,6 +175,7 @@ class CredentialsModule {}
         new CallerRateLimiter(pool, ADMIN_REQUESTS_PER_MINUTE, keyedHash, Date.now, 'credential'),
     },
     CredentialUses,
+    ExpiryGauge,
     { provide: AdminCallers, useClass: AdminAuthentication },
   ],
   exports: [AdminCallers],

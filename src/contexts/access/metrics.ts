@@ -1,5 +1,12 @@
-import { Counter } from 'prom-client';
+import { Counter, Gauge } from 'prom-client';
 import { registers } from '../../platform/telemetry/metrics.js';
+
+export const credentialExpiry = new Gauge({
+  name: 'disburse_credential_expiry_timestamp_seconds',
+  help: 'When the next credential that is not being rolled expires, in seconds since 1970, by kind: api_key, exchange_key, admin_key. In the past for a day after it has expired; missing where none expires.',
+  labelNames: ['kind'] as const,
+  registers,
+});
 
 export const requestsLeftOut = new Counter({
   name: 'disburse_request_log_left_out_total',

@@ -18,6 +18,7 @@ import { Heads, LedgerTables } from './store/heads.js';
 import { LastVerifies } from './store/last-verify.js';
 import { Ledger } from './store/ledger.js';
 import { SEALED_SIGNING_KEYS, SigningKeys } from './store/signing-keys.js';
+import { VerifyGauge } from './application/verify-gauge.js';
 import { PortalProofController } from './http/portal/proof.controller.js';
 
 @Module({
@@ -38,6 +39,7 @@ class LedgerKeysModule {}
     PayoutProofs,
     LastVerifies,
     AuditSystemReport,
+    VerifyGauge,
     provideSaga(
       [EVENT_STORE, Sealer, LedgerAnchor, HeadSigner],
       (store: EventStore, sealer: Sealer, anchor: LedgerAnchor, signer: HeadSigner) =>

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { BacklogGauge } from './application/backlog-gauge.js';
 import { GlobalSearch } from './application/global-search.js';
 import { Heartbeat } from './application/heartbeat.js';
 import { SystemStatus } from './application/system-status.js';
@@ -15,6 +16,6 @@ export const SYSTEM_TAGS = {
 /** The state of the service, and the search across contexts, for operators. */
 @Module({
   controllers: [AdminSystemController, AdminSearchController],
-  providers: [Processes, DueItems, Heartbeat, SystemStatus, GlobalSearch],
+  providers: [Processes, DueItems, Heartbeat, SystemStatus, BacklogGauge, GlobalSearch],
 })
 export class SystemModule {}

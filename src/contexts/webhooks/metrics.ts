@@ -3,7 +3,7 @@ import { registers, SECONDS } from '../../platform/telemetry/metrics.js';
 
 export const deliveries = new Counter({
   name: 'disburse_webhook_delivery_attempts_total',
-  help: 'Attempts to deliver a webhook, by outcome: succeeded, failed, exhausted.',
+  help: 'Attempts to deliver a webhook, by outcome: succeeded, failed, exhausted, and dropped without an attempt.',
   labelNames: ['outcome'] as const,
   registers,
 });
@@ -12,6 +12,13 @@ export const deliveryDuration = new Histogram({
   name: 'disburse_webhook_delivery_duration_seconds',
   help: 'Time a receiver took to respond to an attempt.',
   buckets: SECONDS,
+  registers,
+});
+
+export const firstAttemptDelay = new Histogram({
+  name: 'disburse_webhook_first_attempt_delay_seconds',
+  help: 'Time from an event to the first attempt to deliver its webhook; from when it was due, for one that waited for a suspended merchant or was recovered.',
+  buckets: [...SECONDS, 60, 300, 3600],
   registers,
 });
 

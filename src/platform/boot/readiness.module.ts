@@ -1,4 +1,11 @@
-import { Inject, Logger, Module, Optional, type OnModuleInit } from '@nestjs/common';
+import {
+  Inject,
+  Logger,
+  Module,
+  Optional,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { CONFIG, type Config } from '../config/config.js';
 import { ConfigError } from '../config/settings.js';
@@ -9,14 +16,15 @@ import { Database } from '../postgres/database.js';
 import { SubscriptionLag } from '../projections/subscription-lag.js';
 import { SubscriptionRunner } from '../projections/subscription-runner.js';
 import { HealthRegistry, NotReady } from '../telemetry/health.js';
-import { measureOnScrape, subscriptionHalted, subscriptionLag } from '../telemetry/metrics.js';
+import { healthCheck, measureOnScrape, subscriptionHalted, subscriptionLag } from '../telemetry/metrics.js';
 import { ProcessFacts } from '../telemetry/process-facts.js';
 import { TelemetryModule } from '../telemetry/telemetry.module.js';
 
 /** Readiness and metrics of the database, the clock, the event store and the subscriptions. */
 @Module({ imports: [TelemetryModule] })
-export class ReadinessModule implements OnModuleInit {
+export class ReadinessModule implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(ReadinessModule.name);
+  private readonly endings: (() => void)[] = [];
 
   constructor(
     private readonly health: HealthRegistry,
@@ -34,9 +42,23 @@ export class ReadinessModule implements OnModuleInit {
     const events = this.modules.get<EventStore>(EVENT_STORE, { strict: false });
     this.health.register({ name: 'database', check: () => this.database.ping() });
     this.health.register({ name: 'event_store', check: () => this.checkEvents(events) });
+    this.measure(async () => {
+      const { checks } = await this.health.report();
+      healthCheck.reset();
+      for (const [check, { status }] of Object.entries(checks))
+        healthCheck.set({ check }, status === 'ok' ? 1 : 0);
+    });
     if (this.clock !== undefined) this.watchClock(this.clock);
     if (this.lag !== undefined) this.watchViews(this.lag);
     if (this.runner !== undefined) this.watchSubscriptions(this.runner);
+  }
+
+  onApplicationShutdown(): void {
+    for (const end of this.endings) end();
+  }
+
+  private measure(measurement: () => Promise<void>): void {
+    this.endings.push(measureOnScrape(measurement));
   }
 
   private watchClock(clock: ClockCheck): void {
@@ -55,7 +77,7 @@ export class ReadinessModule implements OnModuleInit {
   }
 
   private watchViews(lag: SubscriptionLag): void {
-    measureOnScrape(async () => {
+    this.measure(async () => {
       for (const { name, ageMs } of await lag.all())
         subscriptionLag.set({ subscription: name }, ageMs / 1000);
     });
@@ -76,7 +98,7 @@ export class ReadinessModule implements OnModuleInit {
    */
   private watchSubscriptions(runner: SubscriptionRunner): void {
     const halted = () => runner.states().filter(({ haltedAt }) => haltedAt !== null);
-    measureOnScrape(async () => {
+    this.measure(async () => {
       subscriptionHalted.reset();
       for (const { name, haltedAt } of halted())
         subscriptionHalted.set(

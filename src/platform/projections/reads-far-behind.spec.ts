@@ -8,6 +8,7 @@ import {
 import { EventCodec } from '../event-store/event-codec.js';
 import { EventRegistry } from '../event-store/event-registry.js';
 import type { EventStore } from '../event-store/port.js';
+import { readWaits } from '../telemetry/metrics.js';
 import { Checkpoints } from './checkpoints.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
 import { SubscriptionProgress } from './subscription-progress.js';
@@ -91,4 +92,22 @@ describe('reads in a process whose worker is elsewhere', () => {
       expect(new Set(await twenty(progress))).toEqual(new Set([false]));
     },
   );
+
+  const counted = async (outcome: string): Promise<number> =>
+    (await readWaits.get()).values.find(({ labels }) => labels.outcome === outcome)?.value ?? 0;
+
+  it.each<[string, Partial<EventStore>, 'late' | 'failed']>([
+    ['that is behind as late', {}, 'late'],
+    ['that cannot be measured as failed', { head: () => Promise.reject(new Error('gone')) }, 'failed'],
+    ['whose event store hangs as late', { head: () => new Promise<never>(() => undefined) }, 'late'],
+  ])('count a read model %s, once', async (_, methods, outcome) => {
+    await harness.write(1);
+    const before = await Promise.all(['late', 'failed', 'current'].map(counted));
+    await progressOf(30, methods)
+      .waitUntilCurrent(harness.name)
+      .catch(() => undefined);
+    const after = await Promise.all(['late', 'failed', 'current'].map(counted));
+    const expected = outcome === 'late' ? [1, 0, 0] : [0, 1, 0];
+    expect(after.map((count, n) => count - before[n]!)).toEqual(expected);
+  });
 });

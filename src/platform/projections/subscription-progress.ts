@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../kernel/domain-error.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { failpoint } from '../failpoints.js';
+import { readWaits } from '../telemetry/metrics.js';
 import { withTimeout } from '../timeout.js';
 import { EventCodec } from '../event-store/event-codec.js';
 import { logPages } from '../event-store/log-pages.js';
@@ -55,6 +56,7 @@ export class SubscriptionProgress {
   ): Promise<boolean> {
     const reached =
       position === null || this.hasPassed(name, position) || (await this.wait(name, position, timeoutMs));
+    readWaits.inc({ outcome: reached ? 'current' : 'late' });
     failpoint('views.waited');
     return reached;
   }
@@ -66,8 +68,17 @@ export class SubscriptionProgress {
   async waitUntilCurrent(name: string): Promise<boolean> {
     const { readYourWritesMs } = this.config;
     const started = performance.now();
-    const target = await withTimeout(readYourWritesMs, this.target(name), () => undefined);
-    if (target === undefined) return false;
+    let target: string | null | undefined;
+    try {
+      target = await withTimeout(readYourWritesMs, this.target(name), () => undefined);
+    } catch (error) {
+      readWaits.inc({ outcome: 'failed' });
+      throw error;
+    }
+    if (target === undefined) {
+      readWaits.inc({ outcome: 'late' });
+      return false;
+    }
     return this.waitFor(name, target, readYourWritesMs - (performance.now() - started));
   }
 

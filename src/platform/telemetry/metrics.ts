@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { withTimeout } from '../timeout.js';
 
 /** What GET /metrics serves: the metrics below, and those of each context in its metrics.ts. */
 export const registry = new Registry();
@@ -70,6 +71,20 @@ export const subscriptionHalted = new Gauge({
   registers,
 });
 
+export const readWaits = new Counter({
+  name: 'disburse_read_waits_total',
+  help: 'Waits of reads and responses for the read models to include earlier writes, by outcome: current, late (not within READ_YOUR_WRITES_MS), failed (the event store was unavailable).',
+  labelNames: ['outcome'] as const,
+  registers,
+});
+
+export const healthCheck = new Gauge({
+  name: 'disburse_health_check',
+  help: 'Checks of GET /health/ready: 1 for one that passes, 0 for one that fails, by check.',
+  labelNames: ['check'] as const,
+  registers,
+});
+
 export const clockSkew = new Gauge({
   name: 'disburse_clock_skew_seconds',
   help: "How far this process's clock is ahead of the database's; negative when it is behind.",
@@ -82,16 +97,21 @@ export function observeAppend(durationMs: number, units: number): void {
   appendUnits.inc(units);
 }
 
-const measurements: (() => Promise<void>)[] = [];
+const measurements = new Set<() => Promise<void>>();
+/** A database that does not respond must not take the process down for its scraper: scrapers wait 10 s. */
+const MEASURE_TIMEOUT_MS = 3000;
 
-/** Measures into a gauge at each GET /metrics. A failure leaves the gauge as it was. */
-export function measureOnScrape(measure: () => Promise<void>): void {
-  measurements.push(measure);
+/** Measures into a gauge at each GET /metrics. A failure, or one that takes too long, leaves the gauge as it was. Returns what ends it. */
+export function measureOnScrape(measure: () => Promise<void>): () => void {
+  measurements.add(measure);
+  return () => void measurements.delete(measure);
 }
 
 /** Everything, measured now, in Prometheus' text form. */
 export async function scrape(): Promise<string> {
-  await Promise.allSettled(measurements.map((measure) => measure()));
+  await Promise.allSettled(
+    [...measurements].map((measure) => withTimeout(MEASURE_TIMEOUT_MS, measure(), () => undefined)),
+  );
   return registry.metrics();
 }
 

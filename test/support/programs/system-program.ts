@@ -6,10 +6,10 @@ const INSTALL_MS = 300_000;
 
 /**
  * Path of a program of the system that some suites want. Debian's package is installed when it is missing and this is
- * root. Null when there is none and it cannot be had: says so, and the suite is skipped.
+ * root, unless it is null. Null when there is none and it cannot be had: says so, and the suite is skipped.
  */
-export function systemProgram(command: string, debianPackage = command): string | null {
-  const path = find(command) ?? install(command, debianPackage);
+export function systemProgram(command: string, debianPackage: string | null = command): string | null {
+  const path = find(command) ?? (debianPackage === null ? null : install(command, debianPackage));
   if (path === null) console.warn(`${command} is not installed and cannot be: what needs it is left out`);
   return path;
 }

@@ -162,4 +162,28 @@ describe('the directory', () => {
     await apply(EXCHANGE_KEY.slice(-1));
     expect(await sealed('exchange_key')).toEqual([]);
   });
+
+  it('names the next secret of a kind that expires, or did within a day, and that has no successor', async () => {
+    await apply([keyIssued(KEY, at)]);
+    const hour = 3_600_000;
+    const add = async (hours: number, over = 'false, null, null'): Promise<Date> => {
+      const expiresAt = new Date(Date.now() + hours * hour);
+      await db.database.query(
+        `insert into access.secrets (secret_id, credential_id, issued_at, expires_at, is_pending, rolling_until, revoked_at)
+         values ($1, $2, now(), $3, ${over})`,
+        [newId(), KEY, expiresAt],
+      );
+      return expiresAt;
+    };
+    for (const over of ['true, null, null', 'false, now(), null', 'false, null, now()']) await add(2, over);
+    await add(-25);
+    expect(await view.nextExpiries()).toEqual([]);
+    const kind = 'exchange_key';
+    const first = await add(240);
+    expect(await view.nextExpiries()).toEqual([{ kind, expiresAt: first }]);
+    const expired = await add(-23);
+    expect(await view.nextExpiries()).toEqual([{ kind, expiresAt: expired }]);
+    await db.database.query('update access.credentials set revoked_at = now()');
+    expect(await view.nextExpiries()).toEqual([]);
+  });
 });

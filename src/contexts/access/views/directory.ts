@@ -92,6 +92,12 @@ export const validSecrets = (kind: CredentialKind): string =>
   `select s.sealed_secret as sealed from access.secrets s join access.credentials c using (credential_id)
    where c.kind = '${kind}' and s.revoked_at is null and c.revoked_at is null`;
 
+const NEXT_EXPIRIES = `select c.kind, min(s.expires_at) as "expiresAt"
+  from access.secrets s join access.credentials c using (credential_id)
+  where s.expires_at > now() - interval '1 day' and s.rolling_until is null and not s.is_pending
+    and s.revoked_at is null and c.revoked_at is null
+  group by c.kind`;
+
 @Injectable()
 export class DirectoryView {
   /** Deliveries read the merchants of a thousand endpoints at once. */
@@ -134,6 +140,11 @@ export class DirectoryView {
   /** By the keyed hash of its secret. */
   async adminKey(secretHash: string): Promise<AdminKeyRow | null> {
     return (await this.database.query<AdminKeyRow>(ADMIN_KEY, [secretHash]))[0] ?? null;
+  }
+
+  /** By kind, of those that were neither rolled nor revoked: the next that expires, or one that did within a day. */
+  nextExpiries(): Promise<{ kind: CredentialKind | 'admin_key'; expiresAt: Date }[]> {
+    return this.database.query(NEXT_EXPIRIES);
   }
 
   private async merchantsOf(ids: readonly string[]): Promise<(MerchantRow | null)[]> {

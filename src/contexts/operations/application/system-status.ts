@@ -90,7 +90,7 @@ export class SystemStatus {
     return count;
   }
 
-  private async backlogs(): Promise<readonly DueBacklog[]> {
+  async backlogs(): Promise<readonly DueBacklog[]> {
     const own = this.reports.flatMap(({ backlogs }) => backlogs?.() ?? []);
     const all = await Promise.all([this.items.backlogs(), ...own]);
     return all.flat().toSorted((a, b) => (a.name < b.name ? -1 : 1));

@@ -4,13 +4,14 @@ import { chainRules } from '../../../platform/chain/chain-rules.js';
 import { NodeList } from '../../../platform/chain/node-list.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { urlsIn } from '../../../platform/config/settings.js';
-import { ProcessFacts } from '../../../platform/telemetry/process-facts.js';
+import { ProcessFacts, type ChainNodeFacts } from '../../../platform/telemetry/process-facts.js';
 import {
   ChainUnavailable,
   type ChainObservation,
   type ChainReader,
   type RequestedTransaction,
 } from '../application/ports.js';
+import { nodeHeadAge, nodeUp } from '../metrics.js';
 import { ChainNode } from './chain-node.js';
 
 type Settings = Pick<
@@ -33,8 +34,7 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     const options = { chainId, token: usdcAddress ?? '', finality, maxHeadAgeSeconds };
     const urls = chainRpcUrl === null ? [] : urlsIn(chainRpcUrl);
     this.nodes = new NodeList(urls, (url) => new ChainNode({ url, ...options }, clock));
-    if (urls.length > 0)
-      facts?.register('nodes', () => Promise.all(this.nodes.all().map((node) => node.facts())));
+    if (urls.length > 0) facts?.register('nodes', () => this.readFacts());
   }
 
   read(requested: readonly RequestedTransaction[], { separately = false } = {}): Promise<ChainObservation> {
@@ -58,6 +58,16 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
 
   onApplicationShutdown(): void {
     this.close();
+  }
+
+  private async readFacts(): Promise<readonly ChainNodeFacts[]> {
+    const all = await Promise.all(this.nodes.all().map((node) => node.facts()));
+    all.forEach(({ url_host: host, status, head_age_seconds: age }, place) => {
+      const labels = { node: String(place + 1), host };
+      nodeUp.set(labels, status === 'ok' ? 1 : 0);
+      if (age !== null) nodeHeadAge.set(labels, age);
+    });
+    return all;
   }
 
   /** At least CHAIN_QUORUM results, each from another node. */

@@ -4,7 +4,9 @@ import type { PayoutCheck } from '../domain/verdict.js';
 import type { PayoutChecks } from '../store/payout-checks.js';
 import type { Receipts } from '../store/receipts.js';
 import type { NextCheck, PendingPayout, VerificationQueue } from '../store/verification-queue.js';
-import { ExpirePayout } from './payout-outcomes.js';
+import { verificationDelay } from '../metrics.js';
+import type { TransactionReceipt } from '../domain/verification.js';
+import { ExpirePayout, ReceivePayout } from './payout-outcomes.js';
 import type { VerificationRowCheck } from './verification-row-check.js';
 import type { PayeeCache } from './payee-cache.js';
 import { ChainUnavailable, type ChainObservation, type ChainReader } from './ports.js';
@@ -25,6 +27,7 @@ const PAYOUT: PendingPayout = {
   checks: 0,
   noResponses: 0,
   closing: null,
+  notFinalAt: null,
   createdAt: new Date(START),
   expiresAt: new Date(END),
   wallet: '0xw',
@@ -38,8 +41,9 @@ async function check({
   closing = null as PendingPayout['closing'],
   final = 101,
   finalAt = FIRST,
-  receipts = new Map<string, null>([[HASH, null]]),
+  receipts = new Map<string, TransactionReceipt | null>([[HASH, null]]),
   isDown = false,
+  over = {} as Partial<PendingPayout>,
 }) {
   const checks: NextCheck[] = [];
   const recorded: PayoutCheck[] = [];
@@ -63,7 +67,7 @@ async function check({
   const bus = {
     execute: async (command: unknown) => {
       if (command instanceof ExpirePayout) expired.push(command.payoutId);
-      return 'expired';
+      return command instanceof ReceivePayout ? 'received' : 'expired';
     },
   } as unknown as CommandBus;
   const round = new VerificationRound(
@@ -85,7 +89,7 @@ async function check({
     { matchesEvents: async () => true } as unknown as VerificationRowCheck,
   );
   const running = round.run(
-    { payouts: [{ ...PAYOUT, closing }], now: new Date(FIRST + afterFirstMs), more: false },
+    { payouts: [{ ...PAYOUT, closing, ...over }], now: new Date(FIRST + afterFirstMs), more: false },
     false,
   );
   if (isDown) await expect(running).rejects.toThrow(ChainUnavailable);
@@ -104,7 +108,7 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
     const recorded = { payoutId: 'p', number: 1, node: 'node.example', head: 200, confirmations: null };
     const expiring = { closing: CLOSING, afterFirstMs: 60_000 };
     expect((await check(expiring)).recorded).toEqual([{ ...recorded, finding: 'not_found' }]);
-    const withoutResponse = { receipts: new Map() };
+    const withoutResponse = { receipts: new Map<string, null>() };
     expect((await check(withoutResponse)).recorded).toEqual([{ ...recorded, finding: 'no_response' }]);
     expect((await check({ isDown: true })).recorded).toEqual([
       { ...recorded, finding: 'no_response', node: null, head: null },
@@ -124,7 +128,7 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
   });
 
   it('does not expire without a usable response of the node', async () => {
-    const withoutResponse = { closing: CLOSING, afterFirstMs: 300_000, receipts: new Map() };
+    const withoutResponse = { closing: CLOSING, afterFirstMs: 300_000, receipts: new Map<string, null>() };
     expect((await check(withoutResponse)).expired).toEqual([]);
   });
 
@@ -135,5 +139,37 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
       finalAt: END + 59_000,
     });
     expect([expired, checks[0]?.closing]).toEqual([[], undefined]);
+  });
+});
+
+describe('how long a transfer took from its finality to its outcome is at most the time', () => {
+  const at = (beforeMs: number): Date => new Date(FIRST - beforeMs);
+  const settled = (blockMs: number): Map<string, TransactionReceipt> => {
+    const transfers = [{ token: '0xusdc', from: '0xs', to: '0xw', amountMinor: 1n, logIndex: 0 }];
+    const place = {
+      succeeded: true,
+      blockNumber: 90,
+      blockHash: '0xb',
+      blockTime: at(blockMs).getTime() / 1000,
+    };
+    return new Map([[HASH, { ...place, transfers, source: { sha256: 'ff', text: null } }]]);
+  };
+  const measured = async (): Promise<number> =>
+    (await verificationDelay.get()).values.find(({ metricName }) => metricName?.endsWith('_sum'))!.value;
+
+  it.each([
+    ['since its report', { createdAt: at(7000) }, 9000, 7],
+    ['since its block, which is younger than the report', { createdAt: at(90_000) }, 9000, 9],
+    [
+      'since the last check that did not find it final',
+      { createdAt: at(90_000), notFinalAt: at(4000) },
+      9000,
+      4,
+    ],
+  ])('%s', async (_, over, blockMs, seconds) => {
+    const before = await measured();
+    const { checks, recorded } = await check({ receipts: settled(blockMs), over });
+    expect([checks, recorded.map(({ finding }) => finding)]).toEqual([[], ['settled']]);
+    expect((await measured()) - before).toBeCloseTo(seconds, 0);
   });
 });

@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { chainRules, type ChainRules } from '../../../platform/chain/chain-rules.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { finalAge, payoutChecks } from '../metrics.js';
+import { finalAge, payoutChecks, verificationDelay } from '../metrics.js';
 import { nextCheckDelay, noResponseBackoff } from '../domain/check-schedule.js';
 import {
   closingName,
@@ -13,6 +13,7 @@ import {
   type Finding,
 } from '../domain/verification.js';
 import { ExpirePayout, ReceivePayout } from './payout-outcomes.js';
+import type { SeenTransfer } from '../domain/payout.js';
 import { VerificationRowCheck } from './verification-row-check.js';
 import { PayeeCache } from './payee-cache.js';
 import {
@@ -206,9 +207,14 @@ export class VerificationRound {
     }
     let { finding } = verdict;
     if (finding.kind === 'settled') {
+      const began = performance.now();
       const outcome = await this.commandBus.execute(
         new ReceivePayout(each.payoutId, this.config.chainId, each.hash, finding.transfers),
       );
+      if (outcome === 'received')
+        verificationDelay.observe(
+          secondsSinceFinal(each, finding.transfers, now) + (performance.now() - began) / 1000,
+        );
       if (outcome !== 'used') return { ended: finding.kind };
       finding = { kind: 'already_used' };
     }
@@ -274,6 +280,17 @@ export class VerificationRound {
       reasons: observed.refusals,
     });
   }
+}
+
+/** At most: when the transfer became final is not known, but these times were before that. */
+function secondsSinceFinal(
+  { createdAt, notFinalAt }: PendingPayout,
+  [transfer]: readonly SeenTransfer[],
+  now: Date,
+): number {
+  const blockMs = transfer === undefined ? 0 : Date.parse(transfer.block_time);
+  const sinceMs = Math.max(createdAt.getTime(), notFinalAt?.getTime() ?? 0, blockMs);
+  return Math.max(0, now.getTime() - sinceMs) / 1000;
 }
 
 function transactionsOf(claimed: readonly PendingPayout[]): readonly RequestedTransaction[] {

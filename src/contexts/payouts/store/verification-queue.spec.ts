@@ -133,4 +133,22 @@ describe('pending payouts to verify', () => {
     expect((await claim(1)).payouts).toEqual([]);
     expect(await db.database.query('select from work.items')).toHaveLength(1);
   });
+
+  it.each([
+    ['did not find the transfer final moves it', 'confirming', 60_000],
+    ['had no usable response leaves it', null, 0],
+    ['could not write the outcome leaves it', 'not_written', 0],
+    ['found a row that was changed leaves it', 'settled', 0],
+  ] as const)('say when the transfer was last not final: a check that %s', async (_, finding, movedMs) => {
+    await add('one', 1);
+    const first = (await claimOne(LINES.fresh))!;
+    expect(first.notFinalAt).toBeNull();
+    await again(first);
+    const second = (await claimOne(LINES.fresh))!;
+    expect(second.notFinalAt).toEqual(NOW);
+    const later = new Date(NOW.getTime() + 60_000);
+    await queue.reschedule([{ payout: second, delayMs: -120_000, finding }], later);
+    const third = (await claim(1, Object.values(LINES))).payouts[0]!;
+    expect(third.notFinalAt).toEqual(new Date(NOW.getTime() + movedMs));
+  });
 });

@@ -56,6 +56,8 @@ interface State {
   /** When the next one was scheduled for, ISO 8601: `due_at` moves while it is tried. */
   readonly due?: string;
   readonly closing?: { readonly finding: string; readonly head: number; readonly at: string } | null;
+  /** When a check last did not find the transfer final, ISO 8601. */
+  readonly notFinalAt?: string | null;
 }
 
 /** A pending payout that this process has claimed. */
@@ -78,6 +80,8 @@ export interface PendingPayout {
   readonly noResponses: number;
   /** The first check after the window; null before it. */
   readonly closing: Closing | null;
+  /** When a check last did not find the transfer final; null before the first such check. */
+  readonly notFinalAt: Date | null;
   readonly item: WorkItem<State>;
 }
 
@@ -182,7 +186,7 @@ const FACTS = `
   from payouts.verifications work where payout_id = any($1::uuid[])`;
 
 function pendingPayoutOf(item: WorkItem<State>, row: Row): PendingPayout {
-  const { closing } = item.state;
+  const { closing, notFinalAt } = item.state;
   return {
     ...row,
     amountMinor: BigInt(row.amount_minor),
@@ -190,6 +194,7 @@ function pendingPayoutOf(item: WorkItem<State>, row: Row): PendingPayout {
     checks: item.state.checks ?? 0,
     noResponses: item.failures,
     closing: closing ? { ...closing, at: new Date(closing.at) } : null,
+    notFinalAt: notFinalAt ? new Date(notFinalAt) : null,
     item,
   };
 }
@@ -201,11 +206,17 @@ function nextOf({ payout, delayMs, finding, isLarge, closing }: NextCheck, now: 
     closing: closingOf(payout, closing),
     checks: payout.checks + 1,
     due: new Date(now.getTime() + delayMs).toISOString(),
+    notFinalAt: isNotFinal(finding) ? now.toISOString() : (payout.item.state.notFinalAt ?? null),
   };
   if (finding === null) {
     return { inMs: delayMs, line: LINES.noResponse, state, failure: { cause: 'no usable response' } };
   }
   return { inMs: delayMs, line: isLarge ? LINES.noResponse : isOld ? LINES.old : LINES.fresh, state };
+}
+
+/** Whether a check says that the transfer does not count yet; one without a usable response says nothing. */
+function isNotFinal(finding: CheckFinding | null): boolean {
+  return finding !== null && finding !== 'settled' && finding !== 'not_written';
 }
 
 /** The first check after the window counts until another one finds something else. */

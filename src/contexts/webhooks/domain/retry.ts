@@ -6,6 +6,8 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 export const JITTER = 0.1;
 /** The most a `Retry-After` may ask for, in milliseconds: 24 hours. */
 export const RETRY_AFTER_CAP_MS = DAY_MS;
+/** Until a delivery of a suspended merchant is due again; nothing counts as an attempt meanwhile. */
+export const SUSPENDED_MS = 5 * 60_000;
 
 /**
  * Milliseconds until the next attempt, or null when there is none.

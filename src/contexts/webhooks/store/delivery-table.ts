@@ -23,6 +23,7 @@ export interface ClaimedDelivery {
   readonly attempts: number;
   /** Those of them that belong to earlier rounds: a resend begins the schedule again. */
   readonly attempts_before: number;
+  readonly created_at: Date;
   readonly due_at: Date;
   readonly traceparent: string | null;
 }
@@ -175,7 +176,7 @@ export class DeliveryTable {
        )
        update webhooks.deliveries set leased_by = $3 where delivery_id = any(array(select delivery_id from picked))
        returning delivery_id, endpoint_id, merchant_id, type, body, is_test, mac,
-         attempts, attempts_before, due_at, traceparent`,
+         attempts, attempts_before, created_at, due_at, traceparent`,
       [requests.map((each) => each.endpointId), requests.map((each) => each.room), this.senderId],
     );
     const lanes = new Map<string, ClaimedDelivery[]>(requests.map((each) => [each.endpointId, []]));

@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Log } from '../../../../platform/telemetry/logger.js';
 import { isTracing, traced } from '../../../../platform/telemetry/tracing.js';
-import { deliveries, deliveryDuration } from '../../metrics.js';
+import { deliveries, deliveryDuration, firstAttemptDelay } from '../../metrics.js';
+import { occurredAt } from '../published-events.js';
+import { SUSPENDED_MS } from '../../domain/retry.js';
 import type { AttemptRecord, ClaimedDelivery, DeliveryResult } from '../../store/delivery-table.js';
 
 /** What operators see of deliveries: one wide line, one count and one span per attempt. No bodies, no secrets. */
@@ -35,6 +37,7 @@ export class AttemptLogger {
   attempted(delivery: ClaimedDelivery, url: string, result: DeliveryResult, attempt: AttemptRecord): void {
     deliveries.inc({ outcome: result.state === 'pending' ? 'failed' : result.state });
     deliveryDuration.observe(attempt.duration_ms / 1000);
+    if (delivery.attempts === 0) firstAttemptDelay.observe(secondsSinceEvent(delivery, attempt.started_at));
     this.log.wideLog(
       'webhook attempt',
       {
@@ -58,6 +61,16 @@ export class AttemptLogger {
       attempt.outcome === 'succeeded' ? 'info' : 'warn',
     );
   }
+}
+
+/** A delivery that waited for its merchant, or was recovered, was due later than it was created. */
+function secondsSinceEvent(
+  { body, created_at: createdAt, due_at: dueAt }: ClaimedDelivery,
+  now: Date,
+): number {
+  const isDeferred = dueAt.getTime() - createdAt.getTime() >= SUSPENDED_MS;
+  const since = isDeferred ? dueAt : (occurredAt(body) ?? createdAt);
+  return Math.max(0, now.getTime() - since.getTime()) / 1000;
 }
 
 function idsOf({ delivery_id, endpoint_id, merchant_id, type }: ClaimedDelivery): Record<string, string> {

@@ -6,7 +6,7 @@ import { EventStoreUnavailable } from '../../../../platform/event-store/port.js'
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../../../platform/http/merchant-directory.js';
 import { isDatabaseUnavailable } from '../../../../platform/postgres/unavailable.js';
 import { retryAfterMs } from '../../../../platform/outbound/outbound-request.js';
-import { outcomeOf, retryDelayMs, type AttemptOutcome } from '../../domain/retry.js';
+import { outcomeOf, retryDelayMs, SUSPENDED_MS, type AttemptOutcome } from '../../domain/retry.js';
 import { AutomaticDisabling, type DisableReason } from '../automatic-disabling.js';
 import { RECEIVERS, type ReceiverResult, type Receivers } from '../ports.js';
 import {
@@ -23,8 +23,6 @@ import { LaneSchedule } from './lane-schedule.js';
 const USER_AGENT = 'svc-Webhooks/1.0';
 /** Pause after a delivery that could not be decided here (the event store was unavailable), and between tries to record one. */
 const PAUSE_MS = 1000;
-/** Until a delivery of a suspended merchant is due again; nothing counts as an attempt meanwhile. */
-const SUSPENDED_MS = 5 * 60_000;
 /** Between two log lines about deliveries that cannot be recorded: thousands may wait for the database at once. */
 const WARN_EVERY_MS = 10_000;
 /** What the system says when this process or machine has no sockets left: no receiver's fault. */

@@ -1,0 +1,26 @@
+import { Injectable } from '@nestjs/common';
+import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { credentialExpiry } from '../metrics.js';
+import { DirectoryView } from '../views/directory.js';
+
+const EVERY_MS = 60_000;
+
+/** Measures which credential expires next. */
+@Injectable()
+export class ExpiryGauge {
+  @Background()
+  readonly work = new BackgroundWork({
+    name: 'gauge of credentials that expire',
+    everyMs: EVERY_MS,
+    run: () => this.measure(),
+  });
+
+  constructor(private readonly directory: DirectoryView) {}
+
+  private async measure(): Promise<void> {
+    const next = await this.directory.nextExpiries();
+    // A credential that was rolled or revoked must not keep its date.
+    credentialExpiry.reset();
+    for (const { kind, expiresAt } of next) credentialExpiry.set({ kind }, expiresAt.getTime() / 1000);
+  }
+}
