@@ -160,8 +160,8 @@ describe('deliveries that a sender has claimed', () => {
     const [claimed] = await one.claim(endpointId, 10);
     await db.pool.query('truncate webhooks.senders');
     await two.heartbeat();
-    const [taken] = await two.claim(endpointId, 10);
-    await two.record(resultOf(taken!));
+    const [reclaimed] = await two.claim(endpointId, 10);
+    await two.record(resultOf(reclaimed!));
     expect(await two.claim(endpointId, 10)).toMatchObject([{ attempts: 1 }]);
     const succeeded = (attempts: number): DeliveryResult => ({
       ...resultOf(claimed!),

@@ -23,7 +23,9 @@ async function observed(over: Partial<ClaimedDelivery>): Promise<number[]> {
   const result = { state: 'succeeded', attempts: 1 } as DeliveryResult;
   logger.attempted({ ...delivery, ...over }, 'https://receiver.example/', result, attempt);
   const { values } = await firstAttemptDelay.get();
-  return ['_sum', '_count'].map((end) => values.find(({ metricName }) => metricName?.endsWith(end))?.value ?? 0);
+  return ['_sum', '_count'].map(
+    (end) => values.find(({ metricName }) => metricName?.endsWith(end))?.value ?? 0,
+  );
 }
 
 it.each<[string, Partial<ClaimedDelivery>, number[]]>([
