@@ -7,9 +7,13 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { imageEngine } from './lib/image-engines.mjs';
-import { complain, Problem, printLine, step } from './lib/terminal.mjs';
+import { NotPossible } from './lib/image-base.mjs';
+import { complain, Problem, step } from './lib/terminal.mjs';
 
 const HEALTHY_WITHIN_MS = 120_000;
+/** Ends with 0 once the process should get requests. */
+const READY =
+  'fetch(`http://127.0.0.1:${process.env.METRICS_PORT}/health/ready`).then(({ ok }) => process.exit(ok ? 0 : 1))';
 const HEALTHCHECK = ['node', 'scripts/healthcheck.mjs'];
 const ROLES = ['api', 'worker', 'widget', 'admin', 'portal'];
 const NOT_POSSIBLE = 3;
@@ -58,17 +62,13 @@ try {
   }
 } catch (error) {
   complain(error);
+  if (error instanceof NotPossible) process.exitCode = NOT_POSSIBLE;
 }
 
 async function prepare() {
-  try {
-    if (engine === null)
-      throw new Problem('Building the image needs Docker, or buildah and debootstrap (apt-get install).');
-    await engine.prepare();
-  } catch (error) {
-    printLine(error.message);
-    process.exit(NOT_POSSIBLE);
-  }
+  if (engine === null)
+    throw new NotPossible('Building the image needs Docker, or buildah and debootstrap (apt-get install).');
+  await engine.prepare();
 }
 
 async function started(settings, options = {}) {
@@ -76,8 +76,7 @@ async function started(settings, options = {}) {
   const deadline = performance.now() + HEALTHY_WITHIN_MS;
   while (!isHealthy(service)) {
     if (!service.isAlive() || performance.now() > deadline) {
-      const log = service.log();
-      await service.stop();
+      const { log } = await service.stop();
       throw new Problem(`The service is not healthy:\n\n${log}`);
     }
     await sleep(500);
@@ -91,14 +90,15 @@ async function tried(settings) {
 }
 
 async function ended(service) {
-  const code = await service.stop();
-  if (code !== 0) throw new Problem(`SIGTERM ended the service with ${code}:\n\n${service.log()}`);
+  const { code, log } = await service.stop();
+  if (code !== 0) throw new Problem(`SIGTERM ended the service with ${code}:\n\n${log}`);
   return 'healthy, ended by SIGTERM';
 }
 
 function isHealthy(service) {
   try {
     service.exec(...HEALTHCHECK);
+    service.exec('node', '-e', READY);
     return true;
   } catch {
     return false;
@@ -109,7 +109,7 @@ function isHealthy(service) {
 function contentOf(service) {
   const [uid, writable, packages] = [
     'id -u',
-    'find / -xdev -writable -type f -not -path "/proc/*" -not -path "/data/*" -not -path "/tmp/*" 2>/dev/null || true',
+    'find / -xdev -writable -type f -not -path "/proc/*" -not -path "/data/*" -not -path "/home/*" -not -path "/tmp/*" 2>/dev/null || true',
     'node -p "require(\'./sbom.json\').components.length"',
   ].map((script) => service.exec('sh', '-c', script).trim());
   if (uid === '0') throw new Problem('The image runs as root.');

@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { ROOT } from './installation.mjs';
 import { Problem, step } from './terminal.mjs';
 
+/** No image can be built on this machine. */
+export class NotPossible extends Problem {}
+
 const EXTRA_CERTIFICATES = '/usr/local/share/extra-certificates.pem';
 
 /** Debian with Node and npm, as the Dockerfile's `FROM node:24-bookworm-slim` names them; created once per machine. */
@@ -13,14 +16,19 @@ export async function makeBase(run, succeeds) {
   const [name, major, suite] = /^FROM node:(\d+)-([a-z]+)-slim/m
     .exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))
     .map((each) => each.replace('FROM ', 'docker.io/library/'));
-  if (succeeds('buildah', 'inspect', '--type', 'image', name)) return;
-  if (!succeeds('debootstrap', '--version')) throw new Problem('The base image needs debootstrap, too.');
+  if (succeeds('buildah', 'inspect', '--type', 'image', name)) return name;
+  if (!succeeds('debootstrap', '--version')) throw new NotPossible('The base image needs debootstrap, too.');
   const folder = mkdtempSync(join(tmpdir(), 'disburse-image-'));
   try {
     const root = join(folder, 'root');
-    await step('Debian', () => void run('debootstrap', '--variant=minbase', suite, root, mirrorOf(suite)));
+    const mirror = mirrorOf(suite);
+    await step('Debian', async () => {
+      if (!succeeds('debootstrap', '--variant=minbase', suite, root, mirror))
+        throw new NotPossible(`debootstrap cannot install ${suite} from ${mirror} here.`);
+    });
     await step('Node', () => addNode(run, folder, root, major));
     await step('Base image', () => commit(run, root, name));
+    return name;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -76,7 +84,7 @@ function mirrorOf(suite) {
       if (uri !== undefined && suites.includes(suite)) return uri;
     }
   }
-  throw new Problem(
+  throw new NotPossible(
     `No source of apt on this machine has Debian's ${suite}: the base image is built from it.`,
   );
 }

@@ -2,9 +2,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { descendantsOf } from '../../test/support/jest/test-run.mjs';
-import { makeBase } from './image-base.mjs';
+import { makeBase, NotPossible } from './image-base.mjs';
 import { ROOT } from './installation.mjs';
 import { Problem } from './terminal.mjs';
 
@@ -21,7 +22,10 @@ export function imageEngine() {
 }
 
 const docker = {
-  prepare: async () => undefined,
+  prepare: async () => {
+    const [base] = /(?<=^FROM )\S+/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'));
+    if (!succeeds('docker', 'pull', base)) throw new NotPossible(`Docker cannot get ${base} here.`);
+  },
   build: (args) => run('docker', 'build', ...args, '--tag', IMAGE, ROOT),
   size: () =>
     `${Math.round(Number(run('docker', 'image', 'inspect', '--format', '{{.Size}}', IMAGE)) / 1e6)} MB`,
@@ -33,19 +37,26 @@ const docker = {
     return {
       isAlive: () => inspected('Running') === 'true',
       exec: (...command) => run('docker', 'exec', id, ...command),
-      log: () => run('docker', 'logs', '--tail', '40', id),
       stop: async () => {
         run('docker', 'stop', '--time', '40', id);
         const code = Number(inspected('ExitCode'));
-        run('docker', 'rm', id);
-        return code;
+        const { stdout, stderr } = spawnSync('docker', ['logs', '--tail', '40', id], { encoding: 'utf8' });
+        run('docker', 'rm', '--volumes', id);
+        return { code, log: stdout + stderr };
       },
     };
   },
 };
 
 const buildah = {
-  prepare: () => makeBase(run, succeeds),
+  prepare: async () => {
+    const base = await makeBase(run, succeeds);
+    const container = run('buildah', 'from', '--pull-never', base).trim();
+    const isAllowed =
+      succeeds('buildah', 'run', container, '--', 'true') && succeeds('unshare', '--mount', 'true');
+    run('buildah', 'rm', container);
+    if (!isAllowed) throw new NotPossible('This machine lets buildah run nothing in a container.');
+  },
   // Docker's format, because the other has no health check.
   build: (args) =>
     run(
@@ -77,16 +88,15 @@ const buildah = {
     return {
       isAlive: () => child.exitCode === null && child.signalCode === null,
       exec: (...command) => run('buildah', ...inside, ...command),
-      log: () => said.split('\n').slice(-40).join('\n'),
       stop: async () => {
         // buildah hands no signal on to what it runs.
         const ofService = (pid) => commandOf(pid).endsWith(Cmd.slice(1).join(' '));
         const pid = descendantsOf([child.pid]).findLast(ofService);
         if (pid !== undefined) process.kill(pid, 'SIGTERM');
         const [code] = await Promise.race([ended, sleep(40_000, [null], { ref: false })]);
-        if (code === null) child.kill('SIGKILL');
+        if (code === null) for (const each of descendantsOf([child.pid])) process.kill(each, 'SIGKILL');
         run('buildah', 'rm', container);
-        return code;
+        return { code, log: said.split('\n').slice(-40).join('\n') };
       },
     };
   },

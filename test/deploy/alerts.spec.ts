@@ -38,7 +38,7 @@ const GROUP = /^(?= {2}- name: )/m;
 const DECISIVE = /expr:(?: [^|\n][^\n]*| \|\n(?: {10}[^\n]*\n)+)|\bfor: \w+/g;
 /** A threshold, a bucket or a window; not a digit of a name, a status or a label. */
 const NUMBER =
-  /(?<=le=")\d+(?=")|(?<=\[)\d+(?=[smhd]\])|(?<=for: )\d+|(?<![\w."])\d+(?:\.\d+)?(?![\w."]|\.\.)/g;
+  /(?<=le=~")\d+(?=\()|(?<=\[)\d+(?=[smhd]\])|(?<=for: )\d+|(?<![\w."])\d+(?:\.\d+)?(?![\w."]|\.\.)/g;
 
 interface Mutation {
   readonly what: string;
@@ -51,8 +51,8 @@ interface Mutation {
 function replacementsOf(number: string, before: string): readonly string[] {
   const value = Number(number);
   if (value === 0 || /== ?$/.test(before)) return [value === 0 ? '1' : '0'];
-  if (/\[$|for: $|le="$/.test(before))
-    return /le="$/.test(before) ? ['2.5'] : [`${value * 2}`, `${value / 2}`];
+  if (/\[$|for: $|le=~"$/.test(before))
+    return /le=~"$/.test(before) ? ['2.5'] : [`${value * 2}`, `${value / 2}`];
   return [value * 1.1, value * 0.9].map((each) => String(Number(each.toPrecision(6))));
 }
 

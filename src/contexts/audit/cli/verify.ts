@@ -11,7 +11,7 @@ import type { LedgerReport } from '../application/check-ledger.js';
 import { type AuditorInputs, exportedLedger, currentLedger } from '../application/checked-ledger.js';
 import { describeFindings, isOfEvents } from '../domain/findings.js';
 import { isWhole } from '../domain/manifest.js';
-import { LastVerifies } from '../store/last-verify.js';
+import { LastVerifies, type LastVerify } from '../store/last-verify.js';
 import { ExportedLog } from '../store/exported-log.js';
 import { inOneLine } from '../../../platform/cli/printable.js';
 import { collectEarly, counted, EXIT_INCOMPLETE, EXIT_WRONG, printResult, progressOf } from './output.js';
@@ -59,6 +59,7 @@ export function verifyProgram(program: Command, cli: CliContext): void {
         // A log that ends before what the service has read of it is a finding, not a mistake of the caller.
         if (!(error instanceof EventsMissing)) throw error;
         const { message } = error;
+        if (exported === null) await record(cli, 'wrong', null);
         print({ missing_events: message }, () => `CHANGED   ${message}\nNOT in order`);
         cli.exit(EXIT_WRONG);
       }
@@ -109,16 +110,17 @@ async function audit(
     ],
   };
   print(said, describe);
-  if (!offline && exported === null) await record(cli, said);
-  if (isWrong(report) || said.fault_count > 0) cli.exit(EXIT_WRONG);
-  else if (said.not_checked.length > 0) cli.exit(EXIT_INCOMPLETE);
+  const isFaulty = isWrong(report) || said.fault_count > 0;
+  const isIncomplete = said.not_checked.length > 0;
+  const outcome = isFaulty ? 'wrong' : isIncomplete ? 'incomplete' : 'in_order';
+  if (!offline && exported === null) await record(cli, outcome, said.read_to);
+  if (isFaulty) cli.exit(EXIT_WRONG);
+  else if (isIncomplete) cli.exit(EXIT_INCOMPLETE);
 }
 
 /** For operators (`GET /admin/v1/system`). An auditor may have a connection that only reads. */
-async function record(cli: CliContext, said: Said): Promise<void> {
-  const isIncomplete = said.not_checked.length > 0;
-  const outcome = isWrong(said) || said.fault_count > 0 ? 'wrong' : isIncomplete ? 'incomplete' : 'in_order';
-  const verified = { at: new Date().toISOString(), outcome, read_to: said.read_to } as const;
+async function record(cli: CliContext, outcome: LastVerify['outcome'], readTo: string | null): Promise<void> {
+  const verified = { at: new Date().toISOString(), outcome, read_to: readTo };
   await connected(cli, (database) => new LastVerifies(database).record(verified), 1).catch(() => undefined);
 }
 

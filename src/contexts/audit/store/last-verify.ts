@@ -2,14 +2,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
 
 /** The outcome of the last verification of log and tables; `read_to` is the position up to which events were replayed. */
-interface LastVerify {
+export interface LastVerify {
   /** ISO 8601. */
   readonly at: string;
   readonly outcome: 'in_order' | 'wrong' | 'incomplete';
   readonly read_to: string | null;
 }
 
-/** In `audit.last_verify`. No evidence: a writer of the database can write it. */
+/** In `audit.last_verify`; an incomplete one replaces no other. No evidence: a writer of the database can write it. */
 @Injectable()
 export class LastVerifies {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query'>) {}
@@ -17,7 +17,9 @@ export class LastVerifies {
   async record({ at, outcome, read_to: readTo }: LastVerify): Promise<void> {
     await this.database.query(
       `insert into audit.last_verify (at, outcome, read_to) values ($1, $2, $3)
-       on conflict (only_row) do update set at = excluded.at, outcome = excluded.outcome, read_to = excluded.read_to`,
+       on conflict (only_row) do update set at = excluded.at, outcome = excluded.outcome, read_to = excluded.read_to
+       -- A run without the keys says nothing of what an earlier one found.
+       where excluded.outcome <> 'incomplete' or last_verify.outcome = 'incomplete'`,
       [at, outcome, readTo],
     );
   }

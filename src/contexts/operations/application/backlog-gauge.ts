@@ -22,11 +22,12 @@ export class BacklogGauge {
   ) {}
 
   private async measure(): Promise<void> {
-    const backlogs = await this.system.backlogs();
+    const backlogs = await this.system.backlogs().finally(() => {
+      // Neither a kind without any work nor one that could not be read keeps its last age.
+      dueWork.reset();
+      dueWorkAge.reset();
+    });
     const now = this.clock.now().getTime();
-    // A kind without any work must not keep its last age.
-    dueWork.reset();
-    dueWorkAge.reset();
     for (const { name: work, due, oldest_at: oldest } of backlogs) {
       dueWork.set({ work }, due);
       dueWorkAge.set({ work }, oldest === null ? 0 : Math.max(0, now - Date.parse(oldest)) / 1000);

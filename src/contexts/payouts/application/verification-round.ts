@@ -139,7 +139,7 @@ export class VerificationRound {
     }
     await this.checks.record(checks, now());
     await this.queue.remove(ended);
-    await this.queue.reschedule(next, now());
+    await this.queue.reschedule(next, now(), claimedAt);
   }
 
   /** People see that no node responded; the next check takes the place of this one. */

@@ -154,8 +154,9 @@ export class VerificationQueue {
     return this.items.whileClaimed(items, LEASE_MS, round);
   }
 
-  async reschedule(checks: readonly NextCheck[], now: Date): Promise<void> {
-    await this.items.retryAll(checks.map((check) => [check.payout.item, nextOf(check, now)]));
+  /** `readAt`: before the chain was read. */
+  async reschedule(checks: readonly NextCheck[], now: Date, readAt = now): Promise<void> {
+    await this.items.retryAll(checks.map((check) => [check.payout.item, nextOf(check, now, readAt)]));
   }
 
   /** Has payouts claimed again after `delayMs`, as they were: no node responded. */
@@ -199,14 +200,14 @@ function pendingPayoutOf(item: WorkItem<State>, row: Row): PendingPayout {
   };
 }
 
-function nextOf({ payout, delayMs, finding, isLarge, closing }: NextCheck, now: Date): Next {
+function nextOf({ payout, delayMs, finding, isLarge, closing }: NextCheck, now: Date, readAt: Date): Next {
   const isOld = payout.createdAt.getTime() < now.getTime() - FRESH_MS;
   const state: State = {
     finding: finding ?? payout.item.state.finding ?? null,
     closing: closingOf(payout, closing),
     checks: payout.checks + 1,
     due: new Date(now.getTime() + delayMs).toISOString(),
-    notFinalAt: isNotFinal(finding) ? now.toISOString() : (payout.item.state.notFinalAt ?? null),
+    notFinalAt: isNotFinal(finding) ? readAt.toISOString() : (payout.item.state.notFinalAt ?? null),
   };
   if (finding === null) {
     return { inMs: delayMs, line: LINES.noResponse, state, failure: { cause: 'no usable response' } };

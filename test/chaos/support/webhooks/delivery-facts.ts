@@ -88,6 +88,12 @@ export async function checkTable(
     rows.filter(({ outcomes }) => outcomes.slice(0, -1).some((outcome) => !mayPrecede.includes(outcome))),
     'an attempt before the last was not one to be tried again',
   );
+  const twice = rows.filter(({ outcomes }) => outcomes.filter((each) => each === 'succeeded').length > 1);
+  verdict.expect(
+    twice.length <= rows.length / 1000,
+    'hardly any delivery succeeded twice',
+    String(twice.length),
+  );
   verdict.none(
     rows.filter(({ delivery_id, sent }) => sent > requestsOf(delivery_id)),
     'an attempt is recorded that the receiver never saw',
