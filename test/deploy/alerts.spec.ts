@@ -38,7 +38,7 @@ const GROUP = /^(?= {2}- name: )/m;
 const DECISIVE = /expr:(?: [^|\n][^\n]*| \|\n(?: {10}[^\n]*\n)+)|\bfor: \w+/g;
 /** A threshold, a bucket or a window; not a digit of a name, a status or a label. */
 const NUMBER =
-  /(?<=le=~")\d+(?=\()|(?<=\[)\d+(?=[smhd]\])|(?<=for: )\d+|(?<![\w."])\d+(?:\.\d+)?(?![\w."]|\.\.)/g;
+  /(?<=le=~")\d+(?=\|)|(?<=\[)\d+(?=[smhd]\])|(?<=for: )\d+|(?<![\w."])\d+(?:\.\d+)?(?![\w."]|\.\.)/g;
 
 interface Mutation {
   readonly what: string;
