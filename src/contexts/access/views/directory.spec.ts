@@ -175,6 +175,11 @@ describe('the directory', () => {
       );
       return expiresAt;
     };
+    const lasting = newId();
+    await db.database.query(
+      'insert into access.secrets (secret_id, credential_id, issued_at) values ($1, $2, now())',
+      [lasting, KEY],
+    );
     for (const over of ['true, null, null', 'false, now(), null', 'false, null, now()']) await add(2, over);
     await add(-25);
     expect(await view.nextExpiries()).toEqual([]);
@@ -183,6 +188,10 @@ describe('the directory', () => {
     expect(await view.nextExpiries()).toEqual([{ kind, expiresAt: first }]);
     const expired = await add(-23);
     expect(await view.nextExpiries()).toEqual([{ kind, expiresAt: expired }]);
+    // Its replacement is revoked, so that it is the only one left.
+    await db.database.query('update access.secrets set revoked_at = now() where rolling_until is null');
+    const [last] = await view.nextExpiries();
+    expect(Math.abs(last!.expiresAt.getTime() - Date.now())).toBeLessThan(hour);
     await db.database.query('update access.credentials set revoked_at = now()');
     expect(await view.nextExpiries()).toEqual([]);
   });

@@ -100,7 +100,8 @@ const NEXT_EXPIRIES = `select c.kind, min(least(s.expires_at, s.rolling_until)) 
   where least(s.expires_at, s.rolling_until) > now() - interval '1 day' and not s.is_pending
     and s.revoked_at is null and c.revoked_at is null
     and (s.rolling_until is null or not exists (select from access.secrets other
-      where other.credential_id = s.credential_id and other.rolling_until is null and other.revoked_at is null))
+      where other.credential_id = s.credential_id and other.rolling_until is null and other.revoked_at is null
+        and not other.is_pending and coalesce(other.expires_at > now(), true)))
   group by c.kind`;
 
 @Injectable()
