@@ -9,7 +9,7 @@ import { createUser, report } from '../support/payouts/payout-calls.js';
 
 /** How many files of src somebody has to open who follows one report. */
 const MAX_FILES = 50;
-const REPORTS = 10;
+const REPORTS = 40;
 
 describe('POST payouts/report', () => {
   let app: TestApp;
