@@ -11,11 +11,17 @@ export class NotPossible extends Problem {}
 
 const EXTRA_CERTIFICATES = '/usr/local/share/extra-certificates.pem';
 
+/** The image of Docker's library that the Dockerfile begins with. */
+export function baseImage() {
+  const dockerfile = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
+  const [, name, major, suite] = /^FROM (node:(\d+)-([a-z]+)-slim)/m.exec(dockerfile);
+  return { name, major, suite };
+}
+
 /** Debian with Node and npm, as the Dockerfile's `FROM node:24-bookworm-slim` names them; created once per machine. */
 export async function makeBase(run, succeeds) {
-  const [name, major, suite] = /^FROM node:(\d+)-([a-z]+)-slim/m
-    .exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))
-    .map((each) => each.replace('FROM ', 'docker.io/library/'));
+  const { major, suite, ...base } = baseImage();
+  const name = `docker.io/library/${base.name}`;
   if (succeeds('buildah', 'inspect', '--type', 'image', name)) return name;
   if (!succeeds('debootstrap', '--version')) throw new NotPossible('The base image needs debootstrap, too.');
   const folder = mkdtempSync(join(tmpdir(), 'disburse-image-'));

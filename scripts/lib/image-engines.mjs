@@ -2,10 +2,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { descendantsOf } from '../../test/support/jest/test-run.mjs';
-import { makeBase, NotPossible } from './image-base.mjs';
+import { baseImage, makeBase, NotPossible } from './image-base.mjs';
 import { ROOT } from './installation.mjs';
 import { Problem } from './terminal.mjs';
 
@@ -23,7 +22,7 @@ export function imageEngine() {
 
 const docker = {
   prepare: async () => {
-    const [base] = /(?<=^FROM )\S+/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'));
+    const { name: base } = baseImage();
     if (!succeeds('docker', 'pull', base)) throw new NotPossible(`Docker cannot get ${base} here.`);
   },
   build: (args) => run('docker', 'build', ...args, '--tag', IMAGE, ROOT),
