@@ -27,7 +27,6 @@ export const responses: Group = {
       if (key === other.key) continue;
       const how = random.pick(['body', 'status', 'copied', 'invented'] as const);
       const change = {
-        // Another letter than the one that is there.
         body: `body = regexp_replace(body, '.(.)$', case when body ~ 'x.$' then 'y\\1' else 'x\\1' end)`,
         status: 'status = 200',
         copied: `body = (select body from ${RESPONSES} where key = '${other.key}')`,
