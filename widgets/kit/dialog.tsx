@@ -53,9 +53,11 @@ export function Dialog({ title, close, stays = false, children }: DialogProps) {
         if (!stays) close();
       }}
       // Browsers may close it without the event before, when nothing was touched in between.
+      // The event of a dialog that was removed may come when another one is open.
       onClose={({ currentTarget }) => {
-        if (!stays) close();
-        else if (currentTarget.isConnected) currentTarget.showModal();
+        if (!currentTarget.isConnected) return;
+        if (stays) currentTarget.showModal();
+        else close();
       }}
     >
       <h2 id={heading}>{title}</h2>
