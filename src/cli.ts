@@ -29,6 +29,7 @@ const print = (text: string): boolean => process.stdout.write(`${text}\n`);
 /** Those of the platform; the others are the contexts'. */
 const PLATFORM_COMMANDS: CliCommands = {
   keys: async () => (await import('./platform/cli/keys.js')).keysProgram,
+  migrate: async () => (await import('./platform/cli/migrate.js')).migrateProgram,
   rebuild: async () => (await import('./platform/cli/rebuild.js')).rebuildProgram,
   subscriptions: async () => (await import('./platform/cli/subscriptions.js')).subscriptionsProgram,
 };

@@ -30,6 +30,8 @@ const READING = [
   'keys status',
   'merchant list',
   'merchant show',
+  // What a boot does too.
+  'migrate',
   'operation list',
   'operation show',
   'operator passkeys',
