@@ -1,0 +1,172 @@
+import { describe, expect, it } from '@jest/globals';
+import { render, type Rendering, type Values } from './helm/chart.js';
+import { caseOf, merged } from './helm/sets.js';
+
+const describeRendered = render === null ? describe.skip : describe;
+const one = (values: Values): Rendering => render!([caseOf(values)])[0]!;
+
+const INGRESS = { enabled: true, hosts: { api: 'api.example.com' } };
+const TRUSTED = { settings: { TRUST_PROXY: '10.0.0.0/8' } };
+const STORE = { enabled: true, store: { name: 'vault' }, extract: 'disburse' };
+const KEDA = { serverAddress: 'http://prometheus:9090', minReplicas: 1, maxReplicas: 2 };
+const HPA = { minReplicas: 1, maxReplicas: 2 };
+
+describeRendered('values that are refused, by a sentence that names them', () => {
+  it.each<[string, Values, RegExp]>([
+    ['a misspelt value', { proceses: {} }, /values must NOT have additional properties/],
+    [
+      'a misspelt value of a process',
+      { processes: { api: { replica: 3 } } },
+      /values\/processes\/api must NOT have add/,
+    ],
+    ['a misspelt setting', { settings: { RATE_LIMIT: 3 } }, /values\/settings must NOT have additional/],
+    [
+      'a secret in the clear',
+      { settings: { MASTER_KEY: '11' } },
+      /values\/settings must NOT have additional/,
+    ],
+    ['a database in the clear', { settings: { DATABASE_URL: 'postgres://' } }, /values\/settings must NOT/],
+    [
+      'a node of the chain in the clear',
+      { settings: { CHAIN_RPC_URL: 'https://' } },
+      /values\/settings must NOT/,
+    ],
+    [
+      'a port, which the chart decides',
+      { settings: { PORT: 80 } },
+      /values\/settings must NOT have additional/,
+    ],
+    [
+      'roles, which the process decides',
+      { settings: { ROLES: 'api' } },
+      /values\/settings must NOT have additional/,
+    ],
+    [
+      'a list as a setting',
+      { settings: { TRUST_PROXY: ['10.0.0.0/8'] } },
+      /TRUST_PROXY must be string,integer,boolean/,
+    ],
+    [
+      'no token of the chain',
+      { settings: { USDC_ADDRESS: null } },
+      /must have required property 'USDC_ADDRESS'/,
+    ],
+    ['no chain', { settings: { CHAIN_ID: null } }, /must have required property 'CHAIN_ID'/],
+    [
+      'a role that there is not',
+      { processes: { api: { roles: ['apis'] } } },
+      /roles\/0 must be equal to one of the allowed/,
+    ],
+    [
+      'a role twice',
+      { processes: { api: { roles: ['api', 'api'] } } },
+      /roles must NOT have duplicate items/,
+    ],
+    [
+      'a process without roles',
+      { processes: { more: { replicas: 1 } } },
+      /processes\/more must have required property 'roles'/,
+    ],
+    [
+      'a process with the name of the migration',
+      { processes: { migration: { roles: ['api'] } } },
+      /property name must be valid/,
+    ],
+    [
+      'a process with a long name',
+      { processes: { 'a-process-with-a-long-name': { roles: ['api'] } } },
+      /must match pattern/,
+    ],
+    ['replicas below none', { processes: { api: { replicas: -1 } } }, /replicas must be >= 0/],
+    [
+      'no worker at all by KEDA',
+      { processes: { worker: { keda: { ...KEDA, minReplicas: 0 } } } },
+      /minReplicas must be >= 1/,
+    ],
+    ['a digest that is none', { image: { digest: 'sha256:abc' } }, /digest must match pattern/],
+    [
+      'a peer that is everybody',
+      { networkPolicy: { monitoring: [{}] } },
+      /monitoring\/0 must NOT have fewer than 1/,
+    ],
+    [
+      'a peer of another form',
+      { networkPolicy: { operators: [{ namespace: 'x' }] } },
+      /operators\/0 must NOT have additional/,
+    ],
+    [
+      'another way to spread',
+      { spread: { nodes: 'Always' } },
+      /spread\/nodes must be equal to one of the allowed values/,
+    ],
+    [
+      'a misspelt resource',
+      { processes: { api: { resources: { request: {} } } } },
+      /resources must NOT have additional/,
+    ],
+    ['no Secret', { secret: { name: '' } }, /secret\.name must name a Secret with DATABASE_URL/],
+    [
+      'no public address',
+      { settings: { PUBLIC_URL: null } },
+      /settings\.PUBLIC_URL must be set, or ingress\.hosts\.api/,
+    ],
+    ['an Ingress without trusted proxies', { ingress: INGRESS }, /settings\.TRUST_PROXY must name/],
+    [
+      'an Ingress of operators without trusted proxies',
+      { adminIngress: { enabled: true, host: 'a' }, networkPolicy: { enabled: false } },
+      /TRUST_PROXY must name/,
+    ],
+    [
+      'an Ingress that no policy lets in',
+      merged(TRUSTED, { ingress: INGRESS, networkPolicy: { ingressController: [] } }),
+      /networkPolicy\.ingressController must name who serves/,
+    ],
+    [
+      'an Ingress of operators that no policy lets in',
+      merged(TRUSTED, { adminIngress: { enabled: true, host: 'admin.example.com' } }),
+      /networkPolicy\.operators must name who serves/,
+    ],
+    [
+      'an Ingress of operators without a host',
+      merged(TRUSTED, { networkPolicy: { enabled: false }, adminIngress: { enabled: true } }),
+      /adminIngress\.host must be set/,
+    ],
+    [
+      'a host of a role that no process has',
+      merged(TRUSTED, {
+        ingress: { enabled: true, hosts: { portal: 'p.example.com' } },
+        processes: { portal: null },
+      }),
+      /no process has the role portal, to which the host p\.example\.com leads/,
+    ],
+    [
+      'two autoscalers',
+      { processes: { api: { autoscaling: HPA, keda: KEDA } } },
+      /processes\.api has autoscaling and keda/,
+    ],
+    [
+      'an autoscaler of CPU without a request of it',
+      { processes: { api: { autoscaling: HPA, resources: null } } },
+      /processes\.api\.resources\.requests\.cpu must be set/,
+    ],
+    [
+      'an external secret without its store',
+      { secret: { external: { ...STORE, store: {} } } },
+      /external\.store\.name must be set/,
+    ],
+    [
+      'an external secret of nothing',
+      { secret: { external: { ...STORE, extract: '' } } },
+      /needs extract or variables, one of both/,
+    ],
+    [
+      'an external secret of two places',
+      { secret: { external: { ...STORE, variables: { MASTER_KEY: { key: 'k' } } } } },
+      /needs extract or variables, one of both/,
+    ],
+  ])('%s', (_, values, sentence) => {
+    expect(one(values).refusal).toMatch(sentence);
+  });
+
+  it('and nothing is refused without them', () => expect(one({}).refusal).toBeNull());
+});

@@ -1,0 +1,82 @@
+import 'reflect-metadata';
+import { describe, expect, it } from '@jest/globals';
+import { mutatedChart, render, type Rendering } from './helm/chart.js';
+import { MIGRATION_RULES } from './helm/rules-of-migration.js';
+import { NETWORK_RULES } from './helm/rules-of-network.js';
+import { POD_RULES } from './helm/rules-of-pods.js';
+import { SCALING_RULES } from './helm/rules-of-scaling.js';
+import { schemaErrors } from './helm/schemas.js';
+import { SETS } from './helm/sets.js';
+import type { Rule } from './helm/rule.js';
+
+const RULES = [...POD_RULES, ...MIGRATION_RULES, ...SCALING_RULES, ...NETWORK_RULES];
+const names = Object.keys(SETS);
+const cases = Object.values(SETS);
+const nameOf = ({ given }: Rendering): string => names[cases.indexOf(given)]!;
+const all = render?.(cases) ?? [];
+/** Sets in which the rules differ: a change of the chart is rendered for these alone. */
+const TELLING = [
+  'the least',
+  'a region with Ingresses',
+  'one machine with Ingresses',
+  'a long name',
+  'large numbers',
+  'a long grace',
+  'a short grace',
+  'workers with a large threshold',
+  'two processes of one role',
+  'a stopped worker',
+  'policies without anybody',
+  'more egress',
+  'a secret of a store',
+];
+const telling = TELLING.map((name) => SETS[name]!);
+const objects = all.flatMap((each) => each.objects);
+const errors = schemaErrors(objects);
+
+/** What breaks the rule, with the set of values. A rule that cannot be applied is broken. */
+function violations(rule: Rule, renderings: readonly Rendering[]): readonly string[] {
+  return renderings.flatMap((rendering) => {
+    if (rendering.refusal !== null) return [];
+    try {
+      return rule.violations(rendering).map((each) => `${nameOf(rendering)}: ${each}`);
+    } catch (error) {
+      return [`${nameOf(rendering)}: ${(error as Error).message}`];
+    }
+  });
+}
+
+(render === null ? describe.skip : describe)('the chart', () => {
+  it.each(names)('is rendered for %s, and fits the schemas of Kubernetes', (name) => {
+    const { refusal, objects } = all[names.indexOf(name)]!;
+    expect(refusal).toBeNull();
+    expect(objects.length).toBeGreaterThan(8);
+    expect(objects.flatMap((each) => errors.get(each) ?? [])).toEqual([]);
+  });
+
+  it('is compared with schemas that refuse an unknown field, a missing one, another type and another kind', () => {
+    const [deployment] = all[0]!.all('Deployment');
+    const planted = [
+      { ...deployment!, spec: { ...deployment!.spec, replica: 1 } },
+      { ...deployment!, spec: { replicas: 1 } },
+      { ...deployment!, spec: { ...deployment!.spec, replicas: '1' } },
+      { ...deployment!, kind: 'Deploymen' },
+    ];
+    const found = schemaErrors(planted);
+    expect(planted.map((each) => found.get(each))).toEqual([
+      expect.stringMatching(/replica.* does not exist/),
+      expect.stringContaining("missing the following properties from type 'DeploymentSpec'"),
+      expect.stringContaining("Type 'string' is not assignable to type 'number'"),
+      expect.stringContaining('is no kind that the chart may have'),
+    ]);
+  });
+
+  describe.each(RULES.map((rule) => [rule.sentence, rule] as const))('%s', (_, rule) => {
+    it('holds for every rendering', () => expect(violations(rule, all)).toEqual([]));
+
+    it.each(rule.mutations.map((mutation) => [mutation]))('is broken by a change of %j', (mutation) => {
+      const found = violations(rule, render!(telling, mutatedChart(...mutation)));
+      expect(found.length).toBeGreaterThan(0);
+    });
+  });
+});

@@ -1,0 +1,60 @@
+import { programNames } from '../../../src/cli.js';
+import { DEPLOYMENTS, JOB, those, type Rule } from './rule.js';
+import type { Pod } from './chart.js';
+
+const nameOf = ({ owner }: Pod): string => owner.metadata.name;
+
+export const MIGRATION_RULES: readonly Rule[] = [
+  {
+    sentence: 'the migration waits for nothing of the release, and nothing waits for it',
+    violations: (rendering) => [
+      ...those(
+        rendering.objects,
+        ({ metadata }) =>
+          !Object.keys(metadata.annotations ?? {}).some((name) => name.startsWith('helm.sh/hook')),
+        ({ kind }) => `${kind} is a hook`,
+      ),
+      ...those(rendering.pods(), ({ spec }) => spec.initContainers === undefined, nameOf),
+    ],
+    mutations: [
+      [
+        JOB,
+        '  labels:\n    {{- include "disburse.labels"',
+        '  annotations: { helm.sh/hook: \'pre-install\' }\n  labels:\n    {{- include "disburse.labels"',
+      ],
+      [
+        DEPLOYMENTS,
+        '    spec:\n      {{- $container',
+        '    spec:\n      initContainers: [{ name: wait, image: busybox }]\n      {{- $container',
+      ],
+    ],
+  },
+  {
+    sentence: 'the migration is a program of the service, and a refusal of its settings ends it',
+    violations: (rendering) =>
+      those(
+        rendering.all('Job'),
+        ({ spec }) => {
+          const { restartPolicy, containers } = spec!.template.spec!;
+          const [node, cli, program] = containers[0]!.command!;
+          const [rule] = spec!.podFailurePolicy!.rules;
+          return (
+            `${node} ${cli}` === 'node dist/cli.js' &&
+            programNames().includes(program!) &&
+            restartPolicy === 'Never' &&
+            spec!.backoffLimit! > 5 &&
+            rule?.action === 'FailJob' &&
+            rule.onExitCodes?.containerName === containers[0]!.name &&
+            rule.onExitCodes?.values.join() === '78'
+          );
+        },
+        ({ metadata }) => metadata.name,
+      ),
+    mutations: [
+      [JOB, 'dist/cli.js, migrate', 'dist/cli.js, migration'],
+      [JOB, 'values: [78]', 'values: [69]'],
+      [JOB, 'restartPolicy: Never', 'restartPolicy: OnFailure'],
+      [JOB, 'backoffLimit: 10', 'backoffLimit: 1'],
+    ],
+  },
+];

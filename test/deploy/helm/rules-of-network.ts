@@ -1,0 +1,284 @@
+import { isAllowed, selects, type Peer } from './network.js';
+import { container, isProcess, PORTS, rolesOf } from './pods.js';
+import { HELPERS, those, type Rule } from './rule.js';
+import type { Pod, Rendering } from './chart.js';
+
+const POLICIES = 'templates/network-policies.yaml';
+const SERVICES = 'templates/services.yaml';
+const INGRESS = 'templates/ingress.yaml';
+const CONTROLLER: Peer = { namespace: 'ingress-nginx' };
+const PROMETHEUS: Peer = { namespace: 'monitoring' };
+const OPERATORS: Peer = { namespace: 'ingress-internal' };
+const STRANGERS: readonly Peer[] = [
+  { namespace: 'default' },
+  { namespace: 'money' },
+  { address: '203.0.113.7' },
+];
+const EVERY_PORT = [...Object.values(PORTS).flat(), ['metrics', 9464] as const].map(([, port]) => port);
+const METADATA = '169.254.169.254';
+const RECEIVER = '203.0.113.7';
+
+const nameOf = ({ owner }: Pod): string => owner.metadata.name;
+const hasPolicies = (rendering: Rendering): boolean => rendering.all('NetworkPolicy').length > 0;
+const isOpen = (rendering: Rendering): boolean => hasPolicies(rendering) && !isForNobody(rendering);
+/** The set of values that lists nobody. */
+const isForNobody = (rendering: Rendering): boolean =>
+  rendering.all('NetworkPolicy').every(({ spec }) => !spec!.ingress && !spec!.egress);
+/** Sets that say which hosts egress leads to, in place of the defaults. */
+const hasOwnEgress = ({ given }: Rendering): boolean =>
+  (given.values['networkPolicy'] as { egress?: unknown } | undefined)?.egress !== undefined;
+const portsOf = (pod: Pod): readonly number[] =>
+  rolesOf(pod).flatMap((role) => PORTS[role]!.map(([, port]) => port));
+
+export const NETWORK_RULES: readonly Rule[] = [
+  {
+    sentence: 'a Service of each role with a port leads to the pods with that role, whatever else these do',
+    violations: (rendering) => {
+      const roles = [...new Set(rendering.pods().flatMap(rolesOf))].filter((role) => PORTS[role]!.length > 0);
+      return roles.flatMap((role) => {
+        const service = rendering
+          .all('Service')
+          .find(({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] === role);
+        const reached = rendering
+          .pods()
+          .filter(({ labels }) => selects({ matchLabels: service?.spec?.selector }, labels));
+        const expected = rendering.pods().filter((pod) => rolesOf(pod).includes(role));
+        const ports = (service?.spec?.ports ?? []).map(({ name, port }) => `${name} ${port}`);
+        const leads = (service?.spec?.ports ?? []).every(({ targetPort }) =>
+          reached.every((pod) => container(pod).ports!.some(({ name }) => name === targetPort)),
+        );
+        const isRight =
+          leads &&
+          reached.map(nameOf).join() === expected.map(nameOf).join() &&
+          ports.sort().join() === PORTS[role]!.map((each) => each.join(' ')).join();
+        return isRight ? [] : [role];
+      });
+    },
+    mutations: [
+      [SERVICES, "    disburse/role-{{ $role }}: 'true'\n", ''],
+      [SERVICES, 'targetPort: {{ $port }}', 'targetPort: http'],
+      [HELPERS, '"pay" 3002', '"pay" 3001'],
+    ],
+  },
+  {
+    sentence: 'every pod is denied what no policy allows it',
+    violations: (rendering) =>
+      !hasPolicies(rendering)
+        ? []
+        : those(
+            rendering.pods(),
+            (pod) =>
+              STRANGERS.every((peer) =>
+                EVERY_PORT.every((port) => !isAllowed(rendering, 'Ingress', pod, peer, port)),
+              ) &&
+              [22, 25, 80, 6443].every(
+                (port) => !isAllowed(rendering, 'Egress', pod, { address: RECEIVER }, port),
+              ),
+            nameOf,
+          ),
+    mutations: [
+      [POLICIES, 'policyTypes: [Ingress, Egress]', 'policyTypes: [Egress]'],
+      [
+        POLICIES,
+        '    - from: {{- toYaml . | nindent 8 }}\n      ports:\n        {{- range',
+        '    - ports:\n        {{- range',
+      ],
+    ],
+  },
+  {
+    sentence: 'the ingress controller reaches the API and the pages, and never the admin API or metrics',
+    violations: (rendering) =>
+      !isOpen(rendering)
+        ? []
+        : those(
+            rendering.pods(),
+            (pod) =>
+              EVERY_PORT.every(
+                (port) =>
+                  isAllowed(rendering, 'Ingress', pod, CONTROLLER, port) ===
+                  (portsOf(pod).includes(port) && port !== 3003),
+              ),
+            nameOf,
+          ),
+    mutations: [
+      [POLICIES, '(eq $role "admin")', 'false'],
+      [POLICIES, '{{- with and $ports', '{{- with and false'],
+    ],
+  },
+  {
+    sentence: 'operators reach the admin API alone, and nobody where none are named',
+    violations: (rendering) => {
+      if (!hasPolicies(rendering)) return [];
+      const { operators } = (rendering.values as { networkPolicy: { operators: unknown[] } }).networkPolicy;
+      return those(
+        rendering.pods(),
+        (pod) =>
+          EVERY_PORT.every(
+            (port) =>
+              isAllowed(rendering, 'Ingress', pod, OPERATORS, port) ===
+              (operators.length > 0 && rolesOf(pod).includes('admin') && port === 3003),
+          ),
+        nameOf,
+      );
+    },
+    mutations: [
+      [
+        POLICIES,
+        '(ternary $policy.operators $policy.ingressController',
+        '(ternary $policy.monitoring $policy.ingressController',
+      ],
+    ],
+  },
+  {
+    sentence: 'Prometheus reaches the metrics of every process, and nothing else',
+    violations: (rendering) =>
+      !isOpen(rendering)
+        ? []
+        : those(
+            rendering.pods(),
+            (pod) =>
+              EVERY_PORT.every(
+                (port) =>
+                  isAllowed(rendering, 'Ingress', pod, PROMETHEUS, port) ===
+                  (isProcess(pod) && port === 9464),
+              ),
+            nameOf,
+          ),
+    mutations: [
+      [POLICIES, 'port: 9464', 'port: 9465'],
+      [POLICIES, "      disburse/process: 'true'\n", ''],
+    ],
+  },
+  {
+    sentence: 'every process and the migration reach DNS and the database, and processes the chain',
+    violations: (rendering) =>
+      !isOpen(rendering) || hasOwnEgress(rendering)
+        ? []
+        : those(
+            rendering.pods(),
+            (pod) => {
+              const reaches = (peer: Peer, port: number): boolean =>
+                isAllowed(rendering, 'Egress', pod, peer, port);
+              return (
+                reaches({ namespace: 'kube-system' }, 53) &&
+                reaches({ namespace: 'databases' }, 5432) &&
+                reaches({ address: '10.1.2.3' }, 5432) &&
+                reaches({ address: RECEIVER }, 443) === isProcess(pod)
+              );
+            },
+            nameOf,
+          ),
+    mutations: [
+      [POLICIES, '$policy.egress.chain', '$policy.egress.dns'],
+      [POLICIES, '(dict "rule" $policy.egress.database)', '(dict "rule" $policy.egress.dns)'],
+    ],
+  },
+  {
+    sentence: 'no process reaches the metadata of the machine, or receivers in private networks',
+    violations: (rendering) =>
+      !isOpen(rendering)
+        ? []
+        : those(
+            rendering.pods(),
+            (pod) =>
+              [53, 80, 443, 5432].every(
+                (port) => !isAllowed(rendering, 'Egress', pod, { address: METADATA }, port),
+              ) &&
+              ['10.1.2.3', '172.20.1.1', '192.168.1.1', 'fd00::1'].every(
+                (address) => !isAllowed(rendering, 'Egress', pod, { address }, 443),
+              ),
+            nameOf,
+          ),
+    mutations: [
+      ['values.yaml', 'except: [169.254.0.0/16]', 'except: []'],
+      ['values.yaml', '172.16.0.0/12, ', ''],
+    ],
+  },
+  {
+    sentence: 'a worker reaches receivers where the chain is elsewhere, and the portal nobody',
+    violations: (rendering) =>
+      (rendering.given.values['networkPolicy'] as { egress?: { more?: unknown } } | undefined)?.egress
+        ?.more === undefined
+        ? []
+        : those(
+            rendering.pods(),
+            (pod) => {
+              const reaches = (peer: Peer, port: number): boolean =>
+                isAllowed(rendering, 'Egress', pod, peer, port);
+              const needsPublic = rolesOf(pod).some((role) => role !== 'portal');
+              return (
+                reaches({ address: RECEIVER }, 443) === needsPublic &&
+                reaches({ namespace: 'chain' }, 8545) === isProcess(pod) &&
+                reaches({ namespace: 'tracing' }, 4318) === isProcess(pod) &&
+                reaches({ namespace: 'money', labels: { 'cnpg.io/cluster': 'db' } }, 2113) &&
+                !reaches({ namespace: 'other', labels: { 'cnpg.io/cluster': 'db' } }, 2113)
+              );
+            },
+            nameOf,
+          ),
+    mutations: [
+      [POLICIES, '(eq $role "portal")', 'false'],
+      [POLICIES, '(ternary (toYaml $policy.egress.more) "" (not (empty $policy.egress.more)))', '""'],
+    ],
+  },
+  {
+    sentence: 'a rule without peers or ports, which would be everybody and everything, is left out',
+    violations: (rendering) =>
+      those(
+        rendering
+          .all('NetworkPolicy')
+          .flatMap(({ spec }) => [
+            ...(spec!.ingress ?? []).map(({ from, ports }) => [from, ports]),
+            ...(spec!.egress ?? []).map(({ to, ports }) => [to, ports]),
+          ]),
+        ([peers, ports]) => peers!.length > 0 && ports!.length > 0,
+      ),
+    mutations: [[POLICIES, '{{- if and .rule.to .rule.ports -}}', '{{- if true -}}']],
+  },
+  {
+    sentence: 'an Ingress leads to ports of Services that are there, each host to its own',
+    violations: (rendering) =>
+      those(backends(rendering), ({ service, port }) =>
+        rendering
+          .all('Service')
+          .some(
+            ({ metadata, spec }) =>
+              metadata.name === service && spec!.ports!.some(({ name }) => name === port),
+          ),
+      ),
+    mutations: [[INGRESS, 'port: { name: {{ .port }} }', 'port: { name: http }']],
+  },
+  {
+    sentence:
+      'the admin API is in no Ingress with anything else, and the address of clients is that of the proxies that are trusted',
+    violations: (rendering) => [
+      ...those(backends(rendering), ({ ingress, port }) => /-admin$/.test(ingress) === (port === 'admin')),
+      ...those(
+        rendering.all('Ingress'),
+        () => (rendering.all('ConfigMap')[0]?.data?.['TRUST_PROXY'] ?? '') !== '',
+        ({ metadata }) => metadata.name,
+      ),
+    ],
+    mutations: [[INGRESS, '"port" $port', '"port" "admin"']],
+  },
+];
+
+interface Backend {
+  readonly ingress: string;
+  readonly host: string;
+  readonly service: string;
+  readonly port: string;
+}
+
+function backends(rendering: Rendering): readonly Backend[] {
+  return rendering.all('Ingress').flatMap(({ metadata, spec }) =>
+    spec!.rules!.flatMap(({ host, http }) =>
+      http!.paths.map(({ backend }) => ({
+        ingress: metadata.name,
+        host: host!,
+        service: backend.service!.name,
+        port: backend.service!.port!.name!,
+      })),
+    ),
+  );
+}

@@ -1,0 +1,297 @@
+import { container, isProcess } from './pods.js';
+import { selects } from './network.js';
+import { DEPLOYMENTS, HELPERS, JOB, those, type Rule } from './rule.js';
+import type { KubernetesObject } from './chart.js';
+
+const AUTOSCALING = 'templates/autoscaling.yaml';
+const BUDGETS = 'templates/disruption-budgets.yaml';
+const MONITORING = 'templates/monitoring.yaml';
+const NAME = /^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/;
+const LABEL = /^([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?$/;
+
+const nameOf = ({ metadata }: KubernetesObject): string => metadata.name;
+
+export const SCALING_RULES: readonly Rule[] = [
+  {
+    sentence: 'a Deployment selects its own pods, and no others',
+    violations: (rendering) =>
+      those(
+        rendering.all('Deployment'),
+        ({ metadata, spec }) => {
+          const selected = rendering.pods().filter(({ labels }) => selects(spec!.selector, labels));
+          return selected.map(({ owner }) => nameOf(owner)).join() === metadata.name;
+        },
+        nameOf,
+      ),
+    mutations: [
+      [
+        DEPLOYMENTS,
+        '        app.kubernetes.io/component: {{ $name }}\n        disburse/process',
+        '        app.kubernetes.io/component: x\n        disburse/process',
+      ],
+      [
+        DEPLOYMENTS,
+        '      {{- include "disburse.selector" $ | nindent 6 }}\n      app.kubernetes.io/component: {{ $name }}',
+        '      {{- include "disburse.selector" $ | nindent 6 }}',
+      ],
+    ],
+  },
+  {
+    sentence: 'a selector of pods has nothing that changes with an upgrade',
+    violations: (rendering) =>
+      those(
+        rendering.all('Deployment'),
+        ({ spec }) =>
+          Object.keys(spec!.selector.matchLabels!).sort().join() ===
+          'app.kubernetes.io/component,app.kubernetes.io/instance,app.kubernetes.io/name',
+        nameOf,
+      ),
+    mutations: [
+      [
+        HELPERS,
+        'app.kubernetes.io/name: {{ .Chart.Name }}',
+        'app.kubernetes.io/name: {{ .Chart.Name }}\napp.kubernetes.io/part-of: x',
+      ],
+    ],
+  },
+  {
+    sentence: 'a Deployment has as many replicas as the values say, and none where an autoscaler decides',
+    violations: (rendering) => {
+      const scaled = [
+        ...rendering.all('HorizontalPodAutoscaler').map(({ spec }) => spec!.scaleTargetRef.name),
+        ...rendering.all('ScaledObject').map(({ spec }) => spec.scaleTargetRef.name),
+      ];
+      const names = rendering.all('Deployment').map(nameOf);
+      const values = (rendering.values as { processes: Record<string, { replicas?: number }> }).processes;
+      return [
+        ...those(scaled, (name) => names.includes(name) && scaled.indexOf(name) === scaled.lastIndexOf(name)),
+        ...those(
+          rendering.all('Deployment'),
+          ({ metadata, spec }) => {
+            const component = metadata.labels!['app.kubernetes.io/component']!;
+            const replicas = scaled.includes(metadata.name) ? undefined : (values[component]!.replicas ?? 1);
+            return spec!.replicas === replicas;
+          },
+          nameOf,
+        ),
+      ];
+    },
+    mutations: [
+      [DEPLOYMENTS, '{{- if not (or $process.autoscaling $process.keda) }}', '{{- if true }}'],
+      [
+        AUTOSCALING,
+        'name: {{ include "disburse.fullname" $ }}-{{ $name }}\n  minReplicas',
+        'name: {{ include "disburse.fullname" $ }}\n  minReplicas',
+      ],
+      [
+        DEPLOYMENTS,
+        'kindIs "invalid" $process.replicas | ternary 1 $process.replicas',
+        '$process.replicas | default 1',
+      ],
+    ],
+  },
+  {
+    sentence: 'an autoscaler of CPU has a request of CPU to compare with',
+    violations: (rendering) =>
+      those(
+        rendering.all('HorizontalPodAutoscaler'),
+        ({ spec }) => {
+          const pod = rendering.pods().find(({ owner }) => nameOf(owner) === spec!.scaleTargetRef.name)!;
+          const resource = spec!.metrics?.[0]?.resource;
+          return (
+            resource?.name === 'cpu' &&
+            resource.target.type === 'Utilization' &&
+            container(pod).resources?.requests?.['cpu'] !== undefined &&
+            spec!.maxReplicas >= spec!.minReplicas!
+          );
+        },
+        nameOf,
+      ),
+    mutations: [[AUTOSCALING, 'name: cpu', 'name: memory']],
+  },
+  {
+    sentence:
+      'workers follow the work of their own release, are never none, and many while Prometheus is unavailable',
+    violations: (rendering) =>
+      those(
+        rendering.all('ScaledObject'),
+        ({ spec }) => {
+          const [trigger] = spec.triggers;
+          const metrics = rendering
+            .all('Service')
+            .find(({ spec: service }) => service!.publishNotReadyAddresses)!;
+          return (
+            spec.minReplicaCount! >= 1 &&
+            spec.fallback!.replicas >= spec.minReplicaCount! &&
+            trigger!.metadata['query'] ===
+              `sum(max by (work) (disburse_due_work{namespace="money",service="${metrics.metadata.name}"}))` &&
+            /^[1-9][0-9]*$/.test(trigger!.metadata['threshold']!) &&
+            trigger!.metadata['ignoreNullValues'] === 'false'
+          );
+        },
+        nameOf,
+      ),
+    mutations: [
+      [AUTOSCALING, 'service="{{ include "disburse.fullname" $ }}-metrics"', 'service="metrics"'],
+      [
+        AUTOSCALING,
+        '{{ include "disburse.text" (.threshold | default 1000) | quote }}',
+        '{{ .threshold | default 1000 | quote }}',
+      ],
+      [AUTOSCALING, 'minReplicaCount: {{ .minReplicas }}', 'minReplicaCount: 0'],
+      [AUTOSCALING, "ignoreNullValues: 'false'", "ignoreNullValues: 'true'"],
+      [AUTOSCALING, 'replicas: {{ .fallbackReplicas | default .maxReplicas }}', 'replicas: 0'],
+    ],
+  },
+  {
+    sentence:
+      'each process has a budget of its own, which blocks no drain: of a single replica, or of pods that are not ready',
+    violations: (rendering) => {
+      const budgets = rendering.all('PodDisruptionBudget');
+      const own = budgets.map(({ spec }) =>
+        rendering
+          .pods()
+          .filter(({ labels }) => selects(spec!.selector, labels))
+          .map(({ owner }) => nameOf(owner))
+          .join(),
+      );
+      return [
+        ...those(
+          rendering.all('Deployment'),
+          ({ metadata }) => own.filter((name) => name === metadata.name).length === 1,
+          nameOf,
+        ),
+        ...those(
+          budgets,
+          ({ spec }) =>
+            spec!.maxUnavailable === 1 &&
+            spec!.minAvailable === undefined &&
+            spec!.unhealthyPodEvictionPolicy === 'AlwaysAllow',
+          nameOf,
+        ),
+        ...(own.length === rendering.all('Deployment').length ? [] : ['a budget of no process']),
+      ];
+    },
+    mutations: [
+      [BUDGETS, 'maxUnavailable: 1', 'minAvailable: 1'],
+      [BUDGETS, 'maxUnavailable: 1', 'maxUnavailable: 0'],
+      [BUDGETS, 'AlwaysAllow', 'IfHealthyBudget'],
+      [BUDGETS, '      app.kubernetes.io/component: {{ $name }}\n{{- end }}', '{{- end }}'],
+    ],
+  },
+  {
+    sentence: 'an upgrade has a new pod ready before it takes one away',
+    violations: (rendering) =>
+      those(
+        rendering.all('Deployment'),
+        ({ spec }) =>
+          spec!.strategy?.rollingUpdate?.maxUnavailable === 0 && spec!.strategy.rollingUpdate.maxSurge === 1,
+        nameOf,
+      ),
+    mutations: [[DEPLOYMENTS, 'maxUnavailable: 0', 'maxUnavailable: 1']],
+  },
+  {
+    sentence:
+      'names are DNS labels of at most 63 characters, as are the values of labels, and no two objects share one',
+    violations: (rendering) => {
+      const ids = rendering.objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+      return [
+        ...those(rendering.objects, ({ metadata }) => NAME.test(metadata.name), nameOf),
+        ...those(
+          rendering.objects.flatMap(({ metadata }) => Object.entries(metadata.labels ?? {})),
+          ([, value]) => LABEL.test(value),
+        ),
+        ...those(ids, (id) => ids.indexOf(id) === ids.lastIndexOf(id)),
+      ];
+    },
+    mutations: [
+      [HELPERS, '{{- if gt (len $name) 40 }}', '{{- if false }}'],
+      ['templates/services.yaml', '-{{ $role }}\n', '\n'],
+    ],
+  },
+  {
+    sentence: 'the namespace is that of the release, wherever it is installed',
+    violations: (rendering) =>
+      those(rendering.objects, ({ metadata }) => metadata.namespace === undefined, nameOf),
+    mutations: [['templates/configmap.yaml', 'metadata:', 'metadata:\n  namespace: default']],
+  },
+  {
+    sentence: 'every object has the labels of its release',
+    violations: (rendering) =>
+      those(
+        rendering.objects,
+        ({ metadata }) =>
+          metadata.labels?.['app.kubernetes.io/instance'] === rendering.given.name &&
+          metadata.labels['helm.sh/chart'] === 'disburse-0.1.0',
+        nameOf,
+      ),
+    mutations: [
+      ['templates/configmap.yaml', 'labels: {{- include "disburse.labels" . | nindent 4 }}', 'labels: {}'],
+    ],
+  },
+  {
+    sentence:
+      'Prometheus scrapes every process under the job of the rules, also those that are not ready, and no migration',
+    violations: (rendering) => {
+      const services = rendering
+        .all('Service')
+        .filter(({ spec }) => spec!.ports!.some(({ name }) => name === 'metrics'));
+      const [service] = services;
+      const scraped = rendering
+        .pods()
+        .filter(({ labels }) => selects({ matchLabels: service?.spec?.selector }, labels));
+      const found =
+        services.length === 1 &&
+        service!.spec!.publishNotReadyAddresses === true &&
+        scraped.length === rendering.all('Deployment').length &&
+        scraped.every(isProcess);
+      return [
+        ...(found ? [] : ['the Service of metrics']),
+        ...those(
+          rendering.all('ServiceMonitor'),
+          ({ spec }) =>
+            rendering
+              .all('Service')
+              .filter(({ metadata }) => selects(spec.selector, metadata.labels!))
+              .map(nameOf)
+              .join() === service?.metadata.name &&
+            spec.endpoints[0]!.port === 'metrics' &&
+            spec.endpoints[0]!.relabelings?.[0]?.targetLabel === 'job' &&
+            spec.endpoints[0]!.relabelings[0].replacement === 'disburse',
+          nameOf,
+        ),
+      ];
+    },
+    mutations: [
+      ['templates/services.yaml', "    disburse/process: 'true'\n", ''],
+      ['templates/services.yaml', 'publishNotReadyAddresses: true', 'publishNotReadyAddresses: false'],
+      [MONITORING, 'replacement: disburse', 'replacement: pay'],
+      [MONITORING, '      app.kubernetes.io/component: metrics\n', ''],
+    ],
+  },
+  {
+    sentence: 'each process of the sizes and of the defaults says what it needs, and no limit slows its CPU',
+    violations: (rendering) =>
+      those(
+        rendering.pods().filter((pod) => container(pod).resources !== undefined),
+        (pod) => {
+          const { requests, limits } = container(pod).resources!;
+          return (
+            requests?.['cpu'] !== undefined &&
+            requests['memory'] !== undefined &&
+            limits?.['memory'] !== undefined &&
+            limits['cpu'] === undefined
+          );
+        },
+        ({ owner }) => nameOf(owner),
+      ),
+    mutations: [
+      ['values.yaml', 'limits: { memory: 768Mi }', 'limits: { cpu: 1, memory: 768Mi }'],
+      [
+        JOB,
+        'dict "resources" .Values.migration.resources',
+        'dict "resources" (dict "limits" (dict "memory" "1Gi"))',
+      ],
+    ],
+  },
+];
