@@ -122,7 +122,7 @@ describeRendered('settings', () => {
     });
     expect(settings(set('texts that YAML reads otherwise'))).toMatchObject({
       ADMIN_OIDC_CLAIM: 'groups=on: yes # no',
-      SIDESHIFT_AFFILIATE_ID: '0123',
+      LOG_FILE: '0123',
       TWILIO_FROM: '+15550001',
       STRIPE_ISSUING_BILLING_ADDRESS:
         '{"line1":"1 \\"Main\\" St","city":"X: {{ .Y }}","postal_code":"1","country":"US"}',

@@ -18,7 +18,7 @@ import type {
 } from 'kubernetes-types/core/v1.js';
 import type { Ingress, NetworkPolicy } from 'kubernetes-types/networking/v1.js';
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.js';
-import { specFolder } from '../../support/run-folder.js';
+import { oncePerRun, runFolder, specFolder } from '../../support/run-folder.js';
 import { systemProgram } from '../../support/programs/system-program.js';
 
 export const CHART = 'deploy/helm/disburse';
@@ -104,7 +104,8 @@ interface Response {
   readonly error?: string;
 }
 
-const program = buildRenderer();
+/** Built once: modules of suites outlive the folders of these. */
+const program = await oncePerRun('helm-renderer', async () => buildRenderer());
 
 /** Renders charts as Helm does; null where Go and its libraries are not installed. */
 export const render = program === null ? null : renderWith(program);
@@ -122,7 +123,7 @@ function buildRenderer(): string | null {
     console.warn('Go with sprig and yaml is not installed: renderings of the chart are left out');
     return null;
   }
-  const built = join(specFolder('helm'), 'render');
+  const built = join(runFolder(), 'helm-render');
   execFileSync(go, ['build', '-o', built, 'test/deploy/helm/render.go'], {
     env: { ...process.env, GO111MODULE: 'off', GOPATH, GOFLAGS: '-p=1' },
   });

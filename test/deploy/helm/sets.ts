@@ -90,7 +90,7 @@ export const SETS: Readonly<Record<string, Case>> = {
       ADMIN_OIDC_CLAIM: 'groups=on: yes # no',
       STRIPE_ISSUING_BILLING_ADDRESS:
         '{"line1":"1 \\"Main\\" St","city":"X: {{ .Y }}","postal_code":"1","country":"US"}',
-      SIDESHIFT_AFFILIATE_ID: '0123',
+      LOG_FILE: '0123',
       TWILIO_FROM: '+15550001',
     },
   }),
