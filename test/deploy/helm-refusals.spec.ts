@@ -51,6 +51,11 @@ describeRendered('values that are refused, by a sentence that names them', () =>
       { settings: { USDC_ADDRESS: null } },
       /must have required property 'USDC_ADDRESS'/,
     ],
+    [
+      'a token that is no address',
+      { settings: { USDC_ADDRESS: '0x3c49' } },
+      /USDC_ADDRESS must match pattern/,
+    ],
     ['no chain', { settings: { CHAIN_ID: null } }, /must have required property 'CHAIN_ID'/],
     [
       'a role that there is not',

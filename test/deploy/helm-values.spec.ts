@@ -27,7 +27,7 @@ interface Scaler {
 const TRUSTED = { settings: { TRUST_PROXY: '10.0.0.0/8' } };
 
 describeRendered('versions', () => {
-  it('a digest wins over a tag, and the chart has a version of its own where neither is given', () => {
+  it('a digest wins over a tag, and the version is that of the chart where neither is given', () => {
     expect(image(set('a digest'), 'api')).toMatch(/^disburse@sha256:/);
     expect(image(set('a tag'), 'api')).toBe('registry.example.com/disburse:1.4.2');
     expect(image(set('the least'), 'migration')).toBe('disburse:0.1.0');

@@ -15,7 +15,7 @@ const cases = Object.values(SETS);
 const nameOf = ({ given }: Rendering): string => names[cases.indexOf(given)]!;
 const all = render?.(cases) ?? [];
 /** Sets in which the rules differ: a change of the chart is rendered for these alone. */
-const TELLING = [
+const CHOSEN = [
   'the least',
   'a region with Ingresses',
   'one machine with Ingresses',
@@ -30,7 +30,7 @@ const TELLING = [
   'more egress',
   'a secret of a store',
 ];
-const telling = TELLING.map((name) => SETS[name]!);
+const chosen = CHOSEN.map((name) => SETS[name]!);
 const objects = all.flatMap((each) => each.objects);
 const errors = schemaErrors(objects);
 
@@ -75,7 +75,7 @@ function violations(rule: Rule, renderings: readonly Rendering[]): readonly stri
     it('holds for every rendering', () => expect(violations(rule, all)).toEqual([]));
 
     it.each(rule.mutations.map((mutation) => [mutation]))('is broken by a change of %j', (mutation) => {
-      const found = violations(rule, render!(telling, mutatedChart(...mutation)));
+      const found = violations(rule, render!(chosen, mutatedChart(...mutation)));
       expect(found.length).toBeGreaterThan(0);
     });
   });

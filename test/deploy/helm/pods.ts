@@ -1,6 +1,6 @@
 import type { Pod } from './chart.js';
 
-/** What a Secret has that nobody forgot anything in. */
+/** What a complete Secret has. */
 export const SECRET = {
   DATABASE_URL: 'postgres://disburse@db/disburse',
   MASTER_KEY: '11'.repeat(32),

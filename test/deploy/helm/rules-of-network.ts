@@ -20,9 +20,9 @@ const RECEIVER = '203.0.113.7';
 
 const nameOf = ({ owner }: Pod): string => owner.metadata.name;
 const hasPolicies = (rendering: Rendering): boolean => rendering.all('NetworkPolicy').length > 0;
-const isOpen = (rendering: Rendering): boolean => hasPolicies(rendering) && !isForNobody(rendering);
-/** The set of values that lists nobody. */
-const isForNobody = (rendering: Rendering): boolean =>
+const isOpen = (rendering: Rendering): boolean => hasPolicies(rendering) && !hasNoPeers(rendering);
+/** Of the set of values whose lists are empty. */
+const hasNoPeers = (rendering: Rendering): boolean =>
   rendering.all('NetworkPolicy').every(({ spec }) => !spec!.ingress && !spec!.egress);
 /** Sets that say which hosts egress leads to, in place of the defaults. */
 const hasOwnEgress = ({ given }: Rendering): boolean =>
@@ -32,7 +32,7 @@ const portsOf = (pod: Pod): readonly number[] =>
 
 export const NETWORK_RULES: readonly Rule[] = [
   {
-    sentence: 'a Service of each role with a port leads to the pods with that role, whatever else these do',
+    sentence: 'a Service of each role with a port leads to the pods with that role, alone or among others',
     violations: (rendering) => {
       const roles = [...new Set(rendering.pods().flatMap(rolesOf))].filter((role) => PORTS[role]!.length > 0);
       return roles.flatMap((role) => {
@@ -106,7 +106,7 @@ export const NETWORK_RULES: readonly Rule[] = [
     ],
   },
   {
-    sentence: 'operators reach the admin API alone, and nobody where none are named',
+    sentence: 'operators reach the admin API alone, and no peer does where none are named',
     violations: (rendering) => {
       if (!hasPolicies(rendering)) return [];
       const { operators } = (rendering.values as { networkPolicy: { operators: unknown[] } }).networkPolicy;
@@ -195,7 +195,7 @@ export const NETWORK_RULES: readonly Rule[] = [
     ],
   },
   {
-    sentence: 'a worker reaches receivers where the chain is elsewhere, and the portal nobody',
+    sentence: 'a worker reaches receivers where the chain is elsewhere, and the portal none',
     violations: (rendering) =>
       (rendering.given.values['networkPolicy'] as { egress?: { more?: unknown } } | undefined)?.egress
         ?.more === undefined

@@ -84,7 +84,7 @@ export const POD_RULES: readonly Rule[] = [
     [HELPERS, 'enableServiceLinks: false', 'enableServiceLinks: true'],
   ),
   pods(
-    'every container is in production, whatever the Secret has',
+    'every container is in production, also with another MODE in the Secret',
     (pod) => env(pod)['MODE'] === 'production',
     [DEPLOYMENTS, 'value: production', 'value: sandbox'],
     [JOB, 'value: production', 'value: sandbox'],

@@ -145,7 +145,7 @@ export const SCALING_RULES: readonly Rule[] = [
   },
   {
     sentence:
-      'each process has a budget of its own, which blocks no drain: of a single replica, or of pods that are not ready',
+      'each process has a separate budget, which blocks no drain: of a single replica, or of pods that are not ready',
     violations: (rendering) => {
       const budgets = rendering.all('PodDisruptionBudget');
       const own = budgets.map(({ spec }) =>
@@ -180,7 +180,7 @@ export const SCALING_RULES: readonly Rule[] = [
     ],
   },
   {
-    sentence: 'an upgrade has a new pod ready before it takes one away',
+    sentence: 'an upgrade has a new pod ready before it ends an old one',
     violations: (rendering) =>
       those(
         rendering.all('Deployment'),
