@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../sandbox/processes.js';
 import { chainFaults } from '../support/gameday/chain-faults.js';
 import { databaseFaults } from '../support/gameday/database-faults.js';
+import { diskFaults } from '../support/gameday/disk-faults.js';
 import type { Fault, Faults } from '../support/gameday/fault.js';
 import { processFaults } from '../support/gameday/process-faults.js';
 import { queueFaults } from '../support/gameday/queue-faults.js';
@@ -9,7 +10,14 @@ import type { Stage } from '../support/gameday/stage.js';
 import { tamperingFaults } from '../support/gameday/tampering-faults.js';
 import { seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 
-const GROUPS: readonly Faults[] = [processFaults, chainFaults, databaseFaults, queueFaults, tamperingFaults];
+const GROUPS: readonly Faults[] = [
+  processFaults,
+  chainFaults,
+  databaseFaults,
+  queueFaults,
+  tamperingFaults,
+  diskFaults,
+];
 /** An alert has to arrive within this time; others that would follow are waited for as long. */
 const ALERT_MS = 120_000;
 /** Alertmanager sends what is resolved with the next group, half a minute later. */
@@ -22,8 +30,8 @@ const POLL_MS = 500;
  */
 export const gameday: Suite = async (options) => {
   let numbered = 0;
-  const groups = GROUPS.map(({ start, faults }) => ({
-    start,
+  const groups = GROUPS.map(({ faults, ...group }) => ({
+    ...group,
     faults: faults
       .map((fault) => ({ fault, number: (numbered += 1) }))
       .filter(({ number }) => options.sizes?.only === undefined || options.sizes.only === number),
@@ -36,21 +44,23 @@ export const gameday: Suite = async (options) => {
   }
 };
 
-async function play(
-  { start, faults }: { start: () => Promise<Stage>; faults: { fault: Fault; number: number }[] },
-  options: SuiteOptions,
-): Promise<void> {
+interface Group extends Omit<Faults, 'faults'> {
+  readonly faults: readonly { readonly fault: Fault; readonly number: number }[];
+}
+
+async function play({ start, faults, end }: Group, options: SuiteOptions): Promise<void> {
   const stage = await start();
   try {
     for (const { fault, number } of faults) await playFault(number, fault, stage, options);
   } finally {
+    await end?.();
     await stage.close();
   }
 }
 
 async function playFault(
   number: number,
-  { name, alerts, begin, end }: Fault,
+  { name, alerts, begin, end, resolvedMs: maxMs = RESOLVED_MS }: Fault,
   stage: Stage,
   { say, verdict }: SuiteOptions,
 ): Promise<void> {
@@ -59,8 +69,8 @@ async function playFault(
   const note = (): void => pager.alerts.forEach((each) => arrived.add(each));
   const missing = (): boolean => alerts.some((each) => !arrived.has(each));
   verdict.none(pager.details, `no alert before: ${name}`);
-  const began = performance.now();
   await begin(stage);
+  const began = performance.now();
   let alertMs = 0;
   await until(() => {
     note();
@@ -74,7 +84,7 @@ async function playFault(
   );
   const endedAt = performance.now();
   await end(stage);
-  while (pager.alerts.length > 0 && performance.now() - endedAt < RESOLVED_MS) await sleep(POLL_MS);
+  while (pager.alerts.length > 0 && performance.now() - endedAt < maxMs) await sleep(POLL_MS);
   const resolvedMs = performance.now() - endedAt;
   verdict.none(pager.details, `resolved by its runbook: ${name}`);
   say(

@@ -5,6 +5,8 @@ export interface Fault {
   readonly name: string;
   /** All alerts that have to arrive, and no other. */
   readonly alerts: readonly string[];
+  /** How long after its end the alerts may last; three minutes by default. */
+  readonly resolvedMs?: number;
   /** Breaks it. */
   begin(stage: Stage): Promise<void>;
   /** What the runbook says. */
@@ -15,4 +17,6 @@ export interface Fault {
 export interface Faults {
   readonly start: () => Promise<Stage>;
   readonly faults: readonly Fault[];
+  /** After the last one, before the installation is closed. */
+  readonly end?: () => Promise<void>;
 }

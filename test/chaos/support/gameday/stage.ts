@@ -31,18 +31,20 @@ export class Stage {
     readonly monitoring: Monitoring,
     private readonly env: Env,
     private readonly ports: Readonly<Record<'api' | 'worker', string>>,
+    private readonly ends: readonly (() => Promise<void> | void)[],
     public api: ServiceProcess,
     public worker: ServiceProcess,
   ) {}
 
-  /** `prepare` runs before the processes start. */
+  /** `prepare` runs before the processes start; what it results in, after their end. */
   static async start(
-    options: { readonly queue?: 'redis'; readonly prepare?: (shared: Shared) => Promise<void> } = {},
+    options: { readonly queue?: 'redis'; readonly prepare?: (shared: Shared) => Promise<() => void> } = {},
   ): Promise<Stage> {
     const shared = await Shared.start();
-    const ends: (() => Promise<void>)[] = [() => shared.close()];
+    const ends: (() => Promise<void> | void)[] = [() => shared.close()];
     try {
-      await options.prepare?.(shared);
+      const released = await options.prepare?.(shared);
+      if (released !== undefined) ends.push(released);
       const { rpcUrl } = await shared.chain();
       await rpc(rpcUrl, 'evm_setIntervalMining', [1]);
       const nodes = [await TestNode.start(rpcUrl), await TestNode.start(rpcUrl)] as const;
@@ -56,14 +58,16 @@ export class Stage {
         CHAIN_RPC_URL: nodes.map(({ url }) => url).join(),
         ...(redis !== null && { QUEUE_URL: redis.url }),
       };
-      const api = shared.process('api', { ...env, ROLES: 'api,admin', METRICS_PORT: ports.api });
+      // Merchants and operators of the sandbox are created by one process, which needs a worker for it.
+      const api = await shared.service('api', env);
       const worker = shared.process('worker', { ...env, ROLES: 'worker', METRICS_PORT: ports.worker });
-      await api.start();
       await worker.start();
-      await api.registered();
       const targets = [ports.api, ports.worker].map((port) => `${LOOPBACK}:${port}`);
       const monitoring = await Monitoring.start(shared.environment, targets);
-      return new Stage(shared, nodes, redis, monitoring, env, ports, api, worker);
+      ends.unshift(() => monitoring.stop());
+      const stage = new Stage(shared, nodes, redis, monitoring, env, ports, ends, api, worker);
+      await stage.replace('api');
+      return stage;
     } catch (error) {
       for (const end of ends) await end();
       throw error;
@@ -71,8 +75,7 @@ export class Stage {
   }
 
   async close(): Promise<void> {
-    await this.shared.close();
-    await Promise.all([...this.nodes.map((node) => node.stop()), this.redis?.stop(), this.monitoring.stop()]);
+    for (const end of this.ends) await end();
   }
 
   get merchant(): Credentials {
