@@ -37,10 +37,15 @@ export const gameday: Suite = async (options) => {
       .filter(({ number }) => options.sizes?.only === undefined || options.sizes.only === number),
   }));
   for (let round = 1; round <= options.count; round += 1) {
-    const ends = await Promise.allSettled(
-      groups.filter(({ faults }) => faults.length > 0).map((group) => play(group, options)),
+    await Promise.all(
+      groups
+        .filter(({ faults }) => faults.length > 0)
+        .map((group) =>
+          play(group, options).catch((error: Error) =>
+            options.verdict.expect(false, 'the group ends', error.stack ?? error.message),
+          ),
+        ),
     );
-    for (const end of ends) if (end.status === 'rejected') throw end.reason;
   }
 };
 

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import pg from 'pg';
+import type { Shared } from '../shared.js';
 import type { Fault, Faults } from './fault.js';
 import { Stage } from './stage.js';
 
@@ -10,6 +9,15 @@ function signalPostgres({ shared }: Stage, signal: NodeJS.Signals): void {
   const { postmaster } = shared.environment;
   const children = execFileSync('pgrep', ['-P', String(postmaster)], { encoding: 'utf8' });
   for (const pid of [postmaster, ...children.trim().split('\n').map(Number)]) process.kill(pid, signal);
+}
+
+async function setReadOnly({ pool }: Shared, value: 'on' | 'off'): Promise<void> {
+  await pool.query(
+    `set transaction_read_only = off; alter role current_user set default_transaction_read_only = ${value}`,
+  );
+  await pool.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+  );
 }
 
 /** A session that somebody left open, with a transaction that holds what `statement` locks. */
@@ -52,14 +60,11 @@ export const databaseFaults: Faults = {
       end: async (stage) => signalPostgres(stage, 'SIGCONT'),
     },
     {
-      name: 'the address of PostgreSQL leads to a standby',
+      // As on a standby, and on a server that an operator has made read-only.
+      name: 'PostgreSQL accepts no writes',
       alerts: ['DatabaseUnavailable'],
-      begin: async ({ shared: { environment } }) => {
-        await environment.killPostgres();
-        writeFileSync(join(environment.postgresData, 'standby.signal'), '');
-        await environment.restartPostgres();
-      },
-      end: async ({ shared }) => void (await shared.pool.query('select pg_promote()')),
+      begin: ({ shared }) => setReadOnly(shared, 'on'),
+      end: ({ shared }) => setReadOnly(shared, 'off'),
     },
     forgottenSession(
       'a forgotten session locks a read model',

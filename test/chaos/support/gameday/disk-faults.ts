@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -35,6 +35,16 @@ async function onSmallDisk(shared: Shared): Promise<() => void> {
   };
 }
 
+/** Writes zeros until the disk takes no more. */
+function fillUp(file: string): void {
+  const zeros = Buffer.alloc(1024 * 1024);
+  try {
+    for (;;) appendFileSync(file, zeros);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  }
+}
+
 /** Reports payouts all the while, also while they fail. */
 class Load {
   private ended = false;
@@ -64,8 +74,7 @@ export const diskFaults: Faults = {
       begin: async (stage) => {
         load.start(stage);
         await sleep(HEALTHY_MS);
-        const { bavail, bsize } = statfsSync(disk);
-        writeFileSync(ballast, Buffer.alloc(bavail * bsize));
+        fillUp(ballast);
       },
       resolvedMs: WINDOW_MS,
       end: async () => rmSync(ballast),

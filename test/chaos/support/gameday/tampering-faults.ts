@@ -76,10 +76,10 @@ export const tamperingFaults: Faults = {
     changed(
       'an event was changed',
       'AuditVerifyFailed',
-      `update event_store.events set data = data || ' ' where position = (select min(position) from event_store.events)`,
-      `update event_store.events set data = rtrim(data) where position = (select min(position) from event_store.events)`,
+      `update event_store.events set recorded_at = recorded_at + interval '1 s' where position = 1`,
+      `update event_store.events set recorded_at = recorded_at - interval '1 s' where position = 1`,
       {
-        begin: (stage) => stage.program(['audit', 'verify'], 'exit code 1'),
+        begin: (stage) => stage.program(['audit', 'verify'], 'exit code 2'),
         end: (stage) => stage.program(['audit', 'verify']),
       },
     ),
