@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../sandbox/processes.js';
+import { budgetFaults } from '../support/gameday/budget-faults.js';
 import { chainFaults } from '../support/gameday/chain-faults.js';
 import { databaseFaults } from '../support/gameday/database-faults.js';
 import { diskFaults } from '../support/gameday/disk-faults.js';
@@ -17,6 +18,7 @@ const GROUPS: readonly Faults[] = [
   queueFaults,
   tamperingFaults,
   diskFaults,
+  budgetFaults,
 ];
 /** An alert has to arrive within this time; others that would follow are waited for as long. */
 const ALERT_MS = 120_000;

@@ -2,18 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { copyFolder } from '../restores/copy-folder.js';
 import type { Shared } from '../shared.js';
 import type { Faults } from './fault.js';
 import { Stage } from './stage.js';
 
 const DISK_MIB = 400;
-const LOAD_MS = 200;
-/** Of reports that succeed, before. */
-const HEALTHY_MS = 60_000;
-/** The longer of the windows of the alert that have to pass. */
-const WINDOW_MS = 32 * 60_000;
 
 /** The disk of PostgreSQL, in memory. */
 const disk = join(tmpdir(), `disburse-disk-${process.pid}`);
@@ -45,39 +39,19 @@ function fillUp(file: string): void {
   }
 }
 
-/** Reports payouts all the while, also while they fail. */
-class Load {
-  private ended = false;
-  private running: Promise<void> = Promise.resolve();
-
-  start(stage: Stage): void {
-    this.running = (async () => {
-      for (; !this.ended; await sleep(LOAD_MS)) await stage.report(1, { paid: false }).catch(() => undefined);
-    })();
-  }
-
-  async stop(): Promise<void> {
-    this.ended = true;
-    await this.running;
-  }
-}
-const load = new Load();
-
 /** Of the disk of PostgreSQL. Root alone may mount it. */
 export const diskFaults: Faults = {
   start: () => Stage.start({ prepare: onSmallDisk }),
-  end: () => load.stop(),
   faults: [
     {
+      // The log of PostgreSQL is on it: the server ends.
       name: 'the disk of PostgreSQL is full',
-      alerts: ['ErrorBudgetBurnsFast'],
-      begin: async (stage) => {
-        load.start(stage);
-        await sleep(HEALTHY_MS);
-        fillUp(ballast);
+      alerts: ['DatabaseUnavailable'],
+      begin: async () => fillUp(ballast),
+      end: async ({ shared }) => {
+        rmSync(ballast);
+        await shared.environment.restartPostgres();
       },
-      resolvedMs: WINDOW_MS,
-      end: async () => rmSync(ballast),
     },
   ],
 };
