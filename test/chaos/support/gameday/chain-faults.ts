@@ -39,6 +39,8 @@ export const chainFaults: Faults = {
     {
       name: 'nodes contradict themselves about transfers',
       alerts: ['ChainNodesDisagree'],
+      // It counts what there was within five minutes.
+      resolvedMs: 7 * 60_000,
       begin: async (stage) => {
         for (const each of stage.nodes)
           each.tamper(({ method }, { result }) =>

@@ -6,6 +6,7 @@ import type { Fault, Faults } from './fault.js';
 import { Stage } from './stage.js';
 
 const DAYS = 24 * 3_600_000;
+const FORGED = '00000000-0000-4000-8000-000000000001';
 
 async function sql({ shared }: Stage, statements: string): Promise<void> {
   await shared.pool.query(statements);
@@ -102,14 +103,10 @@ export const tamperingFaults: Faults = {
     changed(
       'an event was forged',
       'SubscriptionHalted',
-      `create table event_store.forged as
-       with added as (
-         insert into event_store.events (position, stream, revision, id, type, data, metadata)
-         select nextval('event_store.position'), stream || '0', 0, gen_random_uuid(), type, data, metadata
-         from event_store.events order by position limit 1 returning position
-       ) select position from added`,
-      `delete from event_store.events where position in (select position from event_store.forged);
-       drop table event_store.forged`,
+      `insert into event_store.events (position, stream, revision, id, type, data, metadata, recorded_at)
+       select nextval('event_store.position'), stream || '0', 0, '${FORGED}', type, data, metadata, now()
+       from event_store.events order by position limit 1`,
+      `delete from event_store.events where id = '${FORGED}'`,
     ),
     {
       name: 'a newer version wrote an event',
