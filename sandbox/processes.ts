@@ -117,6 +117,10 @@ export function isFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   });
 }
 
+/** Ports of late, which their programs may not listen on yet. */
+const assigned = new Set<number>();
+const MAX_ASSIGNED = 1000;
+
 /**
  * A free loopback port below 32768: from there up the kernel hands out ports to outgoing connections, and a
  * server that restarts later would find its port in use. `last` is preferred when it is free.
@@ -126,6 +130,9 @@ export async function freePort(last: number | null = null): Promise<number> {
   if (last !== null && (await until(() => isFree(last), 1000))) return last;
   for (let attempt = 0; attempt < 200; attempt += 1) {
     const port = 15_000 + Math.floor(Math.random() * 17_000);
+    if (assigned.has(port)) continue;
+    if (assigned.size >= MAX_ASSIGNED) assigned.clear();
+    assigned.add(port);
     if (await isFree(port)) return port;
   }
   throw new Error('no free loopback port between 15000 and 32000');

@@ -64,10 +64,11 @@ export async function spawnService(host: BenchEnvironment, options: ServiceOptio
   if (!existsSync(main)) throw new Error(`${main} is missing: run npm run build`);
   const dir = host.folder(name);
   const chain = await host.chain();
-  const [free, widgetPort, payPort, metricsPort, adminPort, portalPort] = await Promise.all(
+  const [free, widgetPort, payPort, freeMetrics, adminPort, portalPort] = await Promise.all(
     [1, 2, 3, 4, 5, 6].map(() => freePort()),
   );
   const port = Number(env['PORT'] ?? free);
+  const metricsPort = Number(env['METRICS_PORT'] ?? freeMetrics);
   const child = host.children.start({
     name: 'service',
     ...(wrap === undefined ? { args: [main] } : wrap([process.execPath, main])),

@@ -9,7 +9,10 @@ const rules = historyRules<string, Event>(
   {
     category: 'thing',
     initial: 'none',
-    evolve: (_state, { type }) => type,
+    evolve: (_state, { type, data }) => {
+      if (typeof data.id !== 'string') throw new Error('Invalid id');
+      return type;
+    },
   },
   {
     created: (data, state) => {
@@ -39,6 +42,14 @@ describe('the rules of a history', () => {
     ['another stream', 'none', 'created', { id: 'b', n: 1 }, 'its id is b, not that of its stream'],
   ])('are broken by %s', (_name, state, type, data, words) => {
     expect(broken(state, type, data)).toBe(words);
+  });
+
+  it('are broken by values that the decision or the state cannot take', () => {
+    const event = { type: 'created', data: { id: 7, n: 1 } } as unknown as Event;
+    expect(rules.evaluate('none', event, 'a')).toEqual({
+      state: 'none',
+      broken: 'it lacks what such an event says, or has a value that is none',
+    });
   });
 
   it('are broken by what comes a second time and may come once', () => {

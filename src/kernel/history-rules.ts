@@ -20,6 +20,7 @@ interface Evaluation {
   readonly broken: string | null;
 }
 
+const UNREADABLE = 'it lacks what such an event says, or has a value that is none';
 const UNFOUNDED = 'it does not follow from what was before it';
 
 /** The decision behind an event, repeated with the data of the event; or the rule that it breaks. */
@@ -50,8 +51,13 @@ export function historyRules<State, Event extends DomainEvent>(
     evaluate: (before, recorded, id) => {
       const state = before as State;
       const event = recorded as Event;
-      const broken = wrongStream(event, idName, id) ?? brokenBy(event, state, decisions);
-      return { state: remember(aggregate.evolve(state, event)), broken };
+      try {
+        const broken = wrongStream(event, idName, id) ?? brokenBy(event, state, decisions);
+        return { state: remember(aggregate.evolve(state, event)), broken };
+      } catch {
+        // Whoever writes to the database may put anything into an event, such as an amount that is no number.
+        return { state, broken: UNREADABLE };
+      }
     },
   };
 }
@@ -78,8 +84,6 @@ function brokenBy<State, Event extends DomainEvent>(
     return same === undefined ? UNFOUNDED : difference(same.data, event.data);
   } catch (error) {
     if (error instanceof DomainError) return error.message;
-    // The event lacks what the decision reads.
-    if (error instanceof TypeError) return 'it lacks what such an event says';
     throw error;
   }
 }

@@ -7,6 +7,7 @@ import { events } from './suites/events.js';
 import { failpoints } from './suites/failpoints.js';
 import { fairness } from './suites/fairness.js';
 import { fuzz } from './suites/fuzz.js';
+import { gameday } from './suites/gameday.js';
 import { killApp, killBoth, killPostgres } from './suites/kills.js';
 import { lyingNode } from './suites/lying-node.js';
 import { onboarding } from './suites/onboarding.js';
@@ -54,6 +55,7 @@ const SUITES = {
   standstill: { suite: standstill, count: 40, of: 'processes that are stopped' },
   'two-versions': { suite: twoVersions, count: 5, of: 'rounds' },
   restores: { suite: restores, count: 6, of: 'drills' },
+  gameday: { suite: gameday, count: 1, of: 'rounds over all faults' },
   'ordinary-life': { suite: ordinaryLife, count: 1000, of: 'runs' },
   tamperings: { suite: tamperings, count: 10_000, of: 'tamperings' },
   'slow-readers': { suite: slowReaders, count: 1, of: 'rounds over all attacks' },
@@ -91,6 +93,7 @@ const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
   'two-versions': 'during a deploy old and new processes lose nothing (contract.md 7.3)',
   restores:
     'backup and archive bring the service back; what is lost is known, and what clients repeat is there again (backup.md)',
+  gameday: 'what breaks is alerted within two minutes, by the right alert alone (runbooks.md)',
   'ordinary-life': 'an audit of everything that a merchant may do is in order (auditing.md)',
   tamperings:
     'any change in the database is detected and located, and no forged event has an effect (auditing.md)',

@@ -48,5 +48,6 @@ export const tracking = defineContext({
   forgets: forgetEvents,
   settings: TRACKING_SETTINGS,
   checkSettings: checkTrackingSettings,
+  systemReport: (get) => ({ backlogs: async () => [await get(ForwardingTable).dueBacklog()] }),
   migrations: [Tracking1795000000700],
 });

@@ -17,7 +17,7 @@ export const deliveryDuration = new Histogram({
 
 export const firstAttemptDelay = new Histogram({
   name: 'disburse_webhook_first_attempt_delay_seconds',
-  help: 'Time from an event to the first attempt to deliver its webhook; from when it was due, for one that waited for a suspended merchant or was recovered.',
+  help: 'Time from an event to the first attempt to deliver its webhook; from when it was due, for one that waited for a suspended merchant or was recovered. Not of one that took the last slot of its endpoint: it may have waited for the receiver.',
   buckets: [...SECONDS, 60, 300, 3600],
   registers,
 });

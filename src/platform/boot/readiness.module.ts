@@ -40,7 +40,7 @@ export class ReadinessModule implements OnModuleInit, OnApplicationShutdown {
 
   onModuleInit(): void {
     const events = this.modules.get<EventStore>(EVENT_STORE, { strict: false });
-    this.health.register({ name: 'database', check: () => this.database.ping() });
+    this.health.register({ name: 'database', check: () => this.database.requireWrites() });
     this.health.register({ name: 'event_store', check: () => this.checkEvents(events) });
     this.measure(async () => {
       const { checks } = await this.health.report();

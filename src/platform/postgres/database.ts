@@ -91,6 +91,14 @@ export class Database implements OnApplicationShutdown {
     await this.pool.query('select 1');
   }
 
+  /** Rejects where the server accepts no writes, as a standby. */
+  async requireWrites(): Promise<void> {
+    const [row] = await this.query<{ read_only: string }>(
+      `select current_setting('transaction_read_only') as read_only`,
+    );
+    if (row!.read_only === 'on') throw new Error('the database accepts no writes');
+  }
+
   async close(): Promise<void> {
     await (this.ended ??= this.pool.end());
   }

@@ -227,10 +227,11 @@ describe('npm run audit -- verify', () => {
       expect(unexpected).toEqual([]);
     });
 
+    const change = (stream: string, from: string, to: string): string =>
+      `update event_store.events set data = replace(data, '"amount":"${from}"', '"amount":"${to}"')
+       where stream = '${stream}' and (type = 'order.deposit_received.v1' or revision = 0)`;
+
     it('names events that do not follow from those before them', async () => {
-      const change = (stream: string, from: string, to: string): string =>
-        `update event_store.events set data = replace(data, '"amount":"${from}"', '"amount":"${to}"')
-         where stream = '${stream}' and (type = 'order.deposit_received.v1' or revision = 0)`;
       await app.database.query(
         [change(`payout-${received[1]}`, '2', '2000'), change(`order-${completed[0]}`, '120', '1200')].join(
           ';',
@@ -241,6 +242,20 @@ describe('npm run audit -- verify', () => {
         expect.arrayContaining([
           `payout-${received[1]}, payout.received.v2: its amount is "2", and what was before it gives "2000"`,
           `order-${completed[0]}, order.processing_started.v1: its amount_from is "120", and what was before it gives "1000"`,
+        ]),
+      );
+    });
+
+    it('names events whose amount is no number', async () => {
+      await app.database.query(
+        [change(`payout-${received[0]}`, '2', 'x'), change(`order-${completed[1]}`, '120', '12O')].join(';'),
+      );
+      const { exitCode, violations } = await verify({ ...env(), MASTER_KEY: undefined });
+      expect(exitCode).toBe(2);
+      expect(violations.map(({ rule }) => rule)).toEqual(
+        expect.arrayContaining([
+          expect.stringContaining(`payout-${received[0]}, payout.re`),
+          `order-${completed[1]}, order.processing_started.v1: it lacks what such an event says, or has a value that is none`,
         ]),
       );
     });

@@ -174,6 +174,18 @@ test('ready is 503 when the database is unavailable, and live is not', async () 
   await app.close();
 });
 
+test('ready is 503 while the database accepts no writes, as a standby', async () => {
+  const standby = await testDatabase({ poolSize: 1 });
+  const app = await startEdgeApp(standby.database);
+  expect((await send(`${app.url}/health/ready`)).status).toBe(200);
+  await standby.database.query('set default_transaction_read_only = on');
+  const ready = await send(`${app.url}/health/ready`);
+  expect(ready.status).toBe(503);
+  expect(ready.json()).toMatchObject({ checks: { database: { status: 'unavailable' } } });
+  await app.close();
+  await standby.drop();
+});
+
 test("with a collector, a request is a span of the client's trace, and work inside it is its child", async () => {
   const spans: Span[] = [];
   const server = await startCollector(spans);

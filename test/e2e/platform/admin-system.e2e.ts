@@ -53,6 +53,7 @@ describe('what operators see of the whole service', () => {
     expect(found.subscriptions.map(({ name }) => name)).toContain('access.directory');
     expect(found.subscriptions.every(({ halted_at: at }) => at === null)).toBe(true);
     expect(found.backlogs).toContainEqual({ name: 'webhooks.deliveries', due: 0, oldest_at: null });
+    expect(found.backlogs).toContainEqual({ name: 'tracking.forwarding', due: 0, oldest_at: null });
     expect(found.schedules.find(({ name }) => name === 'operations.heartbeat')?.every_ms).toBe(3000);
     expect(found.nodes[0]).toMatchObject({ url_host: new URL(app.chain.rpcUrl).host, status: 'ok' });
     expect(found.providers).toContainEqual({ name: 'sms:sandbox', status: 'ok' });

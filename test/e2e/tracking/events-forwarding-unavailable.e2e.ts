@@ -7,6 +7,7 @@ import { Logger } from '@nestjs/common';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Failpoint } from '../../../src/platform/failpoints.js';
+import { ForwardingTable } from '../../../src/contexts/tracking/store/forwarding-table.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
 import { scrape } from '../../../src/platform/telemetry/metrics.js';
 import { AnalyticsProvider, API_KEY, type Fault } from '../../support/tracking/analytics-provider.js';
@@ -217,6 +218,19 @@ it('the backlog and the state of the provider are metrics', async () => {
   expect(text).toMatch(/disburse_analytics_backlog_age_seconds [0-9.]+/);
   expect(text).toMatch(/disburse_analytics_unavailable\{cause="unauthorized"\} \d+/);
   expect(text).toMatch(/disburse_analytics_requests_total\{outcome="unauthorized"\} \d+/);
+});
+
+it('is due work while batches wait and no process holds them', async () => {
+  const due = () => new ForwardingTable(db.database).dueBacklog();
+  const none = { name: 'tracking.forwarding', due: 0, oldest_at: null };
+  await db.database.query(`update work.items set due_at = now() - interval '1 day'`);
+  expect(await due()).toEqual(none);
+  await harness.processed(items(2));
+  const { oldest_at: oldest, ...waiting } = await due();
+  expect(waiting).toEqual({ name: 'tracking.forwarding', due: 1 });
+  expect(Date.now() - Date.parse(oldest!)).toBeLessThan(3_600_000);
+  await db.database.query(`update work.items set due_at = now() + interval '1 minute'`);
+  expect(await due()).toEqual(none);
 });
 
 const fault: fc.Arbitrary<Fault> = fc.oneof(

@@ -39,9 +39,23 @@ export class TestRedis {
 
   /** `kill -9`, and an empty one in its place after `outageMs`. */
   async replace(outageMs: number): Promise<void> {
-    process.kill(this.daemon.pid, 'SIGKILL');
-    await until(() => this.daemon.exited() !== null, 10_000);
+    await this.kill();
     await sleep(outageMs);
+    await this.restart();
+  }
+
+  get pid(): number {
+    return this.daemon.pid;
+  }
+
+  /** `kill -9` */
+  async kill(): Promise<void> {
+    process.kill(this.pid, 'SIGKILL');
+    await until(() => this.daemon.exited() !== null, 10_000);
+  }
+
+  /** Starts an empty one in place of the killed one. */
+  async restart(): Promise<void> {
     this.daemon = launch(this.program, this.dir, this.port);
     await this.ready();
   }

@@ -92,8 +92,11 @@ export class SystemStatus {
 
   async backlogs(): Promise<readonly DueBacklog[]> {
     const own = this.reports.flatMap(({ backlogs }) => backlogs?.() ?? []);
-    const all = await Promise.all([this.items.backlogs(), ...own]);
-    return all.flat().toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    const [items, ...others] = await Promise.all([this.items.backlogs(), ...own]);
+    const reported = others.flat();
+    // An item may be a lock on work that its context counts.
+    const unreported = items.filter(({ name }) => reported.every((each) => each.name !== name));
+    return [...unreported, ...reported].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 }
 

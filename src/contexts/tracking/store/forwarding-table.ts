@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { MAX_DUE, type DueBacklog } from '../../../platform/operations/system-report.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { ItemsBitmap } from './accepted-batches.js';
 
@@ -126,6 +127,18 @@ export class ForwardingTable {
       `update tracking.batches set state = 'forwarded' where state = 'processed'
          and batch_id = any(array(select batch_id from tracking.batches where state = 'processed' limit ${SKIPPED}))`,
     );
+  }
+
+  /** Batches that are due, unless a process holds them or the provider is in backoff. */
+  async dueBacklog(): Promise<DueBacklog> {
+    const [row] = await this.database.query<{ due: number; oldest_at: Date | null }>(
+      `select count(*)::int as due, greatest(min(forward_at), min(item.due_at)) as oldest_at
+       from work.items item cross join lateral (
+         select forward_at from tracking.batches where state = 'processed' and forward_at <= now()
+         order by forward_at limit ${MAX_DUE}
+       ) batch where kind = '${FORWARDING}' and item.due_at <= now()`,
+    );
+    return { name: FORWARDING, due: row!.due, oldest_at: row!.oldest_at?.toISOString() ?? null };
   }
 
   async backlog(): Promise<Backlog> {

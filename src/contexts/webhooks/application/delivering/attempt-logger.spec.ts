@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import type { Log } from '../../../../platform/telemetry/logger.js';
 import { firstAttemptDelay } from '../../metrics.js';
-import type { AttemptRecord, ClaimedDelivery, DeliveryResult } from '../../store/delivery-table.js';
+import type { AttemptRecord, ClaimedDelivery } from '../../store/delivery-table.js';
 import { envelope } from '../published-events.js';
 import { AttemptLogger } from './attempt-logger.js';
 
@@ -19,9 +19,8 @@ const delivery = { body, attempts: 0, created_at: ago(3000), due_at: ago(3000) }
 async function observed(over: Partial<ClaimedDelivery>): Promise<number[]> {
   firstAttemptDelay.reset();
   const logger = new AttemptLogger({ wideLog: () => undefined } as unknown as Log);
-  const attempt = { started_at: new Date(NOW), duration_ms: 1, outcome: 'succeeded' } as AttemptRecord;
-  const result = { state: 'succeeded', attempts: 1 } as DeliveryResult;
-  logger.attempted({ ...delivery, ...over }, 'https://receiver.example/', result, attempt);
+  const attempt = { started_at: new Date(NOW) } as AttemptRecord;
+  logger.firstAttempt({ ...delivery, ...over }, attempt);
   const { values } = await firstAttemptDelay.get();
   return ['_sum', '_count'].map(
     (end) => values.find(({ metricName }) => metricName?.endsWith(end))?.value ?? 0,

@@ -34,10 +34,14 @@ export class AttemptLogger {
     this.log.wideLog('webhook dropped: its MAC is missing or wrong', idsOf(delivery), 'error');
   }
 
+  /** Of a delivery that did not wait for its receiver. */
+  firstAttempt(delivery: ClaimedDelivery, { started_at: startedAt }: AttemptRecord): void {
+    if (delivery.attempts === 0) firstAttemptDelay.observe(secondsSinceEvent(delivery, startedAt));
+  }
+
   attempted(delivery: ClaimedDelivery, url: string, result: DeliveryResult, attempt: AttemptRecord): void {
     deliveries.inc({ outcome: result.state === 'pending' ? 'failed' : result.state });
     deliveryDuration.observe(attempt.duration_ms / 1000);
-    if (delivery.attempts === 0) firstAttemptDelay.observe(secondsSinceEvent(delivery, attempt.started_at));
     this.log.wideLog(
       'webhook attempt',
       {

@@ -38,6 +38,7 @@ describe('a delivery that is sent', () => {
   let sender: DeliverySender;
   let gone: DisableReason[];
   let forged: string[];
+  let timed: string[];
   let posts: number;
   /** How often the database is unavailable before it takes a record. */
   let unavailable: number;
@@ -53,6 +54,7 @@ describe('a delivery that is sent', () => {
     posts = 0;
     merchantStatus = 'active';
     unavailable = 0;
+    timed = [];
     disablingError = new EventStoreUnavailable('no connection');
     const destination = {
       url: 'https://receiver.example/',
@@ -74,6 +76,7 @@ describe('a delivery that is sent', () => {
       {
         span: (_delivery: unknown, work: () => Promise<unknown>) => work(),
         attempted: () => undefined,
+        firstAttempt: ({ delivery_id }: ClaimedDelivery) => void timed.push(delivery_id),
         forged: ({ delivery_id }: ClaimedDelivery) => void forged.push(delivery_id),
       } as unknown as AttemptLogger,
       {
@@ -96,7 +99,7 @@ describe('a delivery that is sent', () => {
   });
   const deliver = async (row = delivery): Promise<AttemptRecord | null | undefined> => {
     let attempt: AttemptRecord | null | undefined;
-    await sender.deliver(row, (each) => (attempt = each));
+    await sender.deliver(row, (each) => (attempt = each), false);
     return attempt;
   };
 
@@ -112,6 +115,14 @@ describe('a delivery that is sent', () => {
     expect(recorded).toMatchObject([{ state: 'dropped', attempts: 3, attempt: null }]);
     expect([forged, posts]).toEqual([[delivery.delivery_id], 0]);
     expect(await deliver()).toMatchObject({ outcome: 'succeeded' });
+  });
+
+  it('is measured from its event, unless it took the last slot of its endpoint', async () => {
+    received = { response: { kind: 'responded', status: 200, retryAfter: null }, error: null, excerpt: null };
+    await sender.deliver(delivery, () => undefined, true);
+    expect(timed).toEqual([]);
+    await sender.deliver(delivery, () => undefined, false);
+    expect(timed).toEqual([delivery.delivery_id]);
   });
 
   it('is held for five minutes without an attempt while its merchant is suspended', async () => {

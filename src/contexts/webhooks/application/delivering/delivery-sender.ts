@@ -64,14 +64,16 @@ export class DeliverySender {
 
   /**
    * Sends and records one. `responded` is called once, before the record, with the attempt or null when there was none.
+   * `fills`: it takes the last slot of its endpoint, and may have waited for the receiver.
    * Resolves once it is recorded to whether it is due again at once. Never rejects.
    */
   async deliver(
     delivery: ClaimedDelivery,
     responded: (attempt: AttemptRecord | null) => void,
+    fills: boolean,
   ): Promise<boolean> {
     const { endpoint_id, merchant_id } = delivery;
-    const { result, gone } = await this.attempt(delivery).catch((error: Error): Evaluated => {
+    const { result, gone } = await this.attempt(delivery, fills).catch((error: Error): Evaluated => {
       this.logger.warn({
         msg: 'delivery postponed',
         delivery_id: delivery.delivery_id,
@@ -109,7 +111,7 @@ export class DeliverySender {
     this.stopped = true;
   }
 
-  private async attempt(delivery: ClaimedDelivery): Promise<Evaluated> {
+  private async attempt(delivery: ClaimedDelivery, fills: boolean): Promise<Evaluated> {
     if (!(await this.secrets.isAuthentic(delivery))) {
       this.log.forged(delivery);
       return { result: notSent(delivery, 'dropped', 0) };
@@ -124,6 +126,7 @@ export class DeliverySender {
     const attempted = await this.log.span(delivery, () => this.send(delivery, destination));
     const result = this.evaluate(delivery, attempted);
     this.log.attempted(delivery, destination.url, result, result.attempt);
+    if (!fills) this.log.firstAttempt(delivery, result.attempt);
     if (attempted.outcome !== 'gone') return { result };
     const attempt = { attempted_url: destination.url, attempted_at: attempted.startedAt.toISOString() };
     return { result, gone: { cause: 'gone', delivery_id: delivery.delivery_id, ...attempt } };

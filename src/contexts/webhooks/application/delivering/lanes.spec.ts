@@ -24,6 +24,8 @@ class Harness {
   readonly rooms: number[] = [];
   readonly began: string[] = [];
   readonly inFlight: Sending[] = [];
+  /** Those that took the last slot of their endpoint. */
+  readonly filling: string[] = [];
   private hasValidLeases = true;
   unavailable = false;
   recording: Promise<void> = Promise.resolve();
@@ -53,8 +55,10 @@ class Harness {
     const deliver = (
       { delivery_id: id, endpoint_id: endpoint }: ClaimedDelivery,
       responded: (a: Attempt) => void,
+      fills: boolean,
     ) =>
       new Promise<boolean>((resolve) => {
+        if (fills) this.filling.push(id);
         const end = (attempt: Attempt, dueNow: boolean): void => {
           responded(attempt);
           void this.recording.then(() => resolve(dueNow));
@@ -123,6 +127,7 @@ describe('a lane', () => {
       await harness.end(0, RESPONDED);
     }
     expect([sent.size, harness.began.length]).toEqual([300, 300]);
+    expect(harness.filling).toEqual(Array.from({ length: 285 }, (_, n) => `a ${n + 16}`));
   });
 
   it('claims again when woken while it works, and when a delivery is due again at once', async () => {

@@ -248,7 +248,8 @@ export class Lanes {
       if (attempt) this.changeCap(lane, attempt);
       this.advance(lane);
     };
-    const recorded = this.sender.deliver(delivery, responded).then((dueNow) => {
+    const fills = lane.inFlight >= lane.cap;
+    const recorded = this.sender.deliver(delivery, responded, fills).then((dueNow) => {
       lane.unrecorded -= 1;
       lane.maybeDue ||= dueNow;
       this.advance(lane);

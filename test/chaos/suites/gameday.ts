@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../../sandbox/processes.js';
+import { budgetFaults } from '../support/gameday/budget-faults.js';
+import { chainFaults } from '../support/gameday/chain-faults.js';
+import { databaseFaults } from '../support/gameday/database-faults.js';
+import { diskFaults } from '../support/gameday/disk-faults.js';
+import type { Fault, Faults } from '../support/gameday/fault.js';
+import { processFaults } from '../support/gameday/process-faults.js';
+import { queueFaults } from '../support/gameday/queue-faults.js';
+import type { Stage } from '../support/gameday/stage.js';
+import { tamperingFaults } from '../support/gameday/tampering-faults.js';
+import { seconds, type Suite, type SuiteOptions } from '../support/suite.js';
+
+const GROUPS: readonly Faults[] = [
+  processFaults,
+  chainFaults,
+  databaseFaults,
+  queueFaults,
+  tamperingFaults,
+  diskFaults,
+  budgetFaults,
+];
+/** An alert has to arrive within this time; others that would follow are waited for as long. */
+const ALERT_MS = 120_000;
+/** Alertmanager sends what is resolved with the next group, half a minute later. */
+const RESOLVED_MS = 180_000;
+const POLL_MS = 500;
+
+/**
+ * Prometheus and Alertmanager next to installations that are broken in one way after the other: the right alert arrives,
+ * no other does, and what its runbook says ends it. `--only N` is the Nth fault alone.
+ */
+export const gameday: Suite = async (options) => {
+  let numbered = 0;
+  const groups = GROUPS.map(({ faults, ...group }) => ({
+    ...group,
+    faults: faults
+      .map((fault) => ({ fault, number: (numbered += 1) }))
+      .filter(({ number }) => options.sizes?.only === undefined || options.sizes.only === number),
+  }));
+  for (let round = 1; round <= options.count; round += 1) {
+    await Promise.all(
+      groups
+        .filter(({ faults }) => faults.length > 0)
+        .map((group) =>
+          play(group, options).catch((error: Error) =>
+            options.verdict.expect(false, 'the group ends', error.stack ?? error.message),
+          ),
+        ),
+    );
+  }
+};
+
+interface Group extends Omit<Faults, 'faults'> {
+  readonly faults: readonly { readonly fault: Fault; readonly number: number }[];
+}
+
+async function play({ start, faults, end }: Group, options: SuiteOptions): Promise<void> {
+  const stage = await start();
+  try {
+    for (const { fault, number } of faults) await playFault(number, fault, stage, options);
+  } finally {
+    await end?.();
+    await stage.close();
+  }
+}
+
+async function playFault(
+  number: number,
+  { name, alerts, begin, end, resolvedMs: maxMs = RESOLVED_MS }: Fault,
+  stage: Stage,
+  { say, verdict }: SuiteOptions,
+): Promise<void> {
+  const { pager } = stage.monitoring;
+  const arrived = new Set<string>();
+  const note = (): void => pager.alerts.forEach((each) => arrived.add(each));
+  const missing = (): boolean => alerts.some((each) => !arrived.has(each));
+  verdict.none(pager.details, `no alert before: ${name}`);
+  await begin(stage);
+  const began = performance.now();
+  let alertMs = 0;
+  await until(() => {
+    note();
+    if (alertMs === 0 && !missing()) alertMs = performance.now() - began;
+    return performance.now() - began > ALERT_MS;
+  }, ALERT_MS + POLL_MS);
+  verdict.expect(!missing(), `${alerts.join()} within two minutes: ${name}`, [...arrived]);
+  verdict.none(
+    pager.details.filter(({ alertname }) => !alerts.includes(alertname!)),
+    `no other alert: ${name}`,
+  );
+  const endedAt = performance.now();
+  await end(stage);
+  while (pager.alerts.length > 0 && performance.now() - endedAt < maxMs) await sleep(POLL_MS);
+  const resolvedMs = performance.now() - endedAt;
+  verdict.none(pager.details, `resolved by its runbook: ${name}`);
+  say(
+    `${String(number).padStart(3)}  ${name}: ${[...arrived].join()} after ${seconds(alertMs)}, resolved ${seconds(resolvedMs)} after its end`,
+  );
+}

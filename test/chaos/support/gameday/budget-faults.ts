@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Faults } from './fault.js';
+import { Stage } from './stage.js';
+
+const LOAD_MS = 200;
+/** Of reports that succeed, before. */
+const HEALTHY_MS = 60_000;
+/** The longer of the short windows of the alert has to pass. */
+const WINDOW_MS = 32 * 60_000;
+
+/** Reports payouts all the while, also while they fail. */
+class Load {
+  private ended = false;
+  private running: Promise<void> = Promise.resolve();
+
+  start(stage: Stage): void {
+    this.running = (async () => {
+      for (; !this.ended; await sleep(LOAD_MS)) await stage.report(1, { paid: false }).catch(() => undefined);
+    })();
+  }
+
+  async stop(): Promise<void> {
+    this.ended = true;
+    await this.running;
+  }
+}
+const load = new Load();
+
+/** Of requests that fail although nothing that they depend on is unavailable. */
+export const budgetFaults: Faults = {
+  start: () => Stage.start(),
+  end: () => load.stop(),
+  faults: [
+    {
+      name: 'every report fails with 500',
+      alerts: ['ErrorBudgetBurnsFast'],
+      resolvedMs: WINDOW_MS,
+      begin: async (stage) => {
+        load.start(stage);
+        await sleep(HEALTHY_MS);
+        await stage.shared.pool.query(
+          `create function public.refused() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
+           create trigger refused before insert on event_store.events
+           for each row when (new.type = 'payout.reported.v1') execute function public.refused()`,
+        );
+      },
+      end: async ({ shared }) => void (await shared.pool.query('drop trigger refused on event_store.events')),
+    },
+  ],
+};

@@ -1,0 +1,57 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { copyFolder } from '../restores/copy-folder.js';
+import type { Shared } from '../shared.js';
+import type { Faults } from './fault.js';
+import { Stage } from './stage.js';
+
+const DISK_MIB = 400;
+
+/** The disk of PostgreSQL, in memory. */
+const disk = join(tmpdir(), `disburse-disk-${process.pid}`);
+const ballast = join(disk, 'ballast');
+
+/** Results in what takes the disk off again. */
+async function onSmallDisk(shared: Shared): Promise<() => void> {
+  const { environment } = shared;
+  const data = environment.postgresData;
+  await environment.killPostgres();
+  mkdirSync(disk, { mode: 0o711 });
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MIB}m,mode=0711`, 'tmpfs', disk]);
+  const folder = join(disk, 'postgres');
+  await copyFolder(dirname(data), folder);
+  await shared.replacePostgres(folder, {});
+  return () => {
+    execFileSync('umount', [disk]);
+    rmdirSync(disk);
+  };
+}
+
+/** Writes zeros until the disk takes no more. */
+function fillUp(file: string): void {
+  const zeros = Buffer.alloc(1024 * 1024);
+  try {
+    for (;;) appendFileSync(file, zeros);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  }
+}
+
+/** Of the disk of PostgreSQL. Root alone may mount it. */
+export const diskFaults: Faults = {
+  start: () => Stage.start({ prepare: onSmallDisk }),
+  faults: [
+    {
+      // The log of PostgreSQL is on it: the server ends.
+      name: 'the disk of PostgreSQL is full',
+      alerts: ['DatabaseUnavailable'],
+      begin: async () => fillUp(ballast),
+      end: async ({ shared }) => {
+        rmSync(ballast);
+        await shared.environment.restartPostgres();
+      },
+    },
+  ],
+};

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import type { Credentials } from '../../../../bench/support/sign.js';
+import { runProgram } from '../../../../bench/support/program.js';
+import { rpc } from '../../../../sandbox/chain.js';
+import { freePort } from '../../../../sandbox/processes.js';
+import { TestNode } from '../../../support/payouts/test-node.js';
+import { TestRedis } from '../../../support/programs/redis.js';
+import { activePayee, randomHash, reportPayout, type Payee } from '../payouts.js';
+import type { ServiceProcess } from '../service-process.js';
+import { Shared } from '../shared.js';
+import { Monitoring } from './monitoring.js';
+
+type Env = Readonly<Record<string, string>>;
+
+const LOOPBACK = '127.0.0.1';
+const SETTINGS: Env = {
+  CHAIN_MAX_HEAD_AGE_SECONDS: '20',
+  PAYOUT_CHECK_INTERVAL_MS: '500',
+  AUDIT_HEAD_SECONDS: '1',
+  OPERATIONS_APPROVALS: 'off',
+};
+
+/** An installation with its monitoring: an API process and a worker on one PostgreSQL, with two nodes of a chain. */
+export class Stage {
+  private payee: Payee | null = null;
+
+  private constructor(
+    readonly shared: Shared,
+    readonly nodes: readonly [TestNode, TestNode],
+    readonly redis: TestRedis | null,
+    readonly monitoring: Monitoring,
+    private readonly env: Env,
+    private readonly ports: Readonly<Record<'api' | 'worker', string>>,
+    private readonly ends: readonly (() => Promise<void> | void)[],
+    public api: ServiceProcess,
+    public worker: ServiceProcess,
+  ) {}
+
+  /** `prepare` runs before the processes start; what it results in, after their end. */
+  static async start(
+    options: { readonly queue?: 'redis'; readonly prepare?: (shared: Shared) => Promise<() => void> } = {},
+  ): Promise<Stage> {
+    const shared = await Shared.start();
+    const ends: (() => Promise<void> | void)[] = [() => shared.close()];
+    try {
+      const released = await options.prepare?.(shared);
+      if (released !== undefined) ends.push(released);
+      const { rpcUrl } = await shared.chain();
+      await rpc(rpcUrl, 'evm_setIntervalMining', [1]);
+      const nodes = [await TestNode.start(rpcUrl), await TestNode.start(rpcUrl)] as const;
+      ends.unshift(...nodes.map((node) => () => node.stop()));
+      const redis =
+        options.queue === 'redis' ? await TestRedis.start(shared.environment.folder('redis')) : null;
+      if (redis !== null) ends.unshift(() => redis.stop());
+      const ports = { api: String(await freePort()), worker: String(await freePort()) };
+      const env = {
+        ...SETTINGS,
+        CHAIN_RPC_URL: nodes.map(({ url }) => url).join(),
+        ...(redis !== null && { QUEUE_URL: redis.url }),
+      };
+      // Merchants and operators of the sandbox are created by one process, which needs a worker for it.
+      const api = await shared.service('api', env);
+      const worker = shared.process('worker', { ...env, ROLES: 'worker', METRICS_PORT: ports.worker });
+      await worker.start();
+      const targets = [ports.api, ports.worker].map((port) => `${LOOPBACK}:${port}`);
+      const monitoring = await Monitoring.start(shared.environment, targets);
+      ends.unshift(() => monitoring.stop());
+      const stage = new Stage(shared, nodes, redis, monitoring, env, ports, ends, api, worker);
+      await stage.replace('api');
+      return stage;
+    } catch (error) {
+      for (const end of ends) await end();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const end of this.ends) await end();
+  }
+
+  get merchant(): Credentials {
+    return this.api.merchant;
+  }
+
+  /** Ends the process and starts another in its place, with these settings over those of the installation. */
+  async replace(role: 'api' | 'worker', env: Env = {}, main?: string): Promise<void> {
+    const former = this[role];
+    if (former.runs) await former.kill();
+    const next = this.shared.process(
+      role,
+      {
+        ...this.env,
+        ROLES: role === 'api' ? 'api,admin' : 'worker',
+        METRICS_PORT: this.ports[role],
+        ...env,
+      },
+      main === undefined ? {} : { main },
+    );
+    this[role] = await next.start();
+  }
+
+  /** Reports payouts: with their transfers on the chain, or without. */
+  async report(count: number, { paid }: { readonly paid: boolean }): Promise<void> {
+    this.payee ??= await activePayee(this.api.baseUrl, this.merchant);
+    const treasury = await this.shared.treasury();
+    for (let n = 1; n <= count; n += 1) {
+      const hash = paid ? await treasury.transfer(this.payee.wallet, n) : randomHash();
+      await reportPayout(this.api.baseUrl, this.merchant, this.payee, n, hash);
+    }
+  }
+
+  /** Runs an operator's program with the settings of the installation. */
+  async program(args: readonly string[], end?: string): Promise<void> {
+    const { environment, databaseUrl, masterKey } = this.shared;
+    const env = { MODE: 'sandbox', ...this.env, DATABASE_URL: databaseUrl, MASTER_KEY: masterKey };
+    const chain = await this.shared.chain();
+    await runProgram(
+      environment,
+      args,
+      { ...env, USDC_ADDRESS: chain.usdcAddress, DATA_DIR: environment.folder(`program-${randomUUID()}`) },
+      end,
+    );
+  }
+}
