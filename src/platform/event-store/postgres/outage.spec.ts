@@ -78,6 +78,16 @@ describe('the PostgreSQL event store in an outage', () => {
     expect(await store.commit(someCommit())).toMatchObject({ outcome: 'committed' });
   });
 
+  it('says that it is unavailable while its address leads to a standby', async () => {
+    const options = '-c default_transaction_read_only=on';
+    const standby = new pg.Pool({ connectionString: test.url, max: 1, options });
+    const onStandby = new PostgresEventStore(standby, TIMEOUT_MS);
+    await expect(onStandby.commit(someCommit())).rejects.toThrow(EventStoreUnavailable);
+    // No connection is kept: the address may lead to the primary by now.
+    expect(standby.totalCount).toBe(0);
+    await standby.end();
+  });
+
   it('says that it is unavailable when the database takes connections and never responds', async () => {
     const commit = someCommit();
     proxy.hangs = true;
