@@ -88,6 +88,19 @@ describe('the PostgreSQL event store in an outage', () => {
     await standby.end();
   });
 
+  it('says so in time although it waits for the lock again, which a session without a client may hold for good', async () => {
+    const holder = await test.pool.connect();
+    await holder.query('begin; select pg_advisory_xact_lock(7331002)');
+    const waiting = new pg.Pool({ connectionString: test.url, options: '-c lock_timeout=800' });
+    const started = performance.now();
+    const commit = new PostgresEventStore(waiting, TIMEOUT_MS).commit(someCommit());
+    await expect(commit).rejects.toThrow(EventStoreUnavailable);
+    expect(performance.now() - started).toBeLessThan(TIMEOUT_MS + 400);
+    await holder.query('rollback');
+    holder.release();
+    await waiting.end();
+  });
+
   it('says that it is unavailable when the database takes connections and never responds', async () => {
     const commit = someCommit();
     proxy.hangs = true;

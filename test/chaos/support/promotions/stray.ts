@@ -3,7 +3,7 @@ import { Line, type Outcome } from '../line.js';
 import { keyed, randomHash, REPORT, reportBody } from '../payouts.js';
 import type { ServiceProcess } from '../service-process.js';
 import type { Struck } from '../storm.js';
-import { oneOf } from '../suite.js';
+import { oneOf, seconds } from '../suite.js';
 import type { Verdict } from '../verdict.js';
 
 const CLIENTS = 4;
@@ -12,6 +12,11 @@ interface Sent {
   readonly key: string;
   readonly request: string;
   readonly outcome: Outcome;
+  readonly tookMs: number;
+}
+
+function resultOf(outcome: Outcome): string {
+  return outcome.kind === 'responded' ? String(outcome.status) : outcome.why;
 }
 
 /** A service process that is connected to a server itself, not through the proxy: it never learns of a promotion. */
@@ -25,23 +30,25 @@ export class Stray {
   ) {}
 
   static async start(struck: Struck, url: string, verdict: Verdict): Promise<Stray> {
+    // With its merchants: it writes nothing of its own after that.
     const env = { ...struck.env, ROLES: 'api', DATABASE_URL: url };
-    return new Stray(await struck.shared.process('stray', env).start(), struck, verdict);
+    return new Stray(await struck.shared.service('stray', env), struck, verdict);
   }
 
   /** How it responded. */
   async result(): Promise<string> {
-    const each = this.sent.map(({ outcome }) =>
-      outcome.kind === 'responded' ? String(outcome.status) : outcome.why,
-    );
+    const each = this.sent.map(({ outcome, tookMs }) => `${resultOf(outcome)} after ${seconds(tookMs)}`);
+    this.verdict.equal(this.process.exited(), null, 'a process connected to the former primary lives');
     return `a process connected to it responded ${each.join(', ')}, its readiness is ${await this.readiness()}`;
   }
 
   /** Whether a proxy in front of it would send it requests. */
-  async readiness(): Promise<number> {
-    const { status, body } = await fetch(`${this.process.baseUrl}/health/ready`);
-    await body?.cancel();
-    return status;
+  async readiness(): Promise<string> {
+    const line = new Line(this.process.port, this.verdict);
+    const request = { method: 'GET' as const, path: '/health/ready', headers: {}, body: '' };
+    const outcome = await line.exchange(request);
+    line.close();
+    return resultOf(outcome);
   }
 
   /** Reports that begin after the promotion: none is acknowledged. */
@@ -50,9 +57,10 @@ export class Stray {
     const send = async (): Promise<Sent> => {
       const line = new Line(this.process.port, this.verdict);
       const [key, request] = [randomUUID(), reportBody(oneOf(payees).id, 1_000_000, randomHash())];
+      const began = performance.now();
       const outcome = await line.exchange(keyed(merchant, REPORT.path, request, key));
       line.close();
-      return { key, request, outcome };
+      return { key, request, outcome, tookMs: performance.now() - began };
     };
     this.sent = await Promise.all(Array.from({ length: CLIENTS }, send));
     for (const { outcome } of this.sent)
