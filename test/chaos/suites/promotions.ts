@@ -135,7 +135,7 @@ async function firstWrite(load: ReportLoad, began: number): Promise<number> {
   return performance.now() - began;
 }
 
-/** Whatever was acknowledged lately is in the log of the new primary; the end of the batch checks all of it. */
+/** What was acknowledged lately is in the log of the new primary; the end of the batch checks all of it. */
 async function checkNothingLost({ shared, load }: Struck, { verdict }: SuiteOptions): Promise<void> {
   const acknowledged = load.acknowledged.filter(({ beganAt }) => beganAt > performance.now() - LATELY_MS);
   const { rows } = await shared.pool.query<{ stream: string }>(

@@ -30,8 +30,13 @@ export class Shared {
   static async start(settings: Env = {}, start: StartPostgres = startPostgres): Promise<Shared> {
     const environment = await BenchEnvironment.start(settings, start);
     const masterKey = randomBytes(32).toString('hex');
-    const url = await environment.database(DATABASE);
-    return new Shared(environment, masterKey, url, await environment.pool(DATABASE));
+    try {
+      const url = await environment.database(DATABASE);
+      return new Shared(environment, masterKey, url, await environment.pool(DATABASE));
+    } catch (error) {
+      await environment.close();
+      throw error;
+    }
   }
 
   get database(): string {

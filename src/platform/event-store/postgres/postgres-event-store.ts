@@ -152,7 +152,10 @@ export class PostgresEventStore implements EventStore {
   private async call(units: readonly EncodedUnit[]): Promise<readonly PromiseSettledResult<CommitResult>[]> {
     const started = performance.now();
     try {
-      const results = decodeRow(units, await this.withRetries((remainingMs) => this.send(units, remainingMs)));
+      const results = decodeRow(
+        units,
+        await this.withRetries((remainingMs) => this.send(units, remainingMs)),
+      );
       observeAppend(performance.now() - started, units.length);
       this.committed.notify();
       return results.map((value) => ({ status: 'fulfilled', value }));

@@ -10,8 +10,8 @@ import type { Member } from './member.js';
 const CHECK_EVERY_MS = 200;
 
 /**
- * haproxy in front of the servers. It asks an agent next to each server who the primary is, as it asks Patroni: a former
- * primary that continues believes that it still is one. Sessions with a server that is none are cut.
+ * haproxy in front of the servers. It checks an agent for each server, as it checks Patroni's, and not the server: a former
+ * primary that continues believes that it still is one. Sessions with a server that is not the primary are cut.
  */
 export class LeaderProxy {
   /** Where the proxy leads; nowhere while there is none. */
@@ -66,7 +66,7 @@ export class LeaderProxy {
   }
 }
 
-/** docs/production.md has the same. */
+/** docs/production.md has the same, as an example. */
 function configuration(port: number, servers: readonly string[]): string {
   return `defaults
   mode tcp

@@ -104,11 +104,11 @@ export class Member {
   /** Sends the signal to the server and to each of its processes. */
   async signal(signal: NodeJS.Signals): Promise<readonly number[]> {
     const { pid } = this;
-    // First the one that starts the others.
-    process.kill(pid, signal);
-    const children = await childrenOf(pid);
-    for (const child of children) signalRunning(child, signal);
-    return [pid, ...children];
+    // Stopped it starts no others meanwhile, and those that it has are known by it.
+    process.kill(pid, 'SIGSTOP');
+    const all = [...(await childrenOf(pid)), pid];
+    for (const each of all) signalRunning(each, signal);
+    return all;
   }
 
   /** `kill -9` of everything, as when the machine loses its power. */

@@ -30,7 +30,7 @@ export class Stray {
   ) {}
 
   static async start(struck: Struck, url: string, verdict: Verdict): Promise<Stray> {
-    // With its merchants: it writes nothing of its own after that.
+    // Once its merchants are registered, it writes what clients send and nothing else.
     const env = { ...struck.env, ROLES: 'api', DATABASE_URL: url };
     return new Stray(await struck.shared.service('stray', env), struck, verdict);
   }
