@@ -30,9 +30,10 @@ export class Stray {
   ) {}
 
   static async start(struck: Struck, url: string, verdict: Verdict): Promise<Stray> {
-    // Once its merchants are registered, it writes what clients send and nothing else.
     const env = { ...struck.env, ROLES: 'api', DATABASE_URL: url };
-    return new Stray(await struck.shared.service('stray', env), struck, verdict);
+    // Once its merchants are registered it writes what clients send alone: in a new folder that is certain.
+    const started = await struck.shared.service(`stray-${randomUUID()}`, env);
+    return new Stray(started, struck, verdict);
   }
 
   /** How it responded. */
