@@ -35,7 +35,10 @@ export class BenchEnvironment {
   ) {}
 
   /** `settings` of PostgreSQL, over the usual ones. */
-  static async start(settings: Readonly<Record<string, string>> = {}): Promise<BenchEnvironment> {
+  static async start(
+    settings: Readonly<Record<string, string>> = {},
+    start: (options: PostgresOptions) => Promise<RunningPostgres> = startPostgres,
+  ): Promise<BenchEnvironment> {
     // Inside the folder of a test run, whose end kills the processes in there, also after a test that timed out.
     const dir = mkdtempSync(join(process.env['DISBURSE_TEST_RUN'] ?? tmpdir(), 'disburse-bench-'));
     // PostgreSQL may run as another user, who has to pass through.
@@ -48,7 +51,7 @@ export class BenchEnvironment {
       user: serverUser(),
       settings,
     };
-    return new BenchEnvironment(dir, options, await startPostgres(options));
+    return new BenchEnvironment(dir, options, await start(options));
   }
 
   /** The process of the PostgreSQL server. */

@@ -15,6 +15,7 @@ import { operations } from './suites/operations.js';
 import { orderRaces } from './suites/order-races.js';
 import { orders } from './suites/orders.js';
 import { ordinaryLife } from './suites/ordinary-life.js';
+import { promotions } from './suites/promotions.js';
 import { reorganisations } from './suites/reorganisations.js';
 import { restores } from './suites/restores.js';
 import { sigterm } from './suites/sigterm.js';
@@ -56,6 +57,7 @@ const SUITES = {
   'two-versions': { suite: twoVersions, count: 5, of: 'rounds' },
   restores: { suite: restores, count: 6, of: 'drills' },
   gameday: { suite: gameday, count: 1, of: 'rounds over all faults' },
+  promotions: { suite: promotions, count: 30, of: 'promotions' },
   'ordinary-life': { suite: ordinaryLife, count: 1000, of: 'runs' },
   tamperings: { suite: tamperings, count: 10_000, of: 'tamperings' },
   'slow-readers': { suite: slowReaders, count: 1, of: 'rounds over all attacks' },
@@ -94,6 +96,8 @@ const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
   restores:
     'backup and archive bring the service back; what is lost is known, and what clients repeat is there again (backup.md)',
   gameday: 'what breaks is alerted within two minutes, by the right alert alone (runbooks.md)',
+  promotions:
+    'what had a 201 survives the loss of the primary, a former primary acknowledges nothing, and writes are back within 10 s (production.md)',
   'ordinary-life': 'an audit of everything that a merchant may do is in order (auditing.md)',
   tamperings:
     'any change in the database is detected and located, and no forged event has an effect (auditing.md)',

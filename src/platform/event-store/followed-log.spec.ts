@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { onTestDatabase, testDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
 import { ConfigError } from '../config/settings.js';
@@ -32,6 +32,23 @@ describe('the log that a database belongs to', () => {
     await expect(log.verify()).resolves.toBeUndefined();
     await checkpoints.move('views.some', head, String(Number(head) + 1));
     await expect(log.verify()).rejects.toThrow('ends before the checkpoint of views.some');
+  });
+
+  it('is not that of a former primary, which ends before what this process has seen', async () => {
+    const promoted = new InMemoryEventStore();
+    const former = await testDatabase();
+    try {
+      const events = [{ id: newId(), type: 'x.v1', data: {}, metadata: {} }];
+      await promoted.commit({ appends: [{ stream: 's-1', events, expected: 'no_stream' }] });
+      const log = new FollowedLog(former.database, promoted);
+      await log.verify();
+      await expect(log.verify()).resolves.toBeUndefined();
+      jest.spyOn(promoted, 'head').mockResolvedValueOnce(null);
+      await expect(log.verify()).rejects.toThrow('the address leads to a former primary');
+      await expect(log.verify()).resolves.toBeUndefined();
+    } finally {
+      await former.drop();
+    }
   });
 
   it('is not the wrong one that a database meets first, with checkpoints from before logs had names', async () => {

@@ -9,6 +9,9 @@ import { comparePositions, EVENT_STORE, EventStoreUnavailable, type EventStore }
  */
 @Injectable()
 export class FollowedLog {
+  /** Where the log ended when this process last verified it. */
+  private seen: string | null = null;
+
   constructor(
     private readonly database: Database,
     @Inject(EVENT_STORE) private readonly store: EventStore,
@@ -33,13 +36,22 @@ export class FollowedLog {
   }
 
   private async requireWhole(): Promise<void> {
+    const { seen } = this;
     const ahead = await this.furthest();
-    if (ahead !== null && comparePositions(ahead.position, await this.store.head()) > 0) {
+    const head = await this.store.head();
+    if (ahead !== null && comparePositions(ahead.position, head) > 0) {
       throw new EventsMissing(
         `The event store ends before the checkpoint of ${ahead.name} (${ahead.position}): events are missing, as after the restore of an older backup. ` +
           'Restore the event store from a copy that has them, or DATABASE_URL from a backup that is not newer than the event store.',
       );
     }
+    if (comparePositions(seen, head) > 0) {
+      throw new EventsMissing(
+        `The event store ends at ${head}, and this process has seen it end at ${seen}: the address leads to a former primary, or events are missing. ` +
+          'Point it to the server that was promoted; after a restore, start the process again.',
+      );
+    }
+    if (comparePositions(head, this.seen) > 0) this.seen = head;
   }
 
   private async found(): Promise<string> {

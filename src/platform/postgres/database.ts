@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
 import type { Config } from '../config/config.js';
-import { reaching } from './unavailable.js';
+import { endsConnection, reaching } from './unavailable.js';
 import { bounded, LIMITS, openPool, QUERY_TIMEOUT_MS, RESPONSE_TIMEOUT_MS } from './session-settings.js';
 import { migrate, type Migration } from './migrate.js';
 
@@ -75,7 +75,7 @@ export class Database implements OnApplicationShutdown {
       return result;
     } catch (error) {
       // Where a result did not come, none comes for a rollback: the server rolls back when the connection ends.
-      if (error instanceof Error && /query read timeout/i.test(error.message)) broken = error;
+      if (endsConnection(error)) broken = error;
       else
         await client.query(statement('rollback')).catch((failure: Error) => {
           broken = failure;

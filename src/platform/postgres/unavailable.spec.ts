@@ -1,7 +1,9 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { outliveConnections } from './unavailable.js';
+import { dropTestDatabase, testDatabaseUrl } from '../../../test/support/postgres.js';
+import { Database } from './database.js';
+import { isDatabaseUnavailable, outliveConnections } from './unavailable.js';
 
 /** A message of the PostgreSQL protocol: its letter, its length, its body. */
 function message(letter: string, body: string): Buffer {
@@ -33,4 +35,17 @@ test('a server that dies while it welcomes a client fails the query and not the 
   await expect(client.query('select 1')).rejects.toThrow();
   client.release(true);
   await pool.end();
+});
+
+test('a standby counts as an unavailable database, and a transaction leaves no connection to it behind', async () => {
+  const url = await testDatabaseUrl();
+  const database = await Database.connect({ url, poolSize: 1 });
+  const write = database.transaction(async (tx) => {
+    await tx.query('set transaction read only');
+    await tx.query('create table lanes (id int primary key)');
+  });
+  expect(await write.then(() => 'committed', isDatabaseUnavailable)).toBe(true);
+  expect(database.pool.totalCount).toBe(0);
+  await database.close();
+  await dropTestDatabase(url);
 });

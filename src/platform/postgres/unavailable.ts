@@ -3,6 +3,8 @@ import type { Pool } from 'pg';
 
 /** A transaction took longer than it may. */
 export const TRANSACTION_TIMEOUT = '25P04';
+/** The address of the database leads to a standby, as it may for a while after a promotion. */
+const READ_ONLY = '25006';
 
 /**
  * SQLSTATE classes of a server that is unavailable or shutting down, of transactions that may simply run again, and of those that
@@ -18,6 +20,7 @@ const TRANSIENT_STATES = new Set([
   '55P03',
   '25P03',
   TRANSACTION_TIMEOUT,
+  READ_ONLY,
 ]);
 const TRANSIENT_CLASSES = ['08'];
 const NETWORK_CODES = new Set([
@@ -43,6 +46,12 @@ export function isDatabaseUnavailable(error: unknown): boolean {
     if (TRANSIENT_CLASSES.some((each) => code.length === 5 && code.startsWith(each))) return true;
   }
   return CLIENT_MESSAGES.test(error.message);
+}
+
+/** Whether no later statement on its connection can succeed: without a result in time, or on a standby. */
+export function endsConnection(error: unknown): error is Error {
+  if (!types.isNativeError(error)) return false;
+  return /query read timeout/i.test(error.message) || ('code' in error && error.code === READ_ONLY);
 }
 
 /** A boot that cannot continue: the message is a sentence for the operator. */

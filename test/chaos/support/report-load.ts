@@ -71,8 +71,8 @@ export class ReportLoad extends Senders {
     if (backing === 'shared') await this.report(line, reportBody(payee.id, minor, hash), backing);
   }
 
-  private async report(line: Line, request: string, backing: Backing): Promise<void> {
-    const key = randomUUID();
+  /** One report until it is acknowledged. */
+  async report(line: Line, request: string, backing: Backing, key: string = randomUUID()): Promise<void> {
     const beganAt = performance.now();
     let attempts = 0;
     const response = await this.untilFinal('report', [201], () => {

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { BenchEnvironment } from '../../../bench/support/environment.js';
 import type { ServiceOptions } from '../../../bench/support/service.js';
+import type { PostgresOptions } from '../../../sandbox/postgres-cluster.js';
+import { startPostgres, type RunningPostgres } from '../../../sandbox/postgres.js';
 import { ServiceProcess } from './service-process.js';
 import { oneOf } from './suite.js';
 import { Treasury } from './treasury.js';
@@ -10,6 +12,7 @@ const DATABASE = 'chaos';
 /** One kill in so many hits a single backend; PostgreSQL then ends all others and recovers. */
 const BACKEND_SHARE = 0.4;
 
+type StartPostgres = (options: PostgresOptions) => Promise<RunningPostgres>;
 type Env = Readonly<Record<string, string>>;
 
 /** A PostgreSQL and a dev chain of the run's own, and any number of service processes that share them. */
@@ -23,12 +26,21 @@ export class Shared {
     private connections: pg.Pool,
   ) {}
 
-  /** `settings` of PostgreSQL, over the usual ones. */
-  static async start(settings: Env = {}): Promise<Shared> {
-    const environment = await BenchEnvironment.start(settings);
+  /** `settings` of PostgreSQL, over the usual ones; `start` of another server than a single one. */
+  static async start(settings: Env = {}, start: StartPostgres = startPostgres): Promise<Shared> {
+    const environment = await BenchEnvironment.start(settings, start);
     const masterKey = randomBytes(32).toString('hex');
-    const url = await environment.database(DATABASE);
-    return new Shared(environment, masterKey, url, await environment.pool(DATABASE));
+    try {
+      const url = await environment.database(DATABASE);
+      return new Shared(environment, masterKey, url, await environment.pool(DATABASE));
+    } catch (error) {
+      await environment.close();
+      throw error;
+    }
+  }
+
+  get database(): string {
+    return DATABASE;
   }
 
   get databaseUrl(): string {

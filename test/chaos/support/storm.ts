@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { checkAcknowledged, checkReplays, checkWebhooks } from './acknowledged.js';
 import { checkBooks, haveReached, headOf } from './books.js';
 import { activePayee } from './payouts.js';
-import { ReportLoad } from './report-load.js';
+import { ReportLoad, type LoadTarget } from './report-load.js';
 import type { ServiceProcess } from './service-process.js';
 import { Shared } from './shared.js';
 import { between, percentile, seconds, type SuiteOptions } from './suite.js';
@@ -22,7 +22,14 @@ export interface Struck {
   readonly shared: Shared;
   readonly service: ServiceProcess;
   readonly load: ReportLoad;
+  readonly target: LoadTarget;
   readonly env: Readonly<Record<string, string>>;
+}
+
+interface Ground {
+  readonly start?: () => Promise<Shared>;
+  /** Each client pauses up to this long after a report. */
+  readonly pauseMs?: number;
 }
 
 /** One failure; a line about it. */
@@ -33,14 +40,18 @@ export type Blow = (struck: Struck) => Promise<string>;
  * whole books are checked: what was acknowledged is there once, the read models agree with the events, and the receiver
  * got every outcome.
  */
-export async function storm(options: SuiteOptions, blow: Blow): Promise<void> {
+export async function storm(
+  options: SuiteOptions,
+  blow: Blow,
+  { start = () => Shared.start(), pauseMs = CLIENT_PAUSE_MS }: Ground = {},
+): Promise<void> {
   const { count, verdict, say, sizes = {} } = options;
   const env = {
     PAYOUT_VERIFICATION_WINDOW_SECONDS: String(sizes.window ?? WINDOW_SECONDS),
     PAYOUT_CHECK_INTERVAL_MS: '200',
     WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.5,1,1,2,2,5,5,5,5',
   };
-  const shared = await Shared.start();
+  const shared = await start();
   let receiver: Receivers | null = null;
   let load: ReportLoad | null = null;
   try {
@@ -49,11 +60,11 @@ export async function storm(options: SuiteOptions, blow: Blow): Promise<void> {
     const payees = await Promise.all(Array.from({ length: PAYEES }, () => activePayee(baseUrl, merchant)));
     receiver = await Receivers.register(baseUrl, merchant);
     const target = { port, merchant, payees, treasury: await shared.treasury() };
-    load = new ReportLoad(target, verdict, CLIENT_PAUSE_MS);
+    load = new ReportLoad(target, verdict, pauseMs);
     load.start(CLIENTS);
     for (let n = 1; n <= count; n += 1) {
       await sleep(between(100, 1500));
-      const line = await blow({ shared, service, load, env });
+      const line = await blow({ shared, service, load, target, env });
       say(`${String(n).padStart(3)}  ${line}  acknowledged ${load.acknowledged.length}`);
     }
     await sleep(500);

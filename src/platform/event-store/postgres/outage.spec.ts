@@ -78,6 +78,31 @@ describe('the PostgreSQL event store in an outage', () => {
     expect(await store.commit(someCommit())).toMatchObject({ outcome: 'committed' });
   });
 
+  it('says that it is unavailable while its address leads to a standby', async () => {
+    const options = '-c default_transaction_read_only=on';
+    const standby = new pg.Pool({ connectionString: test.url, max: 1, options });
+    const onStandby = new PostgresEventStore(standby, TIMEOUT_MS);
+    await expect(onStandby.commit(someCommit())).rejects.toThrow(EventStoreUnavailable);
+    // No connection is kept: the address may lead to the primary by now.
+    expect(standby.totalCount).toBe(0);
+    await standby.end();
+  });
+
+  it('says so in time although it waits for the lock again, which a session without a client may hold for good', async () => {
+    const holder = await test.pool.connect();
+    await holder.query('begin; select pg_advisory_xact_lock(7331002)');
+    const waiting = new pg.Pool({ connectionString: test.url, options: '-c lock_timeout=800' });
+    const started = performance.now();
+    const commit = new PostgresEventStore(waiting, TIMEOUT_MS).commit(someCommit());
+    const outcome = await commit.catch((error: Error) => error);
+    const tookMs = performance.now() - started;
+    await holder.query('rollback');
+    holder.release();
+    await waiting.end();
+    expect(outcome).toBeInstanceOf(EventStoreUnavailable);
+    expect(tookMs).toBeLessThan(TIMEOUT_MS + 400);
+  });
+
   it('says that it is unavailable when the database takes connections and never responds', async () => {
     const commit = someCommit();
     proxy.hangs = true;

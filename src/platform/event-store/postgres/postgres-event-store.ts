@@ -141,9 +141,9 @@ export class PostgresEventStore implements EventStore {
     text: string,
     values: readonly unknown[],
   ): Promise<Row[]> {
-    return this.withRetries(async () => {
+    return this.withRetries(async (remainingMs) => {
       const statement: QueryArrayConfig = { name, text, values: [...values], rowMode: 'array' };
-      const result = await this.pool.query<Row>(bounded(statement, this.timeoutMs));
+      const result = await this.pool.query<Row>(bounded(statement, remainingMs));
       return result.rows;
     });
   }
@@ -152,7 +152,10 @@ export class PostgresEventStore implements EventStore {
   private async call(units: readonly EncodedUnit[]): Promise<readonly PromiseSettledResult<CommitResult>[]> {
     const started = performance.now();
     try {
-      const results = decodeRow(units, await this.withRetries(() => this.send(units)));
+      const results = decodeRow(
+        units,
+        await this.withRetries((remainingMs) => this.send(units, remainingMs)),
+      );
       observeAppend(performance.now() - started, units.length);
       this.committed.notify();
       return results.map((value) => ({ status: 'fulfilled', value }));
@@ -166,13 +169,13 @@ export class PostgresEventStore implements EventStore {
     }
   }
 
-  private async send(units: readonly EncodedUnit[]): Promise<CommitRow> {
+  private async send(units: readonly EncodedUnit[], remainingMs: number): Promise<CommitRow> {
     const values = encodeCall(units, separatorFor(units, randomUUID));
     const statement = { name: 'event_store.commit_units', text: COMMIT_STATEMENT, values };
     const client = await this.pool.connect();
     let isInDoubt = true;
     try {
-      const sent = client.query<CommitRow>(bounded(statement, this.timeoutMs));
+      const sent = client.query<CommitRow>(bounded(statement, remainingMs));
       // The statement is with the kernel; an immediate could run after the result, and the response.
       failpoint('commit.sent');
       const { rows } = await sent;
@@ -187,11 +190,12 @@ export class PostgresEventStore implements EventStore {
    * Tries again while the database is unavailable. A call whose connection died may have been committed: event ids and
    * keys of responses make the repeat of it harmless.
    */
-  private async withRetries<T>(work: () => Promise<T>): Promise<T> {
+  private async withRetries<T>(work: (remainingMs: number) => Promise<T>): Promise<T> {
     const until = performance.now() + this.timeoutMs;
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await work();
+        // All attempts together wait no longer than one may: the commits that come after wait for this one.
+        return await work(Math.max(1, until - performance.now()));
       } catch (error) {
         if (!isDatabaseUnavailable(error)) throw error;
         if (attempt + 1 >= ATTEMPTS || performance.now() >= until) throw unavailable(error);

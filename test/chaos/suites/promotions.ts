@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../../sandbox/processes.js';
+import { canPartition, cutOff, heal } from '../support/promotions/partition.js';
+import type { Member } from '../support/promotions/member.js';
+import { ReplicatedPostgres } from '../support/promotions/replicated-postgres.js';
+import { Stray } from '../support/promotions/stray.js';
+import type { ReportLoad } from '../support/report-load.js';
+import { Shared } from '../support/shared.js';
+import { storm, type Struck } from '../support/storm.js';
+import { between, percentile, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
+
+/** What happens to the primary: all of its processes are killed, or stopped for a while, or cut off from all others. */
+const FAULTS = ['kill', 'stop', 'partition'] as const;
+type Fault = (typeof FAULTS)[number];
+
+/** So many promotions in one cluster, whose books are checked at the end. */
+const BATCH = 50;
+const CLIENT_PAUSE_MS = 800;
+/** From the fault to the first 201 of a report that was begun after it, with the detection of the fault. */
+const MAX_OUTAGE_MS = 10_000;
+const GIVE_UP_MS = 90_000;
+/** Longer than a round takes. */
+const LATELY_MS = 180_000;
+/** Of the faults after which the former primary continues, one in so many meets a process that is connected to it. */
+const STRAY_EVERY = 3;
+
+/** Times in milliseconds, from the fault. */
+interface Times {
+  readonly noticed: number;
+  readonly promoted: number;
+  readonly written: number;
+}
+
+/** Promotions of a standby of PostgreSQL under load (docs/production.md), `count` of them. */
+export const promotions: Suite = async (options) => {
+  const { count, say } = options;
+  const faults = canPartition() ? FAULTS : FAULTS.filter((fault) => fault !== 'partition');
+  if (faults.length < FAULTS.length) say('no partitions: they need root and nft');
+  const times: Times[] = [];
+  for (let done = 0; done < count; done += BATCH) {
+    let cluster: ReplicatedPostgres | null = null;
+    const blow = async (struck: Struck): Promise<string> => {
+      const round = times.length;
+      const fault = faults[round % faults.length]!;
+      const meetsStray = Math.floor(round / faults.length) % STRAY_EVERY === 0;
+      const result = await promotion(fault, meetsStray, cluster!, struck, options);
+      times.push(result.times);
+      await checkNothingLost(struck, options);
+      return result.line;
+    };
+    const start = (): Promise<Shared> =>
+      Shared.start({}, async (postgres) => (cluster = await ReplicatedPostgres.start(postgres)));
+    const batch = { ...options, count: Math.min(BATCH, count - done) };
+    await storm(batch, blow, { start, pauseMs: CLIENT_PAUSE_MS });
+  }
+  for (const [index, fault] of faults.entries())
+    report(
+      fault,
+      times.filter((_, round) => round % faults.length === index),
+      say,
+    );
+};
+
+/** One fault, the promotion, and the former primary as a standby again. */
+async function promotion(
+  fault: Fault,
+  meetsStray: boolean,
+  cluster: ReplicatedPostgres,
+  struck: Struck,
+  { verdict }: SuiteOptions,
+): Promise<{ readonly times: Times; readonly line: string }> {
+  const stray =
+    meetsStray && fault !== 'kill'
+      ? await Stray.start(struck, cluster.primary.localUrl(struck.shared.database), verdict)
+      : null;
+  try {
+    await strike(fault, cluster.primary);
+    const began = performance.now();
+    const after = (): number => performance.now() - began;
+    const writes = firstWrite(struck.load, began);
+    await cluster.primaryIsLost();
+    const noticed = after();
+    const former = await cluster.promote();
+    const promoted = after();
+    const met = await endFault(fault, former, stray);
+    const written = await writes;
+    verdict.expect(
+      written < MAX_OUTAGE_MS,
+      `after ${fault} reports are acknowledged again within ${seconds(MAX_OUTAGE_MS)}`,
+      seconds(written),
+    );
+    verdict.equal(struck.service.exited(), null, 'the service survives');
+    await former.kill();
+    await stray?.repeat();
+    const rebuilding = performance.now();
+    await cluster.rebuild(former);
+    const line = [
+      `${fault} of ${former.name}: noticed after ${seconds(noticed)}, ${cluster.primary.name} promoted after ${seconds(promoted)}`,
+      `first 201 after ${seconds(written)}; rebuilt in ${seconds(performance.now() - rebuilding)}${met};`,
+    ].join(', ');
+    return { times: { noticed, promoted, written }, line };
+  } finally {
+    if (fault === 'partition') heal();
+    await stray?.kill();
+  }
+}
+
+async function strike(fault: Fault, primary: Member): Promise<void> {
+  if (fault === 'kill') await primary.kill();
+  else if (fault === 'stop') await primary.signal('SIGSTOP');
+  else cutOff(primary.port);
+}
+
+/** The former primary continues or is reachable again, and believes that it still is one; a stray process believes it. */
+async function endFault(fault: Fault, former: Member, stray: Stray | null): Promise<string> {
+  if (fault === 'kill') return '';
+  await sleep(between(0, 1000));
+  // A process on its side of the partition reaches it all the while.
+  const inPartition = fault === 'partition' ? stray?.report() : undefined;
+  if (fault === 'stop') await former.signal('SIGCONT');
+  else heal();
+  await (inPartition ?? stray?.report());
+  await sleep(between(500, 1500));
+  const [row] = await former.query<{ waiting: number; recovers: boolean }>(
+    `select count(*) filter (where wait_event = 'SyncRep')::int as waiting, pg_is_in_recovery() as recovers
+     from pg_stat_activity`,
+  );
+  const believes = row!.recovers ? 'is a standby' : 'believes that it is the primary';
+  const met = stray === null ? '' : `; ${await stray.result()}`;
+  return `; ${former.name} ${believes}, where ${row!.waiting} commits wait${met}`;
+}
+
+async function firstWrite(load: ReportLoad, began: number): Promise<number> {
+  await until(() => load.acknowledgedBegunAfter(began), GIVE_UP_MS);
+  return performance.now() - began;
+}
+
+/** What was acknowledged lately is in the log of the new primary; the end of the batch checks all of it. */
+async function checkNothingLost({ shared, load }: Struck, { verdict }: SuiteOptions): Promise<void> {
+  const acknowledged = load.acknowledged.filter(({ beganAt }) => beganAt > performance.now() - LATELY_MS);
+  const { rows } = await shared.pool.query<{ stream: string }>(
+    'select stream from event_store.events where revision = 0 and stream = any($1::text[])',
+    [acknowledged.map(({ payoutId }) => `payout-${payoutId}`)],
+  );
+  const found = new Set(rows.map(({ stream }) => stream));
+  verdict.none(
+    acknowledged.filter(({ payoutId }) => !found.has(`payout-${payoutId}`)),
+    'an acknowledged report is not in the log of the new primary',
+  );
+}
+
+function report(fault: Fault, times: readonly Times[], say: (line: string) => void): void {
+  if (times.length === 0) return;
+  const of = (what: keyof Times): string => {
+    const values = times.map((each) => each[what]);
+    return `${seconds(percentile(values, 0.5))} in the median, ${seconds(Math.max(...values))} at most`;
+  };
+  say(`${fault} (${times.length}): noticed after ${of('noticed')}`);
+  say(`      promoted after ${of('promoted')}`);
+  say(`      first 201 after ${of('written')}`);
+}

@@ -1,0 +1,120 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PostgresOptions } from '../../../../sandbox/postgres-cluster.js';
+import type { RunningPostgres } from '../../../../sandbox/postgres.js';
+import { until } from '../../../../sandbox/processes.js';
+import { LeaderProxy } from './leader-proxy.js';
+import { Member } from './member.js';
+
+const NAMES = ['a', 'b', 'c'] as const;
+/** The primary is given up after so many probes in a row without a response within a second. */
+const PROBES = 3;
+const PROBE_MS = 1000;
+const PROBE_EVERY_MS = 250;
+const STREAMING_MS = 60_000;
+
+/** A primary and two standbys, one of which has each commit before it is acknowledged, behind a proxy. */
+export class ReplicatedPostgres implements RunningPostgres {
+  readonly origin = 'created';
+  private readonly proxy = new LeaderProxy();
+
+  private constructor(
+    private readonly members: readonly Member[],
+    private current: Member,
+  ) {}
+
+  static async start(options: PostgresOptions): Promise<ReplicatedPostgres> {
+    mkdirSync(options.dir, { recursive: true, mode: 0o711 });
+    const members = NAMES.map(
+      (name) => new Member(name, NAMES, { ...options, dir: join(options.dir, name) }),
+    );
+    const [first, ...others] = members as [Member, ...Member[]];
+    const cluster = new ReplicatedPostgres(members, first);
+    try {
+      await first.start();
+      for (const standby of others) {
+        mkdirSync(join(options.dir, standby.name));
+        await standby.rebuildFrom(first);
+      }
+      await first.requireQuorum();
+      cluster.proxy.leader = first;
+      await cluster.proxy.start(options.dir, members);
+      await cluster.streams();
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
+    return cluster;
+  }
+
+  get primary(): Member {
+    return this.current;
+  }
+
+  get pid(): number {
+    return this.current.pid;
+  }
+
+  /** Of the proxy. */
+  get port(): number {
+    return this.proxy.port;
+  }
+
+  url(database: string): string {
+    return this.current.url(database).replace(`:${this.current.port}/`, `:${this.port}/`);
+  }
+
+  /** Resolves when the primary no longer responds. */
+  async primaryIsLost(): Promise<void> {
+    for (let failed = 0; failed < PROBES;) {
+      const responds = await this.current.query('select 1', PROBE_MS).then(
+        () => true,
+        () => false,
+      );
+      failed = responds ? 0 : failed + 1;
+      if (failed < PROBES) await sleep(PROBE_EVERY_MS);
+    }
+  }
+
+  /**
+   * Promotes the standby that received more, in this order: first both stop receiving from the former primary, which has no
+   * quorum for a commit from then on. Only then is what they have all that was acknowledged. Returns the former primary.
+   */
+  async promote(): Promise<Member> {
+    const former = this.current;
+    this.proxy.leader = null;
+    const standbys = this.members.filter((each) => each !== former);
+    await Promise.all(standbys.map((each) => each.follow(null)));
+    const received = await Promise.all(standbys.map((each) => each.received()));
+    const [chosen, other] = (received[0]! >= received[1]! ? standbys : standbys.reverse()) as [
+      Member,
+      Member,
+    ];
+    await Promise.all([chosen.promote(), other.follow(chosen)]);
+    this.current = chosen;
+    this.proxy.leader = chosen;
+    return former;
+  }
+
+  /** Makes it a standby again; no process of it may run. Resolves when both standbys stream. */
+  async rebuild(former: Member): Promise<void> {
+    await former.rebuildFrom(this.current);
+    await this.streams();
+  }
+
+  async stop(): Promise<void> {
+    await this.proxy.stop();
+    for (const member of this.members) await member.kill();
+  }
+
+  private async streams(): Promise<void> {
+    const both = async (): Promise<boolean> => {
+      const rows = await this.current.query(
+        `select from pg_stat_replication where state = 'streaming' and sync_state = 'quorum'`,
+      );
+      return rows.length === NAMES.length - 1;
+    };
+    if (!(await until(both, STREAMING_MS))) throw new Error('a standby does not stream');
+  }
+}
