@@ -1,5 +1,5 @@
 // The packages that run in production with their licences, one to a line: `node scripts/licences.mjs`. Exit code 1 where
-// one has another licence than those that were looked at.
+// one has a licence that is not in ALLOWED.
 import { readFileSync } from 'node:fs';
 
 /** All of them allow use and distribution with their notice; the texts are in the folders of the packages. */

@@ -60,7 +60,7 @@ export const databaseFaults: Faults = {
       end: async (stage) => signalPostgres(stage, 'SIGCONT'),
     },
     {
-      // As on a standby, and on a server that an operator has made read-only.
+      // As on a standby, and on a server that an operator has set to read-only.
       name: 'PostgreSQL accepts no writes',
       alerts: ['DatabaseUnavailable'],
       begin: ({ shared }) => setReadOnly(shared, 'on'),
