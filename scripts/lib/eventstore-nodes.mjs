@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from './terminal.mjs';
 
 const NAMES = ['eventstored', 'EventStore.ClusterNode', 'EventStore.ClusterNode.dll'];
+const HOST = '127.0.0.1';
 const STARTED_WITHIN_MS = 120_000;
 /** Between two starts of a node that ended. */
 const RESTART_MS = 500;
@@ -26,23 +27,23 @@ export function serverCommand(given = process.env.EVENTSTOREDB_SERVER) {
 }
 
 /** The settings of `size` nodes from `port` on, two ports each, without TLS. `dir`: for logs, and for data unless it stays in memory. */
-export function nodesOf({ size = 1, port = 2113, dir, inMemory = true, host = () => '127.0.0.1' }) {
+export function nodesOf({ size = 1, port = 2113, dir, inMemory = true }) {
   const httpPort = (place) => port + 2 * place;
   const all = Array.from({ length: size }, (_, place) => place);
   return all.map((place) => {
-    const seeds = all.filter((each) => each !== place).map((each) => `${host(each)}:${httpPort(each)}`);
+    const seeds = all.filter((each) => each !== place).map((each) => `${HOST}:${httpPort(each)}`);
     const own = join(dir, `node-${place}`);
     return {
       name: `node-${place}`,
       dir: own,
-      url: `http://${host(place)}:${httpPort(place)}`,
-      address: `${host(place)}:${httpPort(place)}`,
+      url: `http://${HOST}:${httpPort(place)}`,
+      address: `${HOST}:${httpPort(place)}`,
       args: [
         '--insecure',
         ...(inMemory ? ['--mem-db'] : [`--db=${join(own, 'data')}`]),
-        `--node-ip=${host(place)}`,
+        `--node-ip=${HOST}`,
         `--node-port=${httpPort(place)}`,
-        `--replication-ip=${host(place)}`,
+        `--replication-ip=${HOST}`,
         `--replication-port=${httpPort(place) + 1}`,
         `--log=${join(own, 'log')}`,
         ...(size === 1
@@ -59,26 +60,24 @@ export function addressOf(nodes) {
 }
 
 /**
- * One node, which is started again whenever it ends: a leader that the others have deposed cuts its log and ends with
- * exit code 0. `wrap` stands before the command, to run it in a network namespace for example.
+ * One node, which is started again whenever it ends: a leader that the others have deposed cuts its log and ends with exit code 0.
  */
 export class SupervisedNode {
   child = null;
   stopped = false;
 
-  constructor(node, command, wrap = []) {
-    Object.assign(this, { node, command, wrap });
+  constructor(node, command) {
+    Object.assign(this, { node, command });
   }
 
   start() {
     const { dir, args } = this.node;
     mkdirSync(dir, { recursive: true });
     const out = openSync(join(dir, 'out.log'), 'a');
-    const [program, first] = this.command;
-    const [file, ...rest] = [...this.wrap, program, ...first, ...args];
+    const [file, first] = this.command;
     // Its telemetry would leave the machine.
     const env = { ...process.env, EVENTSTORE_TELEMETRY_OPTOUT: 'true' };
-    this.child = spawn(file, rest, { env, stdio: ['ignore', out, out] });
+    this.child = spawn(file, [...first, ...args], { env, stdio: ['ignore', out, out] });
     this.child.on('error', (error) => (this.failure = error));
     this.child.on('exit', async () => {
       await sleep(RESTART_MS);

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { adminFuzz } from './suites/admin-fuzz.js';
 import { clientFaults } from './suites/client-faults.js';
 import { clientKills } from './suites/client-kills.js';
+import { cluster } from './suites/cluster.js';
 import { deliveries } from './suites/deliveries.js';
 import { events } from './suites/events.js';
 import { failpoints } from './suites/failpoints.js';
@@ -54,6 +55,7 @@ const SUITES = {
   standstill: { suite: standstill, count: 40, of: 'processes that are stopped' },
   'two-versions': { suite: twoVersions, count: 5, of: 'rounds' },
   restores: { suite: restores, count: 6, of: 'drills' },
+  cluster: { suite: cluster, count: 12, of: 'faults of the leader' },
   'ordinary-life': { suite: ordinaryLife, count: 1000, of: 'runs' },
   tamperings: { suite: tamperings, count: 10_000, of: 'tamperings' },
   'slow-readers': { suite: slowReaders, count: 1, of: 'rounds over all attacks' },
@@ -91,6 +93,8 @@ const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
   'two-versions': 'during a deploy old and new processes lose nothing (contract.md 7.3)',
   restores:
     'backup and archive bring the service back; what is lost is known, and what clients repeat is there again (backup.md)',
+  cluster:
+    'with events in a cluster of EventStoreDB, what had a 201 is stored once although leaders fail (eventstoredb.md)',
   'ordinary-life': 'an audit of everything that a merchant may do is in order (auditing.md)',
   tamperings:
     'any change in the database is detected and located, and no forged event has an effect (auditing.md)',

@@ -69,7 +69,7 @@ describe('a copy of a log', () => {
     expect((await copy()).merkle_root).toBe((await headOver(820)).root);
   });
 
-  it('keeps times to the millisecond, whatever their fraction is in binary', async () => {
+  it('retains times to the millisecond', async () => {
     await write(600);
     const { database } = databases[0];
     await database.query(

@@ -7,11 +7,6 @@ interface Mark {
   readonly commit: bigint;
 }
 
-/** What a mark in the stream of marks holds. */
-export interface MarkData {
-  readonly position: string;
-}
-
 /**
  * The positions of a log whose first events may be copied from another store (ADR 188). Copied events have those that
  * they had, so that checkpoints, ledger and heads remain valid; the server knows its own alone. Marks, one after each
@@ -23,16 +18,10 @@ export class Positions {
   readonly shift: bigint;
 
   constructor(stored: readonly ResolvedEvent[]) {
-    this.marks = stored.flatMap(({ event }) =>
-      event?.position === undefined
-        ? []
-        : [
-            {
-              position: BigInt((event.data as unknown as MarkData).position),
-              commit: event.position.commit,
-            },
-          ],
-    );
+    this.marks = stored.map(({ event }) => ({
+      position: BigInt((event!.data as unknown as { readonly position: string }).position),
+      commit: event!.position!.commit,
+    }));
     const behind = this.last === undefined ? 0n : this.last.position - this.last.commit;
     this.shift = behind > 0n ? behind : 0n;
   }
@@ -48,10 +37,10 @@ export class Positions {
   /** Where to begin a read of what follows `position`; events up to it may come again. */
   startAfter(position: string | null): ReadPosition {
     if (position === null) return START;
-    const wanted = BigInt(position);
-    if (this.last === undefined || wanted > this.last.position)
-      return toReadPosition(String(wanted - this.shift));
-    const mark = this.marks.findLast((each) => each.position <= wanted);
+    const requested = BigInt(position);
+    if (this.last === undefined || requested > this.last.position)
+      return toReadPosition(String(requested - this.shift));
+    const mark = this.marks.findLast((each) => each.position <= requested);
     return mark === undefined ? START : toReadPosition(String(mark.commit));
   }
 }

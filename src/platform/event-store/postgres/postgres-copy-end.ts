@@ -37,10 +37,7 @@ export class PostgresCopyEnd implements CopyEnd {
         throw new ConfigError('Another process writes to the event store that is copied to.');
       await tx.query(
         `insert into event_store.events (position, stream, revision, id, type, data, metadata, recorded_at)
-         select position, stream, revision, id, type, data, metadata,
-           -- Times are read cut to milliseconds, and a fraction in binary may be below its own value.
-           recorded_at + interval '500 microseconds'
-         from unnest($1::bigint[], $2::text[], $3::int[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
+         select * from unnest($1::bigint[], $2::text[], $3::int[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
            as copied(position, stream, revision, id, type, data, metadata, recorded_at)`,
         [
           events.map(({ position }) => position),
