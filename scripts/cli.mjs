@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// npm run merchant, user, payout, exchange, keys, audit, migrate, rebuild, subscriptions: an operator's program against the running sandbox, or the database of DATABASE_URL.
+// npm run merchant, user, payout, exchange, keys, audit, events, migrate, rebuild, subscriptions: an operator's program against the running sandbox, or the database of DATABASE_URL.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

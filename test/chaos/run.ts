@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { adminFuzz } from './suites/admin-fuzz.js';
 import { clientFaults } from './suites/client-faults.js';
 import { clientKills } from './suites/client-kills.js';
+import { cluster } from './suites/cluster.js';
 import { deliveries } from './suites/deliveries.js';
 import { events } from './suites/events.js';
 import { failpoints } from './suites/failpoints.js';
@@ -58,6 +59,7 @@ const SUITES = {
   restores: { suite: restores, count: 6, of: 'drills' },
   gameday: { suite: gameday, count: 1, of: 'rounds over all faults' },
   promotions: { suite: promotions, count: 30, of: 'promotions' },
+  cluster: { suite: cluster, count: 12, of: 'faults of the leader' },
   'ordinary-life': { suite: ordinaryLife, count: 1000, of: 'runs' },
   tamperings: { suite: tamperings, count: 10_000, of: 'tamperings' },
   'slow-readers': { suite: slowReaders, count: 1, of: 'rounds over all attacks' },
@@ -98,6 +100,8 @@ const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
   gameday: 'what breaks is alerted within two minutes, by the right alert alone (runbooks.md)',
   promotions:
     'what had a 201 survives the loss of the primary, a former primary acknowledges nothing, and writes are back within 10 s (production.md)',
+  cluster:
+    'with events in a cluster of EventStoreDB, what had a 201 is stored once although leaders fail (eventstoredb.md)',
   'ordinary-life': 'an audit of everything that a merchant may do is in order (auditing.md)',
   tamperings:
     'any change in the database is detected and located, and no forged event has an effect (auditing.md)',

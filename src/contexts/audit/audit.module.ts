@@ -64,6 +64,9 @@ export const audit = defineContext({
   operations: LEDGER_OPERATIONS,
   sealedTexts: { signing_keys: SEALED_SIGNING_KEYS },
   settings: AUDIT_SETTINGS,
-  programs: { audit: async () => (await import('./cli/audit.js')).auditProgram },
+  programs: {
+    audit: async () => (await import('./cli/audit.js')).auditProgram,
+    events: async () => (await import('./cli/events.js')).eventsProgram,
+  },
   migrations: [Audit1795000000950],
 });

@@ -29,13 +29,14 @@ import {
 import { Connection } from './connection.js';
 import { inTime, isNoStream, retryWhileUnavailable } from './failures.js';
 import { BUFFERED, readUntil, Tail } from './reading.js';
+import { Positions } from './positions.js';
 import { ResubscribingSubscription } from './resubscribing-subscription.js';
 import {
+  COPIED_STREAM,
   IDENTITY_STREAM,
   IDENTITY_TYPE,
   toEventData,
   toExpectedRevision,
-  toReadPosition,
   toRecordedEvent,
 } from './wire.js';
 
@@ -66,6 +67,7 @@ export class EventStoreDbEventStore implements EventStore {
   readonly carriesResponses = false;
   private readonly open = new Set<ResubscribingSubscription>();
   private readonly tail = new Tail();
+  private known: Promise<Positions> | null = null;
 
   constructor(
     private readonly connection: Connection,
@@ -100,11 +102,12 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   async readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]> {
+    const positions = await this.positions();
     return this.retrying(async (attemptMs) => {
       const events: RecordedEvent[] = [];
-      const from = this.tail.startAfter(after) ?? (after === null ? START : toReadPosition(after));
+      const from = this.tail.startAfter(after, positions.shift) ?? positions.startAfter(after);
       const scanned = await this.scan(attemptMs, FORWARDS, from, (each) => {
-        const event = toRecordedEvent(each);
+        const event = toRecordedEvent(each, positions.shift);
         // A page begins with the event at its position, not after it.
         const last = events.at(-1)?.position ?? after;
         if (event === null || comparePositions(event.position, last) <= 0) return false;
@@ -117,12 +120,13 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   subscribe(after: string | null): Subscription {
-    const subscription = new ResubscribingSubscription(this.connection, after);
+    const subscription = new ResubscribingSubscription(this.connection, after, () => this.positions());
     this.open.add(subscription);
     return subscription;
   }
 
   async head(): Promise<string | null> {
+    const { shift } = await this.positions();
     return this.retrying(async (attemptMs) => {
       let end: Position | null = null;
       let newest: string | null = null;
@@ -131,7 +135,7 @@ export class EventStoreDbEventStore implements EventStore {
         if (position === undefined) return false;
         end ??= position;
         if (this.tail.reaches(position)) newest = this.tail.position;
-        else newest = toRecordedEvent(each)?.position ?? null;
+        else newest = toRecordedEvent(each, shift)?.position ?? null;
         return newest !== null || this.tail.reaches(position);
       });
       if (end !== null) this.tail.learn(newest, end);
@@ -210,7 +214,7 @@ export class EventStoreDbEventStore implements EventStore {
     const revision = Number(result.nextExpectedRevision);
     const { position } = result;
     if (events.length === 1 && position !== undefined)
-      return { revision, position: position.commit.toString() };
+      return { revision, position: String(position.commit + (await this.positions()).shift) };
     // Of several events the server does not say which one its position is of.
     const [last] = await this.readStream(stream, { fromRevision: revision });
     return { revision, position: last?.position ?? null };
@@ -242,11 +246,26 @@ export class EventStoreDbEventStore implements EventStore {
     maxCount?: number,
   ): Promise<readonly RecordedEvent[]> {
     const stored = await this.readRaw(stream, direction, fromRevision, maxCount);
-    return stored.map(toRecordedEvent).filter((event) => event !== null);
+    const { shift } = await this.positions();
+    return stored.map((each) => toRecordedEvent(each, shift)).filter((event) => event !== null);
+  }
+
+  /** For a copy, which changes them. */
+  refreshedPositions(): Promise<Positions> {
+    this.known = null;
+    return this.positions();
+  }
+
+  /** Read once: events are copied only to a log that no service follows. */
+  private positions(): Promise<Positions> {
+    this.known ??= this.readRaw(COPIED_STREAM, FORWARDS, START).then((marks) => new Positions(marks));
+    this.known.catch(() => (this.known = null));
+    return this.known;
   }
 
   private async mark(): Promise<string | null> {
-    const [mark] = await this.readRaw(IDENTITY_STREAM, FORWARDS, START, 1);
+    // The newest counts: a copy makes another log of this one.
+    const [mark] = await this.readRaw(IDENTITY_STREAM, BACKWARDS, END, 1);
     const data = mark?.event?.data as { readonly log_id: string } | undefined;
     return data?.log_id ?? null;
   }

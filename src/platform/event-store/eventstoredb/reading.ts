@@ -70,10 +70,10 @@ export class Tail {
     return this.newest;
   }
 
-  /** Where to start the read of what follows `after`. */
-  startAfter(after: string | null): Position | null {
+  /** Where to start the read of what follows `after`; `shift` is that of `Positions`. */
+  startAfter(after: string | null, shift: bigint): Position | null {
     const { quietUpTo } = this;
     if (quietUpTo === null || comparePositions(after, this.newest) < 0) return null;
-    return comparePositions(after, quietUpTo.commit.toString()) < 0 ? quietUpTo : null;
+    return comparePositions(after, String(quietUpTo.commit + shift)) < 0 ? quietUpTo : null;
   }
 }

@@ -2,15 +2,16 @@ import { once } from 'node:events';
 import { Logger } from '@nestjs/common';
 import {
   excludeSystemEvents,
-  START,
   type AllStreamResolvedEvent,
   type AllStreamSubscription,
+  type ReadPosition,
 } from '@eventstore/db-client';
 import { waitForRetry, sleep } from '../../background/backoff.js';
-import type { RecordedEvent, Subscription } from '../port.js';
+import { comparePositions, type RecordedEvent, type Subscription } from '../port.js';
 import type { Connection } from './connection.js';
 import { EventStoreRefusal, refusal } from './failures.js';
-import { toReadPosition, toRecordedEvent } from './wire.js';
+import type { Positions } from './positions.js';
+import { toRecordedEvent } from './wire.js';
 
 const OUTAGE = { firstMs: 100, maxMs: 5000 };
 const BATCH = 1000;
@@ -30,15 +31,19 @@ export class ResubscribingSubscription implements Subscription {
   constructor(
     private readonly connection: Connection,
     private readonly after: string | null,
+    private readonly positions: () => Promise<Positions>,
   ) {}
 
   async *[Symbol.asyncIterator](): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
     let position = this.after;
     for (let failures = 0; !this.closing.signal.aborted; failures += 1) {
       try {
-        const source = this.open(position);
-        for await (const events of this.batches(source)) {
+        const positions = await this.positions();
+        const source = this.open(positions.startAfter(position));
+        for await (const arrived of this.batches(source, positions.shift)) {
           failures = 0;
+          const events = arrived.filter((event) => comparePositions(event.position, position) > 0);
+          if (events.length === 0) continue;
           position = events.at(-1)!.position;
           yield events;
         }
@@ -61,10 +66,10 @@ export class ResubscribingSubscription implements Subscription {
     this.end();
   }
 
-  private open(position: string | null): AllStreamSubscription {
+  private open(fromPosition: ReadPosition): AllStreamSubscription {
     const source = this.connection.client.subscribeToAll(
       {
-        fromPosition: position === null ? START : toReadPosition(position),
+        fromPosition,
         filter: excludeSystemEvents(),
         requiresLeader: true,
       },
@@ -79,6 +84,7 @@ export class ResubscribingSubscription implements Subscription {
   /** Ends with the subscription; throws what ended it. */
   private async *batches(
     source: AllStreamSubscription,
+    shift: bigint,
   ): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
     const { signal } = this.closing;
     // From the start on: an error between two waits would be missed.
@@ -90,7 +96,7 @@ export class ResubscribingSubscription implements Subscription {
     while (!signal.aborted && !source.destroyed) {
       const restMs = restUntil - performance.now();
       if (restMs > 0) await sleep(restMs, signal);
-      const events = waiting(source);
+      const events = waiting(source, shift);
       if (events.length > 0) {
         restUntil = performance.now() + REST_MS;
         yield events;
@@ -117,12 +123,12 @@ export class ResubscribingSubscription implements Subscription {
 }
 
 /** What has arrived, at most a batch. */
-function waiting(source: AllStreamSubscription): readonly RecordedEvent[] {
+function waiting(source: AllStreamSubscription, shift: bigint): readonly RecordedEvent[] {
   const events: RecordedEvent[] = [];
   while (events.length < BATCH) {
     const resolved = source.read() as AllStreamResolvedEvent | null;
     if (resolved === null) break;
-    const event = toRecordedEvent(resolved);
+    const event = toRecordedEvent(resolved, shift);
     if (event !== null) events.push(event);
   }
   return events;

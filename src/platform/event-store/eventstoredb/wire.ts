@@ -12,6 +12,14 @@ import type { EventMetadata, ExpectedRevision, JsonObject, NewEvent, RecordedEve
 /** Names by which the server's own projections and pages follow what caused an event. */
 const CORRELATION = '$correlationId';
 const CAUSATION = '$causationId';
+/** What an event that was copied from another store had there. */
+const ORIGIN = '$origin';
+const NOT_OURS: ReadonlySet<string> = new Set([CORRELATION, CAUSATION, ORIGIN]);
+
+interface Origin {
+  readonly position: string;
+  readonly recorded_at: string;
+}
 
 export function toEventData({ id, type, data, metadata }: NewEvent): EventData {
   const { request_id, causation_id } = metadata;
@@ -25,6 +33,13 @@ export function toEventData({ id, type, data, metadata }: NewEvent): EventData {
       ...(causation_id !== undefined && { [CAUSATION]: causation_id }),
     },
   });
+}
+
+/** As {@link toEventData}; readers get position and time from there. */
+export function toCopiedEventData(event: RecordedEvent): EventData {
+  const data = toEventData(event);
+  const origin: Origin = { position: event.position, recorded_at: event.recordedAt.toISOString() };
+  return { ...data, metadata: { ...(data.metadata as object), [ORIGIN]: origin } };
 }
 
 export function toExpectedRevision(expected: ExpectedRevision): AppendExpectedRevision {
@@ -41,13 +56,24 @@ export function toReadPosition(position: string): Position {
 export const IDENTITY_STREAM = 'log-identity';
 export const IDENTITY_TYPE = 'log.identified.v1';
 
-/** Null for links, for events of the server's own, and for what is no JSON: none of them are ours. */
-export function toRecordedEvent({ event }: ResolvedEvent | AllStreamResolvedEvent): RecordedEvent | null {
+/** Says where copied events are ({@link Positions}). */
+export const COPIED_STREAM = 'log-copied';
+export const COPIED_TYPE = 'log.copied.v1';
+
+/**
+ * Null for links, for events of the server's own, and for what is no JSON: none of them are ours. `shift` is that of
+ * {@link Positions}.
+ */
+export function toRecordedEvent(
+  { event }: ResolvedEvent | AllStreamResolvedEvent,
+  shift: bigint,
+): RecordedEvent | null {
   if (!event?.isJson || event.type.startsWith('$') || event.streamId.startsWith('$')) return null;
-  if (event.streamId === IDENTITY_STREAM) return null;
+  if (event.streamId === IDENTITY_STREAM || event.streamId === COPIED_STREAM) return null;
   if (event.position === undefined) {
     throw new Error('the event store is older than 22.6: it gives no positions of the events of a stream');
   }
+  const { [ORIGIN]: origin } = (event.metadata ?? {}) as { readonly [ORIGIN]?: Origin };
   return {
     id: event.id,
     type: event.type,
@@ -55,13 +81,13 @@ export function toRecordedEvent({ event }: ResolvedEvent | AllStreamResolvedEven
     metadata: ownMetadata(event.metadata),
     stream: event.streamId,
     revision: Number(event.revision),
-    position: event.position.commit.toString(),
-    recordedAt: event.created,
+    position: origin?.position ?? String(event.position.commit + shift),
+    recordedAt: origin === undefined ? event.created : new Date(origin.recorded_at),
   };
 }
 
 /** The metadata as it was written: what is there for the server alone is left out. */
 function ownMetadata(stored: unknown): EventMetadata {
   const entries = Object.entries((stored ?? {}) as EventMetadata);
-  return Object.fromEntries(entries.filter(([name]) => name !== CORRELATION && name !== CAUSATION));
+  return Object.fromEntries(entries.filter(([name]) => !NOT_OURS.has(name)));
 }

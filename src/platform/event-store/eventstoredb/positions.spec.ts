@@ -1,0 +1,42 @@
+import { START, type ResolvedEvent } from '@eventstore/db-client';
+import { describe, expect, it } from '@jest/globals';
+import { Positions } from './positions.js';
+
+/** Marks that follow copied events up to these positions, at these places of the server. */
+function marked(...marks: readonly (readonly [position: string, commit: bigint])[]): Positions {
+  const stored = marks.map(([position, commit]) => ({
+    event: { data: { position }, position: { commit, prepare: commit } },
+  }));
+  return new Positions(stored as unknown as readonly ResolvedEvent[]);
+}
+const at = (commit: bigint): object => ({ commit, prepare: commit });
+
+describe('positions of a log with copied events', () => {
+  it('are those of the server where nothing was copied', () => {
+    const positions = marked();
+    expect(positions.shift).toBe(0n);
+    expect(positions.startAfter(null)).toBe(START);
+    expect(positions.startAfter('4711')).toEqual(at(4711n));
+  });
+
+  it('lead to the last mark that no later event precedes', () => {
+    const positions = marked(['500', 90_000n], ['1000', 180_000n]);
+    expect(positions.startAfter('3')).toBe(START);
+    expect(positions.startAfter('500')).toEqual(at(90_000n));
+    expect(positions.startAfter('999')).toEqual(at(90_000n));
+    expect(positions.startAfter('1000')).toEqual(at(180_000n));
+  });
+
+  it('of later events are those of the server, which are higher', () => {
+    const positions = marked(['1000', 180_000n]);
+    expect(positions.shift).toBe(0n);
+    expect(positions.startAfter('180500')).toEqual(at(180_500n));
+  });
+
+  it('of later events are raised where the copied ones are higher than the server is far', () => {
+    const positions = marked(['5000000', 180_000n]);
+    expect(positions.shift).toBe(4_820_000n);
+    expect(positions.startAfter('5000000')).toEqual(at(180_000n));
+    expect(positions.startAfter(String(180_500n + positions.shift))).toEqual(at(180_500n));
+  });
+});

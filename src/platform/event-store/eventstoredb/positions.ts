@@ -1,0 +1,46 @@
+import { START, type ReadPosition, type ResolvedEvent } from '@eventstore/db-client';
+import { toReadPosition } from './wire.js';
+
+/** All copied events up to `position`, which is the one that they had, are before `commit`, and no others. */
+interface Mark {
+  readonly position: bigint;
+  readonly commit: bigint;
+}
+
+/**
+ * The positions of a log whose first events may be copied from another store (ADR 189). Copied events have those that
+ * they had, so that checkpoints, ledger and heads remain valid; the server knows its own alone. Marks, one after each
+ * page of the copy, lead from the former to the latter.
+ */
+export class Positions {
+  private readonly marks: readonly Mark[];
+  /** Is added to the server's position of an event that was not copied: it follows the copied ones. */
+  readonly shift: bigint;
+
+  constructor(stored: readonly ResolvedEvent[]) {
+    this.marks = stored.map(({ event }) => ({
+      position: BigInt((event!.data as unknown as { readonly position: string }).position),
+      commit: event!.position!.commit,
+    }));
+    const behind = this.last === undefined ? 0n : this.last.position - this.last.commit;
+    this.shift = behind > 0n ? behind : 0n;
+  }
+
+  get count(): number {
+    return this.marks.length;
+  }
+
+  get last(): Mark | undefined {
+    return this.marks.at(-1);
+  }
+
+  /** Where to begin a read of what follows `position`; events up to it may come again. */
+  startAfter(position: string | null): ReadPosition {
+    if (position === null) return START;
+    const requested = BigInt(position);
+    if (this.last === undefined || requested > this.last.position)
+      return toReadPosition(String(requested - this.shift));
+    const mark = this.marks.findLast((each) => each.position <= requested);
+    return mark === undefined ? START : toReadPosition(String(mark.commit));
+  }
+}
