@@ -110,8 +110,9 @@ export async function stateOf({ url }) {
 export async function untilLed(nodes, timeoutMs = STARTED_WITHIN_MS) {
   for (const until = performance.now() + timeoutMs; performance.now() < until; await sleep(200)) {
     const states = await Promise.all(nodes.map(stateOf));
-    const place = states.indexOf('leader');
-    if (place >= 0) return nodes[place];
+    const leaders = nodes.filter((_, place) => states[place] === 'leader');
+    // A former leader that was stopped does not know of the new one at once.
+    if (leaders.length === 1) return leaders[0];
   }
   throw new Problem(
     `No node became the leader within ${timeoutMs / 1000} s: see the logs in ${nodes[0].dir}.`,

@@ -22,6 +22,8 @@ const READING = [
   'delivery show',
   'delivery stuck',
   'delivery unknown',
+  // The same log elsewhere.
+  'events copy',
   'exchange key list',
   'exchange order',
   'exchange orders',
