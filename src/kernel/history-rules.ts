@@ -55,7 +55,7 @@ export function historyRules<State, Event extends DomainEvent>(
         const broken = wrongStream(event, idName, id) ?? brokenBy(event, state, decisions);
         return { state: remember(aggregate.evolve(state, event)), broken };
       } catch {
-        // Whoever writes to the database may put anything into an event, such as an amount that is no number.
+        // A writer of the database may put any value into an event, such as an amount that is no number.
         return { state, broken: UNREADABLE };
       }
     },
