@@ -68,6 +68,8 @@ export class EventStoreDbEventStore implements EventStore {
   private readonly open = new Set<ResubscribingSubscription>();
   private readonly tail = new Tail();
   private known: Promise<Positions> | null = null;
+  /** That of the positions, which every boot reads with the identity: an append that is in the log must not fail for it. */
+  private shift = 0n;
 
   constructor(
     private readonly connection: Connection,
@@ -144,6 +146,7 @@ export class EventStoreDbEventStore implements EventStore {
   }
 
   async identity(): Promise<string> {
+    this.shift = (await this.positions()).shift;
     const known = await this.mark();
     if (known !== null) return known;
     const mark = { id: newId(), type: IDENTITY_TYPE, data: { log_id: newId() }, metadata: {} };
@@ -214,7 +217,7 @@ export class EventStoreDbEventStore implements EventStore {
     const revision = Number(result.nextExpectedRevision);
     const { position } = result;
     if (events.length === 1 && position !== undefined)
-      return { revision, position: String(position.commit + (await this.positions()).shift) };
+      return { revision, position: String(position.commit + this.shift) };
     // Of several events the server does not say which one its position is of.
     const [last] = await this.readStream(stream, { fromRevision: revision });
     return { revision, position: last?.position ?? null };
