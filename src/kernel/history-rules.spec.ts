@@ -45,11 +45,19 @@ describe('the rules of a history', () => {
   });
 
   it('are broken by values that the decision or the state cannot take', () => {
-    const event = { type: 'created', data: { id: 7, n: 1 } } as unknown as Event;
-    expect(rules.evaluate('none', event, 'a')).toEqual({
+    const evaluate = (data: unknown) =>
+      rules.evaluate('none', { type: 'created', data } as unknown as Event, 'a');
+    const unreadable = 'it lacks what such an event says, or has a value that is none';
+    expect(evaluate(null)).toEqual({ state: 'none', broken: unreadable });
+    expect(evaluate({ id: 7, n: 1 })).toEqual({
       state: 'none',
-      broken: 'it lacks what such an event says, or has a value that is none',
+      broken: expect.stringContaining('its id is 7'),
     });
+  });
+
+  it('go by the state after an event that breaks them', () => {
+    const event = { type: 'created', data: { id: 'a', n: 2 } } as Event;
+    expect(rules.evaluate('none', event, 'a')).toEqual({ state: 'created', broken: expect.any(String) });
   });
 
   it('are broken by what comes a second time and may come once', () => {

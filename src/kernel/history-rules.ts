@@ -51,12 +51,11 @@ export function historyRules<State, Event extends DomainEvent>(
     evaluate: (before, recorded, id) => {
       const state = before as State;
       const event = recorded as Event;
+      const broken = brokenBy(event, state, decisions, () => wrongStream(event, idName, id));
       try {
-        const broken = wrongStream(event, idName, id) ?? brokenBy(event, state, decisions);
         return { state: remember(aggregate.evolve(state, event)), broken };
       } catch {
-        // A writer of the database may put any value into an event, such as an amount that is no number.
-        return { state, broken: UNREADABLE };
+        return { state, broken: broken ?? UNREADABLE };
       }
     },
   };
@@ -72,19 +71,22 @@ function brokenBy<State, Event extends DomainEvent>(
   event: Event,
   state: State,
   decisions: Decisions<State, Event>,
+  wrong: () => string | null,
 ): string | null {
   const decide = decisions[event.type as Event['type']] as (
     data: object,
     state: State,
   ) => readonly Event[] | string;
   try {
+    const other = wrong();
+    if (other !== null) return other;
     const decided = decide(event.data, state);
     if (typeof decided === 'string') return decided;
     const same = decided.find(({ type }) => type === event.type);
     return same === undefined ? UNFOUNDED : difference(same.data, event.data);
   } catch (error) {
-    if (error instanceof DomainError) return error.message;
-    throw error;
+    // A writer of the database may put any value into an event, such as an amount that is no number.
+    return error instanceof DomainError ? error.message : UNREADABLE;
   }
 }
 

@@ -7,8 +7,8 @@ import { CONNECTING, LIMITS, sessionOptions } from './session-settings.js';
 import { outliveConnections, reaching } from './unavailable.js';
 import { ConfigError } from '../config/settings.js';
 
-/** Key of the advisory lock under which migrations run, so that two processes may boot at once. */
-const MIGRATION_LOCK = 7_331_002;
+/** Key of the advisory lock under which migrations run, so that two processes may boot at once. Appends have another. */
+const MIGRATION_LOCK = 7_331_003;
 /** How long a migration waits for a lock, and everybody who comes after it with it. */
 const LOCK_TIMEOUT_MS = 1000;
 /** Between tries, so that blocked sessions get through. */

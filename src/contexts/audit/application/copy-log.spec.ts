@@ -130,6 +130,23 @@ describe('a copy of a log', () => {
     await expect(copy()).rejects.toThrow('not the one of the signed head over 7 events');
   });
 
+  it('does not move a log that ends before its newest signed head', async () => {
+    await write(5);
+    head = { ...(await headOver(10)), size: 11 };
+    await expect(copy(true)).rejects.toThrow('events are missing');
+    await write(1);
+  });
+
+  it('does not move the log while another session reads the events, and holds no one up', async () => {
+    await write(5);
+    await databases[0].database.transaction(async (reader) => {
+      await reader.query('select from event_store.events limit 1');
+      await expect(copy(true)).rejects.toThrow('Another session reads the table of events for long');
+      await write(1);
+    });
+    expect(await copy(true)).toMatchObject({ events: 12, switched: true });
+  });
+
   it('opens the log again when something was appended while appends should be refused', async () => {
     await write(5);
     await copy();

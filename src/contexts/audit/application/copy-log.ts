@@ -50,9 +50,14 @@ export class LogCopy {
     let more = await this.round();
     for (let rounds = 1; more > SHORT_ROUND && rounds < MAX_ROUNDS; rounds += 1) more = await this.round();
     if (switches) {
-      await source.fence();
       try {
+        await source.fence();
         await this.round();
+        const head = await this.heads.newest();
+        if (head !== null && head.size > this.tree.size)
+          throw new ConfigError(
+            `The log has ${this.tree.size} events, and the newest signed head covers ${head.size}: events are missing.`,
+          );
         if ((await source.store.head()) !== this.compared)
           throw new ConfigError(
             'The service still appends to the event store that is copied from. Stop its processes.',
@@ -96,6 +101,8 @@ export class LogCopy {
       this.copied += page.length;
       this.progress(this.copied, after);
     }
+    // A process that was killed may have left its last events without a mark.
+    if (after !== null) await this.target.add(after, []);
     await this.compare(after);
     return this.copied - before;
   }

@@ -33,8 +33,11 @@ export function eventsProgram(program: Command, cli: CliContext): void {
       'at the end refuse appends, copy what came meanwhile, and move the log: then start the processes with its EVENT_STORE_URL',
     )
     .action(async ({ from, to, switch: switches = false }: Options) => {
-      if (!COPY_END.test(from) || !COPY_END.test(to) || from === to)
-        throw new DomainError('bad_request', `--from and --to must be two event stores, each ${END}`);
+      if (!COPY_END.test(from) || !COPY_END.test(to) || (from === 'postgres') === (to === 'postgres'))
+        throw new DomainError(
+          'bad_request',
+          `--from and --to must be two event stores, of which one is postgres and the other an esdb:// address`,
+        );
       collectEarly(50);
       const config = (): Config => ({ ...cli.config(), eventStoreUrl: from === 'postgres' ? null : from });
       await connected({ ...cli, config }, async (database) => {

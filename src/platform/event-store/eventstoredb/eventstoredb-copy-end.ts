@@ -26,12 +26,20 @@ export class EventStoreDbCopyEnd implements CopyEnd {
   readonly store: EventStoreDbEventStore;
   private readonly connection: Connection;
 
-  constructor(url: string) {
+  constructor(
+    url: string,
+    private readonly runningProcesses: () => Promise<number>,
+  ) {
     this.connection = new Connection(url);
     this.store = new EventStoreDbEventStore(this.connection);
   }
 
   async fence(): Promise<void> {
+    const running = await this.runningProcesses();
+    if (running > 0)
+      throw new ConfigError(
+        `${running} processes of the service are running, or were until a minute ago. Stop them, and repeat the command.`,
+      );
     const head = await this.store.head();
     await sleep(STILL_MS);
     if ((await this.store.head()) === head) return;
@@ -47,7 +55,8 @@ export class EventStoreDbCopyEnd implements CopyEnd {
       const { stream, revision } = run[0]!;
       await this.append(stream, revision - 1, run.map(toCopiedEventData));
     }
-    await this.mark(events.at(-1)!.position);
+    const last = events.at(-1);
+    if (last !== undefined) await this.mark(last.position);
   }
 
   async open(logId: string): Promise<void> {

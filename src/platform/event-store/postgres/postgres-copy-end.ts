@@ -14,6 +14,8 @@ const FENCE = `
     check (coalesce(current_setting('event_store.copying', true), '') = 'on') not valid;
 `;
 
+const LOCK_TIMEOUT = '55P03';
+
 /** The log in DATABASE_URL as one end of a copy. */
 export class PostgresCopyEnd implements CopyEnd {
   readonly store: PostgresEventStore;
@@ -23,10 +25,20 @@ export class PostgresCopyEnd implements CopyEnd {
   }
 
   async fence(): Promise<void> {
-    await this.database.query(FENCE);
+    try {
+      await this.database.transaction((tx) => tx.query(`set local lock_timeout = '2s'; ${FENCE}`));
+    } catch (error) {
+      // While it waits for the lock, every append and every read would wait behind it.
+      if ((error as { readonly code?: unknown }).code !== LOCK_TIMEOUT) throw error;
+      throw new ConfigError(
+        'Another session reads the table of events for long, as a backup does. Repeat the command when it has ended.',
+        { cause: error },
+      );
+    }
   }
 
   async add(after: string | null, events: readonly RecordedEvent[]): Promise<void> {
+    if (events.length === 0) return;
     await this.database.transaction(async (tx) => {
       // The lock of all appends, and the setting that the fence lets pass.
       await tx.query(`select pg_advisory_xact_lock(7331002), set_config('event_store.copying', 'on', true)`);
