@@ -50,8 +50,8 @@ export class LogCopy {
     let more = await this.round();
     for (let rounds = 1; more > SHORT_ROUND && rounds < MAX_ROUNDS; rounds += 1) more = await this.round();
     if (switches) {
+      await source.fence();
       try {
-        await source.fence();
         await this.round();
         const head = await this.heads.newest();
         if (head !== null && head.size > this.tree.size)
