@@ -97,6 +97,7 @@ export class Stage {
       main === undefined ? {} : { main },
     );
     this[role] = await next.start();
+    if (role === 'api') await next.registered();
   }
 
   /** Reports payouts: with their transfers on the chain, or without. */
