@@ -122,6 +122,7 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     expect(status).toBe(201);
     expect(first.copied).toBeGreaterThan(0);
     expect(first.copied).toBeLessThan(first.events);
+    expect(first.signed).toBeGreaterThan(0);
     // What was written since the end of the first.
     await eventually(async () => (await heads()).at(-1)!.position === (await source.head()));
     const again = await copy('postgres', url);

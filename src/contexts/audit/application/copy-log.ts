@@ -4,6 +4,7 @@ import { logPages } from '../../../platform/event-store/log-pages.js';
 import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
 import { MerkleTree } from '../domain/merkle-tree.js';
+import type { SignedHead } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';
 
 export interface Copied {
@@ -94,6 +95,8 @@ export class LogCopy {
   /** Copies up to the end that the source has now, and compares. Gives the number of events. */
   private async round(): Promise<number> {
     const before = this.copied;
+    // The copy goes at least as far.
+    const head = await this.heads.newest();
     let after = await this.target.store.head();
     for await (const page of logPages(this.source.store, { after })) {
       await this.target.add(after, page);
@@ -103,13 +106,12 @@ export class LogCopy {
     }
     // A process that was killed may have left its last events without a mark.
     if (after !== null) await this.target.add(after, []);
-    await this.compare(after);
+    await this.compare(after, head);
     return this.copied - before;
   }
 
   /** Both logs from where they were compared to `end`. */
-  private async compare(end: string | null): Promise<void> {
-    const head = await this.heads.newest();
+  private async compare(end: string | null, head: SignedHead | null): Promise<void> {
     const extent = { after: this.compared, end };
     const theirs = eventsOf(this.target.store, extent);
     for await (const event of eventsOf(this.source.store, extent)) {
