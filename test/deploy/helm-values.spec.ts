@@ -1,13 +1,12 @@
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { ALL_SETTINGS } from '../../src/composition.js';
 import type { Setting } from '../../src/platform/config/settings.js';
-import { CHART, mutatedChart, render, type Rendering, type Values } from './helm/chart.js';
+import { CHART, describeRendered, mutatedChart, render, type Rendering, type Values } from './helm/chart.js';
 import { container, rolesOf } from './helm/pods.js';
 import { caseOf, LEAST, merged, SETS, sizeFile, SIZES } from './helm/sets.js';
 
-const describeRendered = render === null ? describe.skip : describe;
 const one = (values: Values, also?: Parameters<typeof caseOf>[1]): Rendering =>
   render!([caseOf(values, also)])[0]!;
 const set = (name: string): Rendering => render!([SETS[name]!])[0]!;

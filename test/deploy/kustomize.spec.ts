@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import type { Deployment } from 'kubernetes-types/apps/v1.js';
 import { systemProgram } from '../support/programs/system-program.js';
-import { objectsOf, render, type KubernetesObject } from './helm/chart.js';
+import { itRendered, objectsOf, render, type KubernetesObject } from './helm/chart.js';
 import { BASE, kustomizeBase } from './helm/kustomize-base.js';
 import { schemaErrors } from './helm/schemas.js';
 
@@ -22,20 +22,17 @@ const built = (folder: string): readonly KubernetesObject[] => {
   return objectsOf(yaml);
 };
 
-(render === null ? it.skip : it)(
-  'the base is what the chart renders; where it is not, this writes it',
-  async () => {
-    const files = await kustomizeBase(render!);
-    const found = Object.fromEntries(
-      readdirSync(BASE).map((name) => [name, readFileSync(join(BASE, name), 'utf8')]),
-    );
-    for (const [name, text] of Object.entries(files))
-      if (found[name] !== text) writeFileSync(join(BASE, name), text);
-    expect(found).toEqual(files);
-  },
-);
+itRendered('the base is what the chart renders; where it is not, this writes it', async () => {
+  const files = await kustomizeBase(render!);
+  const found = Object.fromEntries(
+    readdirSync(BASE).map((name) => [name, readFileSync(join(BASE, name), 'utf8')]),
+  );
+  for (const [name, text] of Object.entries(files))
+    if (found[name] !== text) writeFileSync(join(BASE, name), text);
+  expect(found).toEqual(files);
+});
 
-(render === null || kubectl === null ? it.skip : it)('Kustomize builds the base and the example', () => {
+(kubectl === null ? it.skip : itRendered)('Kustomize builds the base and the example', () => {
   for (const folder of [BASE, 'deploy/kustomize/example']) {
     const objects = built(folder);
     expect([...schemaErrors(objects).values()]).toEqual([]);

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -9,12 +9,12 @@ import {
   SupervisedNode,
   untilLed,
 } from '../../../scripts/lib/eventstore-nodes.mjs';
-import { until } from '../../../sandbox/processes.js';
+import { residentMiB } from '../../../bench/support/memory.js';
+import { isAlive, until } from '../../../sandbox/processes.js';
 import { openEventStoreDb } from '../../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
 import { invoke } from '../../support/programs/cli.js';
 import { activePayee } from '../support/payouts.js';
 import { ReportLoad } from '../support/report-load.js';
-import type { ServiceProcess } from '../support/service-process.js';
 import { Shared } from '../support/shared.js';
 import { between, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 
@@ -41,7 +41,7 @@ const FAULTS: readonly Fault[] = [
     withinMs: 8000,
     async strike({ pid }) {
       process.kill(pid, 'SIGSTOP');
-      setTimeout(() => process.kill(pid, 'SIGCONT'), STANDSTILL_MS);
+      setTimeout(() => isAlive(pid) && process.kill(pid, 'SIGCONT'), STANDSTILL_MS).unref();
     },
   },
   {
@@ -95,7 +95,7 @@ export const cluster: Suite = async (options) => {
       );
       verdict.equal(service.exited(), null, 'the service survives');
       say(
-        `${String(n + 1).padStart(3)}  ${leader.name} ${fault.name}; acknowledged after ${seconds(took)}, ${load.acknowledged.length} in all, ${memoryOf(service)}`,
+        `${String(n + 1).padStart(3)}  ${leader.name} ${fault.name}; acknowledged after ${seconds(took)}, ${load.acknowledged.length} in all, ${residentMiB(service.pid)} MiB`,
       );
       await until(
         async () => (await Promise.all(nodes.map(stateOf))).every((state) => state !== null),
@@ -107,9 +107,9 @@ export const cluster: Suite = async (options) => {
     await checkLog(shared, env.EVENT_STORE_URL, load, options);
     verdict.equal(await service.stop(), 'exit code 0', 'SIGTERM ends it');
   } finally {
+    for (const each of running) each.stop();
     await load?.abandon();
     await shared.close();
-    for (const each of running) each.stop();
   }
 };
 
@@ -149,9 +149,4 @@ async function checkLog(
   const { printed, exitCode } = await invoke('audit', env, 'verify');
   verdict.expect(exitCode === null || exitCode === 1, `npm run audit -- verify\n${printed}`);
   say(`audit ${printed.trim().split('\n').at(-1) ?? ''}`);
-}
-
-function memoryOf({ pid }: ServiceProcess): string {
-  const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';
-  return `${(Number(kib) / 1024).toFixed(0)} MiB`;
 }

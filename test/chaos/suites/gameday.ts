@@ -11,7 +11,7 @@ import type { Stage } from '../support/gameday/stage.js';
 import { tamperingFaults } from '../support/gameday/tampering-faults.js';
 import { seconds, type Suite, type SuiteOptions } from '../support/suite.js';
 
-const GROUPS: readonly Faults[] = [
+const GROUPS: readonly (() => Faults)[] = [
   processFaults,
   chainFaults,
   databaseFaults,
@@ -31,14 +31,14 @@ const POLL_MS = 500;
  * no other does, and what its runbook says ends it. `--only N` is the Nth fault alone.
  */
 export const gameday: Suite = async (options) => {
-  let numbered = 0;
-  const groups = GROUPS.map(({ faults, ...group }) => ({
-    ...group,
-    faults: faults
-      .map((fault) => ({ fault, number: (numbered += 1) }))
-      .filter(({ number }) => options.sizes?.only === undefined || options.sizes.only === number),
-  }));
   for (let round = 1; round <= options.count; round += 1) {
+    let numbered = 0;
+    const groups = GROUPS.map((make) => {
+      const { faults, ...group } = make();
+      const all = faults.map((fault) => ({ fault, number: (numbered += 1) }));
+      const { only } = options.sizes ?? {};
+      return { ...group, faults: all.filter(({ number }) => only === undefined || only === number) };
+    });
     await Promise.all(
       groups
         .filter(({ faults }) => faults.length > 0)
@@ -55,12 +55,12 @@ interface Group extends Omit<Faults, 'faults'> {
   readonly faults: readonly { readonly fault: Fault; readonly number: number }[];
 }
 
-async function play({ start, faults, end }: Group, options: SuiteOptions): Promise<void> {
+async function play({ start, prepare, faults }: Group, options: SuiteOptions): Promise<void> {
   const stage = await start();
   try {
+    await prepare?.(stage);
     for (const { fault, number } of faults) await playFault(number, fault, stage, options);
   } finally {
-    await end?.();
     await stage.close();
   }
 }
@@ -71,7 +71,7 @@ async function playFault(
   stage: Stage,
   { say, verdict }: SuiteOptions,
 ): Promise<void> {
-  const { pager } = stage.monitoring;
+  const { pager } = stage;
   const arrived = new Set<string>();
   const note = (): void => pager.alerts.forEach((each) => arrived.add(each));
   const missing = (): boolean => alerts.some((each) => !arrived.has(each));

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { describe, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import type { ScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1/ScaledObject';
 import type { ExternalSecret } from '@kubernetes-models/external-secrets/external-secrets.io/v1/ExternalSecret';
@@ -109,6 +110,8 @@ const program = await oncePerRun('helm-renderer', async () => buildRenderer());
 
 /** Renders charts as Helm does; null where Go and its libraries are not installed. */
 export const render = program === null ? null : renderWith(program);
+export const describeRendered = render === null ? describe.skip : describe;
+export const itRendered = render === null ? it.skip : it;
 
 export type Render = (cases: readonly Case[], chart?: string) => readonly Rendering[];
 

@@ -30,6 +30,11 @@ const hasOwnEgress = ({ given }: Rendering): boolean =>
 const portsOf = (pod: Pod): readonly number[] =>
   rolesOf(pod).flatMap((role) => PORTS[role]!.map(([, port]) => port));
 
+/** Names of the pods for which it does not hold, where the rule applies. */
+function wrongPods(rendering: Rendering, applies: boolean, holds: (pod: Pod) => boolean): readonly string[] {
+  return applies ? those(rendering.pods(), holds, nameOf) : [];
+}
+
 export const NETWORK_RULES: readonly Rule[] = [
   {
     sentence: 'a Service of each role with a port leads to the pods with that role, alone or among others',
@@ -63,19 +68,17 @@ export const NETWORK_RULES: readonly Rule[] = [
   {
     sentence: 'every pod is denied what no policy allows it',
     violations: (rendering) =>
-      !hasPolicies(rendering)
-        ? []
-        : those(
-            rendering.pods(),
-            (pod) =>
-              STRANGERS.every((peer) =>
-                EVERY_PORT.every((port) => !isAllowed(rendering, 'Ingress', pod, peer, port)),
-              ) &&
-              [22, 25, 80, 6443].every(
-                (port) => !isAllowed(rendering, 'Egress', pod, { address: RECEIVER }, port),
-              ),
-            nameOf,
+      wrongPods(
+        rendering,
+        hasPolicies(rendering),
+        (pod) =>
+          STRANGERS.every((peer) =>
+            EVERY_PORT.every((port) => !isAllowed(rendering, 'Ingress', pod, peer, port)),
+          ) &&
+          [22, 25, 80, 6443].every(
+            (port) => !isAllowed(rendering, 'Egress', pod, { address: RECEIVER }, port),
           ),
+      ),
     mutations: [
       [POLICIES, 'policyTypes: [Ingress, Egress]', 'policyTypes: [Egress]'],
       [
@@ -88,18 +91,13 @@ export const NETWORK_RULES: readonly Rule[] = [
   {
     sentence: 'the ingress controller reaches the API and the pages, and never the admin API or metrics',
     violations: (rendering) =>
-      !isOpen(rendering)
-        ? []
-        : those(
-            rendering.pods(),
-            (pod) =>
-              EVERY_PORT.every(
-                (port) =>
-                  isAllowed(rendering, 'Ingress', pod, CONTROLLER, port) ===
-                  (portsOf(pod).includes(port) && port !== 3003),
-              ),
-            nameOf,
-          ),
+      wrongPods(rendering, isOpen(rendering), (pod) =>
+        EVERY_PORT.every(
+          (port) =>
+            isAllowed(rendering, 'Ingress', pod, CONTROLLER, port) ===
+            (portsOf(pod).includes(port) && port !== 3003),
+        ),
+      ),
     mutations: [
       [POLICIES, '(eq $role "admin")', 'false'],
       [POLICIES, '{{- with and $ports', '{{- with and false'],
@@ -108,17 +106,13 @@ export const NETWORK_RULES: readonly Rule[] = [
   {
     sentence: 'operators reach the admin API alone, and no peer does where none are named',
     violations: (rendering) => {
-      if (!hasPolicies(rendering)) return [];
       const { operators } = (rendering.values as { networkPolicy: { operators: unknown[] } }).networkPolicy;
-      return those(
-        rendering.pods(),
-        (pod) =>
-          EVERY_PORT.every(
-            (port) =>
-              isAllowed(rendering, 'Ingress', pod, OPERATORS, port) ===
-              (operators.length > 0 && rolesOf(pod).includes('admin') && port === 3003),
-          ),
-        nameOf,
+      return wrongPods(rendering, hasPolicies(rendering), (pod) =>
+        EVERY_PORT.every(
+          (port) =>
+            isAllowed(rendering, 'Ingress', pod, OPERATORS, port) ===
+            (operators.length > 0 && rolesOf(pod).includes('admin') && port === 3003),
+        ),
       );
     },
     mutations: [
@@ -132,18 +126,12 @@ export const NETWORK_RULES: readonly Rule[] = [
   {
     sentence: 'Prometheus reaches the metrics of every process, and nothing else',
     violations: (rendering) =>
-      !isOpen(rendering)
-        ? []
-        : those(
-            rendering.pods(),
-            (pod) =>
-              EVERY_PORT.every(
-                (port) =>
-                  isAllowed(rendering, 'Ingress', pod, PROMETHEUS, port) ===
-                  (isProcess(pod) && port === 9464),
-              ),
-            nameOf,
-          ),
+      wrongPods(rendering, isOpen(rendering), (pod) =>
+        EVERY_PORT.every(
+          (port) =>
+            isAllowed(rendering, 'Ingress', pod, PROMETHEUS, port) === (isProcess(pod) && port === 9464),
+        ),
+      ),
     mutations: [
       [POLICIES, 'port: 9464', 'port: 9465'],
       [POLICIES, "      disburse/process: 'true'\n", ''],
@@ -152,22 +140,16 @@ export const NETWORK_RULES: readonly Rule[] = [
   {
     sentence: 'every process and the migration reach DNS and the database, and processes the chain',
     violations: (rendering) =>
-      !isOpen(rendering) || hasOwnEgress(rendering)
-        ? []
-        : those(
-            rendering.pods(),
-            (pod) => {
-              const reaches = (peer: Peer, port: number): boolean =>
-                isAllowed(rendering, 'Egress', pod, peer, port);
-              return (
-                reaches({ namespace: 'kube-system' }, 53) &&
-                reaches({ namespace: 'databases' }, 5432) &&
-                reaches({ address: '10.1.2.3' }, 5432) &&
-                reaches({ address: RECEIVER }, 443) === isProcess(pod)
-              );
-            },
-            nameOf,
-          ),
+      wrongPods(rendering, isOpen(rendering) && !hasOwnEgress(rendering), (pod) => {
+        const reaches = (peer: Peer, port: number): boolean =>
+          isAllowed(rendering, 'Egress', pod, peer, port);
+        return (
+          reaches({ namespace: 'kube-system' }, 53) &&
+          reaches({ namespace: 'databases' }, 5432) &&
+          reaches({ address: '10.1.2.3' }, 5432) &&
+          reaches({ address: RECEIVER }, 443) === isProcess(pod)
+        );
+      }),
     mutations: [
       [POLICIES, '$policy.egress.chain', '$policy.egress.dns'],
       [POLICIES, '(dict "rule" $policy.egress.database)', '(dict "rule" $policy.egress.dns)'],
@@ -176,19 +158,17 @@ export const NETWORK_RULES: readonly Rule[] = [
   {
     sentence: 'no process reaches the metadata of the machine, or receivers in private networks',
     violations: (rendering) =>
-      !isOpen(rendering)
-        ? []
-        : those(
-            rendering.pods(),
-            (pod) =>
-              [53, 80, 443, 5432].every(
-                (port) => !isAllowed(rendering, 'Egress', pod, { address: METADATA }, port),
-              ) &&
-              ['10.1.2.3', '172.20.1.1', '192.168.1.1', 'fd00::1'].every(
-                (address) => !isAllowed(rendering, 'Egress', pod, { address }, 443),
-              ),
-            nameOf,
+      wrongPods(
+        rendering,
+        isOpen(rendering),
+        (pod) =>
+          [53, 80, 443, 5432].every(
+            (port) => !isAllowed(rendering, 'Egress', pod, { address: METADATA }, port),
+          ) &&
+          ['10.1.2.3', '172.20.1.1', '192.168.1.1', 'fd00::1'].every(
+            (address) => !isAllowed(rendering, 'Egress', pod, { address }, 443),
           ),
+      ),
     mutations: [
       ['values.yaml', 'except: [169.254.0.0/16]', 'except: []'],
       ['values.yaml', '172.16.0.0/12, ', ''],
@@ -197,25 +177,23 @@ export const NETWORK_RULES: readonly Rule[] = [
   {
     sentence: 'a worker reaches receivers where the chain is elsewhere, and the portal none',
     violations: (rendering) =>
-      (rendering.given.values['networkPolicy'] as { egress?: { more?: unknown } } | undefined)?.egress
-        ?.more === undefined
-        ? []
-        : those(
-            rendering.pods(),
-            (pod) => {
-              const reaches = (peer: Peer, port: number): boolean =>
-                isAllowed(rendering, 'Egress', pod, peer, port);
-              const needsPublic = rolesOf(pod).some((role) => role !== 'portal');
-              return (
-                reaches({ address: RECEIVER }, 443) === needsPublic &&
-                reaches({ namespace: 'chain' }, 8545) === isProcess(pod) &&
-                reaches({ namespace: 'tracing' }, 4318) === isProcess(pod) &&
-                reaches({ namespace: 'money', labels: { 'cnpg.io/cluster': 'db' } }, 2113) &&
-                !reaches({ namespace: 'other', labels: { 'cnpg.io/cluster': 'db' } }, 2113)
-              );
-            },
-            nameOf,
-          ),
+      wrongPods(
+        rendering,
+        (rendering.given.values['networkPolicy'] as { egress?: { more?: unknown } } | undefined)?.egress
+          ?.more !== undefined,
+        (pod) => {
+          const reaches = (peer: Peer, port: number): boolean =>
+            isAllowed(rendering, 'Egress', pod, peer, port);
+          const needsPublic = rolesOf(pod).some((role) => role !== 'portal');
+          return (
+            reaches({ address: RECEIVER }, 443) === needsPublic &&
+            reaches({ namespace: 'chain' }, 8545) === isProcess(pod) &&
+            reaches({ namespace: 'tracing' }, 4318) === isProcess(pod) &&
+            reaches({ namespace: 'money', labels: { 'cnpg.io/cluster': 'db' } }, 2113) &&
+            !reaches({ namespace: 'other', labels: { 'cnpg.io/cluster': 'db' } }, 2113)
+          );
+        },
+      ),
     mutations: [
       [POLICIES, '(eq $role "portal")', 'false'],
       [POLICIES, '(ternary (toYaml $policy.egress.more) "" (not (empty $policy.egress.more)))', '""'],

@@ -2,6 +2,7 @@ import { ConfigError } from '../../config/settings.js';
 import type { Database } from '../../postgres/database.js';
 import type { CopyEnd } from '../copy-end.js';
 import type { RecordedEvent } from '../port.js';
+import { APPEND_LOCK } from './schema.js';
 import { MOVED, PostgresEventStore } from './postgres-event-store.js';
 
 /**
@@ -41,7 +42,9 @@ export class PostgresCopyEnd implements CopyEnd {
     if (events.length === 0) return;
     await this.database.transaction(async (tx) => {
       // The lock of all appends, and the setting that the fence lets pass.
-      await tx.query(`select pg_advisory_xact_lock(7331002), set_config('event_store.copying', 'on', true)`);
+      await tx.query(
+        `select pg_advisory_xact_lock(${APPEND_LOCK}), set_config('event_store.copying', 'on', true)`,
+      );
       const { rows } = await tx.query<{ head: string | null }>(
         'select max(position) as head from event_store.events',
       );

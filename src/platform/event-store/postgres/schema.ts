@@ -1,3 +1,6 @@
+/** Key of the advisory lock that every append takes: one group commit at a time. */
+export const APPEND_LOCK = 7_331_002;
+
 /**
  * `event_store.commit_units`: one group commit. Each unit is checked separately and written as a whole or not at all.
  *
@@ -43,7 +46,7 @@ begin
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'event_store.commit_units needs read committed isolation';
   end if;
-  perform pg_advisory_xact_lock(7331002);
+  perform pg_advisory_xact_lock(${APPEND_LOCK});
   now_recorded := clock_timestamp();
   done_appends := '{}';
 

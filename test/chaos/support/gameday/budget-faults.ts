@@ -24,19 +24,19 @@ class Load {
     await this.running;
   }
 }
-const load = new Load();
 
 /** Of requests that fail although nothing that they depend on is unavailable. */
-export const budgetFaults: Faults = {
+export const budgetFaults = (): Faults => ({
   start: () => Stage.start(),
-  end: () => load.stop(),
   faults: [
     {
       name: 'every report fails with 500',
       alerts: ['ErrorBudgetBurnsFast'],
       resolvedMs: WINDOW_MS,
       begin: async (stage) => {
+        const load = new Load();
         load.start(stage);
+        stage.ends.add(() => load.stop());
         await sleep(HEALTHY_MS);
         await stage.shared.pool.query(
           `create function public.refused() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
@@ -47,4 +47,4 @@ export const budgetFaults: Faults = {
       end: async ({ shared }) => void (await shared.pool.query('drop trigger refused on event_store.events')),
     },
   ],
-};
+});

@@ -13,7 +13,7 @@ const node = (name: string, begin: (node: TestNode) => Promise<void> | void): Fa
 });
 
 /** Of the chain's nodes. */
-export const chainFaults: Faults = {
+export const chainFaults = (): Faults => ({
   start: () => Stage.start(),
   faults: [
     node('a node is down', (each) => each.goDown()),
@@ -53,4 +53,4 @@ export const chainFaults: Faults = {
       end: async ({ nodes }) => nodes.forEach((each) => each.comeBack()),
     },
   ],
-};
+});

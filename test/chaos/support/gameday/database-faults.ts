@@ -44,7 +44,7 @@ function forgottenSession(name: string, alerts: readonly string[], statement: st
 }
 
 /** Of PostgreSQL. */
-export const databaseFaults: Faults = {
+export const databaseFaults = (): Faults => ({
   start: () => Stage.start(),
   faults: [
     {
@@ -77,4 +77,4 @@ export const databaseFaults: Faults = {
       `select from work.items where kind = 'payouts.verification' for update`,
     ),
   ],
-};
+});

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Teardown } from '../../../../sandbox/teardown.js';
 import { copyFolder } from '../restores/copy-folder.js';
 import type { Shared } from '../shared.js';
 import type { Faults } from './fault.js';
@@ -13,20 +14,19 @@ const DISK_MIB = 400;
 const disk = join(tmpdir(), `disburse-disk-${process.pid}`);
 const ballast = join(disk, 'ballast');
 
-/** Results in what takes the disk off again. */
-async function onSmallDisk(shared: Shared): Promise<() => void> {
-  const { environment } = shared;
-  const data = environment.postgresData;
-  await environment.killPostgres();
+function mountDisk(ends: Teardown): void {
   mkdirSync(disk, { mode: 0o711 });
+  ends.add(() => rmdirSync(disk));
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MIB}m,mode=0711`, 'tmpfs', disk]);
+  ends.add(() => void execFileSync('umount', [disk]));
+}
+
+async function onSmallDisk(shared: Shared): Promise<void> {
+  const data = shared.environment.postgresData;
+  await shared.environment.killPostgres();
   const folder = join(disk, 'postgres');
   await copyFolder(dirname(data), folder);
   await shared.replacePostgres(folder, {});
-  return () => {
-    execFileSync('umount', [disk]);
-    rmdirSync(disk);
-  };
 }
 
 /** Writes zeros until the disk takes no more. */
@@ -40,8 +40,12 @@ function fillUp(file: string): void {
 }
 
 /** Of the disk of PostgreSQL. Root alone may mount it. */
-export const diskFaults: Faults = {
-  start: () => Stage.start({ prepare: onSmallDisk }),
+export const diskFaults = (): Faults => ({
+  start: () => {
+    const ends = new Teardown();
+    mountDisk(ends);
+    return Stage.start({ prepare: onSmallDisk, ends });
+  },
   faults: [
     {
       // The log of PostgreSQL is on it: the server ends.
@@ -54,4 +58,4 @@ export const diskFaults: Faults = {
       },
     },
   ],
-};
+});

@@ -16,7 +16,7 @@ export interface Fault {
 /** Faults that follow each other in one installation. */
 export interface Faults {
   readonly start: () => Promise<Stage>;
+  /** What the installation has before the first. */
+  readonly prepare?: (stage: Stage) => Promise<void>;
   readonly faults: readonly Fault[];
-  /** After the last one, before the installation is closed. */
-  readonly end?: () => Promise<void>;
 }

@@ -16,7 +16,7 @@ const clock = (name: string, seconds: number): Fault => ({
 });
 
 /** Of processes and their machines. */
-export const processFaults: Faults = {
+export const processFaults = (): Faults => ({
   start: () => Stage.start(),
   faults: [
     {
@@ -46,4 +46,4 @@ export const processFaults: Faults = {
     clock('the clock of the worker is 20 s ahead', 20),
     clock('the clock of the worker is an hour behind', -3600),
   ],
-};
+});

@@ -20,36 +20,39 @@ class HangingReceiver extends LocalServer {
     if (!this.hangs) response.writeHead(204).end();
   }
 }
-const receiver = new HangingReceiver();
 
 /** Of the queue and of receivers. */
-export const queueFaults: Faults = {
-  start: () => Stage.start({ queue: 'redis' }),
-  faults: [
-    {
-      name: 'Redis is down',
-      alerts: ['QueueUnavailable'],
-      begin: ({ redis }) => redis!.kill(),
-      end: ({ redis }) => redis!.restart(),
-    },
-    {
-      name: 'Redis hangs',
-      alerts: ['QueueUnavailable'],
-      begin: async ({ redis }) => void process.kill(redis!.pid, 'SIGSTOP'),
-      end: async ({ redis }) => void process.kill(redis!.pid, 'SIGCONT'),
-    },
-    {
-      name: 'a receiver does not respond',
-      alerts: ['DeliveriesStuck'],
-      begin: async ({ api: { baseUrl }, merchant }) => {
-        await receiver.restart();
-        const body = { webhook_endpoint: { url: receiver.url } };
-        const created = await call(baseUrl, merchant, 'POST', ENDPOINTS, 201, body);
-        const { id } = (created as { webhook_endpoint: { id: string } }).webhook_endpoint;
-        for (let n = 0; n < DELIVERIES; n += 1)
-          await call(baseUrl, merchant, 'POST', `${ENDPOINTS}/${id}/test_delivery`, 202);
+export function queueFaults(): Faults {
+  const receiver = new HangingReceiver();
+  return {
+    start: () => Stage.start({ queue: 'redis' }),
+    faults: [
+      {
+        name: 'Redis is down',
+        alerts: ['QueueUnavailable'],
+        begin: ({ redis }) => redis!.kill(),
+        end: ({ redis }) => redis!.restart(),
       },
-      end: async () => receiver.recover(),
-    },
-  ],
-};
+      {
+        name: 'Redis hangs',
+        alerts: ['QueueUnavailable'],
+        begin: async ({ redis }) => void process.kill(redis!.pid, 'SIGSTOP'),
+        end: async ({ redis }) => void process.kill(redis!.pid, 'SIGCONT'),
+      },
+      {
+        name: 'a receiver does not respond',
+        alerts: ['DeliveriesStuck'],
+        begin: async ({ api: { baseUrl }, merchant, ends }) => {
+          await receiver.restart();
+          ends.add(() => receiver.shutDown());
+          const body = { webhook_endpoint: { url: receiver.url } };
+          const created = await call(baseUrl, merchant, 'POST', ENDPOINTS, 201, body);
+          const { id } = (created as { webhook_endpoint: { id: string } }).webhook_endpoint;
+          for (let n = 0; n < DELIVERIES; n += 1)
+            await call(baseUrl, merchant, 'POST', `${ENDPOINTS}/${id}/test_delivery`, 202);
+        },
+        end: async () => receiver.recover(),
+      },
+    ],
+  };
+}

@@ -3,12 +3,14 @@ import type { Credentials } from '../../../../bench/support/sign.js';
 import { runProgram } from '../../../../bench/support/program.js';
 import { rpc } from '../../../../sandbox/chain.js';
 import { freePort } from '../../../../sandbox/processes.js';
+import { Teardown } from '../../../../sandbox/teardown.js';
 import { TestNode } from '../../../support/payouts/test-node.js';
 import { TestRedis } from '../../../support/programs/redis.js';
 import { activePayee, randomHash, reportPayout, type Payee } from '../payouts.js';
 import type { ServiceProcess } from '../service-process.js';
 import { Shared } from '../shared.js';
-import { Monitoring } from './monitoring.js';
+import { startMonitoring } from './monitoring.js';
+import { Pager } from './pager.js';
 
 type Env = Readonly<Record<string, string>>;
 
@@ -28,30 +30,35 @@ export class Stage {
     readonly shared: Shared,
     readonly nodes: readonly [TestNode, TestNode],
     readonly redis: TestRedis | null,
-    readonly monitoring: Monitoring,
+    readonly pager: Pager,
     private readonly env: Env,
     private readonly ports: Readonly<Record<'api' | 'worker', string>>,
-    private readonly ends: readonly (() => Promise<void> | void)[],
+    /** What has to end with the installation. */
+    readonly ends: Teardown,
     public api: ServiceProcess,
     public worker: ServiceProcess,
   ) {}
 
-  /** `prepare` runs before the processes start; what it results in, after their end. */
+  /** `prepare` runs before the processes start. `ends` has what ends after all of the installation. */
   static async start(
-    options: { readonly queue?: 'redis'; readonly prepare?: (shared: Shared) => Promise<() => void> } = {},
+    options: {
+      readonly queue?: 'redis';
+      readonly prepare?: (shared: Shared) => Promise<void>;
+      readonly ends?: Teardown;
+    } = {},
   ): Promise<Stage> {
-    const shared = await Shared.start();
-    const ends: (() => Promise<void> | void)[] = [() => shared.close()];
+    const { ends = new Teardown() } = options;
     try {
-      const released = await options.prepare?.(shared);
-      if (released !== undefined) ends.push(released);
+      const shared = await Shared.start();
+      ends.add(() => shared.close());
+      await options.prepare?.(shared);
       const { rpcUrl } = await shared.chain();
       await rpc(rpcUrl, 'evm_setIntervalMining', [1]);
-      const nodes = [await TestNode.start(rpcUrl), await TestNode.start(rpcUrl)] as const;
-      ends.unshift(...nodes.map((node) => () => node.stop()));
+      const node = (): Promise<TestNode> => ends.start(TestNode.start(rpcUrl));
+      const nodes = [await node(), await node()] as const;
       const redis =
         options.queue === 'redis' ? await TestRedis.start(shared.environment.folder('redis')) : null;
-      if (redis !== null) ends.unshift(() => redis.stop());
+      if (redis !== null) ends.add(() => redis.stop());
       const ports = { api: String(await freePort()), worker: String(await freePort()) };
       const env = {
         ...SETTINGS,
@@ -63,19 +70,20 @@ export class Stage {
       const worker = shared.process('worker', { ...env, ROLES: 'worker', METRICS_PORT: ports.worker });
       await worker.start();
       const targets = [ports.api, ports.worker].map((port) => `${LOOPBACK}:${port}`);
-      const monitoring = await Monitoring.start(shared.environment, targets);
-      ends.unshift(() => monitoring.stop());
-      const stage = new Stage(shared, nodes, redis, monitoring, env, ports, ends, api, worker);
+      const pager = await Pager.start();
+      ends.add(() => pager.shutDown());
+      await startMonitoring(shared.environment, targets, pager.url);
+      const stage = new Stage(shared, nodes, redis, pager, env, ports, ends, api, worker);
       await stage.replace('api');
       return stage;
     } catch (error) {
-      for (const end of ends) await end();
+      await ends.run();
       throw error;
     }
   }
 
-  async close(): Promise<void> {
-    for (const end of this.ends) await end();
+  close(): Promise<void> {
+    return this.ends.run();
   }
 
   get merchant(): Credentials {

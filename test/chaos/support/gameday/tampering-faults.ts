@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { AdminClient } from '../../../support/admin/admin-client.js';
 import { buildNextVersion } from '../next-version.js';
@@ -32,7 +32,6 @@ const changed = (
   },
 });
 
-let credential = '';
 const admin = ({ api }: Stage): AdminClient => new AdminClient(api.adminUrl, api.admin.api_key, '');
 
 async function issue(stage: Stage, days: number): Promise<string> {
@@ -47,82 +46,83 @@ async function issue(stage: Stage, days: number): Promise<string> {
   return response.json<{ credential: { id: string } }>().credential.id;
 }
 
-async function revoke(stage: Stage): Promise<void> {
+async function revoke(stage: Stage, credential: string): Promise<void> {
   const path = `/credentials/${credential}`;
   const response = await admin(stage).change(path, '/revoke', { reason: 'game day' });
   if (response.status !== 200) throw new Error(`it was not revoked: ${response.text}`);
 }
 
 /** Of who writes to the database, of keys, and of versions. */
-export const tamperingFaults: Faults = {
-  start: async () => {
-    const stage = await Stage.start();
-    await stage.report(2, { paid: true });
-    await stage.program(['audit', 'verify']);
-    return stage;
-  },
-  faults: [
-    {
-      name: 'a key expires in three days',
-      alerts: ['CredentialExpires'],
-      begin: async (stage) => void (credential = await issue(stage, 3)),
-      end: revoke,
+export function tamperingFaults(): Faults {
+  let credential = '';
+  return {
+    start: () => Stage.start(),
+    prepare: async (stage) => {
+      await stage.report(2, { paid: true });
+      await stage.program(['audit', 'verify']);
     },
-    changed(
-      'a head of the ledger was changed',
-      'LedgerTampered',
-      'update audit.last_head set size = size - 1',
-      'update audit.last_head set size = size + 1',
-    ),
-    changed(
-      'an event was changed',
-      'AuditVerifyFailed',
-      `update event_store.events set recorded_at = recorded_at + interval '1 s' where position = 1`,
-      `update event_store.events set recorded_at = recorded_at - interval '1 s' where position = 1`,
+    faults: [
       {
-        begin: (stage) => stage.program(['audit', 'verify'], 'exit code 2'),
-        end: (stage) => stage.program(['audit', 'verify']),
+        name: 'a key expires in three days',
+        alerts: ['CredentialExpires'],
+        begin: async (stage) => void (credential = await issue(stage, 3)),
+        end: (stage) => revoke(stage, credential),
       },
-    ),
-    changed(
-      'the database belongs to another log',
-      'EventStoreUnavailable',
-      `create table event_store.former_identity as table event_store.log_identity;
+      changed(
+        'a head of the ledger was changed',
+        'LedgerTampered',
+        'update audit.last_head set size = size - 1',
+        'update audit.last_head set size = size + 1',
+      ),
+      changed(
+        'an event was changed',
+        'AuditVerifyFailed',
+        `update event_store.events set recorded_at = recorded_at + interval '1 s' where position = 1`,
+        `update event_store.events set recorded_at = recorded_at - interval '1 s' where position = 1`,
+        {
+          begin: (stage) => stage.program(['audit', 'verify'], 'exit code 2'),
+          end: (stage) => stage.program(['audit', 'verify']),
+        },
+      ),
+      changed(
+        'the database belongs to another log',
+        'EventStoreUnavailable',
+        `create table event_store.former_identity as table event_store.log_identity;
        update event_store.log_identity set log_id = gen_random_uuid()`,
-      `update event_store.log_identity set log_id = (select log_id from event_store.former_identity);
+        `update event_store.log_identity set log_id = (select log_id from event_store.former_identity);
        drop table event_store.former_identity`,
-    ),
-    changed(
-      'somebody removed the master key that processes use',
-      'MasterKeyReplaced',
-      `create table platform.former_ring as table platform.key_ring;
+      ),
+      changed(
+        'somebody removed the master key that processes use',
+        'MasterKeyReplaced',
+        `create table platform.former_ring as table platform.key_ring;
        update platform.key_ring set master_id = reverse(master_id)`,
-      `update platform.key_ring ring set master_id = former.master_id from platform.former_ring former
+        `update platform.key_ring ring set master_id = former.master_id from platform.former_ring former
        where former.key_id = ring.key_id; drop table platform.former_ring`,
-    ),
-    changed(
-      'an event was forged',
-      'SubscriptionHalted',
-      `insert into event_store.events (position, stream, revision, id, type, data, metadata, recorded_at)
+      ),
+      changed(
+        'an event was forged',
+        'SubscriptionHalted',
+        `insert into event_store.events (position, stream, revision, id, type, data, metadata, recorded_at)
        select nextval('event_store.position'), stream || '0', 0, '${FORGED}', type, data, metadata, now()
        from event_store.events order by position limit 1`,
-      `delete from event_store.events where id = '${FORGED}'`,
-    ),
-    {
-      name: 'a newer version wrote an event',
-      alerts: ['SubscriptionHalted'],
-      begin: async (stage) => {
-        await stage.replace('api', {}, newer(stage));
-        await stage.report(1, { paid: false });
+        `delete from event_store.events where id = '${FORGED}'`,
+      ),
+      {
+        name: 'a newer version wrote an event',
+        alerts: ['SubscriptionHalted'],
+        begin: async (stage) => {
+          await stage.replace('api', {}, newer(stage));
+          await stage.report(1, { paid: false });
+        },
+        end: (stage) => stage.replace('worker', {}, newer(stage)),
       },
-      end: (stage) => stage.replace('worker', {}, newer(stage)),
-    },
-  ],
-};
+    ],
+  };
+}
 
-let build: string | null = null;
 /** The program of the next version. */
 function newer({ shared }: Stage): string {
-  build ??= buildNextVersion(shared.environment.folder(`next-${randomBytes(4).toString('hex')}`));
-  return join(build, 'sandbox', 'main.js');
+  const folder = shared.environment.folder('next');
+  return join(existsSync(folder) ? join(folder, 'dist') : buildNextVersion(folder), 'sandbox', 'main.js');
 }
