@@ -107,6 +107,8 @@ export function tamperingFaults(): Faults {
        select nextval('event_store.position'), stream || '0', 0, '${FORGED}', type, data, metadata, now()
        from event_store.events order by position limit 1`,
         `delete from event_store.events where id = '${FORGED}'`,
+        // A process refuses a log that ends before what it has seen, until the next event.
+        { end: (stage) => stage.report(1, { paid: false }) },
       ),
       {
         name: 'a newer version wrote an event',
