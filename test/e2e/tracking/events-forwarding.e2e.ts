@@ -183,6 +183,23 @@ describe('an event that is refused', () => {
     expect(await refusals()).toEqual({ [huge.event_id]: 'too large' });
   });
 
+  it('is not refused when a block of everything ends between two requests', async () => {
+    const events = items(8);
+    await harness.processed(events);
+    let blocked = true;
+    provider.blocks = (body) => {
+      const wasBlocked = blocked;
+      const { events: sent } = JSON.parse(body) as { events: unknown[] };
+      // The batch has failed before, and one event alone is the last request that is blocked.
+      if (provider.requests > 20 && sent.length === 1) blocked = false;
+      return wasBlocked;
+    };
+    harness.start();
+    await harness.drained();
+    expect(provider.ids).toEqual(idsOf(events));
+    expect(await harness.refused()).toEqual([]);
+  });
+
   it('is not refused when everything is blocked, but waits until the provider accepts an event again', async () => {
     const events = items(50);
     provider.always = { status: 403, body: { code: 403, error: 'Forbidden' } };

@@ -30,10 +30,12 @@ interface RoundOptions {
  */
 export class ForwardingRound {
   /**
-   * Events that were rejected alone. One is refused if another event is accepted afterwards, for the second time;
-   * otherwise the provider may have rejected everything for a while.
+   * Events that were rejected alone. Once another event is accepted they are sent again: the provider may have rejected
+   * everything until then.
    */
-  private suspects: { readonly pending: PendingEvent; readonly reason: string }[] = [];
+  private suspects: PendingEvent[] = [];
+  private readonly retried = new Set<PendingEvent>();
+  private rejectedReason = '';
   private rejectedInRow = 0;
   private responded = false;
 
@@ -68,8 +70,7 @@ export class ForwardingRound {
       case 'accepted':
         for (const { batch, item } of request) batch.accepted(item);
         this.hasResponded();
-        this.confirmSuspects();
-        return [];
+        return this.suspectsAgain();
       case 'parted':
         return this.parted(request, result);
       case 'too_large':
@@ -111,9 +112,15 @@ export class ForwardingRound {
   }
 
   private rejected(request: PendingEvent[], reason: string): PendingEvent[][] {
+    const [first] = request;
+    if (this.retried.has(first!)) {
+      this.confirmed(first!, reason);
+      return [];
+    }
     this.rejectedInRow += 1;
     if (request.length > 1) return halvesOf(request);
-    this.suspects.push({ pending: request[0]!, reason });
+    this.suspects.push(first!);
+    this.rejectedReason = reason;
     return [];
   }
 
@@ -122,17 +129,22 @@ export class ForwardingRound {
     this.responded = true;
   }
 
-  private confirmSuspects(): void {
-    for (const { pending, reason } of this.suspects) {
-      if (pending.batch.row.forward_attempts > 0) pending.batch.refused(pending, reason);
-      else pending.batch.blamed = true;
-    }
+  private suspectsAgain(): PendingEvent[][] {
+    const again = this.suspects;
     this.suspects = [];
+    for (const suspect of again) this.retried.add(suspect);
+    return again.map((suspect) => [suspect]);
+  }
+
+  /** Rejected alone, before and after another event was accepted: refused in the second round in which that happens. */
+  private confirmed(pending: PendingEvent, reason: string): void {
+    if (pending.batch.row.forward_attempts > 0) pending.batch.refused(pending, reason);
+    else pending.batch.blamed = true;
   }
 
   private endWithSuspects(): Unavailable | null {
-    for (const { pending } of this.suspects) pending.batch.blamed = true;
-    return this.suspects.length > 0 && !this.responded ? forbidden(this.suspects[0]!.reason) : null;
+    for (const { batch } of this.suspects) batch.blamed = true;
+    return this.suspects.length > 0 && !this.responded ? forbidden(this.rejectedReason) : null;
   }
 
   /** The events that may be sent now; the others are deferred. */
