@@ -25,6 +25,7 @@ import { ATTACKS, slowReaders } from './suites/slow-readers.js';
 import { standstill } from './suites/standstill.js';
 import { tamperings } from './suites/tamperings.js';
 import { twoVersions } from './suites/two-versions.js';
+import { upgrades } from './suites/upgrades.js';
 import { CLIENTS, EVENT_VICTIMS, seconds, SIZES, type Suite } from './support/suite.js';
 import { Verdict } from './support/verdict.js';
 
@@ -56,6 +57,7 @@ const SUITES = {
   reorganisations: { suite: reorganisations, count: 1000, of: 'reorganisations' },
   standstill: { suite: standstill, count: 40, of: 'processes that are stopped' },
   'two-versions': { suite: twoVersions, count: 5, of: 'rounds' },
+  upgrades: { suite: upgrades, count: 3, of: 'upgrades and ways back' },
   restores: { suite: restores, count: 6, of: 'drills' },
   gameday: { suite: gameday, count: 1, of: 'rounds over all faults' },
   promotions: { suite: promotions, count: 30, of: 'promotions' },
@@ -95,6 +97,8 @@ const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
   reorganisations: 'books and chain agree after reorganisations (contract.md 10.2, 23.2)',
   standstill: 'a process that is stopped delays no other (contract.md 7.2)',
   'two-versions': 'during a deploy old and new processes lose nothing (contract.md 7.3)',
+  upgrades:
+    'an upgrade and the way back, by role and under load, fail no request but with a 503 that clients repeat (upgrading.md)',
   restores:
     'backup and archive bring the service back; what is lost is known, and what clients repeat is there again (backup.md)',
   gameday: 'what breaks is alerted within two minutes, by the right alert alone (runbooks.md)',
@@ -121,7 +125,7 @@ const CHOICES = {
  * arguments each suite with its promise.
  */
 async function main(): Promise<number> {
-  const names = ['count', ...Object.keys(CHOICES), ...SIZES];
+  const names = ['count', 'from', ...Object.keys(CHOICES), ...SIZES];
   const { positionals, values } = parseArgs({
     allowPositionals: true,
     options: Object.fromEntries(names.map((name) => [name, { type: 'string' } as const])),
@@ -173,6 +177,7 @@ sizes that some accept: ${SIZES.map((name) => `[--${name} N]`).join(' ')}
 deliveries and fairness accept [--queue ${CHOICES.queue.join('|')}]
 client-kills and client-faults accept [--client ${CHOICES.client.join('|')}]
 events accepts [--kill ${CHOICES.kill.join('|')}]
+upgrades accepts [--from TAG]
 slow-readers accepts [--attack ${CHOICES.attack.join('|')}]`;
 }
 

@@ -45,47 +45,69 @@ export async function storm(
   blow: Blow,
   { start = () => Shared.start(), pauseMs = CLIENT_PAUSE_MS }: Ground = {},
 ): Promise<void> {
-  const { count, verdict, say, sizes = {} } = options;
-  const env = {
+  const { count, verdict, say } = options;
+  const env = stormEnv(options);
+  const shared = await start();
+  try {
+    const service = await shared.service('service', env);
+    await underLoad(shared, service, options, pauseMs, async (load, target) => {
+      for (let n = 1; n <= count; n += 1) {
+        await sleep(between(100, 1500));
+        const line = await blow({ shared, service, load, target, env });
+        say(`${String(n).padStart(3)}  ${line}  acknowledged ${load.acknowledged.length}`);
+      }
+      await sleep(500);
+    });
+    verdict.equal(await service.stop(), 'exit code 0', 'SIGTERM ends it');
+  } finally {
+    await shared.close();
+  }
+}
+
+/** Settings of services in a storm. */
+export function stormEnv({ sizes = {} }: Pick<SuiteOptions, 'sizes'>): Readonly<Record<string, string>> {
+  return {
     PAYOUT_VERIFICATION_WINDOW_SECONDS: String(sizes.window ?? WINDOW_SECONDS),
     PAYOUT_CHECK_INTERVAL_MS: '200',
     WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.5,1,1,2,2,5,5,5,5',
   };
-  const shared = await start();
+}
+
+/** Does `work` while clients of the merchant report payouts at the port. Then every outcome and the whole books are checked. */
+export async function underLoad(
+  shared: Shared,
+  { merchant, port }: Pick<ServiceProcess, 'merchant' | 'port'>,
+  options: SuiteOptions,
+  pauseMs: number,
+  work: (load: ReportLoad, target: LoadTarget) => Promise<void>,
+): Promise<void> {
+  const { verdict, say } = options;
+  const baseUrl = `http://127.0.0.1:${port}`;
   let receiver: Receivers | null = null;
   let load: ReportLoad | null = null;
   try {
-    const service = await shared.service('service', env);
-    const { merchant, baseUrl, port } = service;
     const payees = await Promise.all(Array.from({ length: PAYEES }, () => activePayee(baseUrl, merchant)));
     receiver = await Receivers.register(baseUrl, merchant);
     const target = { port, merchant, payees, treasury: await shared.treasury() };
     load = new ReportLoad(target, verdict, pauseMs);
     load.start(CLIENTS);
-    for (let n = 1; n <= count; n += 1) {
-      await sleep(between(100, 1500));
-      const line = await blow({ shared, service, load, target, env });
-      say(`${String(n).padStart(3)}  ${line}  acknowledged ${load.acknowledged.length}`);
-    }
-    await sleep(500);
+    await work(load, target);
     await load.stop();
     say(`load  ${load.acknowledged.length} reports acknowledged; tries: ${load.tally.toString()}`);
     const took = load.acknowledged.map(({ tookMs }) => tookMs);
     say(
       `      longest until acknowledged ${seconds(Math.max(...took))}, median ${percentile(took, 0.5).toFixed(0)} ms`,
     );
-    await checkAll(shared, service, load, receiver, options);
-    verdict.equal(await service.stop(), 'exit code 0', 'SIGTERM ends it');
+    await checkAll(shared, { merchant, port }, load, receiver, options);
   } finally {
     await load?.abandon();
     await receiver?.stop();
-    await shared.close();
   }
 }
 
 async function checkAll(
   shared: Shared,
-  { merchant, port }: ServiceProcess,
+  { merchant, port }: Pick<ServiceProcess, 'merchant' | 'port'>,
   load: ReportLoad,
   receiver: Receivers,
   { verdict, say, sizes = {} }: SuiteOptions,

@@ -16,6 +16,8 @@ export interface SuiteOptions {
   readonly client?: Client;
   /** Which attack of the suite `slow-readers`; all of them by default. */
   readonly attack?: Attack['kind'];
+  /** The release before, as a commit or tag, of the suite `upgrades`; the newest tag by default. */
+  readonly from?: string;
 }
 
 export const EVENT_VICTIMS = ['service', 'worker', 'both', 'postgres'] as const;

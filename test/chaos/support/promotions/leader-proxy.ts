@@ -1,9 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { join } from 'node:path';
-import { freePort, startDaemon, stopProcess, until, type Daemon } from '../../../../sandbox/processes.js';
+import { freePort } from '../../../../sandbox/processes.js';
+import { Haproxy } from '../haproxy.js';
 import { Tally } from '../verdict.js';
 import type { Member } from './member.js';
 
@@ -18,7 +16,7 @@ export class LeaderProxy {
   leader: Member | null = null;
   private readonly agents: Server[] = [];
   private readonly checks = new Tally();
-  private daemon: Daemon | null = null;
+  private haproxy: Haproxy | null = null;
   private chosenPort = 0;
 
   get port(): number {
@@ -26,8 +24,6 @@ export class LeaderProxy {
   }
 
   async start(dir: string, members: readonly Member[]): Promise<void> {
-    if (spawnSync('haproxy', ['-v']).status !== 0)
-      throw new Error('haproxy is missing: install it (Debian: apt-get install haproxy)');
     const servers: string[] = [];
     for (const member of members) {
       const agent = await freePort();
@@ -35,23 +31,13 @@ export class LeaderProxy {
       servers.push(`server ${member.name} 127.0.0.1:${member.port} check port ${agent}`);
     }
     this.chosenPort = await freePort();
-    const config = join(dir, 'haproxy.cfg');
-    writeFileSync(config, configuration(this.chosenPort, servers));
-    this.daemon = startDaemon({
-      command: 'haproxy',
-      args: ['-db', '-f', config],
-      cwd: dir,
-      logFile: join(dir, 'haproxy.log'),
-      env: { PATH: process.env['PATH'] },
-    });
     // Until the first check of a server it counts as up: the second one says that the first one has ended.
     const knows = (): boolean => members.every(({ name }) => this.checks.of(name) > 1);
-    if (!(await until(knows, 10_000)))
-      throw new Error(`haproxy did not start (${this.daemon.exited() ?? 'no response'}): see ${dir}`);
+    this.haproxy = await Haproxy.start(dir, configuration(this.chosenPort, servers), knows);
   }
 
   async stop(): Promise<void> {
-    if (this.daemon !== null) await stopProcess(this.daemon.pid, [['SIGKILL', 5000]]);
+    await this.haproxy?.stop();
     for (const agent of this.agents) agent.close().closeAllConnections();
   }
 

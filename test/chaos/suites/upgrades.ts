@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { ReportLoad } from '../support/report-load.js';
+import { Shared } from '../support/shared.js';
+import { stormEnv, underLoad } from '../support/storm.js';
+import { percentile, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
+import { Deployment, type Release } from '../support/upgrades/deployment.js';
+import { buildRelease, newestTag } from '../support/upgrades/release.js';
+
+const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+const CLIENT_PAUSE_MS = 400;
+const STEADY_MS = 30_000;
+/** While processes are replaced, of that in the time before. */
+const P99_TIMES = 1.5;
+/** All that clients may get: they repeat a 503 under its key. */
+const RESULTS = ['report 201', 'report 503'];
+
+/**
+ * Upgrades from the release before to this one and back, under load, one process after the other in the order of
+ * docs/upgrading.md, `count` of each.
+ */
+export const upgrades: Suite = async (options) => {
+  const { count, from = newestTag(), say, verdict } = options;
+  const shared = await Shared.start();
+  let deployment: Deployment | null = null;
+  try {
+    const before: Release = {
+      name: 'before',
+      main: buildRelease(from, shared.environment.folder('release')),
+    };
+    const after: Release = { name: 'after', main: MAIN };
+    say(`from ${from} to this version and back`);
+    deployment = await Deployment.start(shared, stormEnv(options), [before, after], verdict);
+    const { port, merchant } = deployment;
+    await underLoad(shared, { port, merchant }, options, CLIENT_PAUSE_MS, async (load) => {
+      await sleep(STEADY_MS);
+      for (let round = 1; round <= count; round += 1) {
+        await replaced(
+          `${round}  ${from} to this version`,
+          load,
+          () => deployment!.replace(before, after),
+          options,
+        );
+        await replaced(`${round}  back to ${from}`, load, () => deployment!.replace(after, before), options);
+      }
+      verdict.none(
+        load.tally.names().filter((name) => !RESULTS.includes(name)),
+        'a request failed otherwise than by a 503',
+      );
+    });
+  } finally {
+    await deployment?.stop();
+    await shared.close();
+  }
+};
+
+/** Replaces all processes, and compares the response times with those before it. */
+async function replaced(
+  what: string,
+  load: ReportLoad,
+  replace: () => Promise<void>,
+  { say, verdict }: SuiteOptions,
+): Promise<void> {
+  await sleep(STEADY_MS);
+  const steady = p99(load, performance.now() - STEADY_MS);
+  const began = performance.now();
+  await replace();
+  const tookMs = performance.now() - began;
+  const meanwhile = p99(load, began);
+  const times = meanwhile / steady;
+  verdict.expect(
+    times < P99_TIMES,
+    `${what}: p99 within ${P99_TIMES} times that of a quiet deployment`,
+    times.toFixed(2),
+  );
+  say(
+    `${what}: ${seconds(tookMs)}, p99 ${meanwhile.toFixed(0)} ms, before it ${steady.toFixed(0)} ms (${times.toFixed(2)} times); tries ${load.tally.toString()}`,
+  );
+}
+
+/** In milliseconds until the 201, with repeats, of the reports begun since then. */
+function p99(load: ReportLoad, since: number): number {
+  const took = load.acknowledged.filter(({ beganAt }) => beganAt >= since).map(({ tookMs }) => tookMs);
+  return percentile(took, 0.99);
+}

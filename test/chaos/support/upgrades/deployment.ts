@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Credentials } from '../../../../bench/support/sign.js';
+import { eventually } from '../../../../bench/support/wait.js';
+import { freePort } from '../../../../sandbox/processes.js';
+import type { ServiceProcess } from '../service-process.js';
+import type { Shared } from '../shared.js';
+import type { Verdict } from '../verdict.js';
+import { Balancer } from './balancer.js';
+
+/** One process for each role but two for the API, in the order in which docs/upgrading.md replaces them. */
+const ROLES = ['worker', 'api', 'api', 'widget', 'admin', 'portal'] as const;
+/** A preStop hook waits as well, until balancers have seen that a pod ends. */
+const DRAIN_MS = 1000;
+
+export interface Release {
+  readonly name: string;
+  /** Its program. */
+  readonly main: string;
+}
+
+/** A process of one release, on ports that it has again when it returns. */
+interface Place {
+  readonly name: string;
+  readonly role: (typeof ROLES)[number];
+  readonly port: number;
+  readonly metricsPort: number;
+  readonly process: ServiceProcess;
+}
+
+/** The processes of two releases on one database; each role runs in one of them, or in both while it is replaced. */
+export class Deployment {
+  private constructor(
+    private readonly places: ReadonlyMap<Release, readonly Place[]>,
+    private readonly balancer: Balancer,
+    private readonly verdict: Verdict,
+    readonly merchant: Credentials,
+  ) {}
+
+  /** The first release in all roles. */
+  static async start(
+    shared: Shared,
+    env: Readonly<Record<string, string>>,
+    releases: readonly [Release, Release],
+    verdict: Verdict,
+  ): Promise<Deployment> {
+    const places = new Map<Release, Place[]>();
+    for (const release of releases) places.set(release, await placesOf(release, shared, env));
+    const backends = [...places.values()].flat().filter(({ role }) => role === 'api');
+    const balancer = await Balancer.start(shared.environment.folder('balancer'), backends);
+    try {
+      const first = places.get(releases[0])!;
+      for (const place of first) await run(place, balancer);
+      const { process: api } = first.find(({ role }) => role === 'api')!;
+      await api.registered();
+      return new Deployment(places, balancer, verdict, api.merchant);
+    } catch (error) {
+      await balancer.stop();
+      throw error;
+    }
+  }
+
+  /** Of the balancer. */
+  get port(): number {
+    return this.balancer.port;
+  }
+
+  /** Replaces one process after the other, each once the new one is ready. */
+  async replace(former: Release, next: Release): Promise<void> {
+    for (const [index, place] of this.places.get(next)!.entries()) {
+      await run(place, this.balancer);
+      await this.end(this.places.get(former)![index]!);
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.balancer.stop();
+  }
+
+  private async end(place: Place): Promise<void> {
+    if (place.role === 'api') {
+      await this.balancer.drain(place);
+      await sleep(DRAIN_MS);
+    }
+    this.verdict.equal(await place.process.stop(), 'exit code 0', `SIGTERM ends ${place.name}`);
+  }
+}
+
+async function run(place: Place, balancer: Balancer): Promise<void> {
+  await place.process.spawn();
+  const url = `http://127.0.0.1:${place.metricsPort}/health/ready`;
+  const isReady = (): Promise<boolean> =>
+    fetch(url).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  await eventually(`${place.name} is ready`, isReady);
+  if (place.role === 'api') await balancer.admit(place);
+}
+
+async function placesOf(
+  { name: release, main }: Release,
+  shared: Shared,
+  env: Readonly<Record<string, string>>,
+): Promise<Place[]> {
+  const places: Place[] = [];
+  for (const [index, role] of ROLES.entries()) {
+    const name = `${release}-${index}-${role}`;
+    const [port, metricsPort] = [await freePort(), await freePort()];
+    const own = { ...env, ROLES: role, PORT: String(port), METRICS_PORT: String(metricsPort) };
+    places.push({ name, role, port, metricsPort, process: shared.process(name, own, { main }) });
+  }
+  return places;
+}

@@ -1,0 +1,33 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
+
+/** The newest tag before this tree. Throws when there is none. */
+export function newestTag(): string {
+  return execFileSync('git', ['describe', '--tags', '--abbrev=0'], { cwd: ROOT, encoding: 'utf8' }).trim();
+}
+
+/** Builds the version of a commit or tag in `folder`; its program. */
+export function buildRelease(ref: string, folder: string): string {
+  mkdirSync(folder);
+  const archive = join(folder, 'release.tar');
+  execFileSync('git', ['archive', '--output', archive, ref], { cwd: ROOT });
+  execFileSync('tar', ['-xf', archive], { cwd: folder });
+  const run = (...args: string[]): unknown => execFileSync('npm', args, { cwd: folder, stdio: 'pipe' });
+  if (hasSameDependencies(ref)) symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  else run('ci', '--no-audit', '--no-fund');
+  run('run', 'build');
+  return join(folder, 'dist', 'main.js');
+}
+
+function hasSameDependencies(ref: string): boolean {
+  try {
+    execFileSync('git', ['diff', '--quiet', ref, '--', 'package-lock.json'], { cwd: ROOT });
+    return true;
+  } catch {
+    return false;
+  }
+}
