@@ -5,6 +5,8 @@ export interface Node {
   /** Of its HTTP interface. */
   readonly url: string;
   readonly address: string;
+  readonly ports: readonly number[];
+  readonly gid: number | undefined;
   readonly args: readonly string[];
 }
 
@@ -16,6 +18,7 @@ export declare function nodesOf(cluster: {
   readonly port?: number;
   readonly dir: string;
   readonly inMemory?: boolean;
+  readonly firstGid?: number | null;
 }): readonly Node[];
 export declare function addressOf(nodes: readonly Node[]): string;
 export declare function stateOf(node: Pick<Node, 'url'>): Promise<string | null>;

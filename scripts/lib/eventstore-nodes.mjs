@@ -26,8 +26,11 @@ export function serverCommand(given = process.env.EVENTSTOREDB_SERVER) {
   return found.endsWith('.dll') ? ['dotnet', [found]] : [found, []];
 }
 
-/** The settings of `size` nodes from `port` on, two ports each, without TLS. `dir`: for logs, and for data unless it stays in memory. */
-export function nodesOf({ size = 1, port = 2113, dir, inMemory = true }) {
+/**
+ * The settings of `size` nodes from `port` on, two ports each, without TLS. `dir`: for logs, and for data unless it stays in
+ * memory. `firstGid`: each node runs in a separate group from this one on, which takes root.
+ */
+export function nodesOf({ size = 1, port = 2113, dir, inMemory = true, firstGid = null }) {
   const httpPort = (place) => port + 2 * place;
   const all = Array.from({ length: size }, (_, place) => place);
   return all.map((place) => {
@@ -38,6 +41,8 @@ export function nodesOf({ size = 1, port = 2113, dir, inMemory = true }) {
       dir: own,
       url: `http://${HOST}:${httpPort(place)}`,
       address: `${HOST}:${httpPort(place)}`,
+      ports: [httpPort(place), httpPort(place) + 1],
+      gid: firstGid === null ? undefined : firstGid + place,
       args: [
         '--insecure',
         ...(inMemory ? ['--mem-db'] : [`--db=${join(own, 'data')}`]),
@@ -71,13 +76,13 @@ export class SupervisedNode {
   }
 
   start() {
-    const { dir, args } = this.node;
+    const { dir, args, gid } = this.node;
     mkdirSync(dir, { recursive: true });
     const out = openSync(join(dir, 'out.log'), 'a');
     const [file, first] = this.command;
     // Its telemetry would leave the machine.
     const env = { ...process.env, EVENTSTORE_TELEMETRY_OPTOUT: 'true' };
-    this.child = spawn(file, [...first, ...args], { env, stdio: ['ignore', out, out] });
+    this.child = spawn(file, [...first, ...args], { env, gid, stdio: ['ignore', out, out] });
     this.child.on('error', (error) => (this.failure = error));
     this.child.on('exit', async () => {
       await sleep(RESTART_MS);

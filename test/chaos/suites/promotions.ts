@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../sandbox/processes.js';
-import { canPartition, cutOff, heal } from '../support/promotions/partition.js';
+import { canPartition, cutOff, heal } from '../support/partition.js';
 import type { Member } from '../support/promotions/member.js';
 import { ReplicatedPostgres } from '../support/promotions/replicated-postgres.js';
 import { Stray } from '../support/promotions/stray.js';
