@@ -1,3 +1,5 @@
+import type { Agent } from 'undici';
+
 export interface Node {
   readonly name: string;
   /** Its logs, and its data. */
@@ -5,7 +7,8 @@ export interface Node {
   /** Of its HTTP interface. */
   readonly url: string;
   readonly address: string;
-  readonly ports: readonly number[];
+  readonly host: string;
+  readonly dispatcher: Agent;
   readonly gid: number | undefined;
   readonly args: readonly string[];
 }
@@ -18,10 +21,17 @@ export declare function nodesOf(cluster: {
   readonly port?: number;
   readonly dir: string;
   readonly inMemory?: boolean;
+  readonly hosts?: readonly string[];
+  readonly tls?: {
+    /** Of the server. */
+    readonly args: readonly string[];
+    /** Certificate of the authority, as PEM. */
+    readonly ca: string;
+  };
   readonly firstGid?: number | null;
 }): readonly Node[];
 export declare function addressOf(nodes: readonly Node[]): string;
-export declare function stateOf(node: Pick<Node, 'url'>): Promise<string | null>;
+export declare function stateOf(node: Pick<Node, 'url' | 'dispatcher'>): Promise<string | null>;
 export declare function untilLed(nodes: readonly Node[], timeoutMs?: number): Promise<Node>;
 
 export declare class SupervisedNode {

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent, request } from 'undici';
 import { Problem } from './terminal.mjs';
 
 const NAMES = ['eventstored', 'EventStore.ClusterNode', 'EventStore.ClusterNode.dll'];
@@ -27,39 +28,55 @@ export function serverCommand(given = process.env.EVENTSTOREDB_SERVER) {
 }
 
 /**
- * The settings of `size` nodes from `port` on, two ports each, without TLS. `dir`: for logs, and for data unless it stays in
- * memory. `firstGid`: each node runs in a separate group from this one on, which takes root.
+ * The settings of `size` nodes, without TLS unless certificates are given. They share 127.0.0.1 and have two ports each from
+ * `port` on; with `hosts` each has its own address and the same two. `dir`: for logs, and for data unless it stays in memory.
+ * `firstGid`: each node runs in a separate group from this one on, which takes root.
  */
-export function nodesOf({ size = 1, port = 2113, dir, inMemory = true, firstGid = null }) {
-  const httpPort = (place) => port + 2 * place;
-  const all = Array.from({ length: size }, (_, place) => place);
-  return all.map((place) => {
-    const seeds = all.filter((each) => each !== place).map((each) => `${HOST}:${httpPort(each)}`);
+export function nodesOf({
+  size = 1,
+  port = 2113,
+  dir,
+  inMemory = true,
+  hosts = null,
+  tls = null,
+  firstGid = null,
+}) {
+  const ends = Array.from({ length: size }, (_, place) =>
+    hosts === null ? { host: HOST, at: port + 2 * place } : { host: hosts[place], at: port },
+  );
+  const addresses = ends.map(({ host, at }) => `${host}:${at}`);
+  return ends.map(({ host, at }, place) => {
+    const address = addresses[place];
     const own = join(dir, `node-${place}`);
     return {
       name: `node-${place}`,
       dir: own,
-      url: `http://${HOST}:${httpPort(place)}`,
-      address: `${HOST}:${httpPort(place)}`,
-      ports: [httpPort(place), httpPort(place) + 1],
+      url: `${tls === null ? 'http' : 'https'}://${address}`,
+      address,
+      host,
       gid: firstGid === null ? undefined : firstGid + place,
+      dispatcher: new Agent({ connect: { ca: tls?.ca } }),
       args: [
-        '--insecure',
+        ...(tls === null ? ['--insecure'] : tls.args),
         ...(inMemory ? ['--mem-db'] : [`--db=${join(own, 'data')}`]),
-        `--node-ip=${HOST}`,
-        `--node-port=${httpPort(place)}`,
-        `--replication-ip=${HOST}`,
-        `--replication-port=${httpPort(place) + 1}`,
+        `--node-ip=${host}`,
+        `--node-port=${at}`,
+        `--replication-ip=${host}`,
+        `--replication-port=${at + 1}`,
         `--log=${join(own, 'log')}`,
         ...(size === 1
           ? []
-          : [`--cluster-size=${size}`, '--discover-via-dns=false', `--gossip-seed=${seeds.join(',')}`]),
+          : [
+              `--cluster-size=${size}`,
+              '--discover-via-dns=false',
+              `--gossip-seed=${addresses.filter((each) => each !== address).join(',')}`,
+            ]),
       ],
     };
   });
 }
 
-/** `esdb://` address of the nodes. */
+/** `esdb://` address of nodes without TLS. */
 export function addressOf(nodes) {
   return `esdb://${nodes.map(({ address }) => address).join(',')}?tls=false`;
 }
@@ -102,10 +119,10 @@ export class SupervisedNode {
 }
 
 /** What `GET /info` says, null where the node does not respond. */
-export async function stateOf({ url }) {
+export async function stateOf({ url, dispatcher }) {
   try {
-    const response = await fetch(`${url}/info`, { signal: AbortSignal.timeout(1000) });
-    return (await response.json()).state;
+    const { body } = await request(`${url}/info`, { dispatcher, signal: AbortSignal.timeout(1000) });
+    return (await body.json()).state;
   } catch {
     return null;
   }

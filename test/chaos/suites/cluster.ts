@@ -1,14 +1,8 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  addressOf,
-  nodesOf,
-  serverCommand,
-  stateOf,
-  SupervisedNode,
-  untilLed,
-} from '../../../scripts/lib/eventstore-nodes.mjs';
+import { request } from 'undici';
+import { serverCommand, stateOf, SupervisedNode, untilLed } from '../../../scripts/lib/eventstore-nodes.mjs';
 import { residentMiB } from '../../../bench/support/memory.js';
 import { isAlive, until } from '../../../sandbox/processes.js';
 import { openEventStoreDb } from '../../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
@@ -16,24 +10,29 @@ import { invoke } from '../../support/programs/cli.js';
 import { canPartition, heal, split } from '../support/partition.js';
 import { activePayee } from '../support/payouts.js';
 import { ReportLoad } from '../support/report-load.js';
+import { secureCluster, type SecureCluster } from '../support/secure-cluster.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { Shared } from '../support/shared.js';
-import { between, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
+import { between, percentile, seconds, type Suite, type SuiteOptions } from '../support/suite.js';
+import type { Verdict } from '../support/verdict.js';
 
-const PORT = 24_113;
-const FIRST_GID = 24_113;
-const CLIENTS = 4;
+const CLIENTS = 8;
 const CLIENT_PAUSE_MS = 120;
 const RECOVERY_MS = 60_000;
 const STANDSTILL_MS = 15_000;
 const LEADER_WITHIN_MS = 60_000;
-/** Longer than any payout needs: none expires during the run. */
-const WINDOW_SECONDS = 3600;
+const LOAD_WITHIN_MS = 300_000;
+/** Longer than any fault: payouts that exist are received, and all others do not pile up. */
+const WINDOW_SECONDS = 90;
+/** Fewer faults say nothing of the memory. */
+const MEMORY_FROM = 20;
+const MAX_GROWTH = 1.1;
 
 interface Fault {
   readonly name: string;
   /** Until a report that was begun after it is acknowledged. */
   readonly withinMs: number;
-  strike(leader: SupervisedNode, others: readonly SupervisedNode[]): Promise<void>;
+  strike(leader: SupervisedNode, others: readonly SupervisedNode[], cluster: SecureCluster): Promise<void>;
   /** For a fault that lasts. */
   end?(): void;
 }
@@ -51,9 +50,10 @@ const FAULTS: readonly Fault[] = [
   {
     name: 'resigned',
     withinMs: 8000,
-    async strike({ node }) {
-      const response = await fetch(`${node.url}/admin/node/resign`, { method: 'POST' });
-      if (!response.ok) throw new Error(`${node.name} does not resign: ${response.status}`);
+    async strike({ node: { name, url, dispatcher } }, _, { authorization }) {
+      const options = { method: 'POST', dispatcher, headers: { authorization } } as const;
+      const { statusCode } = await request(`${url}/admin/node/resign`, options);
+      if (statusCode >= 300) throw new Error(`${name} does not resign: ${statusCode}`);
     },
   },
   {
@@ -70,27 +70,25 @@ const FAULTS: readonly Fault[] = [
 ];
 
 /**
- * Three nodes of EventStoreDB whose leader is killed, stopped, resigns and is cut off from the other two under a load of reports. Writes are accepted
- * again in time, and what was acknowledged is in the log once, with an audit in order.
+ * Three nodes of EventStoreDB with TLS, which the service finds by their common name. Their leader is killed, stopped,
+ * resigns and is cut off from the other two under a load of reports, with as many as `--payouts` in all. Writes are accepted
+ * again in time, what was acknowledged is in the log once, with an audit in order, and the memory does not grow.
  */
 export const cluster: Suite = async (options) => {
-  const { count, verdict, say } = options;
+  const { verdict, say } = options;
   const shared = await Shared.start();
-  const dir = mkdtempSync(join(shared.environment.dir, 'cluster-'));
-  const faults = canPartition() ? FAULTS : FAULTS.filter(({ end }) => end === undefined);
-  if (faults.length < FAULTS.length) say('no split networks: they need root and nft');
-  const firstGid = canPartition() ? FIRST_GID : null;
-  const nodes = nodesOf({ size: 3, port: PORT, dir, firstGid });
-  const running = nodes.map((node) => new SupervisedNode(node, serverCommand()));
+  const secured = secureCluster(mkdtempSync(join(shared.environment.dir, 'cluster-')));
+  const running = secured.nodes.map((node) => new SupervisedNode(node, serverCommand()));
   let load: ReportLoad | null = null;
   try {
     for (const each of running) each.start();
-    await untilLed(nodes);
+    await untilLed(secured.nodes);
     const env = {
-      EVENT_STORE_URL: addressOf(nodes),
+      EVENT_STORE_URL: secured.service.url,
       PAYOUT_VERIFICATION_WINDOW_SECONDS: String(WINDOW_SECONDS),
     };
-    const service = await shared.service('service', env);
+    const service = await shared.process('service', env, { wrap: secured.service.wrap }).start();
+    await service.registered();
     const { merchant, baseUrl, port } = service;
     const payees = [await activePayee(baseUrl, merchant), await activePayee(baseUrl, merchant)];
     load = new ReportLoad(
@@ -99,38 +97,10 @@ export const cluster: Suite = async (options) => {
       CLIENT_PAUSE_MS,
     );
     load.start(CLIENTS);
-    for (let n = 0; n < count; n += 1) {
-      await sleep(between(1000, 4000));
-      const fault = faults[n % faults.length]!;
-      const leader = await untilLed(nodes);
-      await fault.strike(
-        running.find(({ node }) => node === leader)!,
-        running.filter(({ node }) => node !== leader),
-      );
-      const began = performance.now();
-      const accepts = await until(() => load!.acknowledgedBegunAfter(began), RECOVERY_MS);
-      const took = performance.now() - began;
-      verdict.expect(
-        accepts && took < fault.withinMs,
-        `a report is acknowledged within ${seconds(fault.withinMs)} after the leader ${fault.name}`,
-        seconds(took),
-      );
-      verdict.equal(service.exited(), null, 'the service survives');
-      say(
-        `${String(n + 1).padStart(3)}  ${leader.name} ${fault.name}; acknowledged after ${seconds(took)}, ${load.acknowledged.length} in all, ${residentMiB(service.pid)} MiB`,
-      );
-      if (fault.end !== undefined) {
-        await sleep(between(0, STANDSTILL_MS));
-        fault.end();
-      }
-      await until(
-        async () => (await Promise.all(nodes.map(stateOf))).every((state) => state !== null),
-        LEADER_WITHIN_MS,
-      );
-    }
+    await faultsUnderLoad(secured, running, service, load, options);
     await load.stop();
     say(`load  ${load.acknowledged.length} acknowledged; tries: ${load.tally.toString()}`);
-    await checkLog(shared, env.EVENT_STORE_URL, load, options);
+    await checkLog(shared, secured.url, load, options);
     verdict.equal(await service.stop(), 'exit code 0', 'SIGTERM ends it');
   } finally {
     if (canPartition()) heal();
@@ -139,6 +109,75 @@ export const cluster: Suite = async (options) => {
     await shared.close();
   }
 };
+
+async function faultsUnderLoad(
+  secured: SecureCluster,
+  running: readonly SupervisedNode[],
+  service: ServiceProcess,
+  load: ReportLoad,
+  { count, verdict, say, sizes = {} }: SuiteOptions,
+): Promise<void> {
+  const { nodes } = secured;
+  const faults = canPartition() ? FAULTS : FAULTS.filter(({ end }) => end === undefined);
+  if (faults.length < FAULTS.length)
+    say('no split networks and no discovery by name: they need root and nft');
+  const times = new Map(faults.map((fault) => [fault, [] as number[]]));
+  const memory: number[] = [];
+  for (let n = 0; n < count; n += 1) {
+    await sleep(between(1000, 4000));
+    const due = ((sizes.payouts ?? 0) * n) / count;
+    await until(() => load.acknowledged.length >= due, LOAD_WITHIN_MS);
+    const fault = faults[n % faults.length]!;
+    const leader = await untilLed(nodes);
+    await fault.strike(
+      running.find(({ node }) => node === leader)!,
+      running.filter(({ node }) => node !== leader),
+      secured,
+    );
+    const began = performance.now();
+    const accepts = await until(() => load.acknowledgedBegunAfter(began), RECOVERY_MS);
+    const took = performance.now() - began;
+    times.get(fault)!.push(took);
+    memory.push(residentMiB(service.pid));
+    verdict.expect(
+      accepts && took < fault.withinMs,
+      `a report is acknowledged within ${seconds(fault.withinMs)} after the leader ${fault.name}`,
+      seconds(took),
+    );
+    verdict.equal(service.exited(), null, 'the service survives');
+    say(
+      `${String(n + 1).padStart(3)}  ${leader.name} ${fault.name}; acknowledged after ${seconds(took)}, ${load.acknowledged.length} in all, ${memory.at(-1)} MiB`,
+    );
+    if (fault.end !== undefined) {
+      await sleep(between(0, STANDSTILL_MS));
+      fault.end();
+    }
+    await until(
+      async () => (await Promise.all(nodes.map(stateOf))).every((state) => state !== null),
+      LEADER_WITHIN_MS,
+    );
+  }
+  for (const [{ name }, each] of times)
+    if (each.length > 0)
+      say(
+        `${name} (${each.length}): acknowledged after ${seconds(percentile(each, 0.5))} in the median, ${seconds(Math.max(...each))} at most`,
+      );
+  checkMemory(memory, verdict);
+}
+
+/** Resident MiB of the service at each fault: a process that has warmed up does not grow. */
+function checkMemory(memory: readonly number[], verdict: Verdict): void {
+  if (memory.length < MEMORY_FROM) return;
+  const fifth = Math.floor(memory.length / 5);
+  const [second, last] = [memory.slice(fifth, 2 * fifth), memory.slice(-fifth)].map((each) =>
+    percentile(each, 0.5),
+  ) as [number, number];
+  verdict.expect(
+    last < second * MAX_GROWTH,
+    `the memory of the service grows by less than ${MAX_GROWTH} from the second fifth to the last`,
+    `${second} to ${last} MiB`,
+  );
+}
 
 /** Each acknowledged report is in the log once, and the audit of log and read models is in order. */
 async function checkLog(

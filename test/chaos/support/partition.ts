@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 
 const TABLE = `disburse_chaos_${process.pid}`;
 
-/** A server as the packets show it: its processes have a separate group, and listen on these ports of 127.0.0.1. */
+/** A server as its packets show it: its processes have a separate group, and a separate address. */
 export interface Host {
   readonly gid: number | undefined;
-  readonly ports: readonly number[];
+  readonly host: string;
 }
 
 /** Whether this user can cut servers off. */
@@ -27,12 +27,12 @@ export function cutOff(port: number): void {
 /** The first server and the others do not reach each other any more; clients reach all of them. */
 export function split(one: Host, others: readonly Host[]): void {
   const gids = others.map(({ gid }) => gid).join(', ');
-  const ports = others.flatMap((each) => each.ports).join(', ');
+  const hosts = others.map(({ host }) => host).join(', ');
   nft(`table inet ${TABLE} {
     chain lost {
       type filter hook output priority 0; policy accept;
-      meta skgid ${one.gid} tcp dport { ${ports} } drop
-      meta skgid { ${gids} } tcp dport { ${one.ports.join(', ')} } drop
+      meta skgid ${one.gid} ip daddr { ${hosts} } drop
+      meta skgid { ${gids} } ip daddr ${one.host} drop
     }
   }`);
 }

@@ -1,4 +1,7 @@
+import { readdirSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServiceOptions } from '../../../../bench/support/service.js';
 import type { Credentials } from '../../../../bench/support/sign.js';
 import { eventually } from '../../../../bench/support/wait.js';
 import { freePort } from '../../../../sandbox/processes.js';
@@ -11,6 +14,8 @@ import { Balancer } from './balancer.js';
 const ROLES = ['worker', 'api', 'api', 'widget', 'admin', 'portal'] as const;
 /** A preStop hook waits as well, until balancers have seen that a pod ends. */
 const DRAIN_MS = 1000;
+const READY_MS = 120_000;
+const LOWEST_PRIORITY = 19;
 
 export interface Release {
   readonly name: string;
@@ -85,6 +90,19 @@ export class Deployment {
   }
 }
 
+/**
+ * A process starts on cores of its machine, not on those of the processes that serve: here it has the lowest priority until
+ * it is ready.
+ */
+const STARTS_ASIDE: Pick<ServiceOptions, 'wrap'> =
+  process.getuid?.() === 0
+    ? { wrap: (argv) => ({ command: 'nice', args: ['-n', String(LOWEST_PRIORITY), ...argv] }) }
+    : {};
+
+function prioritize({ pid }: ServiceProcess): void {
+  for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), 0);
+}
+
 async function run(place: Place, balancer: Balancer): Promise<void> {
   await place.process.spawn();
   const url = `http://127.0.0.1:${place.metricsPort}/health/ready`;
@@ -93,7 +111,8 @@ async function run(place: Place, balancer: Balancer): Promise<void> {
       ({ status }) => status === 200,
       () => false,
     );
-  await eventually(`${place.name} is ready`, isReady);
+  await eventually(`${place.name} is ready`, isReady, READY_MS);
+  if (STARTS_ASIDE.wrap !== undefined) prioritize(place.process);
   if (place.role === 'api') await balancer.admit(place);
 }
 
@@ -107,7 +126,13 @@ async function placesOf(
     const name = `${release}-${index}-${role}`;
     const [port, metricsPort] = [await freePort(), await freePort()];
     const own = { ...env, ROLES: role, PORT: String(port), METRICS_PORT: String(metricsPort) };
-    places.push({ name, role, port, metricsPort, process: shared.process(name, own, { main }) });
+    places.push({
+      name,
+      role,
+      port,
+      metricsPort,
+      process: shared.process(name, own, { main, ...STARTS_ASIDE }),
+    });
   }
   return places;
 }
