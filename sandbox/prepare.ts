@@ -89,8 +89,8 @@ export async function prepareSandbox(given: Config): Promise<Sandbox> {
           chain: describeChain(complete),
           pid: process.pid,
         };
-        writeJson(file, content);
         const loginUrl = await administrators.loginLink(operatorId);
+        writeJson(file, content);
         announce({ type: 'ready', sandbox: content, loginUrl });
         return content;
       },

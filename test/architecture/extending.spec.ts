@@ -32,6 +32,8 @@ const COPIED = [
   ...['src', 'sandbox', 'scripts', 'package.json', '.swcrc', 'nest-cli.json', '.dependency-cruiser.mjs'],
   ...['tsconfig.json', 'tsconfig.build.json', 'jest.config.mjs', 'test/support', 'docs/events.md'],
 ];
+/** A build, a boot and four programs, next to other suites. */
+const BUILD_AND_BOOT_MS = 300_000;
 /** A file of the document: its path, whether the text is added to one that exists, and the text. */
 const BLOCK = /^`((?:src|test|docs)\/[^`]+)`(, one more (?:line|section))?\n\n```(?:ts|md)\n(.*?)```$/gms;
 /** The entries of ceilings.json that the document writes, and the sentence with the totals. */
@@ -144,77 +146,86 @@ describe('docs/extending.md', () => {
     tool('dependency-cruiser/bin/dependency-cruise.mjs', 'src/contexts', '--config', 'rules.mjs');
   });
 
-  it('makes a service that migrates, boots and responds as it says', async () => {
-    tool('@nestjs/cli/bin/nest.js', 'build');
-    execFileSync(process.execPath, ['scripts/openapi.mjs'], { cwd: copy });
-    const document = readFileSync(join(copy, 'dist', 'openapi', 'production.json'), 'utf8');
-    expect(Object.keys((JSON.parse(document) as { paths: object }).paths)).toContain(
-      '/merchants/v1/users/{id}/notes',
-    );
-    const port = await freePort();
-    const baseUrl = `http://127.0.0.1:${port}`;
-    const env = {
-      PATH: process.env['PATH'],
-      MODE: 'production',
-      REQUIRE_HTTPS: 'false',
-      ROLES: 'api,worker',
-      DATABASE_URL: db.url,
-      MASTER_KEY: randomBytes(32).toString('hex'),
-      PUBLIC_URL: baseUrl,
-      // No node is there: payouts would wait.
-      CHAIN_RPC_URL: 'http://127.0.0.1:9',
-      USDC_ADDRESS: `0x${'1'.repeat(40)}`,
-      PORT: String(port),
-      METRICS_PORT: '0',
-      LOG_LEVEL: 'silent',
-    };
-    service = spawn(process.execPath, ['dist/sandbox/main.js'], { cwd: copy, env, stdio: 'inherit' });
-    await eventually(() => fetch(`${baseUrl}/health/live`).catch(() => null));
-    const program = (...args: string[]): string =>
-      execFileSync(process.execPath, ['dist/sandbox/cli.js', ...args], { cwd: copy, env, encoding: 'utf8' });
-    const merchant = JSON.parse(
-      program('merchant', '--json', 'create', '--name', 'Notes', '--reason', 'the guide'),
-    ) as {
-      merchant_id: string;
-      private_key: string;
-    };
-    const client = new SignedClient(baseUrl, {
-      apiKey: merchant.merchant_id,
-      privateKey: merchant.private_key,
-    });
-    const created = await client.post('/merchants/v1/users', { phone_number: '+15550001111' });
-    const { id } = created.json<{ user: { id: string } }>().user;
-    const path = `/merchants/v1/users/${id}/notes`;
-    const said = { text: 'likes tea in the morning' };
+  it(
+    'makes a service that migrates, boots and responds as it says',
+    async () => {
+      tool('@nestjs/cli/bin/nest.js', 'build');
+      execFileSync(process.execPath, ['scripts/openapi.mjs'], { cwd: copy });
+      const document = readFileSync(join(copy, 'dist', 'openapi', 'production.json'), 'utf8');
+      expect(Object.keys((JSON.parse(document) as { paths: object }).paths)).toContain(
+        '/merchants/v1/users/{id}/notes',
+      );
+      const port = await freePort();
+      const baseUrl = `http://127.0.0.1:${port}`;
+      const env = {
+        PATH: process.env['PATH'],
+        MODE: 'production',
+        REQUIRE_HTTPS: 'false',
+        ROLES: 'api,worker',
+        DATABASE_URL: db.url,
+        MASTER_KEY: randomBytes(32).toString('hex'),
+        PUBLIC_URL: baseUrl,
+        // No node is there: payouts would wait.
+        CHAIN_RPC_URL: 'http://127.0.0.1:9',
+        USDC_ADDRESS: `0x${'1'.repeat(40)}`,
+        PORT: String(port),
+        METRICS_PORT: '0',
+        LOG_LEVEL: 'silent',
+      };
+      service = spawn(process.execPath, ['dist/sandbox/main.js'], { cwd: copy, env, stdio: 'inherit' });
+      await eventually(() => fetch(`${baseUrl}/health/live`).catch(() => null));
+      const program = (...args: string[]): string =>
+        execFileSync(process.execPath, ['dist/sandbox/cli.js', ...args], {
+          cwd: copy,
+          env,
+          encoding: 'utf8',
+        });
+      const merchant = JSON.parse(
+        program('merchant', '--json', 'create', '--name', 'Notes', '--reason', 'the guide'),
+      ) as {
+        merchant_id: string;
+        private_key: string;
+      };
+      const client = new SignedClient(baseUrl, {
+        apiKey: merchant.merchant_id,
+        privateKey: merchant.private_key,
+      });
+      const created = await client.post('/merchants/v1/users', { phone_number: '+15550001111' });
+      const { id } = created.json<{ user: { id: string } }>().user;
+      const path = `/merchants/v1/users/${id}/notes`;
+      const said = { text: 'likes tea in the morning' };
 
-    const written = await client.post(path, said, randomUUID());
-    expect([written.status, written.json()]).toMatchObject([201, { note: said }]);
-    expect((await client.post(path, {})).status).toBe(422);
-    const list = async () => (await client.get(path)).json<{ notes: object[]; is_closed: boolean }>();
-    expect(await list()).toEqual({ notes: [written.json<{ note: object }>().note], is_closed: false });
-    expect(tracesOf(await dumpOf(db.database), said)).toEqual([]);
+      const written = await client.post(path, said, randomUUID());
+      expect([written.status, written.json()]).toMatchObject([201, { note: said }]);
+      expect((await client.post(path, {})).status).toBe(422);
+      const list = async () => (await client.get(path)).json<{ notes: object[]; is_closed: boolean }>();
+      expect(await list()).toEqual({ notes: [written.json<{ note: object }>().note], is_closed: false });
+      expect(tracesOf(await dumpOf(db.database), said)).toEqual([]);
 
-    program('user', 'deactivate', id, '--reason', 'a note is enough');
-    await eventually(async () => ((await list()).is_closed ? true : null));
-    expect((await client.post(path, { text: 'too late' })).status).toBe(409);
+      program('user', 'deactivate', id, '--reason', 'a note is enough');
+      await eventually(async () => ((await list()).is_closed ? true : null));
+      expect((await client.post(path, { text: 'too late' })).status).toBe(409);
 
-    const sealed = async () =>
-      db.database.query(`select from platform.personal_keys where subject = $1 and wrapped_key is not null`, [
-        id,
-      ]);
-    const stored = async () =>
-      db.database.query(`select from event_store.responses where body like 'sealed:%'`);
-    expect([(await sealed()).length, (await stored()).length]).toEqual([1, 1]);
-    const state = async () =>
-      (await client.get(`/merchants/v1/users/${id}`)).json<{ user: { account_state: string } }>().user;
-    await eventually(async () => ((await state()).account_state === 'deactivated' ? true : null));
-    // In production it would wait for a second person.
-    const alone = { ...env, MODE: 'sandbox', OPERATIONS_APPROVALS: 'off' };
-    const erase = ['user', 'erase', id, '--yes', '--reason', 'request of the person'];
-    execFileSync(process.execPath, ['dist/sandbox/cli.js', ...erase], { cwd: copy, env: alone });
-    await eventually(async () => ((await stored()).length === 0 ? true : null));
-    expect([(await sealed()).length, (await client.get(path)).status]).toEqual([0, 404]);
-  });
+      const sealed = async () =>
+        db.database.query(
+          `select from platform.personal_keys where subject = $1 and wrapped_key is not null`,
+          [id],
+        );
+      const stored = async () =>
+        db.database.query(`select from event_store.responses where body like 'sealed:%'`);
+      expect([(await sealed()).length, (await stored()).length]).toEqual([1, 1]);
+      const state = async () =>
+        (await client.get(`/merchants/v1/users/${id}`)).json<{ user: { account_state: string } }>().user;
+      await eventually(async () => ((await state()).account_state === 'deactivated' ? true : null));
+      // In production it would wait for a second person.
+      const alone = { ...env, MODE: 'sandbox', OPERATIONS_APPROVALS: 'off' };
+      const erase = ['user', 'erase', id, '--yes', '--reason', 'request of the person'];
+      execFileSync(process.execPath, ['dist/sandbox/cli.js', ...erase], { cwd: copy, env: alone });
+      await eventually(async () => ((await stored()).length === 0 ? true : null));
+      expect([(await sealed()).length, (await client.get(path)).status]).toEqual([0, 404]);
+    },
+    BUILD_AND_BOOT_MS,
+  );
 
   it('writes tests that pass', () => {
     cpSync(join(ROOT, 'dist', 'widgets'), join(copy, 'dist', 'widgets'), { recursive: true });

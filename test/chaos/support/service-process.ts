@@ -14,6 +14,8 @@ import type { SandboxFile } from '../../../sandbox/announce.js';
 import { until } from '../../../sandbox/processes.js';
 import { between } from './suite.js';
 
+const REGISTERED_MS = 30_000;
+
 /** A process of the build that is killed, stopped and started again, on the port that it had. */
 export class ServiceProcess {
   private spawned: SpawnedService | null = null;
@@ -158,10 +160,10 @@ export class ServiceProcess {
     return this.file;
   }
 
-  /** The merchants were written last. */
+  /** Its merchants can be read, and its start has ended. */
   async registered(): Promise<void> {
     const file = join(this.dir, 'sandbox.json');
-    if (!(await until(() => existsSync(file), 10_000))) throw new Error(`${file} was not written`);
+    if (!(await until(() => existsSync(file), REGISTERED_MS))) throw new Error(`${file} was not written`);
     void this.sandbox;
   }
 

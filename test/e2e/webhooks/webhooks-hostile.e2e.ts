@@ -11,7 +11,7 @@ import { eventually } from '../../support/eventually.js';
 import { WebhookWorker } from '../../support/webhooks/webhook-worker.js';
 
 /** Instead of the 30 s of production. */
-const TIMEOUT_MS = 2500;
+const TIMEOUT_MS = 5000;
 /** Less than a second deadline. */
 const LATE_MS = 2000;
 const certificates = makeCertificates();
@@ -63,7 +63,7 @@ describe('a delivery to a hostile receiver', () => {
 
   beforeAll(async () => {
     databaseUrl = await testDatabaseUrl();
-    const settings = { WEBHOOK_RETRY_SCHEDULE_SECONDS: '0', WEBHOOK_TIMEOUT_MS: '1500' };
+    const settings = { WEBHOOK_RETRY_SCHEDULE_SECONDS: '0', WEBHOOK_TIMEOUT_MS: '3000' };
     worker = await WebhookWorker.start({ databaseUrl, settings });
   });
   afterAll(async () => {

@@ -69,6 +69,7 @@ export class Stage {
       const api = await shared.service('api', env);
       const worker = shared.process('worker', { ...env, ROLES: 'worker', METRICS_PORT: ports.worker });
       await worker.start();
+      await worker.registered();
       const targets = [ports.api, ports.worker].map((port) => `${LOOPBACK}:${port}`);
       const pager = await Pager.start();
       ends.add(() => pager.shutDown());
@@ -105,7 +106,7 @@ export class Stage {
       main === undefined ? {} : { main },
     );
     this[role] = await next.start();
-    if (role === 'api') await next.registered();
+    await next.registered();
   }
 
   /** Reports payouts: with their transfers on the chain, or without. */
