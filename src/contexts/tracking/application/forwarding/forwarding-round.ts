@@ -29,12 +29,13 @@ interface RoundOptions {
  * the event is found that causes it.
  */
 export class ForwardingRound {
-  /**
-   * Events that were rejected alone. Once another event is accepted they are sent again: the provider may have rejected
-   * everything until then.
-   */
-  private suspects: PendingEvent[] = [];
-  private readonly retried = new Set<PendingEvent>();
+  /** Events that were rejected alone: the provider may have rejected everything at that time. */
+  private readonly suspects: PendingEvent[] = [];
+  /** The suspect that is sent again right after another event was accepted. */
+  private retried: PendingEvent | null = null;
+  private lastAccepted: PendingEvent | null = null;
+  /** An accepted event, sent once more after that suspect was rejected again; the provider ignores it (insert_id). */
+  private probe: PendingEvent | null = null;
   private rejectedReason = '';
   private rejectedInRow = 0;
   private responded = false;
@@ -66,11 +67,13 @@ export class ForwardingRound {
 
   /** The requests to send again. */
   private outcomeOf(request: PendingEvent[], result: Exclude<SendResult, Unavailable>): PendingEvent[][] {
+    if (this.probe !== null && request[0] === this.probe) return this.probed(result.outcome === 'accepted');
     switch (result.outcome) {
       case 'accepted':
         for (const { batch, item } of request) batch.accepted(item);
         this.hasResponded();
-        return this.suspectsAgain();
+        this.lastAccepted = request[0]!;
+        return this.nextSuspect();
       case 'parted':
         return this.parted(request, result);
       case 'too_large':
@@ -113,15 +116,30 @@ export class ForwardingRound {
 
   private rejected(request: PendingEvent[], reason: string): PendingEvent[][] {
     const [first] = request;
-    if (this.retried.has(first!)) {
-      this.confirmed(first!, reason);
+    this.rejectedInRow += 1;
+    this.rejectedReason = reason;
+    if (request.length > 1) return halvesOf(request);
+    if (first === this.retried) {
+      this.probe = this.lastAccepted;
+      return [[this.probe!]];
+    }
+    this.suspects.push(first!);
+    return [];
+  }
+
+  /** The end of a probe: the suspect alone was rejected, or everything was. */
+  private probed(isAccepted: boolean): PendingEvent[][] {
+    const suspect = this.retried!;
+    this.probe = null;
+    this.retried = null;
+    if (!isAccepted) {
+      this.rejectedInRow += 1;
+      this.suspects.push(suspect);
       return [];
     }
-    this.rejectedInRow += 1;
-    if (request.length > 1) return halvesOf(request);
-    this.suspects.push(first!);
-    this.rejectedReason = reason;
-    return [];
+    this.hasResponded();
+    this.confirmed(suspect);
+    return this.nextSuspect();
   }
 
   private hasResponded(): void {
@@ -129,16 +147,14 @@ export class ForwardingRound {
     this.responded = true;
   }
 
-  private suspectsAgain(): PendingEvent[][] {
-    const again = this.suspects;
-    this.suspects = [];
-    for (const suspect of again) this.retried.add(suspect);
-    return again.map((suspect) => [suspect]);
+  private nextSuspect(): PendingEvent[][] {
+    this.retried = this.suspects.shift() ?? null;
+    return this.retried === null ? [] : [[this.retried]];
   }
 
-  /** Rejected alone, before and after another event was accepted: refused in the second round in which that happens. */
-  private confirmed(pending: PendingEvent, reason: string): void {
-    if (pending.batch.row.forward_attempts > 0) pending.batch.refused(pending, reason);
+  /** Refused, unless its batch has never failed before. */
+  private confirmed(pending: PendingEvent): void {
+    if (pending.batch.row.forward_attempts > 0) pending.batch.refused(pending, this.rejectedReason);
     else pending.batch.blamed = true;
   }
 
