@@ -30,7 +30,7 @@ export function serverCommand(given = process.env.EVENTSTOREDB_SERVER) {
 /**
  * The settings of `size` nodes, without TLS unless certificates are given. They share 127.0.0.1 and have two ports each from
  * `port` on; with `hosts` each has its own address and the same two. `dir`: for logs, and for data unless it stays in memory.
- * `firstGid`: each node runs in a separate group from this one on, which takes root.
+ * `firstGid`: each node runs in a separate group from this one on, which requires root.
  */
 export function nodesOf({
   size = 1,
@@ -114,7 +114,7 @@ export class SupervisedNode {
 
   stop() {
     this.stopped = true;
-    this.child.kill('SIGKILL');
+    this.child?.kill('SIGKILL');
   }
 }
 

@@ -32,22 +32,19 @@ export const upgrades: Suite = async (options) => {
     say(`from ${from} to this version and back`);
     deployment = await Deployment.start(shared, stormEnv(options), [before, after], verdict);
     const { port, merchant } = deployment;
-    await underLoad(shared, { port, merchant }, options, CLIENT_PAUSE_MS, async (load) => {
+    const replace = (former: Release, next: Release) => () => deployment!.replace(former, next);
+    const load = await underLoad(shared, { port, merchant }, options, CLIENT_PAUSE_MS, async (started) => {
       await sleep(STEADY_MS);
       for (let round = 1; round <= count; round += 1) {
-        await replaced(
-          `${round}  ${from} to this version`,
-          load,
-          () => deployment!.replace(before, after),
-          options,
-        );
-        await replaced(`${round}  back to ${from}`, load, () => deployment!.replace(after, before), options);
+        await replaced(`${round}  ${from} to this version`, started, replace(before, after), options);
+        await replaced(`${round}  back to ${from}`, started, replace(after, before), options);
       }
-      verdict.none(
-        load.tally.names().filter((name) => !RESULTS.includes(name)),
-        'a request failed otherwise than by a 503',
-      );
     });
+    verdict.none(
+      load.tally.names().filter((name) => !RESULTS.includes(name)),
+      'a request failed otherwise than by a 503',
+    );
+    await deployment.end(before);
   } finally {
     await deployment?.stop();
     await shared.close();
@@ -62,25 +59,29 @@ async function replaced(
   { say, verdict, sizes = {} }: SuiteOptions,
 ): Promise<void> {
   await sleep(STEADY_MS);
-  const steady = p99(load, performance.now() - STEADY_MS);
   const began = performance.now();
   await replace();
-  const tookMs = performance.now() - began;
-  const meanwhile = p99(load, began);
+  const ended = performance.now();
+  await load.acknowledgesAll(ended);
+  const steady = p99(load, began - STEADY_MS, began);
+  const meanwhile = p99(load, began, ended);
   const times = meanwhile / steady;
   const maxTimes = sizes['p99-times'] ?? P99_TIMES;
   verdict.expect(
-    times < maxTimes,
+    times > 0 && times < maxTimes,
     `${what}: p99 within ${maxTimes} times that of a quiet deployment`,
     times.toFixed(2),
   );
   say(
-    `${what}: ${seconds(tookMs)}, p99 ${meanwhile.toFixed(0)} ms, before it ${steady.toFixed(0)} ms (${times.toFixed(2)} times); tries ${load.tally.toString()}`,
+    `${what}: ${seconds(ended - began)}, p99 ${meanwhile.toFixed(0)} ms, before it ${steady.toFixed(0)} ms (${times.toFixed(2)} times); tries ${load.tally.toString()}`,
   );
 }
 
-/** In milliseconds until the 201, with repeats, of the reports begun since then. */
-function p99(load: ReportLoad, since: number): number {
-  const took = load.acknowledged.filter(({ beganAt }) => beganAt >= since).map(({ tookMs }) => tookMs);
-  return percentile(took, 0.99);
+/** In milliseconds until the 201, with repeats, of the reports begun between the two times. */
+function p99(load: ReportLoad, from: number, until: number): number {
+  const took = load.acknowledged.filter(({ beganAt }) => beganAt >= from && beganAt < until);
+  return percentile(
+    took.map(({ tookMs }) => tookMs),
+    0.99,
+  );
 }

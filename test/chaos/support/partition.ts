@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { isAlive } from '../../../sandbox/processes.js';
 
-const TABLE = `disburse_chaos_${process.pid}`;
+const PREFIX = 'disburse_chaos_';
+const TABLE = `${PREFIX}${process.pid}`;
 
 /** A server as its packets show it: its processes have a separate group, and a separate address. */
 export interface Host {
@@ -8,9 +10,13 @@ export interface Host {
   readonly host: string;
 }
 
-/** Whether this user can cut servers off. */
+/** Whether this user can cut servers off. What a run that was killed has left is removed. */
 export function canPartition(): boolean {
-  return process.getuid?.() === 0 && spawnSync('nft', ['list', 'tables']).status === 0;
+  if (process.getuid?.() !== 0) return false;
+  const { status, stdout } = spawnSync('nft', ['list', 'tables'], { encoding: 'utf8' });
+  for (const [table, pid] of (stdout ?? '').matchAll(new RegExp(`${PREFIX}(\\d+)`, 'g')))
+    if (!isAlive(Number(pid))) nft(`delete table inet ${table}`);
+  return status === 0;
 }
 
 /** Packets from and to that port of 127.0.0.1 are lost, in connections that are open too. */
@@ -24,15 +30,13 @@ export function cutOff(port: number): void {
   }`);
 }
 
-/** The first server and the others do not reach each other any more; clients reach all of them. */
-export function split(one: Host, others: readonly Host[]): void {
-  const gids = others.map(({ gid }) => gid).join(', ');
-  const hosts = others.map(({ host }) => host).join(', ');
+/** No packet passes between the server and any other process, in connections that are open too. */
+export function isolate({ gid, host }: Host): void {
   nft(`table inet ${TABLE} {
     chain lost {
       type filter hook output priority 0; policy accept;
-      meta skgid ${one.gid} ip daddr { ${hosts} } drop
-      meta skgid { ${gids} } ip daddr ${one.host} drop
+      meta skgid ${gid} ip daddr != ${host} drop
+      meta skgid != ${gid} ip daddr ${host} drop
     }
   }`);
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Credentials } from '../../../bench/support/sign.js';
+import { eventually } from '../../../bench/support/wait.js';
 import { keyed, randomHash, REPORT, reportBody, type Payee } from './payouts.js';
 import { Line } from './line.js';
 import { Senders } from './senders.js';
@@ -38,6 +39,8 @@ const MAX_CLIENTS = 64;
 export class ReportLoad extends Senders {
   readonly acknowledged: Acknowledged[] = [];
   private readonly lines = new Map<number, Line>();
+  /** When each report that has no final response yet was begun. */
+  private readonly open = new Set<number>();
 
   constructor(
     private readonly target: LoadTarget,
@@ -50,6 +53,13 @@ export class ReportLoad extends Senders {
   /** Whether a report that was begun after `instant` has been acknowledged. */
   acknowledgedBegunAfter(instant: number): boolean {
     return this.acknowledged.slice(-MAX_CLIENTS).some(({ beganAt }) => beganAt > instant);
+  }
+
+  /** Resolves when each report that was begun before `instant` has its final response. */
+  async acknowledgesAll(instant: number): Promise<void> {
+    await eventually('each report has its final response', async () =>
+      [...this.open].every((beganAt) => beganAt >= instant),
+    );
   }
 
   override async stop(): Promise<void> {
@@ -75,10 +85,12 @@ export class ReportLoad extends Senders {
   async report(line: Line, request: string, backing: Backing, key: string = randomUUID()): Promise<void> {
     const beganAt = performance.now();
     let attempts = 0;
+    this.open.add(beganAt);
     const response = await this.untilFinal('report', [201], () => {
       attempts += 1;
       return line.send(keyed(this.target.merchant, REPORT.path, request, key));
     });
+    this.open.delete(beganAt);
     if (response === null) return;
     const { payout } = JSON.parse(response.body) as { payout: { id: string } };
     const tookMs = performance.now() - beganAt;

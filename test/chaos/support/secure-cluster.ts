@@ -16,17 +16,25 @@ export interface SecureCluster {
   readonly nodes: readonly Node[];
   /** Its `esdb://` URL by the addresses of the nodes. */
   readonly url: string;
-  /** What a service needs that finds the nodes: by their common name where this user can give them one. */
+  /** What the service needs to find the nodes: by a host name that they share, where this user can give them one. */
   readonly service: { readonly url: string } & Pick<ServiceOptions, 'wrap'>;
-  /** An HTTP request to a node: the value of `authorization`. */
+  /** The header `authorization` of an HTTP request to a node. */
   readonly authorization: string;
 }
 
-/** Three nodes with an address each, TLS by an authority of the run's own, and users. Nothing is started. */
+/** Three nodes on the disk with an address each, TLS and users. Nothing is started. */
 export function secureCluster(dir: string): SecureCluster {
   const tls = certificates(dir);
   const firstGid = canPartition() ? FIRST_GID : null;
-  const nodes = nodesOf({ size: HOSTS.length, port: PORT, dir, hosts: HOSTS, tls, firstGid });
+  const nodes = nodesOf({
+    size: HOSTS.length,
+    port: PORT,
+    dir,
+    inMemory: false,
+    hosts: HOSTS,
+    tls,
+    firstGid,
+  });
   const options = `?tls=true&tlsCAFile=${tls.file}`;
   const url = `esdb://${CREDENTIALS}@${nodes.map(({ address }) => address).join(',')}${options}`;
   const named = { url: `esdb+discover://${CREDENTIALS}@${NAME}:${PORT}${options}`, wrap: withHosts(dir) };
@@ -34,7 +42,7 @@ export function secureCluster(dir: string): SecureCluster {
   return { nodes, url, service: canPartition() ? named : { url }, authorization };
 }
 
-/** Runs a command for which the common name has the addresses of all nodes. */
+/** Runs a command for which the shared host name has the addresses of all nodes. */
 function withHosts(dir: string): ServiceOptions['wrap'] {
   const file = join(dir, 'hosts');
   writeFileSync(file, [...HOSTS.map((host) => `${host} ${NAME}`), '127.0.0.1 localhost', ''].join('\n'));

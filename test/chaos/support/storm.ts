@@ -73,14 +73,14 @@ export function stormEnv({ sizes = {} }: Pick<SuiteOptions, 'sizes'>): Readonly<
   };
 }
 
-/** Does `work` while clients of the merchant report payouts at the port. Then every outcome and the whole books are checked. */
+/** Does `work` while clients of the merchant report payouts at the port. Then every outcome and the whole books are checked. The load, which has ended. */
 export async function underLoad(
   shared: Shared,
   { merchant, port }: Pick<ServiceProcess, 'merchant' | 'port'>,
   options: SuiteOptions,
   pauseMs: number,
   work: (load: ReportLoad, target: LoadTarget) => Promise<void>,
-): Promise<void> {
+): Promise<ReportLoad> {
   const { verdict, say } = options;
   const baseUrl = `http://127.0.0.1:${port}`;
   let receiver: Receivers | null = null;
@@ -99,6 +99,7 @@ export async function underLoad(
       `      longest until acknowledged ${seconds(Math.max(...took))}, median ${percentile(took, 0.5).toFixed(0)} ms`,
     );
     await checkAll(shared, { merchant, port }, load, receiver, options);
+    return load;
   } finally {
     await load?.abandon();
     await receiver?.stop();

@@ -31,7 +31,7 @@ export class Stray {
 
   static async start(struck: Struck, url: string, verdict: Verdict): Promise<Stray> {
     const env = { ...struck.env, ROLES: 'api', DATABASE_URL: url };
-    // A sandbox that has written its file writes what clients send alone.
+    // Once `sandbox.json` exists, the process writes only what clients request.
     const started = await struck.shared.service(`stray-${randomUUID()}`, env);
     return new Stray(started, struck, verdict);
   }

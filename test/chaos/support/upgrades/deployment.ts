@@ -23,7 +23,7 @@ export interface Release {
   readonly main: string;
 }
 
-/** A process of one release, on ports that it has again when it returns. */
+/** A process of one release, on the same ports for the API and metrics each time. */
 interface Place {
   readonly name: string;
   readonly role: (typeof ROLES)[number];
@@ -73,15 +73,20 @@ export class Deployment {
   async replace(former: Release, next: Release): Promise<void> {
     for (const [index, place] of this.places.get(next)!.entries()) {
       await run(place, this.balancer);
-      await this.end(this.places.get(former)![index]!);
+      await this.terminate(this.places.get(former)![index]!);
     }
+  }
+
+  /** Ends all processes of the release. */
+  async end(release: Release): Promise<void> {
+    for (const place of this.places.get(release)!) await this.terminate(place);
   }
 
   async stop(): Promise<void> {
     await this.balancer.stop();
   }
 
-  private async end(place: Place): Promise<void> {
+  private async terminate(place: Place): Promise<void> {
     if (place.role === 'api') {
       await this.balancer.drain(place);
       await sleep(DRAIN_MS);
@@ -100,17 +105,26 @@ const STARTS_ASIDE: Pick<ServiceOptions, 'wrap'> =
     : {};
 
 function prioritize({ pid }: ServiceProcess): void {
-  for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), 0);
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    try {
+      setPriority(Number(thread), 0);
+    } catch {
+      // It has ended.
+    }
+  }
 }
 
 async function run(place: Place, balancer: Balancer): Promise<void> {
   await place.process.spawn();
   const url = `http://127.0.0.1:${place.metricsPort}/health/ready`;
-  const isReady = (): Promise<boolean> =>
-    fetch(url).then(
+  const isReady = async (): Promise<boolean> => {
+    const end = place.process.exited();
+    if (end !== null) throw new Error(`${place.name} ended with ${end}:\n${place.process.lastWords()}`);
+    return fetch(url).then(
       ({ status }) => status === 200,
       () => false,
     );
+  };
   await eventually(`${place.name} is ready`, isReady, READY_MS);
   if (STARTS_ASIDE.wrap !== undefined) prioritize(place.process);
   if (place.role === 'api') await balancer.admit(place);

@@ -1,13 +1,18 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 
-/** The newest tag before this tree. Throws when there is none. */
+/** The newest tag before this commit. Throws when there is none. */
 export function newestTag(): string {
-  return execFileSync('git', ['describe', '--tags', '--abbrev=0'], { cwd: ROOT, encoding: 'utf8' }).trim();
+  const { status, stdout } = spawnSync('git', ['describe', '--tags', '--abbrev=0', 'HEAD^'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error('there is no tag before this commit: name a commit with --from');
+  return stdout.trim();
 }
 
 /** Builds the version of a commit or tag in `folder`; its program. */
@@ -24,10 +29,5 @@ export function buildRelease(ref: string, folder: string): string {
 }
 
 function hasSameDependencies(ref: string): boolean {
-  try {
-    execFileSync('git', ['diff', '--quiet', ref, '--', 'package-lock.json'], { cwd: ROOT });
-    return true;
-  } catch {
-    return false;
-  }
+  return spawnSync('git', ['diff', '--quiet', ref, '--', 'package-lock.json'], { cwd: ROOT }).status === 0;
 }

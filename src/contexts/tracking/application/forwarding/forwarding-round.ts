@@ -34,7 +34,7 @@ export class ForwardingRound {
   /** The suspect that is sent again right after another event was accepted. */
   private retried: PendingEvent | null = null;
   private lastAccepted: PendingEvent | null = null;
-  /** An accepted event, sent once more after that suspect was rejected again; the provider ignores it (insert_id). */
+  /** An accepted event, sent again after that suspect was rejected again; the provider ignores it (insert_id). */
   private probe: PendingEvent | null = null;
   private rejectedReason = '';
   private rejectedInRow = 0;
