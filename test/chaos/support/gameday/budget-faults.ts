@@ -5,8 +5,8 @@ import { Stage } from './stage.js';
 const LOAD_MS = 200;
 /** Of reports that succeed, before. */
 const HEALTHY_MS = 60_000;
-/** The longer of the short windows of the alert has to pass. */
-const WINDOW_MS = 32 * 60_000;
+/** The longer of the short windows of the alert has to pass, and its groups of half a minute. */
+const WINDOW_MS = 35 * 60_000;
 
 /** Reports payouts all the while, also while they fail. */
 class Load {
