@@ -74,8 +74,7 @@ const FAULTS: readonly Fault[] = [
 
 /**
  * Three nodes of EventStoreDB with TLS, which the service finds by their shared host name. Their leader is killed, stopped,
- * resigns and is cut off under a load of reports, until there are `--payouts`. Writes are accepted
- * again in time, what was acknowledged is in the log once, with an audit in order, and a small heap is enough.
+ * resigns and is cut off under a load of reports, until there are `--payouts`. Writes are accepted again in time, what was acknowledged is in the log once, with an audit in order, and a small heap is enough.
  */
 export const cluster: Suite = async (options) => {
   const { verdict, say } = options;
@@ -83,6 +82,7 @@ export const cluster: Suite = async (options) => {
   const running: SupervisedNode[] = [];
   let load: ReportLoad | null = null;
   try {
+    if (canPartition()) heal();
     const secured = secureCluster(mkdtempSync(join(shared.environment.dir, 'cluster-')));
     running.push(...secured.nodes.map((node) => new SupervisedNode(node, serverCommand())));
     for (const each of running) each.start();

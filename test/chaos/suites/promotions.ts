@@ -36,6 +36,7 @@ export const promotions: Suite = async (options) => {
   const { count, say } = options;
   const faults = canPartition() ? FAULTS : FAULTS.filter((fault) => fault !== 'partition');
   if (faults.length < FAULTS.length) say('no partitions: they need root and nft');
+  else heal();
   const times: Times[] = [];
   for (let done = 0; done < count; done += BATCH) {
     let cluster: ReplicatedPostgres | null = null;

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { ReportLoad } from '../support/report-load.js';
 import { Shared } from '../support/shared.js';
 import { stormEnv, underLoad } from '../support/storm.js';
@@ -7,7 +6,6 @@ import { percentile, seconds, type Suite, type SuiteOptions } from '../support/s
 import { Deployment, type Release } from '../support/upgrades/deployment.js';
 import { buildRelease, newestTag } from '../support/upgrades/release.js';
 
-const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 const CLIENT_PAUSE_MS = 400;
 const STEADY_MS = 30_000;
 /** While processes are replaced, of that in the time before. */
@@ -28,7 +26,7 @@ export const upgrades: Suite = async (options) => {
       name: 'before',
       main: buildRelease(from, shared.environment.folder('release')),
     };
-    const after: Release = { name: 'after', main: MAIN };
+    const after: Release = { name: 'after' };
     say(`from ${from} to this version and back`);
     deployment = await Deployment.start(shared, stormEnv(options), [before, after], verdict);
     const { port, merchant } = deployment;

@@ -10,13 +10,9 @@ export interface Host {
   readonly host: string;
 }
 
-/** Whether this user can cut servers off. What a run that was killed has left is removed. */
+/** Whether this user can cut servers off. */
 export function canPartition(): boolean {
-  if (process.getuid?.() !== 0) return false;
-  const { status, stdout } = spawnSync('nft', ['list', 'tables'], { encoding: 'utf8' });
-  for (const [table, pid] of (stdout ?? '').matchAll(new RegExp(`${PREFIX}(\\d+)`, 'g')))
-    if (!isAlive(Number(pid))) nft(`delete table inet ${table}`);
-  return status === 0;
+  return process.getuid?.() === 0 && spawnSync('nft', ['list', 'tables']).status === 0;
 }
 
 /** Packets from and to that port of 127.0.0.1 are lost, in connections that are open too. */
@@ -41,8 +37,11 @@ export function isolate({ gid, host }: Host): void {
   }`);
 }
 
+/** Also after runs that were killed. */
 export function heal(): void {
-  nft(`add table inet ${TABLE}; delete table inet ${TABLE}`);
+  const { stdout } = spawnSync('nft', ['list', 'tables'], { encoding: 'utf8' });
+  for (const [table, pid] of stdout.matchAll(new RegExp(`${PREFIX}(\\d+)`, 'g')))
+    if (table === TABLE || !isAlive(Number(pid))) nft(`delete table inet ${table}`);
 }
 
 function nft(rules: string): void {

@@ -1,8 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nodesOf, type Node } from '../../../scripts/lib/eventstore-nodes.mjs';
 import type { ServiceOptions } from '../../../bench/support/service.js';
+import { issue, newPair } from '../../support/http/certificate-authority.js';
+import { withFileAt } from './mounted-file.js';
 import { canPartition } from './partition.js';
 
 const HOSTS = ['127.0.0.2', '127.0.0.3', '127.0.0.4'] as const;
@@ -46,8 +47,7 @@ export function secureCluster(dir: string): SecureCluster {
 function withHosts(dir: string): ServiceOptions['wrap'] {
   const file = join(dir, 'hosts');
   writeFileSync(file, [...HOSTS.map((host) => `${host} ${NAME}`), '127.0.0.1 localhost', ''].join('\n'));
-  const script = 'mount --bind "$0" /etc/hosts && exec "$@"';
-  return (argv) => ({ command: 'unshare', args: ['-m', 'sh', '-c', script, file, ...argv] });
+  return (argv) => withFileAt('/etc/hosts', file, argv);
 }
 
 function certificates(dir: string): {
@@ -55,62 +55,22 @@ function certificates(dir: string): {
   readonly ca: string;
   readonly file: string;
 } {
-  mkdirSync(join(dir, 'authorities'), { recursive: true });
-  const authority = join(dir, 'authorities', 'ca.crt');
-  const [authorityKey, key, request, certificate, extensions] = [
-    'ca.key',
-    'node.key',
-    'node.csr',
-    'node.crt',
-    'extensions',
-  ].map((name) => join(dir, name)) as [string, string, string, string, string];
-  writeFileSync(
-    extensions,
-    `basicConstraints=critical,CA:FALSE
-keyUsage=critical,digitalSignature,keyEncipherment
-extendedKeyUsage=serverAuth,clientAuth
-subjectAltName=${HOSTS.map((host) => `IP:${host}`).join()},DNS:${NAME}
-`,
-  );
-  const pair = ['-newkey', 'rsa:2048', '-nodes'];
-  openssl(
-    'req',
-    '-x509',
-    ...pair,
-    '-days',
-    '2',
-    '-subj',
-    '/CN=disburse-ca',
-    '-keyout',
-    authorityKey,
-    '-out',
-    authority,
-  );
-  openssl('req', ...pair, '-subj', '/CN=eventstoredb-node', '-keyout', key, '-out', request);
-  const signed = [
-    '-CA',
-    authority,
-    '-CAkey',
-    authorityKey,
-    '-CAcreateserial',
-    '-days',
-    '2',
-    '-extfile',
-    extensions,
-  ];
-  openssl('x509', '-req', '-in', request, ...signed, '-out', certificate);
+  const authorities = join(dir, 'authorities');
+  mkdirSync(authorities);
+  const authority = issue(newPair(), { name: 'Test authority', authority: true });
+  const node = issue(newPair(), { name: 'eventstoredb-node', hosts: [...HOSTS, NAME] }, authority);
+  const file = join(authorities, 'ca.crt');
+  const [certificate, key] = [join(dir, 'node.crt'), join(dir, 'node.key')];
+  writeFileSync(file, authority.cert);
+  writeFileSync(certificate, node.cert);
+  writeFileSync(key, node.key, { mode: 0o600 });
   return {
     args: [
       `--certificate-file=${certificate}`,
       `--certificate-private-key-file=${key}`,
-      `--trusted-root-certificates-path=${join(dir, 'authorities')}`,
+      `--trusted-root-certificates-path=${authorities}`,
     ],
-    ca: readFileSync(authority, 'utf8'),
-    file: authority,
+    ca: authority.cert,
+    file,
   };
-}
-
-function openssl(...args: string[]): void {
-  const { status, stderr } = spawnSync('openssl', args, { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`openssl ${args[0]}: ${stderr}`);
 }

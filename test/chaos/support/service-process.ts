@@ -36,9 +36,9 @@ export class ServiceProcess {
     this.spawned = await spawnService(this.environment, { ...this.options, env });
   }
 
-  /** Resolves when it works. Throws when it ends first. */
-  async ready(): Promise<void> {
-    await ready(this.child, this.current.readyUrl);
+  /** Resolves when it works: the URL is 200. Throws when it ends first. */
+  async ready(url = this.current.readyUrl): Promise<void> {
+    await ready(this.child, url);
   }
 
   async start(): Promise<this> {

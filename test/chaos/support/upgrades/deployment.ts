@@ -3,7 +3,6 @@ import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServiceOptions } from '../../../../bench/support/service.js';
 import type { Credentials } from '../../../../bench/support/sign.js';
-import { eventually } from '../../../../bench/support/wait.js';
 import { freePort } from '../../../../sandbox/processes.js';
 import type { ServiceProcess } from '../service-process.js';
 import type { Shared } from '../shared.js';
@@ -14,14 +13,10 @@ import { Balancer } from './balancer.js';
 const ROLES = ['worker', 'api', 'api', 'widget', 'admin', 'portal'] as const;
 /** A preStop hook waits as well, until balancers have seen that a pod ends. */
 const DRAIN_MS = 1000;
-const READY_MS = 120_000;
 const LOWEST_PRIORITY = 19;
 
-export interface Release {
-  readonly name: string;
-  /** Its program. */
-  readonly main: string;
-}
+/** `main` is its program. */
+export type Release = Pick<ServiceOptions, 'name' | 'main'>;
 
 /** A process of one release, on the same ports for the API and metrics each time. */
 interface Place {
@@ -116,22 +111,13 @@ function prioritize({ pid }: ServiceProcess): void {
 
 async function run(place: Place, balancer: Balancer): Promise<void> {
   await place.process.spawn();
-  const url = `http://127.0.0.1:${place.metricsPort}/health/ready`;
-  const isReady = async (): Promise<boolean> => {
-    const end = place.process.exited();
-    if (end !== null) throw new Error(`${place.name} ended with ${end}:\n${place.process.lastWords()}`);
-    return fetch(url).then(
-      ({ status }) => status === 200,
-      () => false,
-    );
-  };
-  await eventually(`${place.name} is ready`, isReady, READY_MS);
+  await place.process.ready(`http://127.0.0.1:${place.metricsPort}/health/ready`);
   if (STARTS_ASIDE.wrap !== undefined) prioritize(place.process);
   if (place.role === 'api') await balancer.admit(place);
 }
 
 async function placesOf(
-  { name: release, main }: Release,
+  { name: release, ...program }: Release,
   shared: Shared,
   env: Readonly<Record<string, string>>,
 ): Promise<Place[]> {
@@ -145,7 +131,7 @@ async function placesOf(
       role,
       port,
       metricsPort,
-      process: shared.process(name, own, { main, ...STARTS_ASIDE }),
+      process: shared.process(name, own, { ...program, ...STARTS_ASIDE }),
     });
   }
   return places;

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withFileAt } from '../mounted-file.js';
 
 /** On loopback; no other program uses it. */
 const ADDRESS = '127.0.53.53';
@@ -30,8 +31,7 @@ export class DeadDns {
 
   /** The command, for a process that resolves names here. It keeps its pid. */
   wrapped(command: readonly string[]): { readonly command: string; readonly args: readonly string[] } {
-    const script = 'mount --bind "$0" /etc/resolv.conf && exec "$@"';
-    return { command: 'unshare', args: ['-m', 'sh', '-c', script, this.resolvConf, ...command] };
+    return withFileAt('/etc/resolv.conf', this.resolvConf, command);
   }
 
   stop(): void {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket, TlsOptions } from 'node:tls';
-import type { Certificates, KeyAndCertificate } from './certificates.js';
+import type { KeyAndCertificate } from '../../http/certificate-authority.js';
+import type { Certificates } from './certificates.js';
 import {
   responded,
   failed,

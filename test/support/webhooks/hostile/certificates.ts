@@ -1,10 +1,10 @@
-import { generateKeyPairSync } from 'node:crypto';
-import forge from 'node-forge';
-
-export interface KeyAndCertificate {
-  readonly key: string;
-  readonly cert: string;
-}
+import {
+  issue,
+  newPair,
+  type Issued,
+  type KeyAndCertificate,
+  type Subject,
+} from '../../http/certificate-authority.js';
 
 /** Certificates for receivers on 127.0.0.1, good and bad, created for each run; no key is ever written to disk. */
 export interface Certificates {
@@ -16,50 +16,6 @@ export interface Certificates {
   readonly otherName: KeyAndCertificate;
   readonly selfSigned: KeyAndCertificate;
   readonly stranger: KeyAndCertificate;
-}
-
-const DAY_MS = 86_400_000;
-
-interface Subject {
-  readonly name: string;
-  /** Days from now. */
-  readonly valid?: readonly [from: number, to: number];
-  readonly authority?: boolean;
-}
-
-interface Issued extends KeyAndCertificate {
-  readonly certificate: forge.pki.Certificate;
-  readonly privateKey: forge.pki.rsa.PrivateKey;
-}
-
-let serial = 0;
-
-type Pair = ReturnType<typeof newPair>;
-
-function newPair(): { readonly publicKey: string; readonly privateKey: string } {
-  return generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
-  });
-}
-
-function issue(pair: Pair, { name, valid = [-1, 30], authority = false }: Subject, issuer?: Issued): Issued {
-  const privateKey = forge.pki.privateKeyFromPem(pair.privateKey) as forge.pki.rsa.PrivateKey;
-  const certificate = forge.pki.createCertificate();
-  certificate.publicKey = forge.pki.publicKeyFromPem(pair.publicKey);
-  certificate.serialNumber = (++serial).toString(16).padStart(2, '0');
-  certificate.validity.notBefore = new Date(Date.now() + valid[0] * DAY_MS);
-  certificate.validity.notAfter = new Date(Date.now() + valid[1] * DAY_MS);
-  certificate.setSubject([{ name: 'commonName', value: name }]);
-  certificate.setIssuer(issuer?.certificate.subject.attributes ?? certificate.subject.attributes);
-  const address = /^[0-9.]+$/.test(name) ? { type: 7, ip: name } : { type: 2, value: name };
-  certificate.setExtensions([
-    { name: 'basicConstraints', cA: authority, critical: true },
-    ...(authority ? [] : [{ name: 'subjectAltName', altNames: [address] }]),
-  ]);
-  certificate.sign(issuer?.privateKey ?? privateKey, forge.md.sha256.create());
-  return { key: pair.privateKey, cert: forge.pki.certificateToPem(certificate), certificate, privateKey };
 }
 
 /** The receivers share one key: making one takes long. */

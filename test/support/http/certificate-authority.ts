@@ -1,0 +1,64 @@
+import { generateKeyPairSync } from 'node:crypto';
+import forge from 'node-forge';
+
+export interface KeyAndCertificate {
+  readonly key: string;
+  readonly cert: string;
+}
+
+export interface Subject {
+  readonly name: string;
+  /** Addresses and host names it is for; its name alone by default. */
+  readonly hosts?: readonly string[];
+  /** Days from now. */
+  readonly valid?: readonly [from: number, to: number];
+  readonly authority?: boolean;
+}
+
+export interface Issued extends KeyAndCertificate {
+  readonly certificate: forge.pki.Certificate;
+  readonly privateKey: forge.pki.rsa.PrivateKey;
+}
+
+export type Pair = ReturnType<typeof newPair>;
+
+const DAY_MS = 86_400_000;
+
+let serial = 0;
+
+export function newPair(): { readonly publicKey: string; readonly privateKey: string } {
+  return generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+  });
+}
+
+/** A certificate of an authority, or of a server that is a client of others too; self-signed without an issuer. PEM. */
+export function issue(pair: Pair, subject: Subject, issuer?: Issued): Issued {
+  const { name, hosts = [name], valid = [-1, 30], authority = false } = subject;
+  const privateKey = forge.pki.privateKeyFromPem(pair.privateKey) as forge.pki.rsa.PrivateKey;
+  const certificate = forge.pki.createCertificate();
+  certificate.publicKey = forge.pki.publicKeyFromPem(pair.publicKey);
+  certificate.serialNumber = (++serial).toString(16).padStart(2, '0');
+  certificate.validity.notBefore = new Date(Date.now() + valid[0] * DAY_MS);
+  certificate.validity.notAfter = new Date(Date.now() + valid[1] * DAY_MS);
+  certificate.setSubject([{ name: 'commonName', value: name }]);
+  certificate.setIssuer(issuer?.certificate.subject.attributes ?? certificate.subject.attributes);
+  certificate.setExtensions([
+    { name: 'basicConstraints', cA: authority, critical: true },
+    ...(authority
+      ? []
+      : [
+          { name: 'keyUsage', critical: true, digitalSignature: true, keyEncipherment: true },
+          { name: 'extKeyUsage', serverAuth: true, clientAuth: true },
+          { name: 'subjectAltName', altNames: hosts.map(alternative) },
+        ]),
+  ]);
+  certificate.sign(issuer?.privateKey ?? privateKey, forge.md.sha256.create());
+  return { key: pair.privateKey, cert: forge.pki.certificateToPem(certificate), certificate, privateKey };
+}
+
+function alternative(host: string): object {
+  return /^[0-9.]+$/.test(host) ? { type: 7, ip: host } : { type: 2, value: host };
+}
