@@ -57,6 +57,8 @@ const ownAddresses = {
   },
 };
 
+/** Loaded from their packages by those who use them: a third of the bundle. */
+const PROVIDERS = ['twilio', 'stripe', '@onfido/api'];
 const PROGRAMS = ['main', 'cli'];
 const sources = join(dist, 'sandbox');
 if (!existsSync(sources)) throw new Error('dist/sandbox is missing: this runs after nest build');
@@ -70,6 +72,7 @@ await build({
   },
   outfile: join(out, 'disburse.cjs'),
   bundle: true,
+  external: PROVIDERS,
   platform: 'node',
   target: 'node20',
   format: 'cjs',
@@ -82,11 +85,14 @@ await build({
   logLevel: 'error',
   plugins: [noDocument, optionalPackages, ownAddresses],
   define: { 'import.meta.url': '__bundleAddress' },
+  // One function, so that V8 reads the file as it is, without a copy.
   banner: {
     js: [
+      '(function (require, module, __filename, __dirname) {',
       'const __addressOf = (file) => require("node:url").pathToFileURL(require("node:path").join(__dirname, "..", file)).href;',
       'const __bundleAddress = require("node:url").pathToFileURL(__filename).href;',
     ].join('\n'),
   },
+  footer: { js: '})' },
 });
 for (const name of PROGRAMS) copyFileSync(join(root, 'scripts', 'bundled.mjs'), join(dist, `${name}.js`));

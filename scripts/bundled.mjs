@@ -18,8 +18,7 @@ const program = basename(self, '.js');
 const file = join(dirname(self), 'bundle', 'disburse.cjs');
 const cacheFile = `${file}.${program}.cache`;
 
-const code = readFileSync(file, 'latin1');
-const script = new Script(`(function (require, module, __filename, __dirname) {${code}\n})`, {
+const script = new Script(readFileSync(file, 'latin1'), {
   filename: file,
   cachedData: read(cacheFile),
   importModuleDynamically: (name) => import(name),

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { upTo } from '../../kernel/cache-size.js';
 import { isUuid } from '../../kernel/ids.js';
 
 /** What the edge must know of a merchant. */
@@ -66,8 +67,8 @@ function uuidOf(text: string): string | null {
 
 /** A directory of API keys in memory, by what `keyOf` reads from them. Concurrent requests for a key share one `query`. */
 export class CachedDirectory<Entry extends object> {
-  private readonly known = new LRUCache<string, Entry>({ max: MAX_KNOWN, ...FRESHNESS });
-  private readonly unknown = new LRUCache<string, true>({ max: MAX_UNKNOWN, ...FRESHNESS });
+  private readonly known = new LRUCache<string, Entry>({ ...upTo(MAX_KNOWN), ...FRESHNESS });
+  private readonly unknown = new LRUCache<string, true>({ ...upTo(MAX_UNKNOWN), ...FRESHNESS });
   private readonly pending = new Map<string, PendingLoad<Entry>>();
 
   constructor(

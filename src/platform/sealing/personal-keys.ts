@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { upTo } from '../../kernel/cache-size.js';
 import { Database } from '../postgres/database.js';
 import { Sealer } from './sealer.js';
 
@@ -22,7 +23,7 @@ interface KeyRow {
  */
 @Injectable()
 export class PersonalKeys {
-  private readonly cache = new LRUCache<string, Sealer>({ max: CACHED_KEYS, ttl: CACHED_MS });
+  private readonly cache = new LRUCache<string, Sealer>({ ...upTo(CACHED_KEYS), ttl: CACHED_MS });
 
   constructor(
     private readonly database: Database,

@@ -1,11 +1,12 @@
 import { createHash, createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { upTo } from '../../../kernel/cache-size.js';
 
 const SIGNATURE = /^[0-9a-f]{64}$/;
 
 /** Secrets as KeyObjects: creating them for each check would double its cost. */
 const keys = new LRUCache<string, KeyObject>({
-  max: 10_000,
+  ...upTo(10_000),
   memoMethod: (secret) => createSecretKey(secret, 'utf8'),
 });
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { upTo } from '../../../kernel/cache-size.js';
 import { Database } from '../../../platform/postgres/database.js';
 
 const EVERY_MS = 60_000;
@@ -8,7 +9,7 @@ const MAX_CREDENTIALS = 10_000;
 /** When the credentials of operators were last used, to the minute. */
 @Injectable()
 export class CredentialUses {
-  private readonly written = new LRUCache<string, true>({ max: MAX_CREDENTIALS, ttl: EVERY_MS });
+  private readonly written = new LRUCache<string, true>({ ...upTo(MAX_CREDENTIALS), ttl: EVERY_MS });
 
   constructor(private readonly database: Database) {}
 

@@ -1,5 +1,6 @@
 import { Logger, type LoggerService } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { upTo } from '../../../kernel/cache-size.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { ProviderFacts } from '../../../platform/telemetry/process-facts.js';
 import { withTimeout } from '../../../platform/timeout.js';
@@ -35,7 +36,7 @@ export class ExchangeProviders {
   /** Of the service's own calls, by provider; while one is open there are no calls for keys either. */
   private readonly circuits: ReadonlyMap<string, Circuit>;
   private readonly circuitsOfKeys = new LRUCache<string, Circuit>({
-    max: MAX_KEYS,
+    ...upTo(MAX_KEYS),
     memoMethod: () => new Circuit(),
   });
   private readonly logged = new Map<string, number>();

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { LRUCache } from 'lru-cache';
+import { upTo } from '../../../kernel/cache-size.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
@@ -120,7 +121,7 @@ export class MarkOrderAsPaidHandler implements ICommandHandler<MarkOrderAsPaid> 
 
 @CommandHandler(RefreshOrder)
 export class RefreshOrderHandler implements ICommandHandler<RefreshOrder> {
-  private readonly fresh = new LRUCache<string, true>({ max: MAX_FRESH, ttl: FRESH_MS });
+  private readonly fresh = new LRUCache<string, true>({ ...upTo(MAX_FRESH), ttl: FRESH_MS });
 
   constructor(
     private readonly loop: CommandLoop,

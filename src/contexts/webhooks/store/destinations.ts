@@ -1,6 +1,7 @@
 import { DESTINATION_FRESH_MS } from '../domain/endpoint-snapshot.js';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { upTo } from '../../../kernel/cache-size.js';
 import type { EndpointSnapshot } from '../domain/endpoint-snapshot.js';
 import { GroupCall } from '../../../platform/background/group-call.js';
 import { Database } from '../../../platform/postgres/database.js';
@@ -21,7 +22,7 @@ export type Destination = Pick<
 @Injectable()
 export class Destinations {
   private readonly fresh = new LRUCache<string, Destination>({
-    max: MAX_CACHED,
+    ...upTo(MAX_CACHED),
     ttl: DESTINATION_FRESH_MS,
     ttlResolution: 0,
   });

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { upTo } from '../../../kernel/cache-size.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/retry.js';
 
@@ -107,7 +108,7 @@ export class RecentStats {
 
   constructor(database: Database) {
     this.shared = new LRUCache<string, EndpointStats, Question>({
-      max: MAX_SHARED,
+      ...upTo(MAX_SHARED),
       ttl: STATS_SHARED_MS,
       fetchMethod: (_key, _stale, { context: { endpointId, since } }) =>
         endpointStats(database, endpointId, since),

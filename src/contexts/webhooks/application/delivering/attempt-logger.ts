@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { upTo } from '../../../../kernel/cache-size.js';
 import { Log } from '../../../../platform/telemetry/logger.js';
 import { isTracing, traced } from '../../../../platform/telemetry/tracing.js';
 import { deliveries, deliveryDuration, firstAttemptDelay } from '../../metrics.js';
@@ -12,7 +13,7 @@ import type { AttemptRecord, ClaimedDelivery, DeliveryResult } from '../../store
 export class AttemptLogger {
   /** By URL. */
   private readonly hosts = new LRUCache<string, string>({
-    max: 10_000,
+    ...upTo(10_000),
     memoMethod: (url) => new URL(url).host,
   });
 
