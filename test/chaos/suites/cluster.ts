@@ -73,7 +73,7 @@ const FAULTS: readonly Fault[] = [
 ];
 
 /**
- * Three nodes of EventStoreDB with TLS, which the service finds by their shared host name. Their leader is killed, stopped,
+ * Three nodes of EventStoreDB with TLS, whose addresses the service has. Their leader is killed, stopped,
  * resigns and is cut off under a load of reports, until there are `--payouts`. Writes are accepted again in time, what was acknowledged is in the log once, with an audit in order, and a small heap is enough.
  */
 export const cluster: Suite = async (options) => {
@@ -88,11 +88,11 @@ export const cluster: Suite = async (options) => {
     for (const each of running) each.start();
     verdict.expect(await isWhole(secured), 'the cluster has a leader and two followers');
     const env = {
-      EVENT_STORE_URL: secured.service.url,
+      EVENT_STORE_URL: secured.url,
       PAYOUT_VERIFICATION_WINDOW_SECONDS: String(WINDOW_SECONDS),
       NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}`,
     };
-    const service = await shared.process('service', env, { wrap: secured.service.wrap }).start();
+    const service = await shared.process('service', env).start();
     await service.registered();
     const { merchant, baseUrl, port } = service;
     const payees = [await activePayee(baseUrl, merchant), await activePayee(baseUrl, merchant)];
@@ -125,8 +125,7 @@ async function faultsUnderLoad(
   const { nodes } = secured;
   const { payouts = 0 } = sizes;
   const faults = canPartition() ? FAULTS : FAULTS.filter(({ end }) => end === undefined);
-  if (faults.length < FAULTS.length)
-    say('no split networks and no discovery by name: they need root and nft');
+  if (faults.length < FAULTS.length) say('no split networks: they need root and nft');
   const times = new Map(faults.map((fault) => [fault, [] as number[]]));
   const memory: number[] = [];
   for (let n = 0; n < count; n += 1) {
