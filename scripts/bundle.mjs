@@ -1,7 +1,7 @@
 /**
  * Makes one file of the built service and its packages, `dist/bundle/disburse.cjs`, so that a start reads and compiles one
- * file instead of two thousand. `dist/main.js` runs the service in it and `dist/cli.js` the operator's programs;
- * `dist/sandbox` has both without the bundle.
+ * file instead of two thousand; packages of providers are not in it. `dist/main.js` runs the service in it and `dist/cli.js`
+ * the operator's programs; `dist/sandbox` has both without the bundle.
  */
 import { build } from 'esbuild';
 import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
@@ -57,7 +57,7 @@ const ownAddresses = {
   },
 };
 
-/** Loaded from their packages by those who use them: a third of the bundle. */
+/** Not bundled, because they were a third of the bundle: a process loads them from node_modules at the first use. */
 const PROVIDERS = ['twilio', 'stripe', '@onfido/api'];
 const PROGRAMS = ['main', 'cli'];
 const sources = join(dist, 'sandbox');
@@ -73,6 +73,8 @@ await build({
   outfile: join(out, 'disburse.cjs'),
   bundle: true,
   external: PROVIDERS,
+  // V8 refuses import() in a script; esbuild then writes require().
+  supported: { 'dynamic-import': false },
   platform: 'node',
   target: 'node20',
   format: 'cjs',

@@ -21,7 +21,6 @@ const cacheFile = `${file}.${program}.cache`;
 const script = new Script(readFileSync(file, 'latin1'), {
   filename: file,
   cachedData: read(cacheFile),
-  importModuleDynamically: (name) => import(name),
 });
 let kept = script.cachedDataRejected === false;
 if (!kept) {

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
-import { upTo } from '../../kernel/cache-size.js';
+import { upTo } from '../cache-size.js';
 import { isWithin } from '../config/cidrs.js';
 import type { Config } from '../config/config.js';
 
@@ -42,7 +42,7 @@ const WINDOW_MS = 60_000;
 
 /** Counts points per name in windows of a minute, each of which starts with the first point. In this process alone. */
 export class MinuteCounts {
-  private readonly counts = new LRUCache<string, Count>({ ...upTo(MAX_COUNTED) });
+  private readonly counts = new LRUCache<string, Count>(upTo(MAX_COUNTED));
 
   constructor(private readonly now: () => number) {}
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { upTo } from '../../kernel/cache-size.js';
+import { upTo } from '../cache-size.js';
 import { isUuid } from '../../kernel/ids.js';
 
 /** What the edge must know of a merchant. */

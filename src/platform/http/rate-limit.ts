@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { upTo } from '../../kernel/cache-size.js';
+import { upTo } from '../cache-size.js';
 import type { Pool, QueryConfig } from 'pg';
 import { RateLimiterMemory, RateLimiterPostgres, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { KeyedHash } from '../sealing/keyed-hash.js';
@@ -65,10 +65,10 @@ const NO_LEASE: Lease = { leased: 0, remaining: 0, resetsAt: 0, exhausted: false
  * of callers: some are addresses of people. When the database is unavailable the process counts alone, up to the limit.
  */
 export class CallerRateLimiter {
-  private readonly callers = new LRUCache<string, Caller>({ ...upTo(MAX_CALLERS) });
+  private readonly callers = new LRUCache<string, Caller>(upTo(MAX_CALLERS));
   private readonly lease: number;
   private readonly shared: RateLimiterPostgres;
-  private readonly others = new LRUCache<number, CallerRateLimiter>({ ...upTo(MAX_LIMITS) });
+  private readonly others = new LRUCache<number, CallerRateLimiter>(upTo(MAX_LIMITS));
   readonly policy: string;
 
   constructor(

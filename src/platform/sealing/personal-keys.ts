@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { upTo } from '../../kernel/cache-size.js';
+import { upTo } from '../cache-size.js';
 import { Database } from '../postgres/database.js';
 import { Sealer } from './sealer.js';
 

@@ -8,7 +8,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { upTo } from '../../kernel/cache-size.js';
+import { upTo } from '../cache-size.js';
 
 const VERSION = 's1';
 /** What sealed text begins with. */
@@ -120,7 +120,7 @@ const MAX_OPENED = 20_000;
 
 /** Secrets that are kept sealed, each for its own place, and opened without a decryption on every request. */
 export class SealedSecrets {
-  private readonly opened = new LRUCache<string, string>({ ...upTo(MAX_OPENED) });
+  private readonly opened = new LRUCache<string, string>(upTo(MAX_OPENED));
 
   constructor(private readonly sealer: Sealer) {}
 

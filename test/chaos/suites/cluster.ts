@@ -73,7 +73,7 @@ const FAULTS: readonly Fault[] = [
 ];
 
 /**
- * Three nodes of EventStoreDB with TLS, whose addresses the service has. Their leader is killed, stopped,
+ * Three nodes of EventStoreDB with TLS; the service has the addresses of all. Their leader is killed, stopped,
  * resigns and is cut off under a load of reports, until there are `--payouts`. Writes are accepted again in time, what was acknowledged is in the log once, with an audit in order, and a small heap is enough.
  */
 export const cluster: Suite = async (options) => {

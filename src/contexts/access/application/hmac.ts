@@ -1,6 +1,6 @@
 import { createHash, createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { upTo } from '../../../kernel/cache-size.js';
+import { upTo } from '../../../platform/cache-size.js';
 
 const SIGNATURE = /^[0-9a-f]{64}$/;
 

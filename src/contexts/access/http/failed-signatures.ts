@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { upTo } from '../../../kernel/cache-size.js';
+import { upTo } from '../../../platform/cache-size.js';
 import { MinuteCounts } from '../../../platform/http/address.js';
 
 /** The most signers in memory; the least recently used are evicted. */
@@ -31,7 +31,7 @@ export interface SignatureSource {
 export class FailedSignatures {
   private readonly addresses: MinuteCounts;
   private readonly keys: MinuteCounts;
-  private readonly signers = new LRUCache<string, true>({ ...upTo(MAX_SIGNERS) });
+  private readonly signers = new LRUCache<string, true>(upTo(MAX_SIGNERS));
   private readonly reads = new Slots(UNPROVEN_AT_ONCE);
 
   constructor(now: () => number = Date.now) {

@@ -1,6 +1,6 @@
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { upTo } from '../../../kernel/cache-size.js';
+import { upTo } from '../../../platform/cache-size.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { MinuteCounts } from '../../../platform/http/address.js';
 import { RequestLog, type ServedRequest } from '../../../platform/http/request-log.js';
@@ -41,7 +41,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
   private batch: RequestBatch | null = null;
   private readonly unsigned = new MinuteCounts(Date.now);
   /** When the use of each credential was last written, by `performance.now()`. */
-  private readonly used = new LRUCache<string, number>({ ...upTo(MAX_CREDENTIALS) });
+  private readonly used = new LRUCache<string, number>(upTo(MAX_CREDENTIALS));
 
   constructor(private readonly table: RequestTable) {
     super();

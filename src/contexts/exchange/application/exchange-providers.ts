@@ -1,6 +1,6 @@
 import { Logger, type LoggerService } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { upTo } from '../../../kernel/cache-size.js';
+import { upTo } from '../../../platform/cache-size.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { ProviderFacts } from '../../../platform/telemetry/process-facts.js';
 import { withTimeout } from '../../../platform/timeout.js';

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Wallet } from 'ethers';
 import { LRUCache } from 'lru-cache';
-import { upTo } from '../../../kernel/cache-size.js';
+import { upTo } from '../../../platform/cache-size.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { KeyRing } from '../../../platform/sealing/key-ring.js';
@@ -26,7 +26,7 @@ const MAX_MESSAGES = 10_000;
 
 /** The last code sent to each number, in the memory of one process. */
 export class SandboxSms implements SmsSender, SmsInbox {
-  private readonly codes = new LRUCache<string, string>({ ...upTo(MAX_MESSAGES) });
+  private readonly codes = new LRUCache<string, string>(upTo(MAX_MESSAGES));
 
   async send(phoneNumber: string, { code }: { readonly code: string }): Promise<void> {
     this.codes.set(phoneNumber, code);

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { upTo } from '../../../kernel/cache-size.js';
+import { upTo } from '../../../platform/cache-size.js';
 import type { Clock } from '../../../kernel/clock.js';
 import type { Block } from '../../../platform/chain/values.js';
 import { JsonRpcNode } from '../../../platform/chain/json-rpc-node.js';
@@ -30,7 +30,7 @@ export class ChainNode {
   private readonly host: string;
   /** The head that {@link facts} read last. */
   private newest: Block | null = null;
-  private readonly large = new LRUCache<string, true>({ ...upTo(MAX_LARGE) });
+  private readonly large = new LRUCache<string, true>(upTo(MAX_LARGE));
 
   constructor(
     private readonly options: ChainNodeOptions,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { upTo } from '../../../kernel/cache-size.js';
+import { upTo } from '../../../platform/cache-size.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { Loaded } from '../../../platform/event-store/command-loop-types.js';
@@ -15,7 +15,7 @@ const MAX_USERS = 50_000;
  */
 @Injectable()
 export class PayeeCache {
-  private readonly known = new LRUCache<string, Loaded<Payee>>({ ...upTo(MAX_USERS) });
+  private readonly known = new LRUCache<string, Loaded<Payee>>(upTo(MAX_USERS));
 
   constructor(private readonly loop: CommandLoop) {}
 

@@ -1,7 +1,7 @@
 import { DESTINATION_FRESH_MS } from '../domain/endpoint-snapshot.js';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { upTo } from '../../../kernel/cache-size.js';
+import { upTo } from '../../../platform/cache-size.js';
 import type { EndpointSnapshot } from '../domain/endpoint-snapshot.js';
 import { GroupCall } from '../../../platform/background/group-call.js';
 import { Database } from '../../../platform/postgres/database.js';

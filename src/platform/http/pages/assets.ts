@@ -21,7 +21,7 @@ const NOTHING_LOADED = "default-src 'none'; frame-ancestors 'none'";
 interface Asset {
   readonly type: string;
   readonly plain: Buffer;
-  readonly gzipped: Buffer;
+  readonly gzipped: () => Buffer;
 }
 
 /** The built files of a page of widgets/, in memory. The names of script and style change with their content. */
@@ -34,7 +34,8 @@ interface PageAssets {
 /** A file to be sent; its type is that of the extension of its name. */
 export function assetOf(name: string, plain: Buffer): Asset {
   const type = TYPES[name.split('.').pop()!] ?? 'application/octet-stream';
-  return { type, plain, gzipped: gzipSync(plain) };
+  let gzipped: Buffer | undefined;
+  return { type, plain, gzipped: () => (gzipped ??= gzipSync(plain)) };
 }
 
 const known = new Map<string, PageAssets>();
@@ -83,5 +84,5 @@ export function sendAsset(
     vary: 'accept-encoding',
     ...(zips && { 'content-encoding': 'gzip' }),
   });
-  return reply.send(zips ? asset.gzipped : asset.plain);
+  return reply.send(zips ? asset.gzipped() : asset.plain);
 }

@@ -36,7 +36,7 @@ export type OnfidoObject = Readonly<Record<string, unknown>>;
  * personal data.
  */
 export class OnfidoApi {
-  private api: Promise<DefaultApi> | null = null;
+  private api: DefaultApi | null = null;
 
   constructor(
     private readonly account: OnfidoAccount,
@@ -64,7 +64,7 @@ export class OnfidoApi {
 
   /** Throws {@link OnfidoRefused} for what is never accepted, otherwise ProviderUnavailable. */
   async request(send: Send): Promise<OnfidoObject> {
-    const api = await (this.api ??= this.open());
+    const api = (this.api ??= await this.open());
     try {
       // The package's own timeout restarts with each byte.
       const { data } = await send(api, { signal: AbortSignal.timeout(this.timeoutMs) });

@@ -49,7 +49,7 @@ const ERASED_PERSON = {
  */
 export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   private readonly client;
-  private stripe: Promise<Stripe> | null = null;
+  private stripe: Stripe | null = null;
 
   constructor(
     private readonly account: StripeAccount,
@@ -224,8 +224,8 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     }
   }
 
-  private open(): Promise<Stripe> {
-    return (this.stripe ??= this.load());
+  private async open(): Promise<Stripe> {
+    return (this.stripe ??= await this.load());
   }
 
   private async load(): Promise<Stripe> {

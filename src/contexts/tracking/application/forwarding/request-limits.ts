@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { upTo } from '../../../../kernel/cache-size.js';
+import { upTo } from '../../../../platform/cache-size.js';
 import type { Analytics, AnalyticsEvent } from '../ports.js';
 import type { PendingEvent } from './pending-batch.js';
 
@@ -69,7 +69,7 @@ interface Share {
  * up. Kept in memory: after a restart the provider reports them again.
  */
 export class ThrottledIdentities {
-  private readonly shares = new LRUCache<string, Share>({ ...upTo(MAX_IDENTITIES) });
+  private readonly shares = new LRUCache<string, Share>(upTo(MAX_IDENTITIES));
 
   /** 0 counts the event, which may be sent now; otherwise the milliseconds to wait. */
   waitMs(event: AnalyticsEvent, now: number): number {

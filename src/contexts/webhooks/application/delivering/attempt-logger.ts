@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { upTo } from '../../../../kernel/cache-size.js';
+import { upTo } from '../../../../platform/cache-size.js';
 import { Log } from '../../../../platform/telemetry/logger.js';
 import { isTracing, traced } from '../../../../platform/telemetry/tracing.js';
 import { deliveries, deliveryDuration, firstAttemptDelay } from '../../metrics.js';

@@ -2,7 +2,7 @@ import { InjectQueue } from '@nestjs/bullmq';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { Queue } from 'bullmq';
 import { LRUCache } from 'lru-cache';
-import { upTo } from '../../../../kernel/cache-size.js';
+import { upTo } from '../../../../platform/cache-size.js';
 
 /** A job says "check this endpoint now"; losing or doubling one does no harm. */
 export const LANE_QUEUE = 'webhook-lanes';
@@ -26,7 +26,7 @@ const MAX_REMEMBERED = 10_000;
 @Injectable()
 export class LaneSchedule implements OnModuleInit {
   private readonly logger = new Logger(LaneSchedule.name);
-  private readonly added = new LRUCache<string, true>({ ...upTo(MAX_REMEMBERED) });
+  private readonly added = new LRUCache<string, true>(upTo(MAX_REMEMBERED));
   /** Jobs that were added within the last second, or are on their way to a queue that is unavailable. */
   private adding = 0;
 
