@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Credentials } from '../../../bench/support/sign.js';
 import { keyed, REPORT } from './payouts.js';
@@ -88,6 +89,10 @@ function sameFacts(body: string | undefined, response: string): boolean {
   return facts(body) === facts(response);
 }
 
+/** A 503 is sent again, as clients do. */
+const REPLAY_ATTEMPTS = 10;
+const REPLAY_PAUSE_MS = 1000;
+
 /** Each key still returns the bytes that were acknowledged. */
 export async function checkReplays(
   { merchant, port }: { readonly merchant: Credentials; readonly port: number },
@@ -98,7 +103,13 @@ export async function checkReplays(
   const chosen = [...acknowledged].sort((a, b) => b.attempts - a.attempts).slice(0, REPLAYS);
   const line = new Line(port, verdict);
   for (const { key, request, response, attempts } of chosen) {
-    const outcome = await line.exchange(keyed(merchant, REPORT.path, request, key));
+    const repeat = (): ReturnType<Line['exchange']> =>
+      line.exchange(keyed(merchant, REPORT.path, request, key));
+    let outcome = await repeat();
+    for (let n = 1; outcome.kind === 'responded' && outcome.status === 503 && n < REPLAY_ATTEMPTS; n += 1) {
+      await sleep(REPLAY_PAUSE_MS);
+      outcome = await repeat();
+    }
     const same =
       outcome.kind === 'responded' &&
       outcome.status === 201 &&
