@@ -138,6 +138,7 @@ async function faultsUnderLoad(
       secured,
     );
     const began = performance.now();
+    const led = anotherLeads(fault, leader, nodes);
     const accepts = await until(() => load.acknowledgedBegunAfter(began), RECOVERY_MS);
     const took = performance.now() - began;
     times.get(fault)!.push(took);
@@ -148,15 +149,11 @@ async function faultsUnderLoad(
       seconds(took),
     );
     verdict.equal(service.exited(), null, 'the service survives');
-    if (fault.deposes !== false) {
-      const led = (): Promise<boolean> => isLedBy(nodes.filter((node) => node !== leader));
-      verdict.expect(
-        await until(led, LEADER_WITHIN_MS),
-        `another node leads after ${leader.name} ${fault.name}`,
-      );
-    }
+    const ledAfter = await led;
+    verdict.expect(ledAfter !== null, `another node leads after ${leader.name} ${fault.name}`);
+    const leads = ledAfter ? `another leads after ${ledAfter}, ` : '';
     say(
-      `${String(n + 1).padStart(3)}  ${leader.name} ${fault.name}; acknowledged after ${seconds(took)}, ${load.acknowledged.length} in all, ${memory.at(-1)} MiB`,
+      `${String(n + 1).padStart(3)}  ${leader.name} ${fault.name}; ${leads}acknowledged after ${seconds(took)}, ${load.acknowledged.length} in all, ${memory.at(-1)} MiB`,
     );
     if (fault.end !== undefined) {
       await sleep(between(0, STANDSTILL_MS));
@@ -177,14 +174,23 @@ async function faultsUnderLoad(
   );
 }
 
+/** After how long, which the service does not decide; empty where the fault deposes none, null for never. */
+async function anotherLeads(
+  { deposes }: Fault,
+  former: Node,
+  nodes: readonly Node[],
+): Promise<string | null> {
+  if (deposes === false) return '';
+  const began = performance.now();
+  const others = nodes.filter((node) => node !== former);
+  const led = async (): Promise<boolean> => (await Promise.all(others.map(stateOf))).includes('leader');
+  return (await until(led, LEADER_WITHIN_MS)) ? seconds(performance.now() - began) : null;
+}
+
 /** A node that was killed or cut off has all events again: the next one that fails is then not the last that has them. */
 function isWhole({ nodes }: SecureCluster): Promise<boolean> {
   const states = async (): Promise<string> => (await Promise.all(nodes.map(stateOf))).sort().join();
   return until(async () => (await states()) === 'follower,follower,leader', LEADER_WITHIN_MS);
-}
-
-async function isLedBy(nodes: readonly Node[]): Promise<boolean> {
-  return (await Promise.all(nodes.map(stateOf))).includes('leader');
 }
 
 /** Waits for that many acknowledged reports, as long as there are new ones. */
