@@ -4,6 +4,7 @@
 const PLATFORM = [
   ...[
     'timeout',
+    'cache-size',
     'failpoints',
     'version',
     'config',
