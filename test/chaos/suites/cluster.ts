@@ -73,8 +73,9 @@ const FAULTS: readonly Fault[] = [
 ];
 
 /**
- * Three nodes of EventStoreDB with TLS; the service has the addresses of all. Their leader is killed, stopped,
- * resigns and is cut off under a load of reports, until there are `--payouts`. Writes are accepted again in time, what was acknowledged is in the log once, with an audit in order, and a small heap is enough.
+ * Three nodes of EventStoreDB with TLS; the service has the addresses of all. Their leader is killed, stopped, resigns and is
+ * cut off under a load of reports, until there are `--payouts`. Writes are accepted again in time, what was acknowledged is
+ * in the log once, with an audit in order, and a small heap is enough.
  */
 export const cluster: Suite = async (options) => {
   const { verdict, say } = options;
@@ -150,7 +151,8 @@ async function faultsUnderLoad(
     );
     verdict.equal(service.exited(), null, 'the service survives');
     const ledAfter = await led;
-    verdict.expect(ledAfter !== null, `another node leads after ${leader.name} ${fault.name}`);
+    if (ledAfter !== '')
+      verdict.expect(ledAfter !== null, `another node leads after ${leader.name} ${fault.name}`);
     const leads = ledAfter ? `another leads after ${ledAfter}, ` : '';
     say(
       `${String(n + 1).padStart(3)}  ${leader.name} ${fault.name}; ${leads}acknowledged after ${seconds(took)}, ${load.acknowledged.length} in all, ${memory.at(-1)} MiB`,

@@ -8,6 +8,9 @@ import type { Verdict } from './verdict.js';
 import type { Receivers } from './webhooks/receivers.js';
 
 const REPLAYS = 200;
+/** A 503 is sent again, as clients do. */
+const REPLAY_ATTEMPTS = 10;
+const REPLAY_PAUSE_MS = 1000;
 
 interface PayoutRow {
   readonly id: string;
@@ -88,10 +91,6 @@ function sameFacts(body: string | undefined, response: string): boolean {
   };
   return facts(body) === facts(response);
 }
-
-/** A 503 is sent again, as clients do. */
-const REPLAY_ATTEMPTS = 10;
-const REPLAY_PAUSE_MS = 1000;
 
 /** Each key still returns the bytes that were acknowledged. */
 export async function checkReplays(
