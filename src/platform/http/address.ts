@@ -32,7 +32,7 @@ export function clientOf(address: string): string {
 }
 
 interface Count {
-  readonly points: number;
+  points: number;
   readonly resetsAt: number;
 }
 
@@ -53,10 +53,13 @@ export class MinuteCounts {
   }
 
   add(name: string, points: number): Count {
-    const count = this.of(name) ?? { points: 0, resetsAt: this.now() + WINDOW_MS };
-    const counted = { ...count, points: count.points + points };
-    this.counts.set(name, counted);
-    return counted;
+    let count = this.of(name);
+    if (count === null) {
+      count = { points: 0, resetsAt: this.now() + WINDOW_MS };
+      this.counts.set(name, count);
+    }
+    count.points += points;
+    return count;
   }
 }
 
