@@ -74,7 +74,9 @@ describe('a guarded listener', () => {
   });
 
   test('leaves alone who takes a response bit by bit, who waits for one, and who is idle', async () => {
-    await start({ stallMs: 4000, minDrained: 1 });
+    // Node's own bound for idle connections is five seconds, which the slow client takes.
+    server.keepAliveTimeout = WAIT_MS;
+    await start({ stallMs: 2000, minDrained: 1 });
     const [slow, waiting, idle] = [await client(), await client(), await client()];
     waiting.write(GET('/never'));
     idle.write(GET('/'));
@@ -85,8 +87,8 @@ describe('a guarded listener', () => {
       if (read >= goal) slow.pause();
     });
     // Each bit is large enough that the system tells the other end of the place it makes.
-    for (const part of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]) {
-      goal = (LARGE.length * part) / 12;
+    for (const part of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) {
+      goal = (LARGE.length * part) / 10;
       slow.resume();
       await eventually(() => read >= goal);
       await sleep(500);
