@@ -9,6 +9,7 @@ import { deliveriesRow } from './rows/deliveries.js';
 import { eventsAcceptRow } from './rows/events-accept.js';
 import { eventsProcessRow } from './rows/events-process.js';
 import { listRow } from './rows/list.js';
+import { overloadRow } from './rows/overload.js';
 import { rebuildRow } from './rows/rebuild.js';
 import { reportRow } from './rows/report.js';
 import { startRow } from './rows/start.js';
@@ -23,6 +24,7 @@ const ROWS: readonly Row[] = [
   eventsAcceptRow,
   eventsProcessRow,
   auditRow,
+  overloadRow,
   startRow,
 ];
 

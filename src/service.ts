@@ -57,7 +57,9 @@ async function listen(app: NestFastifyApplication, config: Config): Promise<stri
     await app.init();
     return null;
   }
-  await app.listen(config.port, config.host);
+  const { port: requested, host, maxConnections: backlog } = config;
+  // Clients that come at once wait to be accepted. With Node's own 511 the others' connections are reset.
+  await app.listen({ port: requested, host, backlog });
   const { address, port } = app.getHttpServer().address() as AddressInfo;
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }

@@ -93,7 +93,7 @@ function variantOf(context: RowContext, target: Target, who: Credentials, users:
     run: async (round) => {
       const { connections, reports } = context.options;
       const requests = Array.from({ length: connections * reports }, (_, i) =>
-        report(who, target.path, users[i % users.length]!),
+        reportTo(who, users[i % users.length]!, target.path),
       );
       const result = await load(target.baseUrl, requests, connections);
       const when = round < 0 ? 'warm-up' : `round ${round + 1}`;
@@ -106,7 +106,8 @@ function variantOf(context: RowContext, target: Target, who: Credentials, users:
   };
 }
 
-function report(who: Credentials, path: string, userId: string): SignedRequest {
+/** A report of its own hash, with a fresh Idempotency-Key. */
+export function reportTo(who: Credentials, userId: string, path = PATH): SignedRequest {
   const body = JSON.stringify({
     user_id: userId,
     payout: {

@@ -76,7 +76,8 @@ export class PageListener implements Drainable {
   }
 
   async listen(): Promise<void> {
-    await this.routes.listen({ port: this.page.port(this.config), host: this.config.host });
+    const { host, maxConnections: backlog } = this.config;
+    await this.routes.listen({ port: this.page.port(this.config), host, backlog });
   }
 
   /** The port it listens on; null when it does not. */
