@@ -125,20 +125,23 @@ async function checkAll(
   const { ended, pending } = await outcomes(pool);
   say(`books ${ended} with an outcome, ${pending} pending`);
   say(`hooks ${receiver.arrived.size} arrived, ${receiver.accepted} accepted`);
-  for (const line of await pendingDeliveries(pool)) say(`      ${line}`);
+  for (const line of await notSent(pool)) say(`      ${line}`);
   await checkAcknowledged(pool, load.acknowledged, verdict);
   await checkReplays({ merchant, port }, load.acknowledged, verdict);
   await checkWebhooks(pool, receiver, verdict);
   say(`audit ${await checkBooks(shared, verdict)}`);
 }
 
-/** Those that are not sent, by what they wait for. */
-async function pendingDeliveries(pool: pg.Pool): Promise<readonly string[]> {
+/** What is not sent, by what it waits for, and subscriptions that have not reached the end of the log. */
+async function notSent(pool: pg.Pool): Promise<readonly string[]> {
   const { rows } = await pool.query<{ line: string }>(
-    `select format('%s deliveries pending after %s attempts, %s; the first was due %s s ago', count(*), attempts,
+    `select format('%s deliveries %s after %s attempts, %s; the first was due %s s ago', count(*), state, attempts,
        case when leased_by is null then 'not held' else 'held by a process' end,
        round(extract(epoch from clock_timestamp() - min(due_at)))) as line
-     from webhooks.deliveries where state = 'pending' group by attempts, leased_by is null order by attempts`,
+     from webhooks.deliveries where state <> 'succeeded' group by state, attempts, leased_by is null
+     union all select format('%s has applied the events up to %s', name, position)
+     from event_store.checkpoints where position::bigint < $1`,
+    [await headOf(pool)],
   );
   return rows.map(({ line }) => line);
 }
