@@ -9,7 +9,7 @@ import {
   settled,
 } from '../support/webhooks/delivery-facts.js';
 import { expectedDeliveries } from '../support/webhooks/expected.js';
-import type { Behavior } from '../support/webhooks/receivers.js';
+import { FLAKY_DELIVERIES, type Behavior } from '../support/webhooks/receivers.js';
 import { DeliveryHarness } from '../support/webhooks/delivery-harness.js';
 
 /** A kill comes this long after the one before; a start takes about a second, so that some kills hit it. */
@@ -35,7 +35,7 @@ export const deliveries: Suite = async (options) => {
     behaviorOf: (place) => BEHAVIORS[place % BEHAVIORS.length]!,
     env: {
       WEBHOOK_TIMEOUT_MS: String(sizes['timeout-ms'] ?? 5000),
-      WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.5,1,1,2,2,5,5,5,5',
+      ...FLAKY_DELIVERIES,
     },
   });
   try {

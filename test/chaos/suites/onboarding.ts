@@ -10,7 +10,7 @@ import { allCompleted, checkOnboardings, COMPLETED } from '../support/onboarding
 import { Persons } from '../support/onboarding/persons.js';
 import { Shared } from '../support/shared.js';
 import { between, oneOf, type Suite } from '../support/suite.js';
-import { Receivers } from '../support/webhooks/receivers.js';
+import { FLAKY_DELIVERIES, Receivers } from '../support/webhooks/receivers.js';
 
 const PEOPLE = 4;
 const SETTLE_MS = 600_000;
@@ -46,6 +46,7 @@ export const onboarding: Suite = async (options) => {
         ONBOARDING_CODES_PER_ADDRESS: '1000000',
         ONBOARDING_WALLETS: 'xpub',
         ONBOARDING_WALLET_XPUB: account.neuter().extendedKey,
+        ...FLAKY_DELIVERIES,
         WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,1,2,5,10,30,60',
       },
       livingRoles: 'api,widget',

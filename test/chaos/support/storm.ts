@@ -7,7 +7,7 @@ import { ReportLoad, type LoadTarget } from './report-load.js';
 import type { ServiceProcess } from './service-process.js';
 import { Shared } from './shared.js';
 import { between, percentile, seconds, type SuiteOptions } from './suite.js';
-import { Receivers } from './webhooks/receivers.js';
+import { FLAKY_DELIVERIES, Receivers } from './webhooks/receivers.js';
 
 const CLIENTS = 8;
 const CLIENT_PAUSE_MS = 120;
@@ -69,7 +69,7 @@ export function stormEnv({ sizes = {} }: Pick<SuiteOptions, 'sizes'>): Readonly<
   return {
     PAYOUT_VERIFICATION_WINDOW_SECONDS: String(sizes.window ?? WINDOW_SECONDS),
     PAYOUT_CHECK_INTERVAL_MS: '200',
-    WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.5,1,1,2,2,5,5,5,5',
+    ...FLAKY_DELIVERIES,
   };
 }
 

@@ -9,7 +9,7 @@ import { ReportLoad } from '../report-load.js';
 import type { ServiceProcess } from '../service-process.js';
 import { Shared } from '../shared.js';
 import { between, seconds, type SuiteOptions } from '../suite.js';
-import { Receivers } from '../webhooks/receivers.js';
+import { FLAKY_DELIVERIES, Receivers } from '../webhooks/receivers.js';
 import { checkArchives, type BackupStore } from './backup-store.js';
 import { confirmedOf, missingFrom, repeatAll, type Confirmed } from './confirmed.js';
 import { checkKeptHeads, checkProven } from './kept-heads.js';
@@ -81,7 +81,7 @@ export class Drill {
     this.env = {
       PAYOUT_VERIFICATION_WINDOW_SECONDS: String(options.sizes?.window ?? WINDOW_SECONDS),
       PAYOUT_CHECK_INTERVAL_MS: '200',
-      WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.5,1,1,2,2,5,5,5,5',
+      ...FLAKY_DELIVERIES,
       AUDIT_HEAD_SECONDS: '1',
     };
   }

@@ -48,6 +48,15 @@ interface Envelope {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
+/**
+ * Settings of a service that delivers to flaky receivers: it tries again soon, and its endpoints are not disabled after half an
+ * hour, as those of merchants are that fail so often.
+ */
+export const FLAKY_DELIVERIES = {
+  WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.5,1,1,2,2,5,5,5,5',
+  WEBHOOK_DISABLE_SPAN_SECONDS: '21600',
+} as const;
+
 const MAX_FAULTS = 100;
 /** A request that a sender gave up on is open here until the system says so. */
 const SETTLE_MS = 20;
