@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, type Clock, timestamp } from '../../../kernel/clock.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
@@ -9,6 +9,7 @@ import { joinedRoot } from '../domain/merkle-tree.js';
 import { hashOfHead, LedgerTampered, type SignedExtent, type SignedHead } from '../domain/signed-head.js';
 import { Heads } from '../store/heads.js';
 import { isAuthenticState, Ledger, type LedgerState } from '../store/ledger.js';
+import { HeadVerifier } from './head-verifier.js';
 import { HeadsFile } from './heads-file.js';
 import { LedgerAnchor } from './ledger-follower.js';
 import { LedgerKeys } from './ledger-keys.js';
@@ -19,6 +20,9 @@ export class HeadSigner {
   @Background()
   readonly work: BackgroundWork;
   private readonly file: HeadsFile | null;
+  private readonly logger = new Logger(HeadSigner.name);
+  /** Or found that there was nothing new: what is missing after that was removed while this process ran. */
+  private hasSigned = false;
 
   constructor(
     private readonly ledger: Ledger,
@@ -41,13 +45,36 @@ export class HeadSigner {
   async sign(): Promise<SignedHead | null> {
     return this.anchor.guard('signer', async () => {
       await this.lastKnown();
+      if (!this.hasSigned) await this.restoreHeads();
       const head = await this.heads.extend(this.sealer, (last) => this.next(last));
+      this.hasSigned = true;
       failpoint('head.stored');
       if (head !== null) this.anchor.last = { size: head.size, hash: hashOfHead(head) };
       if (this.anchor.last !== null)
         await this.file?.append(this.heads, await this.hasHead(this.anchor.last), () => this.keys.own());
       return head;
     });
+  }
+
+  /**
+   * A database that was restored to a moment ago may have all events that a head covers and not the head itself. Heads that
+   * AUDIT_HEADS_FILE alone has are stored again where they are of our keys, follow one another, and the ledger extends them.
+   */
+  private async restoreHeads(): Promise<void> {
+    const [stored, state] = [await this.heads.lastSigned(this.sealer), await this.ledger.state()];
+    if (this.file === null || stored === null || state === null) return;
+    if (stored.size >= (this.anchor.last?.size ?? 0) || !isAuthenticState(state, this.sealer)) return;
+    const trust = new HeadVerifier(state.logId, await this.keys.own(), null, null);
+    for (const head of await this.file.after({ logId: state.logId, size: stored.size })) {
+      const restored = await this.heads.extend(this.sealer, async (last) => {
+        const follows = head.previous === (last.size > 0 ? last.hash : null) && trust.verify(head) === null;
+        if (!follows || head.size > state.tree.size) return null;
+        await this.requireExtends(head, state);
+        return head;
+      });
+      if (restored === null) return;
+      this.logger.warn({ msg: 'head restored from AUDIT_HEADS_FILE', size: head.size });
+    }
   }
 
   private async next(last: SignedExtent): Promise<SignedHead | null> {

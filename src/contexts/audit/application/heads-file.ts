@@ -22,6 +22,21 @@ export class HeadsFile {
     }
   }
 
+  /** Heads of the log over more than `size` events. */
+  async after({ logId, size }: { readonly logId: string; readonly size: number }): Promise<SignedHead[]> {
+    const heads: SignedHead[] = [];
+    const file = await open(this.path);
+    try {
+      for await (const line of file.readLines()) {
+        const head = JSON.parse(line) as SignedHead;
+        if (head.log_id === logId && head.size > size) heads.push(head);
+      }
+    } finally {
+      await file.close();
+    }
+    return heads;
+  }
+
   /**
    * Adds every head that the file lacks, up to `newest`, which the service signed. Throws {@link LedgerTampered} at one
    * that no key of `keys` signed or that does not follow the head before it.

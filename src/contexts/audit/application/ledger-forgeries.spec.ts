@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
@@ -240,6 +240,50 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     await eventually(async () => (await problem()) === 'the ledger went back to 5 of 9 signed events');
     await refuses('heads went back to 5 of 9');
     expect((await new Ledger(harness.database.database).state())!.tree.size).toBe(5);
+  });
+
+  it('stores heads again that AUDIT_HEADS_FILE alone has, after a restore that has all of their events', async () => {
+    const heads = [first, (await storedHeads())[1]!];
+    await harness.write(2);
+    heads.push((await signed(11))!);
+    await harness.end();
+    await restore(['audit.heads', 'audit.last_head']);
+    expect(await storedHeads()).toEqual([first]);
+    ({ signer, health } = start());
+    expect(await signer.sign()).toBeNull();
+    expect(await storedHeads()).toEqual(heads);
+    await harness.write(1);
+    expect(await signed(12)).toMatchObject({ previous: hashOfHead(heads[2]!) });
+    expect(inFile()).toEqual([5, 9, 11, 12]);
+    expect(await problem()).toBeUndefined();
+  });
+
+  it.each([
+    ['its signature is wrong', (head: SignedHead) => ({ ...head, signed_at: '2026-01-01T00:00:00.000Z' })],
+    ['it does not follow the head before it', (head: SignedHead) => ({ ...head, previous: null })],
+  ])('stores no head again of which %s', async (_, change) => {
+    await sign();
+    await harness.end();
+    const [, second] = await storedHeads();
+    await restore(['audit.heads', 'audit.last_head']);
+    writeFileSync(file, [first, change(second!)].map((head) => `${JSON.stringify(head)}\n`).join(''));
+    ({ signer, health } = start());
+    await refuses('heads went back to 5 of 9');
+  });
+
+  it('stores no head again whose events are other ones', async () => {
+    await sign();
+    await harness.end();
+    await restore([...TABLES, 'event_store.checkpoints', 'event_store.events']);
+    const kept = readFileSync(file, 'utf8');
+    writeFileSync(file, `${kept.split('\n')[0]}\n`);
+    ({ signer, health } = start());
+    await harness.write(4);
+    await eventually(async () => (await new Ledger(harness.database.database).state())?.tree.size === 9);
+    writeFileSync(file, kept);
+    await harness.end();
+    ({ signer, health } = start());
+    await refuses('the ledger does not extend the head over 9 events');
   });
 
   it('signs one chain of heads, also when two processes sign at the same time', async () => {
