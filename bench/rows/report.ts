@@ -106,7 +106,7 @@ function variantOf(context: RowContext, target: Target, who: Credentials, users:
   };
 }
 
-/** A report of its own hash, with a fresh Idempotency-Key. */
+/** A report of another transfer each time, with a fresh Idempotency-Key. */
 export function reportTo(who: Credentials, userId: string, path = PATH): SignedRequest {
   const body = JSON.stringify({
     user_id: userId,

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SignedRequest } from './sign.js';
 
-/** One response. Its seconds count from the moment at which the request was due, whenever it could be sent. */
+/** One response. Its seconds count from when the request was due, and not from when it could be sent. */
 export interface Timed {
   readonly status: number;
   readonly seconds: number;
@@ -19,7 +19,7 @@ const TICK_MS = 2;
 const HEAD_END = '\r\n\r\n';
 
 /**
- * Sends each request when it is due, at a fixed rate, whatever the service does: latency includes what a closed loop leaves
+ * Sends each request when it is due, at a fixed rate, whether the service keeps up or not: latency includes what a closed loop leaves
  * out (coordinated omission). Throws when a connection breaks.
  */
 export async function openLoop(

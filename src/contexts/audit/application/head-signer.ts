@@ -57,7 +57,7 @@ export class HeadSigner {
   }
 
   /**
-   * A database that was restored to a moment ago may have all events that a head covers and not the head itself. Heads that
+   * A restored database may have all events that a head covers and not the head itself. Heads that
    * AUDIT_HEADS_FILE alone has are stored again where they are of our keys, follow one another, and the ledger extends them.
    */
   private async restoreHeads(): Promise<void> {
