@@ -4,7 +4,7 @@ import type { Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import type { Config } from './platform/config/config.js';
-import { drainHttp } from './platform/http/connections.js';
+import { backlogOf, drainHttp } from './platform/http/connections.js';
 import { EdgeAdapter } from './platform/http/fastify-adapter.js';
 import { httpsNotices, noticeProxies } from './platform/http/listener-checks.js';
 import { HealthRegistry } from './platform/telemetry/health.js';
@@ -57,9 +57,7 @@ async function listen(app: NestFastifyApplication, config: Config): Promise<stri
     await app.init();
     return null;
   }
-  const { port: requested, host, maxConnections: backlog } = config;
-  // Clients that come at once wait to be accepted. With Node's own 511 the others' connections are reset.
-  await app.listen({ port: requested, host, backlog });
+  await app.listen({ port: config.port, host: config.host, backlog: backlogOf(config) });
   const { address, port } = app.getHttpServer().address() as AddressInfo;
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }

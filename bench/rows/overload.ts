@@ -13,7 +13,7 @@ import { reportTo } from './report.js';
 const RATES = [0.5, 0.8, 0.95, 3, 0.5] as const;
 const CONNECTIONS = 1500;
 const SECONDS = 8;
-/** How long after an overload the service is as before. */
+/** How long after the last response of an overload the service is as before. */
 const RECOVERY_SECONDS = 5;
 
 const QUANTILES = [0.5, 0.9, 0.99, 0.999] as const;
@@ -66,6 +66,7 @@ async function runOverload(context: RowContext): Promise<RowOutcome> {
         isAfter = true;
         await sleep(RECOVERY_SECONDS * 1000);
       } else {
+        expectEqual(`${name}: refused`, refused.length, 0);
         add(name, { units: 1, seconds: quantile(accepted, 0.99) });
       }
     }
@@ -104,8 +105,9 @@ async function capacityOf(
   const requests = Array.from({ length: connections * reports }, (_, n) =>
     reportTo(merchant, users[n % users.length]!),
   );
-  const { statuses, seconds } = await load(baseUrl, requests, connections);
+  const { statuses, seconds, troubles } = await load(baseUrl, requests, connections);
   expectEqual('closed loop: responses', statuses, { 201: requests.length });
+  expectEqual('closed loop: lost connections and repeats', troubles, 0);
   return { units: requests.length, seconds };
 }
 

@@ -15,6 +15,11 @@ export const KEEP_ALIVE_MS = 72_000;
 /** How often Node checks for late requests. */
 export const TIMEOUT_CHECK_MS = 5_000;
 
+/** Connections that wait to be accepted: clients that come at once. Node's own number, 511, is the least. */
+export function backlogOf({ maxConnections }: Pick<Config, 'maxConnections'>): number {
+  return Math.max(511, maxConnections);
+}
+
 /** What every listener allows one connection, and all of them. */
 interface ConnectionBounds {
   readonly max: number;

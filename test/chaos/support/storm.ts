@@ -139,8 +139,8 @@ async function notSent(pool: pg.Pool): Promise<readonly string[]> {
        case when leased_by is null then 'not held' else 'held by a process' end,
        round(extract(epoch from clock_timestamp() - min(due_at)))) as line
      from webhooks.deliveries where state <> 'succeeded' group by state, attempts, leased_by is null
-     union all select format('%s has applied the events up to %s', name, position)
-     from event_store.checkpoints where position::bigint < $1`,
+     union all select format('%s has applied the events up to %s', name, coalesce(position, 'none'))
+     from event_store.checkpoints where position is null or position::bigint < $1 order by line`,
     [await headOf(pool)],
   );
   return rows.map(({ line }) => line);

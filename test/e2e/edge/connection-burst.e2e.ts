@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { onTestApp } from '../../support/app.js';
@@ -25,6 +26,7 @@ const outcome = () => new Promise((resolve) => {
   const socket = connect(Number(port), hostname, () => (open += 1));
   socket.setEncoding('latin1');
   socket.on('error', ({ code }) => resolve(code));
+  socket.on('close', () => resolve('closed'));
   socket.on('data', (response) => { resolve(response.slice(9, 12)); socket.destroy(); });
   socket.write('GET /health/live HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n');
 });
@@ -34,14 +36,27 @@ for (const each of await Promise.all(Array.from({ length: Number(clients) }, out
 console.log(JSON.stringify({ open: await countedLater, outcomes }));
 `;
 
+const somaxconn = (): number => {
+  try {
+    return Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
+  } catch {
+    return 0;
+  }
+};
+// Elsewhere the system lets fewer wait.
+const whereTheyMayWait = somaxconn() > CLIENTS ? test : test.skip;
+
 const service = onTestApp({ MAX_CONNECTIONS_PER_IP: '2000' });
 
-test('clients that come at once while the process is busy are connected, and have their responses after it', async () => {
-  const args = ['--input-type=module', '-e', BURST, service.url, String(CLIENTS), String(COUNTED_MS)];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  await once(child.stdout, 'data');
-  const printed = text(child.stdout);
-  // This is the service's process, too.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_MS);
-  expect(JSON.parse(await printed)).toEqual({ open: CLIENTS, outcomes: { '200': CLIENTS } });
-});
+whereTheyMayWait(
+  'clients that come at once while the process is busy are connected, and have their responses after it',
+  async () => {
+    const args = ['--input-type=module', '-e', BURST, service.url, String(CLIENTS), String(COUNTED_MS)];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(child.stdout, 'data');
+    const printed = text(child.stdout);
+    // This is the service's process, too.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_MS);
+    expect(JSON.parse(await printed)).toEqual({ open: CLIENTS, outcomes: { '200': CLIENTS } });
+  },
+);

@@ -74,7 +74,7 @@ describe('a guarded listener', () => {
   });
 
   test('leaves alone who takes a response bit by bit, who waits for one, and who is idle', async () => {
-    // Node's own bound for idle connections is five seconds, which the slow client takes.
+    // Node closes an idle connection after five seconds, and the slow client takes longer.
     server.keepAliveTimeout = WAIT_MS;
     await start({ stallMs: 2000, minDrained: 1 });
     const [slow, waiting, idle] = [await client(), await client(), await client()];

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { hashOfEvent, type LeafEvent } from '../../../src/contexts/audit/domain/event-leaf.js';
 import { MerkleTree } from '../../../src/contexts/audit/domain/merkle-tree.js';
@@ -90,4 +91,10 @@ export async function checkLedger(
   const check = await LedgerCheck.begin(ledger);
   for await (const page of pages) await check.add(page);
   return check.end();
+}
+
+/** How many events each head in a file of AUDIT_HEADS_FILE is over. */
+export function headSizesIn(path: string): number[] {
+  const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
+  return lines.map((line) => (JSON.parse(line) as SignedHead).size);
 }

@@ -14,6 +14,9 @@ import { HeadsFile } from './heads-file.js';
 import { LedgerAnchor } from './ledger-follower.js';
 import { LedgerKeys } from './ledger-keys.js';
 
+/** As the database gives a signature: another spelling of one would have another hash. */
+const HEX = /^[0-9a-f]+$/;
+
 /** Signs a head over what the ledger holds, at an interval, when there is something new. Several processes may. */
 @Injectable()
 export class HeadSigner {
@@ -21,8 +24,8 @@ export class HeadSigner {
   readonly work: BackgroundWork;
   private readonly file: HeadsFile | null;
   private readonly logger = new Logger(HeadSigner.name);
-  /** Or found that there was nothing new: what is missing after that was removed while this process ran. */
-  private hasSigned = false;
+  /** Until this process has signed, or found nothing to sign: what is missing after that was removed while it ran. */
+  private mayRestore = true;
 
   constructor(
     private readonly ledger: Ledger,
@@ -45,9 +48,9 @@ export class HeadSigner {
   async sign(): Promise<SignedHead | null> {
     return this.anchor.guard('signer', async () => {
       await this.lastKnown();
-      if (!this.hasSigned) await this.restoreHeads();
+      await this.restoreHeads();
       const head = await this.heads.extend(this.sealer, (last) => this.next(last));
-      this.hasSigned = true;
+      this.mayRestore = false;
       failpoint('head.stored');
       if (head !== null) this.anchor.last = { size: head.size, hash: hashOfHead(head) };
       if (this.anchor.last !== null)
@@ -57,24 +60,32 @@ export class HeadSigner {
   }
 
   /**
-   * A restored database may have all events that a head covers and not the head itself. Heads that
-   * AUDIT_HEADS_FILE alone has are stored again where they are of our keys, follow one another, and the ledger extends them.
+   * A restored database may have all leaves that a head covers and not the head itself. Heads that AUDIT_HEADS_FILE alone has
+   * are stored again where they are of our keys, follow one another, and the ledger extends them. What is not, {@link next}
+   * refuses.
    */
   private async restoreHeads(): Promise<void> {
+    if (this.file === null || !this.mayRestore) return;
+    const known = this.anchor.last?.size ?? 0;
     const [stored, state] = [await this.heads.lastSigned(this.sealer), await this.ledger.state()];
-    if (this.file === null || stored === null || state === null) return;
-    if (stored.size >= (this.anchor.last?.size ?? 0) || !isAuthenticState(state, this.sealer)) return;
+    if (stored === null || state === null || !isAuthenticState(state, this.sealer)) return;
+    if (stored.size >= known || state.tree.size < known) return;
     const trust = new HeadVerifier(state.logId, await this.keys.own(), null, null);
-    for (const head of await this.file.after({ logId: state.logId, size: stored.size })) {
+    for await (const head of this.file.after({ logId: state.logId, size: stored.size })) {
+      let isStored = false;
       const restored = await this.heads.extend(this.sealer, async (last) => {
-        const follows = head.previous === (last.size > 0 ? last.hash : null) && trust.verify(head) === null;
-        if (!follows || head.size > state.tree.size) return null;
+        isStored = head.size <= last.size;
+        if (isStored || head.previous !== (last.size > 0 ? last.hash : null)) return null;
+        if (!HEX.test(head.signature) || trust.verify(head) !== null) return null;
+        if (((await this.heads.newest())?.size ?? 0) > last.size) return null;
         await this.requireExtends(head, state);
         return head;
       });
-      if (restored === null) return;
-      this.logger.warn({ msg: 'head restored from AUDIT_HEADS_FILE', size: head.size });
+      if (restored !== null)
+        this.logger.warn({ msg: 'head restored from AUDIT_HEADS_FILE', size: head.size });
+      else if (!isStored) break;
     }
+    this.mayRestore = false;
   }
 
   private async next(last: SignedExtent): Promise<SignedHead | null> {

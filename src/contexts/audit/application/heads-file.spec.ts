@@ -1,7 +1,7 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { signer, stored } from '../../../../test/support/audit/signed-log.js';
+import { headSizesIn, signer, stored } from '../../../../test/support/audit/signed-log.js';
 import { specFolder } from '../../../../test/support/run-folder.js';
 import { hashOfHead, headText, type SignedHead } from '../domain/signed-head.js';
 import { HeadsFile } from './heads-file.js';
@@ -44,11 +44,7 @@ describe('the file of heads', () => {
   });
   const append = (heads: readonly SignedHead[], newest = heads.at(-1)!): Promise<void> =>
     file.append(table(heads), newest, async () => [key]);
-  const sizes = (): readonly number[] =>
-    readFileSync(path, 'utf8')
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => (JSON.parse(line) as SignedHead).size);
+  const sizes = (): readonly number[] => headSizesIn(path);
   const [three, five, nine, twelve] = chain([3, 5, 9, 12]) as [
     SignedHead,
     SignedHead,

@@ -3,7 +3,8 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { listOf } from '../../../../test/support/audit/signed-log.js';
+import { headSizesIn, listOf } from '../../../../test/support/audit/signed-log.js';
+import { TableCopies } from '../../../../test/support/database/table-copies.js';
 import { eventually } from '../../../../test/support/eventually.js';
 import { runFolder } from '../../../../test/support/run-folder.js';
 import { SubscriptionHarness } from '../../../../test/support/event-store/subscription-harness.js';
@@ -39,7 +40,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     ({ signer, health } = start());
     await harness.write(5);
     first = (await signed(5))!;
-    await copyTables();
+    await copies().copy([...TABLES, 'event_store.checkpoints', 'event_store.events']);
     await harness.write(4);
     expect((await signed(9))!.previous).toBe(hashOfHead(first));
   });
@@ -84,14 +85,8 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     return signer.sign();
   };
   const problem = async (): Promise<string | undefined> => (await health.report()).checks['ledger']?.detail;
-  const copyTables = async (): Promise<void> => {
-    for (const table of [...TABLES, 'event_store.checkpoints', 'event_store.events'])
-      await sql(`create table public.${table.replace('.', '_')} as table ${table}`);
-  };
-  const restore = async (tables: readonly string[]): Promise<void> => {
-    await sql(`truncate ${tables.join(', ')} cascade`);
-    for (const table of tables) await sql(`insert into ${table} table public.${table.replace('.', '_')}`);
-  };
+  const copies = (): TableCopies => new TableCopies(harness.database.pool);
+  const restore = (tables: readonly string[]): Promise<void> => copies().restore(tables);
   const storedHeads = (): Promise<SignedHead[]> => listOf(new Heads(harness.database.database).all());
   const refuses = async (sentence: string): Promise<void> => {
     const { length } = await storedHeads();
@@ -103,11 +98,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     expect(await storedHeads()).toHaveLength(length);
   };
 
-  const inFile = (): number[] =>
-    readFileSync(file, 'utf8')
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => (JSON.parse(line) as SignedHead).size);
+  const inFile = (): number[] => headSizesIn(file);
   const insertHead = (size: number): Promise<void> =>
     sql(`insert into audit.heads select ${size}, root, position, signed_at, key_id, previous, signature
       from audit.heads where size = 9`);
@@ -250,7 +241,8 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     await restore(['audit.heads', 'audit.last_head']);
     expect(await storedHeads()).toEqual([first]);
     ({ signer, health } = start());
-    expect(await signer.sign()).toBeNull();
+    const { signer: other } = start();
+    expect(await Promise.all([signer.sign(), other.sign()])).toEqual([null, null]);
     expect(await storedHeads()).toEqual(heads);
     await harness.write(1);
     expect(await signed(12)).toMatchObject({ previous: hashOfHead(heads[2]!) });
@@ -258,15 +250,20 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     expect(await problem()).toBeUndefined();
   });
 
-  it.each([
-    ['its signature is wrong', (head: SignedHead) => ({ ...head, signed_at: '2026-01-01T00:00:00.000Z' })],
-    ['it does not follow the head before it', (head: SignedHead) => ({ ...head, previous: null })],
-  ])('stores no head again of which %s', async (_, change) => {
+  const heads = ['audit.heads', 'audit.last_head'];
+  it.each<[string, readonly string[], (head: SignedHead) => object | string]>([
+    ['whose signature is wrong', heads, (head) => ({ ...head, signed_at: '2026-01-01T00:00:00.000Z' })],
+    ['spelt another way', heads, (head) => ({ ...head, signature: head.signature.toUpperCase() })],
+    ['that does not follow the one before', heads, (head) => ({ ...head, previous: null })],
+    ['behind a line that is none', heads, () => 'none'],
+    ['that is there, where the last one is not known', ['audit.last_head'], (head) => head],
+  ])('stores no head again %s', async (_, tables, change) => {
     await sign();
     await harness.end();
     const [, second] = await storedHeads();
-    await restore(['audit.heads', 'audit.last_head']);
-    writeFileSync(file, [first, change(second!)].map((head) => `${JSON.stringify(head)}\n`).join(''));
+    await restore(tables);
+    const lines = [first, change(second!), second].map((head) => `${JSON.stringify(head)}\n`);
+    writeFileSync(file, lines.join(''));
     ({ signer, health } = start());
     await refuses('heads went back to 5 of 9');
   });

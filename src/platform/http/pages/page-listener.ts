@@ -7,6 +7,7 @@ import type { HealthRegistry } from '../../telemetry/health.js';
 import type { Log } from '../../telemetry/logger.js';
 import { ListenerChecks, listenerOptions, noticeProxies } from '../listener-checks.js';
 import {
+  backlogOf,
   connectionBounds,
   drainHttp,
   guardConnections,
@@ -76,8 +77,8 @@ export class PageListener implements Drainable {
   }
 
   async listen(): Promise<void> {
-    const { host, maxConnections: backlog } = this.config;
-    await this.routes.listen({ port: this.page.port(this.config), host, backlog });
+    const { page, config } = this;
+    await this.routes.listen({ port: page.port(config), host: config.host, backlog: backlogOf(config) });
   }
 
   /** The port it listens on; null when it does not. */
