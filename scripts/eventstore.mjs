@@ -18,8 +18,13 @@ try {
       port: { type: 'string', default: '2113' },
       data: { type: 'string' },
       server: { type: 'string' },
+      help: { type: 'boolean', default: false },
     },
   });
+  if (values.help) {
+    printLine('npm run eventstore -- [--cluster] [--port N] [--data FOLDER] [--server PATH]');
+    process.exit(0);
+  }
   const port = Number(values.port);
   if (!Number.isInteger(port) || port < 1024 || port > 65_500)
     throw new Problem('--port must be a number from 1024 to 65500.');

@@ -76,8 +76,10 @@ async function welcome(sandbox, loginUrl) {
     ['for programs', `${place}/sandbox.json`],
     ['log', `${place}/service.log`],
   ]);
-  printLine(`\n  Sign in to the console, once: ${cyan(loginUrl)}`);
-  printLine(`  ${dim('Later: npm run operator -- login-link administrator@sandbox.example')}`);
+  printLine(`\n  Sign in to the console, once, for 15 minutes: ${cyan(loginUrl)}`);
+  printLine(
+    `  ${dim('Later: npm run operator -- login-link administrator@sandbox.example --reason "sign in"')}`,
+  );
   printLine(`\n  Try it in a second shell:  ${bold('npm run demo')}, ${bold('npm run demo -- exchange')}`);
   printLine(`  Webhooks as they come:     ${bold('npm run webhooks:listen')}`);
   printLine(`  ${dim('Ctrl-C stops everything; what was written stays in')} ${dim(place)}\n`);

@@ -43,7 +43,7 @@ class LedgerKeysModule {}
     provideSaga(
       [EVENT_STORE, Sealer, LedgerAnchor, HeadSigner],
       (store: EventStore, sealer: Sealer, anchor: LedgerAnchor, signer: HeadSigner) =>
-        ledgerFollower(store, sealer, anchor, () => signer.lastKnown()),
+        ledgerFollower(store, sealer, anchor, () => signer.lastStored()),
     ),
   ],
 })

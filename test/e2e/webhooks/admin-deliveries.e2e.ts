@@ -251,7 +251,7 @@ describe('webhooks in the admin API', () => {
     const displayed = await program('show', delivery);
     expect(displayed.printed).toContain('1 attempt failed, the last one: 404 from the receiver');
     expect(displayed.printed).toContain(
-      `next: once the receiver works: npm run delivery -- resend ${delivery}`,
+      `next: once the receiver works: npm run delivery -- resend ${delivery} --reason <text>`,
     );
     const resent = await program('--json', 'resend', delivery, '--reason', 'the receiver works again');
     await eventually(async () => (await webhooks.settled(id, 1))[0]!.status === 'succeeded');

@@ -146,6 +146,16 @@ export class HeadSigner {
       throw new LedgerTampered(`the ledger does not extend the head over ${former.size} events`);
   }
 
+  /**
+   * The head whose events the ledger must have before leaves are added. A restored database may lack leaves of events that it
+   * has, and that a head in AUDIT_HEADS_FILE covers: once they are added, the signer compares them with it.
+   */
+  async lastStored(): Promise<SignedExtent | null> {
+    if (!this.mayRestore) return this.lastKnown();
+    const stored = await this.heads.lastSigned(this.sealer);
+    return stored !== null && stored.size > 0 ? stored : null;
+  }
+
   /** The head that was signed last, as far as this process knows: from memory, AUDIT_HEADS_FILE, or else the database. */
   async lastKnown(): Promise<SignedExtent | null> {
     if (this.anchor.last !== null) return this.anchor.last;

@@ -158,11 +158,11 @@ describe('the ledger that follows a log', () => {
     const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     const health = new HealthRegistry();
     const sentence = 'the row of the head signed last was not written by the service';
-    const lastKnown = async (): Promise<never> => {
+    const lastStored = async (): Promise<never> => {
       throw new LedgerTampered(sentence);
     };
     const size = (await ledger.state())!.tree.size;
-    const follower = ledgerFollower(harness.writer, harness.sealer, new LedgerAnchor(health), lastKnown);
+    const follower = ledgerFollower(harness.writer, harness.sealer, new LedgerAnchor(health), lastStored);
     await harness.write(1);
     const events = (await log()).slice(-1);
     const apply = harness.database.database.transaction((tx) => follower.apply(events, tx));

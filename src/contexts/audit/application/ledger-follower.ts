@@ -19,7 +19,7 @@ export function ledgerFollower(
   store: Pick<EventStore, 'identity'>,
   macs: Macs,
   anchor: Pick<LedgerAnchor, 'guard'>,
-  lastKnown: () => Promise<SignedExtent | null>,
+  lastStored: () => Promise<SignedExtent | null>,
 ): SubscriptionDefinition {
   const writer = new LedgerWriter(macs);
   return {
@@ -30,7 +30,9 @@ export function ledgerFollower(
     async apply(events, tx) {
       const leaves = events.map((event) => ({ position: event.position, hash: hashOfEvent(event) }));
       const logId = await store.identity();
-      await anchor.guard('follower', async () => writer.extend(tx, logId, leaves, (await lastKnown())?.size));
+      await anchor.guard('follower', async () =>
+        writer.extend(tx, logId, leaves, (await lastStored())?.size),
+      );
     },
   };
 }

@@ -24,7 +24,7 @@ const PENDING: DeliveryFacts = {
   disabled_at: null,
 };
 const words = (facts: Partial<DeliveryFacts>) => describeDelivery({ ...PENDING, ...facts }, NOW);
-const RESEND = 'npm run delivery -- resend d1';
+const RESEND = 'npm run delivery -- resend d1 --reason <text>';
 
 describe('the words for a delivery', () => {
   it.each([

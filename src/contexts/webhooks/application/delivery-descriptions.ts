@@ -62,8 +62,9 @@ function nextOf(facts: DeliveryFacts, now: Date): string {
   if (endpoint_status === 'deleted') return 'nothing: the merchant deleted the endpoint';
   if (endpoint_status === 'disabled')
     return `once the receiver works, the merchant enables the endpoint and recovers it since ${created_at.toISOString()}`;
-  if (state !== 'pending') return `once the receiver works: npm run delivery -- resend ${delivery_id}`;
+  if (state !== 'pending')
+    return `once the receiver works: npm run delivery -- resend ${delivery_id} --reason <text>`;
   if (in_flight || now.getTime() - due_at.getTime() < OVERDUE_MS)
-    return `wait, or send it now: npm run delivery -- resend ${delivery_id}`;
+    return `wait, or send it now: npm run delivery -- resend ${delivery_id} --reason <text>`;
   return 'no worker has claimed it: check that a process with the role worker runs and is ready';
 }

@@ -21,14 +21,17 @@ export async function checkKeptHeads(
   );
   const { events, last } = rows[0]!;
   const { printed, exitCode } = await verifyWith(shared, file);
+  const changed = printed.split('\n').filter((line) => /^(CHANGED|BROKEN|DIFFERS|UNCHECKED)/.test(line));
+  const fewerLeaves = `CHANGED   the tables of the ledger were changed: there are fewer leaves than the head over ${newest.size} events had`;
   if (newest.size <= events) {
-    verdict.equal(exitCode, null, `the kept heads and the restored log agree\n${printed}`);
+    // Leaves are added after their events: the newest may be lost alone.
+    const isBehind = exitCode === 2 && changed.join('\n') === fewerLeaves;
+    verdict.expect(exitCode === null || isBehind, 'the kept heads and the restored log agree', printed);
     return { restored: events, lostEvents: 0 };
   }
-  const changed = printed.split('\n').filter((line) => /^(CHANGED|BROKEN|DIFFERS|UNCHECKED)/.test(line));
   const expected = [
     `CHANGED   events are missing at the end: there are ${events} of ${newest.size} that were signed at ${newest.signed_at}; the log ends at position ${last}, not ${newest.position}`,
-    `CHANGED   the tables of the ledger were changed: there are fewer leaves than the head over ${newest.size} events had`,
+    fewerLeaves,
   ];
   verdict.equal(exitCode, 2, 'the audit finds that events are missing');
   verdict.equal(
