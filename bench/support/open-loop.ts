@@ -19,8 +19,8 @@ const TICK_MS = 2;
 const HEAD_END = '\r\n\r\n';
 
 /**
- * Sends each request when it is due, at a fixed rate, whether the service keeps up or not: latency includes what a closed loop leaves
- * out (coordinated omission). Throws when a connection breaks.
+ * Sends each request when it is due, at a fixed rate, whether the service keeps up or not: latency includes what a closed
+ * loop leaves out (coordinated omission). Throws when a connection breaks.
  */
 export async function openLoop(
   baseUrl: string,

@@ -24,7 +24,7 @@ export class HeadSigner {
   readonly work: BackgroundWork;
   private readonly file: HeadsFile | null;
   private readonly logger = new Logger(HeadSigner.name);
-  /** Until this process has signed, or found nothing to sign: what is missing after that was removed while it ran. */
+  /** Until the file was compared, or this process has signed: what is missing after that was removed while it ran. */
   private mayRestore = true;
 
   constructor(
