@@ -12,6 +12,7 @@ import { listRow } from './rows/list.js';
 import { overloadRow } from './rows/overload.js';
 import { rebuildRow } from './rows/rebuild.js';
 import { reportRow } from './rows/report.js';
+import { reportCostsRow } from './rows/report-costs.js';
 import { startRow } from './rows/start.js';
 import { BenchEnvironment } from './support/environment.js';
 
@@ -25,6 +26,7 @@ const ROWS: readonly Row[] = [
   eventsProcessRow,
   auditRow,
   overloadRow,
+  reportCostsRow,
   startRow,
 ];
 

@@ -6,7 +6,7 @@ import { exchangeDemo, EXCHANGE_TITLE } from './lib/demo-exchange.mjs';
 import { payoutDemo, PAYOUT_TITLE } from './lib/demo-payout.mjs';
 import { install, requireNode } from './lib/installation.mjs';
 import { useSandbox } from './lib/running-sandbox.mjs';
-import { bold, complain, dim, Problem, printLine } from './lib/terminal.mjs';
+import { bold, complain, dim, Problem, printLine, table } from './lib/terminal.mjs';
 
 const DEMOS = {
   payout: { title: PAYOUT_TITLE, run: payoutDemo },
@@ -23,6 +23,10 @@ async function inWords(error) {
 try {
   requireNode();
   const name = process.argv[2] ?? 'payout';
+  if (['-h', '--help'].includes(name)) {
+    table(Object.entries(DEMOS).map(([each, { title }]) => [`npm run demo -- ${each}`, title]));
+    process.exit();
+  }
   if (!Object.hasOwn(DEMOS, name))
     throw new Problem(`There is no demo "${name}": try ${Object.keys(DEMOS).join(' or ')}.`);
   const { title, run } = DEMOS[name];

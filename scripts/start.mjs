@@ -23,6 +23,10 @@ const documents = new AbortController();
 
 try {
   requireNode();
+  if (process.argv.length > 2)
+    throw new Problem(
+      'npm start takes no arguments: it runs the sandbox until Ctrl-C. Settings are environment variables (docs/configuration.md).',
+    );
   if (process.env.MODE === 'production') {
     throw new Problem(
       'npm start runs the sandbox. In production run node dist/main.js, with MODE=production.',

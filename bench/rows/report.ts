@@ -7,7 +7,8 @@ import { createPayee } from '../../test/support/payouts/payout-calls.js';
 import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
 import { startBare } from '../support/bare.js';
 import { load } from '../support/load.js';
-import { startService } from '../support/service.js';
+import { ready } from '../support/children.js';
+import { spawnService, startService, type Service } from '../support/service.js';
 import { signed, type Credentials, type SignedRequest } from '../support/sign.js';
 import { eventually } from '../support/wait.js';
 
@@ -18,8 +19,11 @@ const AMOUNT_MINOR = 1_250_000n;
 
 interface Target {
   readonly name: string;
-  readonly baseUrl: string;
+  /** Processes that share the connections. */
+  readonly baseUrls: readonly string[];
   readonly path: string;
+  readonly who: Credentials;
+  readonly users: readonly string[];
   /** Rows and sums that prove that `accepted` reports (of all rounds) are there. Throws when they never come. */
   settled(accepted: number): Promise<void>;
 }
@@ -35,34 +39,40 @@ async function runReport(context: RowContext): Promise<RowOutcome> {
   const { options, environment } = context;
   context.progress('starting the service');
   const service = await startService(environment, { name: 'report' });
-  context.progress(`creating ${options.users} active users`);
-  const client = new SignedClient(service.baseUrl, service.merchant);
-  const payees = Array.from({ length: options.users }, () => createPayee(client));
-  const users = (await Promise.all(payees)).map(({ id }) => id);
-  const bare = await startBare(environment, 'report-server', { who: service.merchant });
-  const served = await environment.pool('report');
+  const served = await servedTarget(context, 'service', 'report', service);
+  context.progress('starting two processes of the API and a worker');
+  // Merchants and users become known through a worker.
+  const env = { MASTER_KEY: randomBytes(32).toString('hex') };
+  const database = 'split';
+  const whole = await startService(environment, { name: 'split', env });
+  const split = await servedTarget(context, 'split', database, whole);
+  await whole.child.stop();
+  const first = await spawnService(environment, { name: 'split', env: { ...env, ROLES: 'api' } });
+  const second = await spawnService(environment, {
+    name: 'split-2',
+    database,
+    env: { ...env, ROLES: 'api' },
+  });
+  const worker = await spawnService(environment, {
+    name: 'split-3',
+    database,
+    env: { ...env, ROLES: 'worker' },
+  });
+  for (const { child, readyUrl } of [first, second, worker]) await ready(child, readyUrl);
+  const who = service.merchant;
+  const bare = await startBare(environment, 'report-server', { who });
   const stored = await environment.pool('bare');
-  const targets: Target[] = [
-    {
-      name: 'service',
-      baseUrl: service.baseUrl,
-      path: PATH,
-      settled: (accepted) => serviceSettled(served, service.merchant.apiKey, accepted),
-    },
-    {
-      name: 'group',
-      baseUrl: bare.baseUrl,
-      path: `/group${PATH}`,
-      settled: (accepted) => bareSettled(stored, 'group', accepted),
-    },
-    {
-      name: 'three',
-      baseUrl: bare.baseUrl,
-      path: `/three${PATH}`,
-      settled: (accepted) => bareSettled(stored, 'three', accepted),
-    },
+  const bareTarget = (name: 'group' | 'three'): Target => ({
+    ...{ name, who, users: served.users, baseUrls: [bare.baseUrl], path: `/${name}${PATH}` },
+    settled: (accepted) => bareSettled(stored, name, accepted),
+  });
+  const targets: readonly Target[] = [
+    served,
+    { ...split, baseUrls: [first, second].map(({ port }) => `http://127.0.0.1:${port}`) },
+    bareTarget('group'),
+    bareTarget('three'),
   ];
-  const variants = targets.map((target) => variantOf(context, target, service.merchant, users));
+  const variants = targets.map((target) => variantOf(context, target));
   const samples = await alternate(variants, options.rounds, context.progress);
   return {
     comparisons: [
@@ -78,30 +88,55 @@ async function runReport(context: RowContext): Promise<RowOutcome> {
         reference: 'three',
         goal: { atLeast: 1 },
       }),
+      compare(samples, {
+        label: 'two processes of the API and a worker, compared with all roles in one process',
+        subject: 'split',
+        reference: 'service',
+        goal: { atLeast: 1 },
+      }),
     ],
     notes: [
       `${options.connections} connections, ${options.connections * options.reports} reports per variant and round, ` +
-        `each with a fresh Idempotency-Key, to ${users.length} active users`,
+        `each with a fresh Idempotency-Key, to ${options.users} active users`,
     ],
   };
 }
 
-function variantOf(context: RowContext, target: Target, who: Credentials, users: readonly string[]): Variant {
+async function servedTarget(
+  { options, environment, progress }: RowContext,
+  name: string,
+  database: string,
+  { baseUrl, merchant: who }: Service,
+): Promise<Target> {
+  progress(`creating ${options.users} active users`);
+  const client = new SignedClient(baseUrl, who);
+  const payees = Array.from({ length: options.users }, () => createPayee(client));
+  const users = (await Promise.all(payees)).map(({ id }) => id);
+  const pool = await environment.pool(database);
+  const settled = (accepted: number): Promise<void> => serviceSettled(pool, who.apiKey, accepted);
+  return { name, who, users, baseUrls: [baseUrl], path: PATH, settled };
+}
+
+function variantOf(context: RowContext, { name, baseUrls, path, who, users, settled }: Target): Variant {
   let accepted = 0;
   return {
-    name: target.name,
+    name,
     run: async (round) => {
       const { connections, reports } = context.options;
-      const requests = Array.from({ length: connections * reports }, (_, i) =>
-        reportTo(who, users[i % users.length]!, target.path),
-      );
-      const result = await load(target.baseUrl, requests, connections);
+      const [each, links] = [(connections * reports) / baseUrls.length, connections / baseUrls.length];
+      const loads = baseUrls.map((baseUrl) => ({
+        baseUrl,
+        requests: Array.from({ length: each }, (_, i) => reportTo(who, users[i % users.length]!, path)),
+      }));
+      const results = await Promise.all(loads.map(({ baseUrl, requests }) => load(baseUrl, requests, links)));
       const when = round < 0 ? 'warm-up' : `round ${round + 1}`;
-      expectEqual(`${target.name}, ${when}: responses`, result.statuses, { 201: requests.length });
-      expectEqual(`${target.name}, ${when}: lost connections and repeats`, result.troubles, 0);
-      accepted += result.statuses['201'] ?? 0;
-      await target.settled(accepted);
-      return { units: requests.length, seconds: result.seconds };
+      for (const { statuses, troubles } of results) {
+        expectEqual(`${name}, ${when}: responses`, statuses, { 201: each });
+        expectEqual(`${name}, ${when}: lost connections and repeats`, troubles, 0);
+      }
+      accepted += connections * reports;
+      await settled(accepted);
+      return { units: connections * reports, seconds: Math.max(...results.map(({ seconds }) => seconds)) };
     },
   };
 }

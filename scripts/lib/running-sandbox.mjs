@@ -2,9 +2,12 @@
 import { findSandbox } from '../../packages/cli/src/running-sandbox.mjs';
 import { build } from './installation.mjs';
 import { dataDir, nextSignal, startService, stopService } from './service.mjs';
-import { step } from './terminal.mjs';
+import { dim, printLine, step } from './terminal.mjs';
 
-/** Returns what is in sandbox.json, and how to let go: stops the sandbox only when it was started here. */
+/**
+ * Returns what is in sandbox.json, and how to let go: stops the sandbox only when it was started here, and then says what
+ * its links need.
+ */
 export async function useSandbox() {
   const running = await findSandbox(dataDir());
   if (running) {
@@ -19,7 +22,10 @@ export async function useSandbox() {
   void signalled.then(() => stopService(service)).then(() => process.exit(130));
   return {
     sandbox: service.sandbox,
-    letGo: () =>
-      step('Stopping', () => stopService(service).then(() => 'the sandbox that was started for this')),
+    letGo: async () => {
+      printLine();
+      await step('Stopping', () => stopService(service).then(() => 'the sandbox that was started for this'));
+      printLine(`  ${dim('Its data remains. For the links start it (npm start), then run the demo again')}`);
+    },
   };
 }

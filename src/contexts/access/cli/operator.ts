@@ -7,6 +7,7 @@ import { loginLinkProgram } from './login-link.js';
 
 /** `npm run operator -- ...`: how persons sign in to the console. */
 export function operatorProgram(program: Command, cli: CliContext): void {
+  program.description('Lets operators sign in to the console, and removes their passkeys.');
   loginLinkProgram(program, cli);
 
   program

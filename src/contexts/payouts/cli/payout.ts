@@ -17,6 +17,7 @@ import { unreportedProgram } from './unreported.js';
 
 /** `npm run payout -- ...`: what keeps payouts pending. Changes nothing. */
 export function payoutProgram(program: Command, cli: CliContext): void {
+  program.description('Shows payouts, what keeps them pending, and transfers that no payout names.');
   program
     .command('stuck')
     .description(

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { NIL_UUID } from '../../../kernel/ids.js';
+import { GroupCall } from '../../../platform/background/group-call.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { batchStoreDuration } from '../metrics.js';
 
@@ -51,23 +52,41 @@ const MAX_BATCHES = 8;
 const MAX_BYTES = 4 << 20;
 const MAX_COUNTED = 100_000;
 
+interface NewBatch extends ValidBatch {
+  readonly at: Date;
+}
+
 /** `tracking.batches` until they are processed. Batches are not claimed: processing locks the merchant. */
 @Injectable()
 export class AcceptedBatches {
+  private readonly inserts = new GroupCall((batches: readonly NewBatch[]) => this.insertAll(batches), {
+    group: () => upToBytes(MAX_BYTES),
+  });
+
   constructor(private readonly database: Database) {}
 
   /**
    * Resolves once the batch is durable. Rejects, with nothing written, when the database is unavailable. An earlier request
    * with its Idempotency-Key may have stored it and died.
    */
-  async insert({ merchantId, batchId, itemCount, body }: ValidBatch, at: Date): Promise<void> {
+  async insert(batch: ValidBatch, at: Date): Promise<void> {
     const stored = batchStoreDuration.startTimer();
+    await this.inserts.call({ ...batch, at });
+    stored();
+  }
+
+  private async insertAll(batches: readonly NewBatch[]): Promise<void[]> {
+    const values: unknown[] = [];
+    const rows = batches.map(({ batchId, merchantId, at, itemCount, body }) => {
+      const before = values.push(batchId, merchantId, at, itemCount, body) - 5;
+      return `($${before + 1}, $${before + 2}, $${before + 3}, $${before + 4}, $${before + 5})`;
+    });
     await this.database.query(
       `insert into tracking.batches (batch_id, merchant_id, received_at, item_count, body)
-       values ($1, $2, $3, $4, $5) on conflict (batch_id) do nothing`,
-      [batchId, merchantId, at, itemCount, body],
+       values ${rows.join()} on conflict (batch_id) do nothing`,
+      values,
     );
-    stored();
+    return batches.map(() => undefined);
   }
 
   /** Merchants with accepted batches, by one index read each. */
@@ -116,4 +135,10 @@ export class AcceptedBatches {
     );
     return row!.waiting;
   }
+}
+
+/** Batches whose bodies have so many bytes together, or one. */
+function upToBytes(max: number): (batch: NewBatch) => boolean {
+  let bytes = 0;
+  return ({ body }) => (bytes += body.length) <= max || bytes === body.length;
 }
