@@ -1,0 +1,56 @@
+import { expect, it } from '@jest/globals';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
+import { sha256 } from '../../../kernel/sha256.js';
+import { AcceptedBatches, type ValidBatch } from './accepted-batches.js';
+
+const db = onTestDatabase();
+const AT = new Date('2026-03-01T12:00:00.123Z');
+
+function batchOf(bytes: number): ValidBatch {
+  return { merchantId: randomUUID(), batchId: randomUUID(), itemCount: bytes, body: randomBytes(bytes) };
+}
+
+it('batches that arrive together are stored as they were sent, each once, in a few statements', async () => {
+  const statements: number[] = [];
+  const query = db.database.query.bind(db.database);
+  const counting = Object.assign(Object.create(db.database) as typeof db.database, {
+    query: (sql: string, values: unknown[]) => {
+      statements.push(values.length / 5);
+      return query(sql, values);
+    },
+  });
+  const accepted = new AcceptedBatches(counting);
+  const [small, large] = [
+    Array.from({ length: 40 }, () => batchOf(100)),
+    Array.from({ length: 9 }, () => batchOf(1 << 20)),
+  ];
+  // A request may be repeated while the first one is in progress.
+  const all = [...small, ...large, ...small.slice(0, 5)];
+  await Promise.all(all.map((each) => accepted.insert(each, AT)));
+
+  const rows = await query<{ [column: string]: unknown; readonly body: Buffer }>(
+    'select batch_id, merchant_id, item_count, received_at, body from tracking.batches',
+  );
+  const rowOf = ({ batchId, merchantId, itemCount, body }: ValidBatch): object => ({
+    ...{ batch_id: batchId, merchant_id: merchantId, item_count: itemCount, received_at: AT },
+    body: sha256(body),
+  });
+  const stored = new Map(rows.map((row) => [row['batch_id'], { ...row, body: sha256(row.body) }]));
+  expect(stored).toEqual(new Map([...small, ...large].map((each) => [each.batchId, rowOf(each)])));
+  expect(statements.reduce((sum, rows) => sum + rows, 0)).toBe(all.length);
+  // Four large bodies are as many bytes as one statement has.
+  expect(statements.length).toBeGreaterThanOrEqual(3);
+  expect(statements.length).toBeLessThan(8);
+});
+
+it('a batch that cannot be stored rejects, and nothing of its statement is there', async () => {
+  const accepted = new AcceptedBatches(db.database);
+  const [good, bad] = [batchOf(10), { ...batchOf(10), itemCount: 2 ** 40 }];
+  const results = await Promise.allSettled([bad, good].map((each) => accepted.insert(each, AT)));
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  const rows = await db.database.query('select from tracking.batches where batch_id = any($1::uuid[])', [
+    [good, bad].map(({ batchId }) => batchId),
+  ]);
+  expect(rows).toEqual([]);
+});
