@@ -86,13 +86,13 @@ async function runReport(context: RowContext): Promise<RowOutcome> {
         label: 'compared with claim, event, response committed one by one',
         subject: 'service',
         reference: 'three',
-        goal: { atLeast: 1 },
+        goal: { atLeast: 0.8 },
       }),
       compare(samples, {
         label: 'two processes of the API and a worker, compared with all roles in one process',
         subject: 'split',
         reference: 'service',
-        goal: { atLeast: 1 },
+        goal: { atLeast: 0.8 },
       }),
     ],
     notes: [
