@@ -22,11 +22,12 @@ async function inWords(error) {
 
 try {
   requireNode();
-  const name = process.argv[2] ?? 'payout';
-  if (['-h', '--help'].includes(name)) {
+  const [name = 'payout', ...more] = process.argv.slice(2);
+  if ([name, ...more].some((each) => ['-h', '--help'].includes(each))) {
     table(Object.entries(DEMOS).map(([each, { title }]) => [`npm run demo -- ${each}`, title]));
     process.exit();
   }
+  if (more.length > 0) throw new Problem(`A demo takes no arguments: ${more.join(' ')}`);
   if (!Object.hasOwn(DEMOS, name))
     throw new Problem(`There is no demo "${name}": try ${Object.keys(DEMOS).join(' or ')}.`);
   const { title, run } = DEMOS[name];

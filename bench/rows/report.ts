@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { compare } from '../harness/compare.js';
-import { alternate, type Variant } from '../harness/measure.js';
+import { alternate, type Samples, type Variant } from '../harness/measure.js';
 import { SignedClient } from '../../test/support/http/signed-client.js';
 import { createPayee } from '../../test/support/payouts/payout-calls.js';
 import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
@@ -24,6 +24,8 @@ interface Target {
   readonly path: string;
   readonly who: Credentials;
   readonly users: readonly string[];
+  /** Reports of all rounds. */
+  accepted: number;
   /** Rows and sums that prove that `accepted` reports (of all rounds) are there. Throws when they never come. */
   settled(accepted: number): Promise<void>;
 }
@@ -40,6 +42,15 @@ async function runReport(context: RowContext): Promise<RowOutcome> {
   context.progress('starting the service');
   const service = await startService(environment, { name: 'report' });
   const served = await servedTarget(context, 'service', 'report', service);
+  const who = service.merchant;
+  const bare = await startBare(environment, 'report-server', { who });
+  const stored = await environment.pool('bare');
+  const bareTarget = (name: 'group' | 'three'): Target => ({
+    ...{ name, who, users: served.users, baseUrls: [bare.baseUrl], path: `/${name}${PATH}`, accepted: 0 },
+    settled: (accepted) => bareSettled(stored, name, accepted),
+  });
+  const samples = await measured(context, [served, bareTarget('group'), bareTarget('three')]);
+  // Afterwards: the checks of its pending payouts would slow the references.
   context.progress('starting two processes of the API and a worker');
   // Merchants and users become known through a worker.
   const env = { MASTER_KEY: randomBytes(32).toString('hex') };
@@ -59,21 +70,8 @@ async function runReport(context: RowContext): Promise<RowOutcome> {
     env: { ...env, ROLES: 'worker' },
   });
   for (const { child, readyUrl } of [first, second, worker]) await ready(child, readyUrl);
-  const who = service.merchant;
-  const bare = await startBare(environment, 'report-server', { who });
-  const stored = await environment.pool('bare');
-  const bareTarget = (name: 'group' | 'three'): Target => ({
-    ...{ name, who, users: served.users, baseUrls: [bare.baseUrl], path: `/${name}${PATH}` },
-    settled: (accepted) => bareSettled(stored, name, accepted),
-  });
-  const targets: readonly Target[] = [
-    served,
-    { ...split, baseUrls: [first, second].map(({ port }) => `http://127.0.0.1:${port}`) },
-    bareTarget('group'),
-    bareTarget('three'),
-  ];
-  const variants = targets.map((target) => variantOf(context, target));
-  const samples = await alternate(variants, options.rounds, context.progress);
+  const apis = { ...split, baseUrls: [first, second].map(({ port }) => `http://127.0.0.1:${port}`) };
+  const together = await measured(context, [served, apis]);
   return {
     comparisons: [
       compare(samples, {
@@ -88,7 +86,7 @@ async function runReport(context: RowContext): Promise<RowOutcome> {
         reference: 'three',
         goal: { atLeast: 0.8 },
       }),
-      compare(samples, {
+      compare(together, {
         label: 'two processes of the API and a worker, compared with all roles in one process',
         subject: 'split',
         reference: 'service',
@@ -100,6 +98,14 @@ async function runReport(context: RowContext): Promise<RowOutcome> {
         `each with a fresh Idempotency-Key, to ${options.users} active users`,
     ],
   };
+}
+
+function measured(context: RowContext, targets: readonly Target[]): Promise<Samples> {
+  return alternate(
+    targets.map((target) => variantOf(context, target)),
+    context.options.rounds,
+    context.progress,
+  );
 }
 
 async function servedTarget(
@@ -114,15 +120,16 @@ async function servedTarget(
   const users = (await Promise.all(payees)).map(({ id }) => id);
   const pool = await environment.pool(database);
   const settled = (accepted: number): Promise<void> => serviceSettled(pool, who.apiKey, accepted);
-  return { name, who, users, baseUrls: [baseUrl], path: PATH, settled };
+  return { name, who, users, baseUrls: [baseUrl], path: PATH, accepted: 0, settled };
 }
 
-function variantOf(context: RowContext, { name, baseUrls, path, who, users, settled }: Target): Variant {
-  let accepted = 0;
+function variantOf(context: RowContext, target: Target): Variant {
+  const { name, baseUrls, path, who, users, settled } = target;
   return {
     name,
     run: async (round) => {
       const { connections, reports } = context.options;
+      if (connections % baseUrls.length > 0) throw new Error('--connections must be even');
       const [each, links] = [(connections * reports) / baseUrls.length, connections / baseUrls.length];
       const loads = baseUrls.map((baseUrl) => ({
         baseUrl,
@@ -134,8 +141,8 @@ function variantOf(context: RowContext, { name, baseUrls, path, who, users, sett
         expectEqual(`${name}, ${when}: responses`, statuses, { 201: each });
         expectEqual(`${name}, ${when}: lost connections and repeats`, troubles, 0);
       }
-      accepted += connections * reports;
-      await settled(accepted);
+      target.accepted += connections * reports;
+      await settled(target.accepted);
       return { units: connections * reports, seconds: Math.max(...results.map(({ seconds }) => seconds)) };
     },
   };

@@ -23,7 +23,8 @@ export function timeByPart(
   bundle: string,
   [from, to]: readonly [number, number],
 ): ReadonlyMap<string, number> {
-  const [file] = readdirSync(folder);
+  const [file, ...others] = readdirSync(folder);
+  if (others.length > 0) throw new Error(`${folder} has the profiles of more than one process`);
   const profile = JSON.parse(readFileSync(join(folder, file!), 'utf8')) as Profile;
   const parts = partsOf(profile, modulesOf(bundle));
   const sums = new Map<string, number>();

@@ -25,7 +25,7 @@ export async function useSandbox() {
     letGo: async () => {
       printLine();
       await step('Stopping', () => stopService(service).then(() => 'the sandbox that was started for this'));
-      printLine(`  ${dim('Its data remains. For the links start it (npm start), then run the demo again')}`);
+      printLine(`  ${dim('Links work while the sandbox runs: npm start, then run the demo again')}`);
     },
   };
 }

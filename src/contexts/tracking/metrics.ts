@@ -50,7 +50,7 @@ export const receivedEvents = new Counter({
 
 export const batchStoreDuration = new Histogram({
   name: 'disburse_event_batch_store_duration_seconds',
-  help: 'Time of one statement that stores batches of events.',
+  help: 'Time until a batch of events is on disk, with the wait for the statement before its own.',
   buckets: SECONDS,
   registers,
 });

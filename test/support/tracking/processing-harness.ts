@@ -58,9 +58,8 @@ export class ProcessingHarness {
   /** One more worker, with the database that is given or that of the harness. */
   worker(database: Database = this.db.database): TestWorker {
     const { work } = new ProcessingWorker(
-      new AcceptedBatches(database),
+      new AcceptedBatches(database, systemClock),
       new CountedEvents(database),
-      systemClock,
     );
     const stopping = new AbortController();
     let running: Promise<unknown> | null = null;

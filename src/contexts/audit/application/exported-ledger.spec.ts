@@ -9,7 +9,7 @@ import { systemClock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
 import { PostgresEventStore } from '../../../platform/event-store/postgres/postgres-event-store.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
-import { hashOfEvent } from '../domain/event-leaf.js';
+import { hashOfEvent, leafHash } from '../domain/event-leaf.js';
 import type { Manifest } from '../domain/manifest.js';
 import { MerkleTree } from '../domain/merkle-tree.js';
 import { headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
@@ -208,6 +208,18 @@ describe('the signed head of an export', () => {
     const { printed } = await invoke('audit', env(), '--json', 'verify', '--from', copy);
     const { ledger } = JSON.parse(printed) as Report;
     expect(ledger!.findings).toEqual([expect.objectContaining({ kind: 'head', size: 22 })]);
+  });
+
+  it('reports a line that cannot be serialized again, with all other findings', async () => {
+    const file = join(copy, 'events-000001.ndjson');
+    const [first, ...others] = readFileSync(file, 'utf8').split('\n');
+    const text = first!.replace(/,"leaf":"[0-9a-f]{64}"\}$/, '}').replace('"thing-0"', '1e999');
+    const leaf = leafHash(text).toString('hex');
+    writeFileSync(file, [`${text.slice(0, -1)},"leaf":"${leaf}"}`, ...others].join('\n'));
+    const { printed } = await invoke('audit', env(), '--json', 'verify', '--from', copy);
+    const { ledger, faults } = JSON.parse(printed) as Report;
+    expect(ledger!.findings).toContainEqual(expect.objectContaining({ kind: 'unreadable', revision: 0 }));
+    expect(faults.length).toBeGreaterThan(0);
   });
 
   it('counts once, and so does each head that was kept of those in the table', async () => {

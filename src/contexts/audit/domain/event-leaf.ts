@@ -10,8 +10,6 @@ export interface LeafEvent {
   readonly data: object;
   readonly metadata: object;
   readonly recordedAt: Date;
-  /** The hash of its line in an export, whose text has that hash. */
-  readonly leaf?: Buffer;
 }
 
 /** An event as auditors exchange it: one line of an export, one leaf of the ledger. Nothing else belongs to it. */
@@ -59,7 +57,7 @@ export function leafHash(text: string): Buffer {
 
 /** The hash by which the ledger knows an event. Throws SyntaxError where the store holds no JSON. */
 export function hashOfEvent(event: LeafEvent): Buffer {
-  return event.leaf ?? leafHash(canonicalJson(eventLeaf(event)));
+  return leafHash(canonicalJson(eventLeaf(event)));
 }
 
 /** A line of an export: the canonical JSON of an event with its leaf hash as one member more, the last one. */
@@ -73,6 +71,7 @@ export interface ExportLine {
 /** What the leaf adds to the canonical text, which ends with a brace. */
 const LEAF = /^,"leaf":"([0-9a-f]{64})"\}$/;
 const LEAF_LENGTH = 75;
+const POSITION = /^[0-9]{1,40}$/;
 
 /** Throws SyntaxError where the store holds no JSON. */
 export function exportLine(event: LeafEvent): ExportLine {
@@ -82,7 +81,7 @@ export function exportLine(event: LeafEvent): ExportLine {
   return { position, text: `${text.slice(0, -1)},"leaf":"${leaf.toString('hex')}"}`, leaf };
 }
 
-/** An event of an export, and its leaf in the tree. */
+/** An event of an export, and its leaf in the tree: the hash of its line, which {@link readLine} has verified. */
 export interface ExportedEvent extends LeafEvent {
   readonly leaf: Buffer;
 }
@@ -95,10 +94,13 @@ export function readLine(line: string): ExportedEvent | string {
   const leaf = leafHash(text);
   if (leaf.toString('hex') !== found[1]) return 'does not have its leaf hash: it was changed';
   try {
-    const { recorded_at, ...event } = JSON.parse(text) as EventLeaf;
+    // No other member: nothing of a line is read that the text of an event does not have.
+    const { position, stream, revision, id, type, data, metadata, recorded_at } = JSON.parse(
+      text,
+    ) as EventLeaf;
     const recordedAt = new Date(recorded_at);
-    if (typeof event.position === 'string' && !Number.isNaN(recordedAt.getTime()))
-      return { ...event, recordedAt, leaf };
+    if (typeof position === 'string' && POSITION.test(position) && !Number.isNaN(recordedAt.getTime()))
+      return { position, stream, revision, id, type, data, metadata, recordedAt, leaf };
   } catch {
     // Below.
   }

@@ -11,7 +11,7 @@ const NO_RESPONSE_MS = 5 * 60_000;
 const NODE_LONGEST_MS = 10_000;
 /**
  * A payout is checked again when its age has grown by a quarter: 16 checks in the first minute and about 80 in 24 h. Checks
- * were half of what reports cost PostgreSQL.
+ * are the largest part of what a report costs PostgreSQL (docs/benchmarks.md).
  */
 const AGE_SHARE = 4;
 

@@ -10,7 +10,6 @@ import { eventually } from '../../../../test/support/eventually.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { AcceptedBatch, AcceptedBatches } from '../store/accepted-batches.js';
 import type { CountedEvents } from '../store/counted-events.js';
-import { systemClock } from '../../../kernel/clock.js';
 import { ProcessingWorker } from './processing-worker.js';
 
 const TIMEOUT_MS = 200;
@@ -183,7 +182,7 @@ function processing(counted: string[]): ProcessingWorker {
       return 1;
     },
   };
-  return new ProcessingWorker(accepted as AcceptedBatches, events as CountedEvents, systemClock);
+  return new ProcessingWorker(accepted as AcceptedBatches, events as CountedEvents);
 }
 
 let running: ProcessingWorker | null = null;

@@ -1,5 +1,4 @@
-import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { backoffMs, type Backoff } from '../../../platform/background/backoff.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { failpoint } from '../../../platform/failpoints.js';
@@ -45,7 +44,6 @@ export class ProcessingWorker implements OnModuleInit {
   constructor(
     private readonly accepted: AcceptedBatches,
     private readonly events: CountedEvents,
-    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   onModuleInit(): void {
@@ -54,7 +52,7 @@ export class ProcessingWorker implements OnModuleInit {
 
   /** Resolves once the batch is durable (domain/event-batch.ts says which are valid). */
   async accept(batch: ValidBatch): Promise<void> {
-    await this.accepted.insert(batch, this.clock.now());
+    await this.accepted.insert(batch);
     this.work.wake();
   }
 

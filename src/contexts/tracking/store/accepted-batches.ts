@@ -1,4 +1,5 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { NIL_UUID } from '../../../kernel/ids.js';
 import { GroupCall } from '../../../platform/background/group-call.js';
 import { Database } from '../../../platform/postgres/database.js';
@@ -52,32 +53,36 @@ const MAX_BATCHES = 8;
 const MAX_BYTES = 4 << 20;
 const MAX_COUNTED = 100_000;
 
-interface NewBatch extends ValidBatch {
-  readonly at: Date;
-}
-
 /** `tracking.batches` until they are processed. Batches are not claimed: processing locks the merchant. */
 @Injectable()
 export class AcceptedBatches {
-  private readonly inserts = new GroupCall((batches: readonly NewBatch[]) => this.insertAll(batches), {
+  private readonly inserts = new GroupCall((batches: readonly ValidBatch[]) => this.insertAll(batches), {
     group: () => upToBytes(MAX_BYTES),
   });
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
 
   /**
-   * Resolves once the batch is durable. Rejects, with nothing written, when the database is unavailable. An earlier request
-   * with its Idempotency-Key may have stored it and died.
+   * Resolves once the batch is durable; batches that arrive meanwhile share the next statement. Rejects, with nothing
+   * written, when the database is unavailable, and so does each batch of the statement. An earlier request with its
+   * Idempotency-Key may have stored it and died.
    */
-  async insert(batch: ValidBatch, at: Date): Promise<void> {
+  async insert(batch: ValidBatch): Promise<void> {
     const stored = batchStoreDuration.startTimer();
-    await this.inserts.call({ ...batch, at });
+    await this.inserts.call(batch);
     stored();
   }
 
-  private async insertAll(batches: readonly NewBatch[]): Promise<void[]> {
+  private async insertAll(batches: readonly ValidBatch[]): Promise<void[]> {
     const values: unknown[] = [];
-    const rows = batches.map(({ batchId, merchantId, at, itemCount, body }) => {
+    // Now, and not when they arrived: an erasure would miss one that still waits for its statement.
+    const at = this.clock.now();
+    // In one order: processes that store the same batches at the same time wait for each other, and never in a circle.
+    const ordered = batches.toSorted((a, b) => (a.batchId < b.batchId ? -1 : 1));
+    const rows = ordered.map(({ batchId, merchantId, itemCount, body }) => {
       const before = values.push(batchId, merchantId, at, itemCount, body) - 5;
       return `($${before + 1}, $${before + 2}, $${before + 3}, $${before + 4}, $${before + 5})`;
     });
@@ -137,8 +142,8 @@ export class AcceptedBatches {
   }
 }
 
-/** Batches whose bodies have so many bytes together, or one. */
-function upToBytes(max: number): (batch: NewBatch) => boolean {
+/** Admits batches while their bodies have at most `max` bytes together; the first always. */
+function upToBytes(max: number): (batch: ValidBatch) => boolean {
   let bytes = 0;
   return ({ body }) => (bytes += body.length) <= max || bytes === body.length;
 }
