@@ -10,6 +10,8 @@ import { createUser, report } from '../support/payouts/payout-calls.js';
 /** How many files of src somebody has to open who follows one report. */
 const MAX_FILES = 50;
 const REPORTS = 40;
+/** On a busy machine a timer may be in each of the first ones. */
+const MAX_REPORTS = 400;
 
 describe('POST payouts/report', () => {
   let app: TestApp;
@@ -47,7 +49,9 @@ describe('POST payouts/report', () => {
     await app.app.get(BackgroundModule).beforeApplicationShutdown();
     await app.app.get(SubscriptionRunner).stop();
     let everyTime: string[] | null = null;
-    for (let n = 0; n < REPORTS; n += 1) {
+    const isEnough = (n: number): boolean =>
+      n >= MAX_REPORTS || (n >= REPORTS && everyTime!.length <= MAX_FILES);
+    for (let n = 0; !isEnough(n); n += 1) {
       await called();
       expect((await report(app.merchant, userId)).status).toBe(201);
       // Timers of the background are not in each of them.
