@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { compare } from '../harness/compare.js';
 import { timed, type Sample } from '../harness/measure.js';
 import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
-import { SignedClient } from '../../test/support/http/signed-client.js';
-import { createPayee } from '../../test/support/payouts/payout-calls.js';
+import { createPayees } from '../support/payees.js';
 import { load } from '../support/load.js';
 import { openLoop, type Timed } from '../support/open-loop.js';
 import { startService, type Service } from '../support/service.js';
@@ -31,9 +30,7 @@ async function runOverload(context: RowContext): Promise<RowOutcome> {
     name: 'overload',
     env: { MAX_CONNECTIONS_PER_IP: '2000' },
   });
-  const client = new SignedClient(service.baseUrl, service.merchant);
-  const payees = await Promise.all(Array.from({ length: options.users }, () => createPayee(client)));
-  const users = payees.map(({ id }) => id);
+  const users = (await createPayees(service, options.users)).map(({ id }) => id);
   const samples = new Map<string, Sample[]>();
   const notes: string[] = [];
   const add = (name: string, sample: Sample): void =>

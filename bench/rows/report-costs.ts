@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { SignedClient } from '../../test/support/http/signed-client.js';
-import { createPayee } from '../../test/support/payouts/payout-calls.js';
+import { createPayees } from '../support/payees.js';
 import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
 import { timeByPart } from '../support/cpu-profile.js';
 import { BenchEnvironment } from '../support/environment.js';
@@ -37,9 +36,7 @@ async function runCosts({ options, progress }: RowContext): Promise<RowOutcome> 
         args: ['--cpu-prof', `--cpu-prof-dir=${folder}`, ...args],
       }),
     });
-    const client = new SignedClient(service.baseUrl, service.merchant);
-    const payees = Array.from({ length: options.users }, () => createPayee(client));
-    const users = (await Promise.all(payees)).map(({ id }) => id);
+    const users = (await createPayees(service, options.users)).map(({ id }) => id);
     const pool = await environment.pool('costs');
     await pool.query('create extension pg_stat_statements');
     const count = options.connections * options.reports;

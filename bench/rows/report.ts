@@ -2,8 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { compare } from '../harness/compare.js';
 import { alternate, type Samples, type Variant } from '../harness/measure.js';
-import { SignedClient } from '../../test/support/http/signed-client.js';
-import { createPayee } from '../../test/support/payouts/payout-calls.js';
+import { createPayees } from '../support/payees.js';
 import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
 import { startBare } from '../support/bare.js';
 import { load } from '../support/load.js';
@@ -112,12 +111,11 @@ async function servedTarget(
   { options, environment, progress }: RowContext,
   name: string,
   database: string,
-  { baseUrl, merchant: who }: Service,
+  service: Service,
 ): Promise<Target> {
+  const { baseUrl, merchant: who } = service;
   progress(`creating ${options.users} active users`);
-  const client = new SignedClient(baseUrl, who);
-  const payees = Array.from({ length: options.users }, () => createPayee(client));
-  const users = (await Promise.all(payees)).map(({ id }) => id);
+  const users = (await createPayees(service, options.users)).map(({ id }) => id);
   const pool = await environment.pool(database);
   const settled = (accepted: number): Promise<void> => serviceSettled(pool, who.apiKey, accepted);
   return { name, who, users, baseUrls: [baseUrl], path: PATH, accepted: 0, settled };

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { SignedClient } from '../../test/support/http/signed-client.js';
-import { createPayee } from '../../test/support/payouts/payout-calls.js';
+import { createPayees } from '../support/payees.js';
 import type { RowContext } from '../harness/row.js';
 import type { BenchEnvironment } from '../support/environment.js';
 import { withEventMacs } from '../support/event-macs.js';
@@ -58,8 +57,7 @@ export async function rebuildPayouts(
 async function create({ environment, options, progress }: LedgerContext): Promise<Ledger> {
   progress('ledger: users');
   const service = await startService(environment, { name: LEDGER });
-  const client = new SignedClient(service.baseUrl, service.merchant);
-  const users = await Promise.all(Array.from({ length: 2 + OTHER_USERS }, () => createPayee(client)));
+  const users = await createPayees(service, 2 + OTHER_USERS);
   await service.child.stop();
   const secrets = readFileSync(join(environment.folder(LEDGER), 'secrets.json'), 'utf8');
   const { master_key } = JSON.parse(secrets) as { master_key: string };

@@ -1,7 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect } from '@jest/globals';
+import { onLinux } from '../../support/on-linux.js';
 import { onTestApp } from '../../support/app.js';
 
 /** More than the 511 that Node lets wait to be accepted, fewer than MAX_CONNECTIONS. */
@@ -35,14 +36,12 @@ for (const each of await Promise.all(Array.from({ length: Number(clients) }, out
 console.log(JSON.stringify({ open: await countedLater, outcomes }));
 `;
 
-// Linux lets 4096 wait; elsewhere the system lets fewer.
-const onLinux = process.platform === 'linux' ? test : test.skip;
-
 const service = onTestApp({ MAX_CONNECTIONS_PER_IP: '2000' });
 
 let child: ChildProcess | null = null;
 afterEach(() => void child?.kill('SIGKILL'));
 
+// Linux lets 4096 wait; elsewhere the system lets fewer.
 onLinux(
   'clients that come at once while the process is busy are connected, and have their responses after it',
   async () => {

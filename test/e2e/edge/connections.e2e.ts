@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { CONNECTION_DEFAULTS, guardConnections } from '../../../src/platform/http/connections.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
+import { onLinux } from '../../support/on-linux.js';
 
 /** More than all buffers between the two ends take. */
 const LARGE = Buffer.alloc(32 << 20);
@@ -97,8 +98,6 @@ describe('a guarded listener', () => {
   });
 
   // Elsewhere the loopback has one address only.
-  const onLinux = process.platform === 'linux' ? test : test.skip;
-
   onLinux('closes what is above the bound of one address, and takes others', async () => {
     await start({ maxPerAddress: 2 });
     const [first] = [await client(), await client()];

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { startEdgeApp, type EdgeApp } from '../../support/http/edge-app.js';
 import { testDatabase, type TestDatabase } from '../../support/postgres.js';
 import type { SignedClient } from '../../support/http/signed-client.js';
+import { onLinux } from '../../support/on-linux.js';
 
 let db: TestDatabase;
 let edge: EdgeApp;
@@ -119,8 +120,6 @@ test('a client of HTTP/1.0 gets no 100 Continue: it would read that as the respo
 });
 
 // Elsewhere the loopback has one address only.
-const onLinux = process.platform === 'linux' ? test : test.skip;
-
 onLinux(
   'an address whose signatures fail is refused before its body is read; the merchant continues',
   async () => {

@@ -1,11 +1,5 @@
 import { ListedFindings } from '../../../kernel/listed-findings.js';
-import {
-  canonicalJson,
-  eventLeaf,
-  leafHash,
-  type ExportedEvent,
-  type LeafEvent,
-} from '../domain/event-leaf.js';
+import { hashOfEvent, type ExportedEvent, type LeafEvent } from '../domain/event-leaf.js';
 import type { LedgerFinding } from '../domain/findings.js';
 import { HASH_BYTES, MerkleTree } from '../domain/merkle-tree.js';
 import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
@@ -260,13 +254,13 @@ async function* leavesOf({ state, leaves }: CheckedLedger): AsyncGenerator<Leaf>
 
 /** Null when the event cannot be read. */
 function hashOf(event: LeafEvent | ExportedEvent): Buffer | null {
-  return 'leaf' in event ? event.leaf : hashAt(event, event.position);
+  return 'leaf' in event ? event.leaf : hashAt(event);
 }
 
-/** As an event at `position` has it. Null when the event cannot be read. */
-function hashAt(event: LeafEvent, position: string): Buffer | null {
+/** The hash by the event's members, as it is or at `position`. Null when the event cannot be read. */
+function hashAt(event: LeafEvent, position?: string): Buffer | null {
   try {
-    return leafHash(canonicalJson({ ...eventLeaf(event), position }));
+    return hashOfEvent(event, position);
   } catch {
     return null;
   }
@@ -286,13 +280,13 @@ function findingsOf(differences: readonly Difference[], proven: number): readonl
     const origin = origins.get(difference);
     if (origin) return [{ kind: 'moved', position, from: origin.position, stream, id }];
     if (leaf === null) return [{ kind: 'inserted', position, stream, id }];
-    return [{ kind: hashAt(event, position) ? 'changed' : 'unreadable', position, stream, revision, id }];
+    return [{ kind: hashAt(event) ? 'changed' : 'unreadable', position, stream, revision, id }];
   });
 }
 
 /** The leaf of an event that is the same but for its position. */
 function originOf({ event }: Difference, differences: readonly Difference[]): Leaf | null {
-  if (event === null || hashAt(event, event.position) === null) return null;
+  if (event === null || hashAt(event) === null) return null;
   const isOrigin = (leaf: Leaf | null): boolean =>
     leaf !== null && hashAt(event, leaf.position)?.equals(leaf.hash) === true;
   return differences.find(({ leaf }) => isOrigin(leaf))?.leaf ?? null;

@@ -26,8 +26,8 @@ interface EventLeaf {
   readonly recorded_at: string;
 }
 
-export function eventLeaf(event: LeafEvent): EventLeaf {
-  const { position, stream, revision, id, type, data, metadata, recordedAt } = event;
+export function eventLeaf(event: LeafEvent, position = event.position): EventLeaf {
+  const { stream, revision, id, type, data, metadata, recordedAt } = event;
   return { position, stream, revision, id, type, data, metadata, recorded_at: recordedAt.toISOString() };
 }
 
@@ -55,9 +55,9 @@ export function leafHash(text: string): Buffer {
   return sha256(`\0${text}`);
 }
 
-/** The hash by which the ledger knows an event. Throws SyntaxError where the store holds no JSON. */
-export function hashOfEvent(event: LeafEvent): Buffer {
-  return leafHash(canonicalJson(eventLeaf(event)));
+/** The hash by which the ledger knows an event, or would know it at another position. Throws SyntaxError where the store holds no JSON. */
+export function hashOfEvent(event: LeafEvent, position?: string): Buffer {
+  return leafHash(canonicalJson(eventLeaf(event, position)));
 }
 
 /** A line of an export: the canonical JSON of an event with its leaf hash as one member more, the last one. */
