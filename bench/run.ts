@@ -13,6 +13,7 @@ import { overloadRow } from './rows/overload.js';
 import { rebuildRow } from './rows/rebuild.js';
 import { reportRow } from './rows/report.js';
 import { reportCostsRow } from './rows/report-costs.js';
+import { soakRow } from './rows/soak.js';
 import { startRow } from './rows/start.js';
 import { BenchEnvironment } from './support/environment.js';
 
@@ -28,6 +29,7 @@ const ROWS: readonly Row[] = [
   overloadRow,
   reportCostsRow,
   startRow,
+  soakRow,
 ];
 
 let options: Options;

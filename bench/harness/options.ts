@@ -25,6 +25,8 @@ const GOAL_SIZES = {
   history: 5_000_000,
   /** Deliveries in the lists of the console. */
   'listed-deliveries': 5_000_000,
+  /** How long the soak lasts. */
+  minutes: 120,
 };
 
 type Sizes = typeof GOAL_SIZES;
@@ -47,6 +49,7 @@ const QUICK_SIZES: Sizes = {
   batches: 64,
   history: 200_000,
   'listed-deliveries': 50_000,
+  minutes: 5,
 };
 
 const usage = (rows: readonly string[]): string => `npm run bench -- [rows] [options]

@@ -4,7 +4,7 @@ import { timed, type Sample } from '../harness/measure.js';
 import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
 import { createPayees } from '../support/payees.js';
 import { load } from '../support/load.js';
-import { openLoop, type Timed } from '../support/open-loop.js';
+import { millis, openLoop, quantile, type Timed } from '../support/open-loop.js';
 import { startService, type Service } from '../support/service.js';
 import { reportTo } from './report.js';
 
@@ -14,8 +14,6 @@ const CONNECTIONS = 1500;
 const SECONDS = 8;
 /** How long after the last response of an overload the service is as before. */
 const RECOVERY_SECONDS = 5;
-
-const QUANTILES = [0.5, 0.9, 0.99, 0.999] as const;
 
 /** Reports at fixed rates: latency up to the capacity, and what is left of the service above it. */
 export const overloadRow: Row = {
@@ -94,7 +92,8 @@ async function runOverload(context: RowContext): Promise<RowOutcome> {
   };
 }
 
-async function capacityOf(
+/** Reports of a closed loop, and how long they took. */
+export async function capacityOf(
   { options: { connections, reports } }: RowContext,
   { baseUrl, merchant }: Service,
   users: readonly string[],
@@ -106,14 +105,4 @@ async function capacityOf(
   expectEqual('closed loop: responses', statuses, { 201: requests.length });
   expectEqual('closed loop: lost connections and repeats', troubles, 0);
   return { units: requests.length, seconds };
-}
-
-function quantile(responses: readonly Timed[], q: number): number {
-  const sorted = responses.map(({ seconds }) => seconds).sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0;
-}
-
-function millis(what: string, responses: readonly Timed[]): string {
-  const times = QUANTILES.map((q) => `p${q * 100} ${(quantile(responses, q) * 1000).toFixed(1)}`);
-  return `${responses.length} ${what}${responses.length === 0 ? '' : `, ms ${times.join(', ')}`}`;
 }

@@ -17,6 +17,7 @@ export interface OpenLoop {
 
 const TICK_MS = 2;
 const HEAD_END = '\r\n\r\n';
+const QUANTILES = [0.5, 0.9, 0.99, 0.999] as const;
 
 /**
  * Sends each request when it is due, at a fixed rate, whether the service keeps up or not: latency includes what a closed
@@ -59,6 +60,18 @@ export async function openLoop(
   } finally {
     for (const line of all) line.close();
   }
+}
+
+/** Seconds that this share of the responses took at most. */
+export function quantile(responses: readonly Timed[], q: number): number {
+  const sorted = responses.map(({ seconds }) => seconds).sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0;
+}
+
+/** How many there are, and what they took. */
+export function millis(what: string, responses: readonly Timed[]): string {
+  const times = QUANTILES.map((q) => `p${q * 100} ${(quantile(responses, q) * 1000).toFixed(1)}`);
+  return `${responses.length} ${what}${responses.length === 0 ? '' : `, ms ${times.join(', ')}`}`;
 }
 
 function toBytes(host: string, { method, path, headers, body }: SignedRequest): Buffer {

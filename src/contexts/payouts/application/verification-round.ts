@@ -81,8 +81,11 @@ export class VerificationRound {
     this.rules = chainRules(config);
   }
 
-  /** `separately`: one request per payout instead of batches. Throws ChainUnavailable when no node can be relied on. */
-  async run({ payouts, now: claimedAt }: Claimed, separately: boolean): Promise<void> {
+  /**
+   * `separately`: one request per payout instead of batches. Returns how many payouts have their outcome now. Throws
+   * ChainUnavailable when no node can be relied on.
+   */
+  async run({ payouts, now: claimedAt }: Claimed, separately: boolean): Promise<number> {
     const began = performance.now();
     const now = (): Date => new Date(claimedAt.getTime() + performance.now() - began);
     // A batch holds the payouts of few merchants: what one of them does to it concerns few others.
@@ -140,6 +143,7 @@ export class VerificationRound {
     await this.checks.record(checks, now());
     await this.queue.remove(ended);
     await this.queue.reschedule(next, now(), claimedAt);
+    return ended.length;
   }
 
   /** People see that no node responded; the next check takes the place of this one. */

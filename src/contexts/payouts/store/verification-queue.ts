@@ -149,7 +149,7 @@ export class VerificationQueue {
   }
 
   /** Keeps the claim for as long as `round` runs: only the process that holds it can reschedule. */
-  whileClaimed(payouts: readonly PendingPayout[], round: () => Promise<void>): Promise<void> {
+  whileClaimed<T>(payouts: readonly PendingPayout[], round: () => Promise<T>): Promise<T> {
     const items = payouts.map(({ item }) => item);
     return this.items.whileClaimed(items, LEASE_MS, round);
   }
