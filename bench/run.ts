@@ -5,9 +5,11 @@ import { printRow, type RowResult } from './harness/print.js';
 import type { Row } from './harness/row.js';
 import { adminListsRow } from './rows/admin-lists.js';
 import { auditRow } from './rows/audit.js';
+import { behindRow } from './rows/behind.js';
 import { deliveriesRow } from './rows/deliveries.js';
 import { eventsAcceptRow } from './rows/events-accept.js';
 import { eventsProcessRow } from './rows/events-process.js';
+import { eventStoreDbRow } from './rows/eventstoredb.js';
 import { listRow } from './rows/list.js';
 import { overloadRow } from './rows/overload.js';
 import { rebuildRow } from './rows/rebuild.js';
@@ -27,8 +29,10 @@ const ROWS: readonly Row[] = [
   eventsProcessRow,
   auditRow,
   overloadRow,
+  behindRow,
   reportCostsRow,
   startRow,
+  eventStoreDbRow,
   soakRow,
 ];
 

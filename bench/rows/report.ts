@@ -16,7 +16,7 @@ const PATH = '/merchants/v1/payouts/report';
 const AMOUNT = '1.25';
 const AMOUNT_MINOR = 1_250_000n;
 
-interface Target {
+export interface Target {
   readonly name: string;
   /** Processes that share the connections. */
   readonly baseUrls: readonly string[];
@@ -99,7 +99,8 @@ async function runReport(context: RowContext): Promise<RowOutcome> {
   };
 }
 
-function measured(context: RowContext, targets: readonly Target[]): Promise<Samples> {
+/** Reports to each of the targets, alternating. */
+export function measured(context: RowContext, targets: readonly Target[]): Promise<Samples> {
   return alternate(
     targets.map((target) => variantOf(context, target)),
     context.options.rounds,
@@ -107,17 +108,20 @@ function measured(context: RowContext, targets: readonly Target[]): Promise<Samp
   );
 }
 
-async function servedTarget(
+/** `isStoreHere`: its events are in its database. */
+export async function servedTarget(
   { options, environment, progress }: RowContext,
   name: string,
   database: string,
   service: Service,
+  isStoreHere = true,
 ): Promise<Target> {
   const { baseUrl, merchant: who } = service;
   progress(`creating ${options.users} active users`);
   const users = (await createPayees(service, options.users)).map(({ id }) => id);
   const pool = await environment.pool(database);
-  const settled = (accepted: number): Promise<void> => serviceSettled(pool, who.apiKey, accepted);
+  const settled = (accepted: number): Promise<void> =>
+    serviceSettled(pool, who.apiKey, accepted, isStoreHere);
   return { name, who, users, baseUrls: [baseUrl], path: PATH, accepted: 0, settled };
 }
 
@@ -160,7 +164,12 @@ export function reportTo(who: Credentials, userId: string, path = PATH): SignedR
 }
 
 /** Events, rows of the list, balance sums and stored responses all equal the number of 201s. */
-async function serviceSettled(pool: pg.Pool, merchantId: string, accepted: number): Promise<void> {
+async function serviceSettled(
+  pool: pg.Pool,
+  merchantId: string,
+  accepted: number,
+  isStoreHere: boolean,
+): Promise<void> {
   const one = async (sql: string): Promise<Record<string, unknown>> =>
     (await pool.query<Record<string, unknown>>(sql, [merchantId])).rows[0]!;
   const listed = 'select count(*)::int as listed from payouts.payouts where merchant_id = $1';
@@ -176,7 +185,8 @@ async function serviceSettled(pool: pg.Pool, merchantId: string, accepted: numbe
      from event_store.events where type = 'payout.reported.v1'`,
   );
   const sums = `${BigInt(accepted) * AMOUNT_MINOR} 0`;
-  const count = { listed: accepted, stored: accepted, events: accepted, streams: accepted };
+  const inStore = isStoreHere ? accepted : 0;
+  const count = { listed: accepted, stored: accepted, events: inStore, streams: inStore };
   expectEqual('rows and sums', found, { ...count, sums });
 }
 

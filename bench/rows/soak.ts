@@ -4,6 +4,7 @@ import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harn
 import { residentMiB } from '../support/memory.js';
 import { millis, openLoop, quantile, type Timed } from '../support/open-loop.js';
 import { createPayees } from '../support/payees.js';
+import { eventually } from '../support/wait.js';
 import { startService } from '../support/service.js';
 import { capacityOf } from './overload.js';
 import { reportTo } from './report.js';
@@ -15,9 +16,14 @@ const MINUTE_SECONDS = 60;
 /** Payouts expire after it, so that as many are pending at the end as at the beginning. */
 const WINDOW_SECONDS = 30;
 
+/** Minutes that can be compared. */
+const LEAST_MINUTES = 5;
+
 interface Minute {
   readonly responses: readonly Timed[];
   readonly memoryMiB: number;
+  /** Payouts at its end. */
+  readonly pending: number;
 }
 
 /** Does the service stay as fast and as small as it was, however long it works? */
@@ -29,11 +35,17 @@ export const soakRow: Row = {
 
 async function runSoak(context: RowContext): Promise<RowOutcome> {
   const { options, environment, progress } = context;
+  if (options.minutes < LEAST_MINUTES) throw new Error(`--minutes must be ${LEAST_MINUTES} at least`);
   const service = await startService(environment, {
     name: 'soak',
     env: { PAYOUT_VERIFICATION_WINDOW_SECONDS: String(WINDOW_SECONDS) },
   });
   const users = (await createPayees(service, options.users)).map(({ id }) => id);
+  const pool = await environment.pool('soak');
+  const count = async (from: string): Promise<number> =>
+    (await pool.query<{ n: number }>(`select count(*)::int as n from ${from}`)).rows[0]!.n;
+  const pending = (): Promise<number> => count('payouts.verifications');
+  const warmUp = await capacityOf(context, service, users);
   const { units, seconds } = await capacityOf(context, service, users);
   const rate = Math.round((SHARE * units) / seconds);
   const minutes: Minute[] = [];
@@ -43,14 +55,14 @@ async function runSoak(context: RowContext): Promise<RowOutcome> {
     );
     const responses = await openLoop(service.baseUrl, requests, { rate, connections: CONNECTIONS });
     expectEqual('other responses than 201', responses.filter(({ status }) => status !== 201).length, 0);
-    minutes.push({ responses, memoryMiB: residentMiB(service.child.pid) });
+    minutes.push({ responses, memoryMiB: residentMiB(service.child.pid), pending: await pending() });
     progress(`minute ${minutes.length} of ${options.minutes}: ${noteOf(minutes.at(-1)!)}`);
   }
-  const pool = await environment.pool('soak');
-  const { rows } = await pool.query<{ n: number }>(
-    `select count(*)::int as n from event_store.events where type = 'payout.reported.v1'`,
-  );
-  expectEqual('events', rows[0]!.n, units + rate * MINUTE_SECONDS * minutes.length);
+  const reported = warmUp.units + units + rate * MINUTE_SECONDS * minutes.length;
+  expectEqual('reports', await count(`event_store.events where type = 'payout.reported.v1'`), reported);
+  progress('waiting for the last expiry');
+  await eventually('no payout is pending', async () => (await pending()) === 0, 10 * MINUTE_SECONDS * 1000);
+  expectEqual('expiries', await count(`event_store.events where type = 'payout.expired.v1'`), reported);
   const fifth = Math.max(1, Math.floor(minutes.length / 5));
   const [early, late] = [minutes.slice(fifth, 2 * fifth), minutes.slice(-fifth)];
   const comparison = (label: string, of: (minute: Minute) => number): ReturnType<typeof compare> => {
@@ -66,6 +78,7 @@ async function runSoak(context: RowContext): Promise<RowOutcome> {
       comparison('p50 of the last fifth compared with the second', (m) => quantile(m.responses, 0.5)),
       comparison('p99 of the last fifth compared with the second', (m) => quantile(m.responses, 0.99)),
       comparison('memory of the last fifth compared with the second', ({ memoryMiB }) => memoryMiB),
+      comparison('pending payouts of the last fifth compared with the second', (m) => m.pending),
     ],
     notes: [
       `${options.minutes} minutes at ${SHARE} of the capacity`,
@@ -74,6 +87,6 @@ async function runSoak(context: RowContext): Promise<RowOutcome> {
   };
 }
 
-function noteOf({ responses, memoryMiB }: Minute): string {
-  return `${millis('201', responses)}; ${memoryMiB} MiB`;
+function noteOf({ responses, memoryMiB, pending }: Minute): string {
+  return `${millis('201', responses)}; ${memoryMiB} MiB; ${pending} pending`;
 }

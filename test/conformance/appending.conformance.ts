@@ -95,6 +95,10 @@ export function describeAppending(subject: SubjectOf): void {
         revisions: [0],
       });
       expect(await store.readStream(checked)).toHaveLength(1);
+      await append(store, checked, [someEvent()], 0);
+      expect(await store.commit({ appends: [check(0)] })).toMatchObject({ outcome: 'conflict', actual: 1 });
+      const missing = { stream: freshStream(), events: [], expected: 0 };
+      expect(await store.commit({ appends: [missing] })).toMatchObject({ outcome: 'conflict', actual: null });
     });
 
     it('writes several streams, all or none where the store is atomic', async () => {

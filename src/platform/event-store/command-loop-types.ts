@@ -40,12 +40,12 @@ export interface ExecuteOptions<State> {
   readonly response?: (state: State) => StoredResponse | undefined;
   /**
    * Revisions of other streams that the decision rests on: appends without events that travel in the same commit
-   * (a store that is not atomic reads them just before). One that no longer holds throws {@link PreconditionFailed}.
+   * (a store that is not atomic checks them just before). One that no longer holds throws {@link PreconditionFailed}.
    */
   readonly preconditions?: readonly StreamAppend[];
   /**
-   * Only for a store that is not atomic: an append to a new stream, before the preconditions are read. The
-   * precondition may fail to hold between its read and the events; a writer that changes it finds here what may still follow.
+   * Only for a store that is not atomic: an append to a new stream, before the preconditions are checked. The
+   * precondition may fail to hold between its check and the events; a writer that changes it finds here what may still follow.
    */
   readonly announcement?: () => Pick<StreamAppend, 'stream' | 'events'>;
   /**

@@ -93,15 +93,15 @@ async function check({
     false,
   );
   if (isDown) await expect(running).rejects.toThrow(ChainUnavailable);
-  else await running;
-  return { checks, expired, recorded };
+  const ended = isDown ? null : await running;
+  return { checks, expired, recorded, ended };
 }
 
 describe('a payout whose window has ended, with a margin of 60 s and a check every second', () => {
   it('is checked again 60 s after the first check that found nothing, not sooner', async () => {
-    const { checks, expired } = await check({});
+    const { checks, expired, ended } = await check({});
     expect(checks).toMatchObject([{ delayMs: 60_000, closing: { finding: 'not_found', head: 101 } }]);
-    expect(expired).toEqual([]);
+    expect([expired, ended]).toEqual([[], 0]);
   });
 
   it('has each check recorded: what was found, by which node, at which head', async () => {
@@ -120,7 +120,8 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
   });
 
   it('expires on a second check 60 s after the first', async () => {
-    expect((await check({ closing: CLOSING, afterFirstMs: 60_000 })).expired).toEqual(['p']);
+    const { expired, ended } = await check({ closing: CLOSING, afterFirstMs: 60_000 });
+    expect([expired, ended]).toEqual([['p'], 1]);
   });
 
   it('does not expire while the final head has not moved since the first check', async () => {

@@ -81,3 +81,33 @@ it('a round keeps the claim of its payouts until it ends', async () => {
     await loop!.stop();
   }
 });
+
+it('a round that ended no payout while more are due is followed by a rest, one that ended some by the next at once', async () => {
+  const claims: number[] = [];
+  const rounds: { readonly endedAt: number; readonly tookMs: number }[] = [];
+  const queue = {
+    claim: async (): Promise<Claimed> => {
+      claims.push(performance.now());
+      return { payouts: [{} as PendingPayout], now: new Date(), more: claims.length < 3 };
+    },
+    whileClaimed: async (_: unknown, round: () => Promise<number>) => round(),
+  } as unknown as VerificationQueue;
+  const run = async (): Promise<number> => {
+    const began = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const endedAt = performance.now();
+    return rounds.push({ endedAt, tookMs: endedAt - began }) - 1;
+  };
+  const clock = { holds: async () => true } as unknown as ClockCheck;
+  const config = { chainId: 31337, usdcAddress: '0xusdc', payoutCheckIntervalMs: 60_000 };
+  const [loop] = new Verifier(config, queue, { run } as unknown as VerificationRound, clock).loops;
+  loop!.start();
+  try {
+    await eventually(async () => rounds.length === 3);
+    const rests = [0, 1].map((n) => claims[n + 1]! - rounds[n]!.endedAt);
+    expect(rests[0]).toBeGreaterThan(2 * rounds[0]!.tookMs);
+    expect(rests[1]).toBeLessThan(rests[0]!);
+  } finally {
+    await loop!.stop();
+  }
+});

@@ -11,10 +11,10 @@ import { LINES, VerificationQueue, type PendingPayout } from '../store/verificat
 
 const GAUGE_MS = 10_000;
 /**
- * After a round that ended no payout, while more are due, the loop rests this many times as long as the round took, and not
+ * After a round that ended no payout, while more are due, the loop rests so many times as long as the round took, and not
  * longer than `longestMs`: in a burst of reports, whose transfers are not there yet, checks leave the machine to the reports.
  */
-const REST = { share: 3, longestMs: 2000 } as const;
+const REST = { times: 3, longestMs: 2000 } as const;
 /** Payouts that the node had no usable response for have a loop of their own: they delay none of the others. */
 const LOOPS = {
   responsive: { batch: 500, lines: [LINES.fresh, LINES.old], separately: false },
@@ -94,7 +94,7 @@ export class Verifier implements OnApplicationBootstrap {
         this.failures = 0;
         const tookMs = performance.now() - began;
         if (more && ended === 0 && !separately)
-          await sleep(Math.min(REST.share * tookMs, REST.longestMs), signal);
+          await sleep(Math.min(REST.times * tookMs, REST.longestMs), signal);
       } catch (error) {
         if (!(error instanceof ChainUnavailable)) throw error;
         await this.backOff(claimed.payouts, error);

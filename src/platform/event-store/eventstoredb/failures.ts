@@ -41,7 +41,7 @@ export class EventStoreRefusal extends Error {
 
 /** Whether the server, not the request, is at fault. */
 function isServerUnavailable(error: unknown): boolean {
-  if (UNAVAILABLE_TYPES.some((type) => error instanceof type)) return true;
+  if (error instanceof NotReadableYet || UNAVAILABLE_TYPES.some((type) => error instanceof type)) return true;
   if (error instanceof EventStoreRefusal || refusal(error) !== null) return false;
   if (!types.isNativeError(error)) return false;
   return ('code' in error && UNAVAILABLE_CODES.has(error.code)) || UNAVAILABLE_MESSAGES.test(error.message);
@@ -69,6 +69,12 @@ export function refusal(error: unknown): string | null {
 export class NoResponseInTime extends Error {
   override readonly name = 'NoResponseInTime';
   override readonly message = 'the event store did not respond in time';
+}
+
+/** An event that the server has checked against and not yet replicated. */
+export class NotReadableYet extends Error {
+  override readonly name = 'NotReadableYet';
+  override readonly message = 'the event store has an event that cannot be read yet';
 }
 
 interface Retries {

@@ -30,6 +30,7 @@ describe.each([
     const calls = [
       store.commit({ appends: [{ stream: 's-1', events, expected: 'no_stream' }] }),
       store.commit({ appends: [{ stream: 's-1', events: [], expected: 'no_stream' }] }),
+      store.commit({ appends: [{ stream: 's-1', events: [], expected: 0 }] }),
       store.readStream('s-1'),
       store.readAll(null, 10),
       store.head(),

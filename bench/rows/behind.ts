@@ -1,0 +1,84 @@
+import { compare } from '../harness/compare.js';
+import { alternate, type Variant } from '../harness/measure.js';
+import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
+import { LEDGER, ledger } from '../seed/ledger.js';
+import { load } from '../support/load.js';
+import { createPayees } from '../support/payees.js';
+import { startService, type Service } from '../support/service.js';
+import { signed, type SignedRequest } from '../support/sign.js';
+import { reportTo } from './report.js';
+
+const CONNECTIONS = 16;
+/** Payouts of the user that is requested, in both. */
+const PAYOUTS = 10;
+const EMPTY = 'empty';
+
+interface Side {
+  readonly name: typeof LEDGER | typeof EMPTY;
+  readonly service: Service;
+  readonly userId: string;
+  readonly payoutIds: readonly string[];
+}
+
+/** Requests to a service with very many events and payouts behind it, compared with one that has next to none. */
+export const behindRow: Row = {
+  name: 'behind',
+  title: 'requests with a long history behind them, compared with an empty service',
+  run: runBehind,
+};
+
+async function runBehind(context: RowContext): Promise<RowOutcome> {
+  const { environment, options } = context;
+  const seeded = await ledger(context);
+  const beginning = await startService(environment, { name: EMPTY });
+  const [user] = await createPayees(beginning, 1);
+  const first = Array.from({ length: PAYOUTS }, () => reportTo(beginning.merchant, user!.id));
+  expectEqual('reports', (await load(beginning.baseUrl, first, 1)).statuses, { 201: PAYOUTS });
+  await beginning.child.stop();
+  const side = async (name: Side['name'], userId: string): Promise<Side> => {
+    // Without a worker the pending payouts of the seed are not verified meanwhile.
+    const service = await startService(environment, { name, env: { ROLES: 'api' } });
+    const pool = await environment.pool(name);
+    const { rows } = await pool.query<{ id: string }>('select id from payouts.payouts where user_id = $1', [
+      userId,
+    ]);
+    expectEqual(`${name}: payouts of the user`, rows.length, PAYOUTS);
+    return { name, service, userId, payoutIds: rows.map(({ id }) => id) };
+  };
+  const sides = [await side(LEDGER, seeded.poorUser), await side(EMPTY, user!.id)];
+  const comparisons = [];
+  for (const [label, requestOf] of Object.entries(REQUESTS)) {
+    const variants = sides.map((each) => variantOf(context, each, requestOf));
+    const samples = await alternate(variants, options.rounds, context.progress);
+    comparisons.push(compare(samples, { label, subject: LEDGER, reference: EMPTY, goal: { atMost: 1.2 } }));
+  }
+  return { comparisons, notes: [`${seeded.events} events, ${options.payouts} payouts behind`] };
+}
+
+/** Reports come last: a read waits for what the merchant wrote. */
+const REQUESTS: Readonly<Record<string, (side: Side, n: number) => SignedRequest>> = {
+  'a payout': ({ service, payoutIds }, n) =>
+    signed(service.merchant, 'GET', `/merchants/v1/payouts/${payoutIds[n % PAYOUTS]}`),
+  'a user': ({ service, userId }) => signed(service.merchant, 'GET', `/merchants/v1/users/${userId}`),
+  'a page of payouts': ({ service }) =>
+    signed(service.merchant, 'GET', `/merchants/v1/payouts?page_size=${PAYOUTS}`),
+  'a report': ({ service, userId }) => reportTo(service.merchant, userId),
+};
+
+function variantOf(
+  { options }: RowContext,
+  side: Side,
+  requestOf: (side: Side, n: number) => SignedRequest,
+): Variant {
+  const { name, service } = side;
+  return {
+    name,
+    run: async () => {
+      const count = CONNECTIONS * options.reports;
+      const requests = Array.from({ length: count }, (_, n) => requestOf(side, n));
+      const { statuses, seconds } = await load(service.baseUrl, requests, CONNECTIONS);
+      expectEqual(`${name}: responses`, statuses, { [requests[0]!.method === 'GET' ? 200 : 201]: count });
+      return { units: count, seconds };
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { WrongExpectedVersionError } from '@eventstore/db-client';
+import type { CommitResult } from '../port.js';
+import type { Connection } from './connection.js';
+import { EventStoreDbEventStore } from './eventstoredb-event-store.js';
+import { NoResponseInTime } from './failures.js';
+
+const CHECK = { stream: 's-1', events: [], expected: 1 };
+const WRONG = (): Error => Object.assign(Object.create(WrongExpectedVersionError.prototype), {}) as Error;
+
+/** A commit of {@link CHECK} where the server responds, and reads find, these one after the other. */
+async function commit(responses: readonly (Error | 'done')[], heads: readonly number[] = []) {
+  const sent: unknown[][] = [];
+  const appendToStream = async (...call: unknown[]): Promise<unknown> => {
+    const response = responses[sent.push(call) - 1];
+    if (response instanceof Error) throw response;
+    return { success: true, nextExpectedRevision: 1n };
+  };
+  const reconnect = jest.fn(() => true);
+  const connection = { client: { appendToStream }, reconnect, close: async () => undefined };
+  const store = new EventStoreDbEventStore(connection as unknown as Connection);
+  const headOf = jest.spyOn(store as unknown as { headOf: () => Promise<number | null> }, 'headOf');
+  for (const head of heads) headOf.mockResolvedValueOnce(head);
+  const result: CommitResult = await store.commit({ appends: [CHECK] });
+  return { result, sent, reconnects: reconnect.mock.calls.length };
+}
+
+describe('a check of a revision of a stream in EventStoreDB', () => {
+  it('is an append of no events, which holds at the expected revision', async () => {
+    const { result, sent } = await commit(['done']);
+    expect(result).toEqual({ outcome: 'committed', position: null, revisions: [1] });
+    expect(sent).toEqual([
+      ['s-1', [], expect.objectContaining({ expectedRevision: 1n, requiresLeader: true })],
+    ]);
+  });
+
+  it('does not hold at another one', async () => {
+    expect((await commit([WRONG()], [2])).result).toEqual({ outcome: 'conflict', stream: 's-1', actual: 2 });
+  });
+
+  it('is sent again when there was no response, over another connection', async () => {
+    const { result, sent, reconnects } = await commit([new NoResponseInTime(), 'done']);
+    expect([result.outcome, sent.length, reconnects]).toEqual(['committed', 2, 1]);
+  });
+
+  it('waits for an event that the server has and reads do not show yet: a caller who loads again would not see it', async () => {
+    const { result, sent } = await commit([WRONG(), WRONG()], [1, 2]);
+    expect(result).toMatchObject({ outcome: 'conflict', actual: 2 });
+    expect(sent).toHaveLength(2);
+    // An append that its leader lost: the revision holds after all.
+    expect((await commit([WRONG(), 'done'], [1])).result.outcome).toBe('committed');
+  });
+});
