@@ -17,7 +17,7 @@ const MINUTE_SECONDS = 60;
 const WINDOW_SECONDS = 30;
 
 /** Minutes that can be compared. */
-const LEAST_MINUTES = 5;
+const MIN_MINUTES = 5;
 
 interface Minute {
   readonly responses: readonly Timed[];
@@ -35,7 +35,7 @@ export const soakRow: Row = {
 
 async function runSoak(context: RowContext): Promise<RowOutcome> {
   const { options, environment, progress } = context;
-  if (options.minutes < LEAST_MINUTES) throw new Error(`--minutes must be ${LEAST_MINUTES} at least`);
+  if (options.minutes < MIN_MINUTES) throw new Error(`--minutes must be ${MIN_MINUTES} at least`);
   const service = await startService(environment, {
     name: 'soak',
     env: { PAYOUT_VERIFICATION_WINDOW_SECONDS: String(WINDOW_SECONDS) },

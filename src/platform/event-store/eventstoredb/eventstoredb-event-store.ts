@@ -208,7 +208,7 @@ export class EventStoreDbEventStore implements EventStore {
       } catch (error) {
         if (!(error instanceof WrongExpectedVersionError)) throw error;
         const actual = await this.headOf(stream);
-        // The server knows of an event that reads do not show yet: whoever loads now would decide on the same revision again.
+        // The server knows of an event that reads do not show yet: a caller that loads now would decide on it again.
         if (actual === expected) throw new NotReadableYet();
         return { actual };
       }
