@@ -4,9 +4,9 @@ import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harn
 import { LEDGER, ledger } from '../seed/ledger.js';
 import { load } from '../support/load.js';
 import { createPayees } from '../support/payees.js';
+import { reportTo } from '../support/reports.js';
 import { startService, type Service } from '../support/service.js';
 import { signed, type SignedRequest } from '../support/sign.js';
-import { reportTo } from './report.js';
 
 const CONNECTIONS = 16;
 /** Payouts of the user that is requested, in both. */

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { freePort } from '../../sandbox/processes.js';
 import {
   addressOf,
@@ -12,7 +10,7 @@ import { compare } from '../harness/compare.js';
 import { alternate, type Variant } from '../harness/measure.js';
 import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
 import { rebuildPayouts } from '../seed/ledger.js';
-import { startService, type Service } from '../support/service.js';
+import { operatorEnv, startService, type Service } from '../support/service.js';
 import { measured, servedTarget, type Target } from './report.js';
 
 const STORES = ['postgresql', 'eventstoredb'] as const;
@@ -32,10 +30,10 @@ async function runStores(context: RowContext): Promise<RowOutcome> {
   const dir = environment.folder('nodes');
   const nodes = nodesOf({ port: await freePort(), dir, inMemory: false });
   const node = new SupervisedNode(nodes[0]!, command).start();
+  process.once('exit', () => node.stop());
   try {
     progress('starting EventStoreDB');
     await untilLed(nodes);
-    process.once('exit', () => node.stop());
     const urls = { postgresql: {}, eventstoredb: { EVENT_STORE_URL: addressOf(nodes) } };
     const services: [Store, Service][] = [];
     const targets: Target[] = [];
@@ -51,10 +49,7 @@ async function runStores(context: RowContext): Promise<RowOutcome> {
     const rebuilt = STORES.map((name, place): Variant => ({
       name,
       run: async () => {
-        const secrets = readFileSync(join(environment.folder(name), 'secrets.json'), 'utf8');
-        const { master_key: MASTER_KEY } = JSON.parse(secrets) as { master_key: string };
-        const DATABASE_URL = await environment.database(name);
-        const env = { DATABASE_URL, MASTER_KEY, ...urls[name] };
+        const env = { ...(await operatorEnv(environment, name)), ...urls[name] };
         const { events, seconds } = await rebuildPayouts(environment, { env });
         const { accepted, users } = targets[place]!;
         expectEqual(`${name}: payouts and users`, events, accepted + users.length);

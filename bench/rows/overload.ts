@@ -3,10 +3,9 @@ import { compare } from '../harness/compare.js';
 import { timed, type Sample } from '../harness/measure.js';
 import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
 import { createPayees } from '../support/payees.js';
-import { load } from '../support/load.js';
 import { millis, openLoop, quantile, type Timed } from '../support/open-loop.js';
-import { startService, type Service } from '../support/service.js';
-import { reportTo } from './report.js';
+import { startService } from '../support/service.js';
+import { capacityOf, reportTo } from '../support/reports.js';
 
 /** Shares of what a closed loop reaches, in the order in which they are sent. */
 const RATES = [0.5, 0.8, 0.95, 3, 0.5] as const;
@@ -90,19 +89,4 @@ async function runOverload(context: RowContext): Promise<RowOutcome> {
     ],
     notes,
   };
-}
-
-/** Reports of a closed loop, and how long they took. */
-export async function capacityOf(
-  { options: { connections, reports } }: RowContext,
-  { baseUrl, merchant }: Service,
-  users: readonly string[],
-): Promise<Sample> {
-  const requests = Array.from({ length: connections * reports }, (_, n) =>
-    reportTo(merchant, users[n % users.length]!),
-  );
-  const { statuses, seconds, troubles } = await load(baseUrl, requests, connections);
-  expectEqual('closed loop: responses', statuses, { 201: requests.length });
-  expectEqual('closed loop: lost connections and repeats', troubles, 0);
-  return { units: requests.length, seconds };
 }

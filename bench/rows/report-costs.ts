@@ -7,7 +7,7 @@ import { timeByPart } from '../support/cpu-profile.js';
 import { BenchEnvironment } from '../support/environment.js';
 import { load } from '../support/load.js';
 import { startService } from '../support/service.js';
-import { reportTo } from './report.js';
+import { reportTo } from '../support/reports.js';
 
 const BUNDLE = fileURLToPath(new URL('../../dist/bundle/disburse.cjs', import.meta.url));
 /** A part or a statement with less of the whole than this share is counted with the others. */

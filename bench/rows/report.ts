@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { compare } from '../harness/compare.js';
 import { alternate, type Samples, type Variant } from '../harness/measure.js';
@@ -8,13 +8,9 @@ import { startBare } from '../support/bare.js';
 import { load } from '../support/load.js';
 import { ready } from '../support/children.js';
 import { spawnService, startService, type Service } from '../support/service.js';
-import { signed, type Credentials, type SignedRequest } from '../support/sign.js';
+import { AMOUNT_MINOR, REPORT_PATH, reportTo } from '../support/reports.js';
+import type { Credentials } from '../support/sign.js';
 import { eventually } from '../support/wait.js';
-
-const PATH = '/merchants/v1/payouts/report';
-/** The one amount that all reports have, and its minor units. */
-const AMOUNT = '1.25';
-const AMOUNT_MINOR = 1_250_000n;
 
 export interface Target {
   readonly name: string;
@@ -45,7 +41,14 @@ async function runReport(context: RowContext): Promise<RowOutcome> {
   const bare = await startBare(environment, 'report-server', { who });
   const stored = await environment.pool('bare');
   const bareTarget = (name: 'group' | 'three'): Target => ({
-    ...{ name, who, users: served.users, baseUrls: [bare.baseUrl], path: `/${name}${PATH}`, accepted: 0 },
+    ...{
+      name,
+      who,
+      users: served.users,
+      baseUrls: [bare.baseUrl],
+      path: `/${name}${REPORT_PATH}`,
+      accepted: 0,
+    },
     settled: (accepted) => bareSettled(stored, name, accepted),
   });
   const samples = await measured(context, [served, bareTarget('group'), bareTarget('three')]);
@@ -122,7 +125,7 @@ export async function servedTarget(
   const pool = await environment.pool(database);
   const settled = (accepted: number): Promise<void> =>
     serviceSettled(pool, who.apiKey, accepted, isStoreHere);
-  return { name, who, users, baseUrls: [baseUrl], path: PATH, accepted: 0, settled };
+  return { name, who, users, baseUrls: [baseUrl], path: REPORT_PATH, accepted: 0, settled };
 }
 
 function variantOf(context: RowContext, target: Target): Variant {
@@ -148,19 +151,6 @@ function variantOf(context: RowContext, target: Target): Variant {
       return { units: connections * reports, seconds: Math.max(...results.map(({ seconds }) => seconds)) };
     },
   };
-}
-
-/** A report of another transfer each time, with a fresh Idempotency-Key. */
-export function reportTo(who: Credentials, userId: string, path = PATH): SignedRequest {
-  const body = JSON.stringify({
-    user_id: userId,
-    payout: {
-      amount: AMOUNT,
-      transaction_hash: `0x${randomBytes(32).toString('hex')}`,
-      currency_code: 'USDC',
-    },
-  });
-  return signed(who, 'POST', path, body, { 'idempotency-key': `"${randomUUID()}"` });
 }
 
 /** Events, rows of the list, balance sums and stored responses all equal the number of 201s. */

@@ -5,9 +5,8 @@ import { residentMiB } from '../support/memory.js';
 import { millis, openLoop, quantile, type Timed } from '../support/open-loop.js';
 import { createPayees } from '../support/payees.js';
 import { eventually } from '../support/wait.js';
+import { capacityOf, reportTo } from '../support/reports.js';
 import { startService } from '../support/service.js';
-import { capacityOf } from './overload.js';
-import { reportTo } from './report.js';
 
 /** Of what a closed loop reaches: each report has its expiry, which is another event and another outcome, and its checks. */
 const SHARE = 0.25;

@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type pg from 'pg';
 import { createPayees } from '../support/payees.js';
 import type { RowContext } from '../harness/row.js';
 import type { BenchEnvironment } from '../support/environment.js';
 import { withEventMacs } from '../support/event-macs.js';
 import { runProgram } from '../support/program.js';
-import { startService } from '../support/service.js';
+import { operatorEnv, startService } from '../support/service.js';
 import type { Credentials } from '../support/sign.js';
 import { SEED_EVENTS } from './ledger-sql.js';
 
@@ -59,13 +57,10 @@ async function create({ environment, options, progress }: LedgerContext): Promis
   const service = await startService(environment, { name: LEDGER });
   const users = await createPayees(service, 2 + OTHER_USERS);
   await service.child.stop();
-  const secrets = readFileSync(join(environment.folder(LEDGER), 'secrets.json'), 'utf8');
-  const { master_key } = JSON.parse(secrets) as { master_key: string };
-  const url = await environment.database(LEDGER);
-  const env = { DATABASE_URL: url, MASTER_KEY: master_key };
+  const env = await operatorEnv(environment, LEDGER);
   const pool = await environment.pool(LEDGER);
   progress(`ledger: ${options.payouts} payouts as events`);
-  const seededAfter = await withEventMacs(url, Buffer.from(master_key, 'hex'), () =>
+  const seededAfter = await withEventMacs(env.DATABASE_URL, Buffer.from(env.MASTER_KEY, 'hex'), () =>
     seedEvents(pool, [
       options.payouts,
       service.merchant.apiKey,

@@ -58,6 +58,16 @@ export async function startService(host: BenchEnvironment, options: ServiceOptio
   };
 }
 
+/** What operators' programs need to work on the service of that name, and of that database. */
+export async function operatorEnv(
+  host: BenchEnvironment,
+  name: string,
+): Promise<{ readonly DATABASE_URL: string; readonly MASTER_KEY: string }> {
+  const secrets = readFileSync(join(host.folder(name), 'secrets.json'), 'utf8');
+  const { master_key: MASTER_KEY } = JSON.parse(secrets) as { master_key: string };
+  return { DATABASE_URL: await host.database(name), MASTER_KEY };
+}
+
 /** Starts the process and does not wait for it. */
 export async function spawnService(host: BenchEnvironment, options: ServiceOptions): Promise<SpawnedService> {
   const { name, database = name, env = {}, main = MAIN, wrap } = options;

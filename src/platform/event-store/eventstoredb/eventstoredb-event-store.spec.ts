@@ -6,7 +6,7 @@ import { EventStoreDbEventStore } from './eventstoredb-event-store.js';
 import { NoResponseInTime } from './failures.js';
 
 const CHECK = { stream: 's-1', events: [], expected: 1 };
-const WRONG = (): Error => Object.assign(Object.create(WrongExpectedVersionError.prototype), {}) as Error;
+const WRONG = (): Error => Object.create(WrongExpectedVersionError.prototype) as Error;
 
 /** A commit of {@link CHECK} where the server responds, and reads find, these one after the other. */
 async function commit(responses: readonly (Error | 'done')[], heads: readonly number[] = []) {

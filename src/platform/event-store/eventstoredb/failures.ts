@@ -23,10 +23,17 @@ const FIRST_ATTEMPT_MS = 3000;
 const NEXT_ATTEMPT_MS = 1500;
 /** gRPC statuses: cancelled, deadline exceeded, unavailable. With no server the client throws these raw. */
 const UNAVAILABLE_CODES: ReadonlySet<unknown> = new Set([1, 4, 14]);
+/** An event that the server has checked against and not yet replicated. */
+export class NotReadableYet extends Error {
+  override readonly name = 'NotReadableYet';
+  override readonly message = 'the event store has an event that cannot be read yet';
+}
+
 const UNAVAILABLE_TYPES = [
   CancelledError,
   DeadlineExceededError,
   NotLeaderError,
+  NotReadableYet,
   TimeoutError,
   UnavailableError,
 ] as const;
@@ -41,7 +48,7 @@ export class EventStoreRefusal extends Error {
 
 /** Whether the server, not the request, is at fault. */
 function isServerUnavailable(error: unknown): boolean {
-  if (error instanceof NotReadableYet || UNAVAILABLE_TYPES.some((type) => error instanceof type)) return true;
+  if (UNAVAILABLE_TYPES.some((type) => error instanceof type)) return true;
   if (error instanceof EventStoreRefusal || refusal(error) !== null) return false;
   if (!types.isNativeError(error)) return false;
   return ('code' in error && UNAVAILABLE_CODES.has(error.code)) || UNAVAILABLE_MESSAGES.test(error.message);
@@ -69,12 +76,6 @@ export function refusal(error: unknown): string | null {
 export class NoResponseInTime extends Error {
   override readonly name = 'NoResponseInTime';
   override readonly message = 'the event store did not respond in time';
-}
-
-/** An event that the server has checked against and not yet replicated. */
-export class NotReadableYet extends Error {
-  override readonly name = 'NotReadableYet';
-  override readonly message = 'the event store has an event that cannot be read yet';
 }
 
 interface Retries {

@@ -1,0 +1,39 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Sample } from '../harness/measure.js';
+import { expectEqual, type RowContext } from '../harness/row.js';
+import { load } from './load.js';
+import type { Service } from './service.js';
+import { signed, type Credentials, type SignedRequest } from './sign.js';
+
+export const REPORT_PATH = '/merchants/v1/payouts/report';
+/** The one amount that all reports have, and its minor units. */
+const AMOUNT = '1.25';
+export const AMOUNT_MINOR = 1_250_000n;
+
+/** A report of another transfer each time, with a fresh Idempotency-Key. */
+export function reportTo(who: Credentials, userId: string, path = REPORT_PATH): SignedRequest {
+  const body = JSON.stringify({
+    user_id: userId,
+    payout: {
+      amount: AMOUNT,
+      transaction_hash: `0x${randomBytes(32).toString('hex')}`,
+      currency_code: 'USDC',
+    },
+  });
+  return signed(who, 'POST', path, body, { 'idempotency-key': `"${randomUUID()}"` });
+}
+
+/** Reports of a closed loop, and how long they took. */
+export async function capacityOf(
+  { options: { connections, reports } }: RowContext,
+  { baseUrl, merchant }: Service,
+  users: readonly string[],
+): Promise<Sample> {
+  const requests = Array.from({ length: connections * reports }, (_, n) =>
+    reportTo(merchant, users[n % users.length]!),
+  );
+  const { statuses, seconds, troubles } = await load(baseUrl, requests, connections);
+  expectEqual('closed loop: responses', statuses, { 201: requests.length });
+  expectEqual('closed loop: lost connections and repeats', troubles, 0);
+  return { units: requests.length, seconds };
+}
