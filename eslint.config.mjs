@@ -55,6 +55,25 @@ export default tseslint.config(
     rules: { 'no-console': 'off' },
   },
   {
+    // Suites of one worker share modules, so that a module at the side would keep what belongs to the first suite (ADR 165).
+    files: ['test/**/*.ts', 'src/**/*.ts', 'sandbox/**/*.ts', 'widgets/**/*.ts', 'packages/**/*.ts'],
+    ignores: ['**/*.{spec,e2e,tests,conformance,planted}.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [
+            {
+              name: '@jest/globals',
+              importNames: ['describe', 'it', 'test', 'expect'],
+              message: 'A support module says whether (canRender); the suite decides.',
+            },
+          ],
+        },
+      ],
+    },
+  },
+  {
     files: ['**/*.mjs', '**/*.cjs'],
     languageOptions: {
       globals: Object.fromEntries(

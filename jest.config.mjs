@@ -1,4 +1,4 @@
-/** One Jest run. Suites are modules of Node itself, without Jest's sandbox: ADR 165. */
+/** One Jest run. Suites are modules of Node itself, without Jest's sandbox: ADR 165. Both tiers: docs/testing.md. */
 export default {
   testRunner: '<rootDir>/test/support/jest/run-suite.mjs',
   testEnvironment: '<rootDir>/test/support/jest/suite-environment.mjs',
@@ -9,6 +9,7 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/packages/sdk/dist/'],
   globalSetup: '<rootDir>/test/support/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/jest/global-teardown.mjs',
+  reporters: ['<rootDir>/test/support/jest/progress-reporter.mjs'],
   maxWorkers: 3,
   // What a suite leaves stays in its worker: after so much of it another takes over.
   workerIdleMemoryLimit: '1GB',

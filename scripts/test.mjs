@@ -1,70 +1,100 @@
 #!/usr/bin/env node
-// npm test: installs when needed, runs Jest with the arguments given, and ends with "N passed, N failed". Of a whole run,
-// suites that failed run again, alone; one that passes then is named as unstable.
+// npm test: installs and builds when needed, runs Jest, and ends with "N passed, N failed, N skipped". npm run test:all adds
+// the suites that need more than Node and npm; docs/testing.md has both tiers and the options.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { build, buildDocs, install, requireNode, ROOT } from './lib/installation.mjs';
+import { nextSignal } from './lib/service.mjs';
+import { installSystemPackages } from './lib/system-packages.mjs';
 import { complain, Problem, step } from './lib/terminal.mjs';
-import { sweepOrphans } from '../test/support/jest/test-run.mjs';
+import { descendantsOf, sweepOrphans } from '../test/support/jest/test-run.mjs';
 
-/** More suites than these do not fail by chance. */
+/** More failed suites than these are a fault of the code, not of chance: they do not run again. */
 const MAX_REPEATED = 3;
-/** Jest has written its result and does not end: something that a suite has left behind holds its streams open. */
-const AFTER_RESULT_MS = 15_000;
-/** No run takes as long; a suite that never ends must not hold the gate. */
+/** The time for Jest to end after it has written its result: suites that share a service leave it running. */
+const AFTER_RESULT_MS = 2000;
+/** The longest run. A suite that never ends must not block the gate. */
 const MAX_RUN_MS = 3_600_000;
+
+/** Resolves with the first signal; both runs of Jest end with it. */
+let firstSignal;
+
+const EXTENDED = String.raw`\.extended\.`;
 
 try {
   requireNode();
+  const { tier, order, args } = readOptions(process.argv.slice(2));
   await install();
   // Some suites start the service as separate processes.
   await build();
-  const args = process.argv.slice(2);
-  // Half a minute that other suites do not need.
-  if (args.length === 0 || args.some((each) => each.includes('docs')))
+  firstSignal = nextSignal();
+  if (tier !== 'test') {
+    await installSystemPackages();
     await step('Documents', () => buildDocs());
-  process.exitCode = await test(args);
+  }
+  if (order !== undefined) process.env.DISBURSE_TEST_ORDER = order;
+  const { code, passed, failed, skipped } = await test([...tierArgs(tier, args), ...args], args.length === 0);
+  console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);
+  process.exitCode = failed === 0 ? code : code || 1;
 } catch (error) {
   complain(error);
+  if (error.exitCode !== undefined) process.exitCode = error.exitCode;
 }
 
-async function test(args) {
+/** `--all` runs both tiers, `--rest` the second; `--workers N` and `--order reverse|SEED` change how; the rest is Jest's. */
+function readOptions(given) {
+  const options = { tier: 'test', order: undefined, args: [] };
+  for (let n = 0; n < given.length; n += 1) {
+    const [name, value] = given[n].split('=');
+    if (name === '--all' || name === '--rest') options.tier = name.slice(2);
+    else if (name === '--order') options.order = value ?? given[(n += 1)];
+    else if (name === '--workers') options.args.push(`--maxWorkers=${value ?? given[(n += 1)]}`);
+    else options.args.push(given[n]);
+  }
+  return options;
+}
+
+/** A path selects suites of both tiers. */
+function tierArgs(tier, args) {
+  if (tier === 'rest') return ['--testMatch=**/*.extended.{spec,e2e}.ts'];
+  const hasPath = args.some((arg) => !arg.startsWith('-'));
+  return tier === 'all' || hasPath || args.some((arg) => arg.startsWith('--test'))
+    ? []
+    : [`--testPathIgnorePatterns=${EXTENDED}`];
+}
+
+/** Suites of a whole run that fail run again, alone; one that passes then is named as unstable. */
+async function test(args, isWhole) {
   const first = await attempt(args);
-  if (args.length > 0 || first.failing.length === 0 || first.failing.length > MAX_REPEATED)
-    return verdict(first);
+  if (!isWhole || first.failing.length === 0 || first.failing.length > MAX_REPEATED) return first;
   const names = first.failing.map((file) => relative(ROOT, file));
   console.error(`\nAgain, alone: ${names.join(', ')}`);
   const second = await attempt(['--runInBand', '--runTestsByPath', ...first.failing]);
   for (const name of names.filter((_, n) => !second.failing.includes(first.failing[n]))) {
     console.log(`unstable: ${name} failed next to other suites and passed alone`);
   }
-  return verdict({ ...second, passed: first.passedElsewhere + second.passed });
+  return { ...second, passed: first.passedElsewhere + second.passed, skipped: first.skipped };
 }
 
-function verdict({ passed, failed, code }) {
-  console.log(`\n${passed} passed, ${failed} failed`);
-  return failed === 0 ? code : code || 1;
-}
-
-/** One run of Jest: what passed and failed, and the files of the suites that failed. */
+/** Runs Jest once. Returns the counts of tests, and the files of the suites that failed. */
 async function attempt(args) {
   const folder = mkdtempSync(join(tmpdir(), 'disburse-jest-'));
   const result = join(folder, 'result.json');
   try {
     const code = await jest([...args, '--json', `--outputFile=${result}`], result);
     if (!existsSync(result)) throw new Problem(`Jest ended without a result (exit code ${code}).`);
-    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, testResults } = JSON.parse(
-      readFileSync(result, 'utf8'),
-    );
+    const { numPassedTests, numFailedTests, numPendingTests, numRuntimeErrorTestSuites, testResults } =
+      JSON.parse(readFileSync(result, 'utf8'));
     const failing = testResults.filter(({ status }) => status === 'failed');
     const passedInFailing = failing.flatMap(({ assertionResults }) => assertionResults);
     return {
       code,
       passed: numPassedTests,
       failed: numFailedTests + numRuntimeErrorTestSuites,
+      skipped: numPendingTests,
       failing: failing.map(({ name }) => name),
       passedElsewhere: numPassedTests - passedInFailing.filter(({ status }) => status === 'passed').length,
     };
@@ -73,7 +103,7 @@ async function attempt(args) {
   }
 }
 
-/** In a separate process group, which ends with it, along with all that suites left in there. */
+/** Runs Jest in a process group. When it ends, or a signal ends it, no process that it started remains. */
 async function jest(args, result) {
   const program = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
   // Standard output would carry the whole result as JSON; Jest reports to people on standard error.
@@ -82,33 +112,42 @@ async function jest(args, result) {
     stdio: ['inherit', 'ignore', 'inherit'],
     detached: true,
   });
-  const signals = ['SIGINT', 'SIGTERM'].map((signal) => [signal, () => signalGroup(child.pid, signal)]);
-  for (const [signal, forward] of signals) process.on(signal, forward);
+  const exited = once(child, 'exit').then(([code]) => code);
   const limit = performance.now() + MAX_RUN_MS;
   let written = null;
   const watch = setInterval(() => {
     const now = performance.now();
     if (existsSync(result)) written ??= now;
     if (now < (written === null ? limit : written + AFTER_RESULT_MS)) return;
-    console.error(written === null ? 'Jest is killed: it takes too long' : 'Jest is killed: it does not end');
-    signalGroup(child.pid, 'SIGKILL');
+    if (written === null) console.error('Jest is killed: it takes too long');
+    killAll(child.pid);
   }, 1000);
   try {
-    const [code] = await once(child, 'exit');
-    // Without a code it was killed; what it had written by then counts.
-    return code ?? (written === null ? 1 : 0);
+    const ended = await Promise.race([exited, firstSignal.then((signal) => ({ signal }))]);
+    if (ended?.signal) throw interrupted(ended.signal);
+    // Without a code it was killed; the result that it had written by then counts.
+    return ended ?? (written === null ? 1 : 0);
   } finally {
     clearInterval(watch);
-    for (const [signal, forward] of signals) process.off(signal, forward);
-    signalGroup(child.pid, 'SIGKILL');
+    killAll(child.pid);
+    await exited;
     await sweepOrphans();
   }
 }
 
-function signalGroup(pid, signal) {
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // It is empty already.
+function interrupted(name) {
+  const problem = new Problem(`Interrupted (${name}): every process of the run has ended.`);
+  return Object.assign(problem, { exitCode: name === 'SIGTERM' ? 143 : 130 });
+}
+
+/** Kills the group, and what its processes started in other groups. */
+function killAll(pid) {
+  const pids = descendantsOf([pid]);
+  for (const each of [-pid, ...pids]) {
+    try {
+      process.kill(each, 'SIGKILL');
+    } catch {
+      // It has ended already.
+    }
   }
 }

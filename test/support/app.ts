@@ -1,6 +1,7 @@
 import 'reflect-metadata';
+import { equal } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { afterAll, beforeAll } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
@@ -24,6 +25,7 @@ import { eventually } from './eventually.js';
 import { ExchangeClient } from './exchange/exchange-client.js';
 import { ContractChecker } from './http/openapi.js';
 import { testDatabase } from './postgres.js';
+import { sharedFolder } from './run-folder.js';
 import { SignedClient, type ApiResponse, type SignedCall } from './http/signed-client.js';
 
 /** The whole service in this process, with its own database and chain. */
@@ -95,7 +97,7 @@ class CheckedClient extends SignedClient {
 
 function expectPromised(contract: ContractChecker, call: SignedCall, response: ApiResponse): void {
   const { method = 'GET', path } = call;
-  expect(response.headers['cache-control']).toBe('no-store');
+  equal(response.headers['cache-control'], 'no-store');
   // A path that does not exist has no place in the document, nor has a method that a path does not know.
   const unknown = response.status === 405 || (response.status === 404 && !contract.describes(path));
   if (!unknown && method !== 'HEAD') contract.expect(method, path, response);
@@ -103,18 +105,82 @@ function expectPromised(contract: ContractChecker, call: SignedCall, response: A
 
 /** A service for the tests of a file or a `describe`. It has its members once the first `beforeAll` has run. */
 export function onTestApp(settings: TestSettings = {}): TestApp {
+  return onStarted(() => startTestApp(settings));
+}
+
+/**
+ * The service that suites of one worker share, with merchants and keys of the suite's own. Other suites write to it before
+ * and meanwhile. A suite with other settings, a tampered database, a verified log or first operators uses {@link onTestApp}.
+ */
+export function onSharedApp(): TestApp {
+  return onStarted(joinSharedApp);
+}
+
+function onStarted(start: () => Promise<TestApp>): TestApp {
   const app = {} as TestApp;
-  beforeAll(async () => void Object.assign(app, await startTestApp(settings)));
+  beforeAll(async () => void Object.assign(app, await start()));
   afterAll(() => app.close());
   return app;
 }
 
-/** `nodeOf`: the URL of the node to use in front of a chain; the chain's own without it. */
+let shared: Promise<RunningApp> | undefined;
+
+/** The merchants of one suite at the shared service of the worker, which the end of the run kills. */
+async function joinSharedApp(): Promise<TestApp> {
+  shared ??= startRunningApp({}, { folder: sharedFolder });
+  const running = await shared;
+  const refuse = (): Promise<never> => Promise.reject(new Error('the service is shared: use startTestApp'));
+  return { ...(await withMerchants(running)), stop: refuse, close: async () => undefined };
+}
+
+/** A service that is the suite's own. `nodeOf` returns the URL of a node in front of the chain. */
 export async function startTestApp(
   settings: TestSettings = {},
-  nodeOf: (chainUrl: string) => Promise<string> = async (chainUrl) => chainUrl,
+  nodeOf?: (chainUrl: string) => Promise<string>,
 ): Promise<TestApp> {
-  const [chain, db] = await Promise.all([TestChain.start(), testDatabase({ poolSize: 4 })]);
+  const running = await startRunningApp(settings, { nodeOf });
+  const parts: TestApp = {
+    ...(await withMerchants(running)),
+    close: async () => {
+      await running.close();
+      // Modules of suites stay in their worker, with what their variables hold.
+      for (const part of Object.keys(parts)) Reflect.deleteProperty(parts, part);
+    },
+  };
+  return parts;
+}
+
+/** A service without the merchants of a suite. */
+type RunningApp = Omit<TestApp, 'merchant' | 'secondMerchant' | 'exchange' | 'newExchangeKey'> & {
+  newExchangeKey(
+    merchantId: string,
+    demandsSignature: boolean,
+    memoSigning?: 'contract' | 'full',
+  ): Promise<ExchangeClient>;
+};
+
+async function withMerchants(running: RunningApp): Promise<TestApp> {
+  const [merchant, secondMerchant] = [await running.newMerchant(), await running.newMerchant()];
+  const newExchangeKey: TestApp['newExchangeKey'] = (
+    demandsSignature,
+    merchantId = merchant.credentials.apiKey,
+    memoSigning,
+  ) => running.newExchangeKey(merchantId, demandsSignature, memoSigning);
+  const [signing, open] = await Promise.all([newExchangeKey(true), newExchangeKey(false)]);
+  return { ...running, merchant, secondMerchant, newExchangeKey, exchange: { signing, open } };
+}
+
+interface RunningAppOptions {
+  readonly nodeOf?: ((chainUrl: string) => Promise<string>) | undefined;
+  /** The folder of the chain; that of the suite without it. */
+  readonly folder?: (name: string) => string;
+}
+
+async function startRunningApp(
+  settings: TestSettings,
+  { nodeOf = async (chainUrl) => chainUrl, folder }: RunningAppOptions,
+): Promise<RunningApp> {
+  const [chain, db] = await Promise.all([TestChain.start(folder), testDatabase({ poolSize: 4 })]);
   const config = readConfig({
     ...SETTINGS,
     DATABASE_URL: db.url,
@@ -139,14 +205,8 @@ export async function startTestApp(
     const { merchantId: apiKey, secret: privateKey } = registered;
     return new CheckedClient(contract, url, { apiKey, privateKey });
   };
-  const merchant = await newMerchant();
-  const newExchangeKey: TestApp['newExchangeKey'] = async (demandsSignature, merchantId, memoSigning) => {
-    const command = new IssueExchangeKey(
-      merchantId ?? merchant.credentials.apiKey,
-      demandsSignature,
-      null,
-      memoSigning,
-    );
+  const newExchangeKey: RunningApp['newExchangeKey'] = async (merchantId, demandsSignature, memoSigning) => {
+    const command = new IssueExchangeKey(merchantId, demandsSignature, null, memoSigning);
     const { keyId: apiKey, secret } = await service.app.get(CommandBus).execute(command);
     return new ExchangeClient(url, { apiKey, secret }, (call, response) => {
       if (contract.describes(call.path)) expectPromised(contract, call, response);
@@ -165,31 +225,26 @@ export async function startTestApp(
       expectPromised(contract, { ...call, path: `/admin/v1${call.path}` }, response);
     });
   };
-  const [signing, open] = await Promise.all([newExchangeKey(true), newExchangeKey(false)]);
   // An event server may have a history, and reads are late until the subscriptions have followed it.
   if (config.eventStoreUrl !== null) {
     const end = await service.app.get<EventStore>(EVENT_STORE, { strict: false }).head();
     await eventually(async () => (await db.database.query(BEHIND, [end])).length === 0);
   }
-  const parts: TestApp = {
-    app: service.app,
+  const close = async (): Promise<void> => {
+    await stop();
+    await release();
+  };
+  const { app } = service;
+  return {
+    app,
     url,
     config,
     chain,
     database: db.database,
-    merchant,
-    secondMerchant: await newMerchant(),
-    exchange: { signing, open },
     newMerchant,
     newExchangeKey,
     newAdmin,
     stop,
-    close: async () => {
-      await stop();
-      await release();
-      // Modules of suites stay in their worker, with what their variables hold.
-      for (const part of Object.keys(parts)) Reflect.deleteProperty(parts, part);
-    },
+    close,
   };
-  return parts;
 }

@@ -1,8 +1,8 @@
-import { expect } from '@jest/globals';
+import { equal } from 'node:assert/strict';
 import { invoke } from './programs/cli.js';
 
 /** Fails where `audit -- verify` finds something wrong in the books that a suite leaves. */
 export async function expectAuditPasses(databaseUrl: string): Promise<void> {
   const { printed, exitCode } = await invoke('audit', { DATABASE_URL: databaseUrl }, 'verify');
-  expect(exitCode === 2 ? printed : 'in order').toBe('in order');
+  equal(exitCode === 2 ? printed : 'in order', 'in order');
 }

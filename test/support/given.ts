@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals';
+import { expect } from 'expect';
 import { fold, type Aggregate, type DomainEvent } from '../../src/kernel/aggregate.js';
 import { DomainError, type FieldErrors } from '../../src/kernel/domain-error.js';
 

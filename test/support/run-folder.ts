@@ -16,7 +16,16 @@ export function runFolder(): string {
  * because PostgreSQL may run as another user.
  */
 export function specFolder(name: string): string {
-  const folder = mkdtempSync(join(process.env['DISBURSE_TEST_SUITE'] ?? runFolder(), `${name}-`));
+  return newFolder(process.env['DISBURSE_TEST_SUITE'] ?? runFolder(), name);
+}
+
+/** A fresh folder of the run, for what the suites of a worker share. */
+export function sharedFolder(name: string): string {
+  return newFolder(runFolder(), name);
+}
+
+function newFolder(parent: string, name: string): string {
+  const folder = mkdtempSync(join(parent, `${name}-`));
   chmodSync(folder, 0o711);
   return folder;
 }

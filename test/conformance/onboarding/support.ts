@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { expect } from '@jest/globals';
+import { deepEqual, doesNotMatch, notEqual, ok } from 'node:assert/strict';
 import { ProviderRefused } from '../../../src/platform/outbound/provider-errors.js';
 
 export const PERSON = { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1985-12-10' } as const;
@@ -18,14 +18,14 @@ export interface Outside {
 /** A retry may succeed: no refusal for good, and no personal data in a log. */
 export async function expectUnavailable(call: Promise<unknown>): Promise<void> {
   const error = await failureOf(call);
-  expect(error).not.toBeInstanceOf(ProviderRefused);
+  ok(!(error instanceof ProviderRefused));
 }
 
 /** Another attempt with the same would end the same way; the reason is for the person and does not quote them. */
 export async function expectRefusal(call: Promise<unknown>): Promise<void> {
   const error = await failureOf(call);
-  expect(error).toBeInstanceOf(ProviderRefused);
-  expect((error as ProviderRefused).message).not.toBe('');
+  ok(error instanceof ProviderRefused);
+  notEqual(error.message, '');
 }
 
 /** The results of all that succeeded: at least one, and all the same. */
@@ -33,9 +33,12 @@ export async function theOne<T>(calls: readonly Promise<T>[]): Promise<T> {
   const settled = await Promise.allSettled(calls);
   const results = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
   for (const each of settled)
-    if (each.status === 'rejected') expect(each.reason).not.toBeInstanceOf(ProviderRefused);
-  expect(results.length).toBeGreaterThan(0);
-  expect(results).toEqual(results.map(() => results[0]));
+    if (each.status === 'rejected') ok(!(each.reason instanceof ProviderRefused));
+  ok(results.length > 0);
+  deepEqual(
+    results,
+    results.map(() => results[0]),
+  );
   return results[0]!;
 }
 
@@ -44,7 +47,7 @@ async function failureOf(call: Promise<unknown>): Promise<Error> {
     () => null,
     (thrown: unknown) => thrown,
   );
-  expect(error).toBeInstanceOf(Error);
-  expect(inspect(error, { depth: 10 })).not.toMatch(PERSONAL);
+  ok(error instanceof Error);
+  doesNotMatch(inspect(error, { depth: 10 }), PERSONAL);
   return error as Error;
 }

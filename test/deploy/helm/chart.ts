@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import type { ScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1/ScaledObject';
 import type { ExternalSecret } from '@kubernetes-models/external-secrets/external-secrets.io/v1/ExternalSecret';
@@ -20,7 +19,7 @@ import type {
 import type { Ingress, NetworkPolicy } from 'kubernetes-types/networking/v1.js';
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1.js';
 import { oncePerRun, runFolder, specFolder } from '../../support/run-folder.js';
-import { systemProgram } from '../../support/programs/system-program.js';
+import { leaveOut, systemProgram } from '../../support/programs/system-program.js';
 
 export const CHART = 'deploy/helm/disburse';
 /** Where Debian's packages of Go libraries are: golang-github-masterminds-sprig-dev, golang-k8s-sigs-yaml-dev. */
@@ -108,10 +107,8 @@ interface Response {
 /** Built once: modules of suites outlive the folders of these. */
 const program = await oncePerRun('helm-renderer', async () => buildRenderer());
 
-/** Renders charts as Helm does; null where Go and its libraries are not installed. */
+/** Renders charts as Helm does. Null where Go and its libraries are not installed: a suite then skips its cases. */
 export const render = program === null ? null : renderWith(program);
-export const describeRendered = render === null ? describe.skip : describe;
-export const itRendered = render === null ? it.skip : it;
 
 export type Render = (cases: readonly Case[], chart?: string) => readonly Rendering[];
 
@@ -121,9 +118,9 @@ export function objectsOf(yaml: string): readonly KubernetesObject[] {
 }
 
 function buildRenderer(): string | null {
-  const go = systemProgram('go', null);
+  const go = systemProgram('go');
   if (go === null || !LIBRARIES.every((each) => existsSync(join(GOPATH, 'src', each)))) {
-    console.warn('Go with sprig and yaml is not installed: renderings of the chart are left out');
+    leaveOut('Go with sprig and yaml');
     return null;
   }
   const built = join(runFolder(), 'helm-render');

@@ -3,7 +3,7 @@ import { SCOPES } from '../../../src/contexts/access/domain/roles.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { SignedClient, type ApiResponse } from '../../support/http/signed-client.js';
@@ -23,7 +23,7 @@ interface Written {
 }
 
 describe('credentials in the admin API', () => {
-  const app = onTestApp();
+  const app = onSharedApp();
   let admin: AdminClient;
   let approver: AdminClient;
   beforeAll(async () => {

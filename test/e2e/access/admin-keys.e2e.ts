@@ -2,7 +2,7 @@ import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { newId } from '../../../src/kernel/ids.js';
 import { OperatorDirectory } from '../../../src/platform/operations/operator-directory.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
 
@@ -15,7 +15,7 @@ interface Issued {
 }
 
 describe('an admin key', () => {
-  const app = onTestApp();
+  const app = onSharedApp();
   let admin: AdminClient;
   let approver: AdminClient;
   beforeAll(async () => {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/kernel/ids.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 
 const reason = 'a test of merchants';
@@ -13,7 +13,7 @@ interface Operation {
 }
 
 describe('merchants in the admin API', () => {
-  const app = onTestApp();
+  const app = onSharedApp();
   let admin: AdminClient;
   let approver: AdminClient;
   beforeAll(async () => {

@@ -14,7 +14,7 @@ import {
 } from '../../../src/contexts/access/application/operator-commands.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { send, type ApiResponse } from '../../support/http/signed-client.js';
 
@@ -25,7 +25,7 @@ interface Whoami {
 }
 
 describe('the keys of operators', () => {
-  const app = onTestApp();
+  const app = onSharedApp();
   const run = <T>(command: object): Promise<T> =>
     app.app.get(CommandBus).execute(command as Parameters<CommandBus['execute']>[0]) as Promise<T>;
   const whoami = (client: AdminClient): Promise<ApiResponse> => client.get('/whoami');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { SignedClient } from '../../support/http/signed-client.js';
 import { invoke } from '../../support/programs/cli.js';
@@ -10,7 +10,7 @@ import { specFolder } from '../../support/run-folder.js';
 const PATH = `/merchants/v1/users/${randomUUID()}`;
 
 describe('the operator programs', () => {
-  const app = onTestApp();
+  const app = onSharedApp();
 
   const run = async (program: string, ...args: string[]): Promise<string> => {
     const env = { DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! };

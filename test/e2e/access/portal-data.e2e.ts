@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SuspendMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS } from '../../support/exchange/order-fixtures.js';
 import { createPortalSession, PortalBrowser } from '../../support/http/portal-browser.js';
@@ -10,7 +10,7 @@ import { SignedClient, type ApiResponse } from '../../support/http/signed-client
 import { createUser, reported } from '../../support/payouts/payout-calls.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 
-const app = onTestApp();
+const app = onSharedApp();
 
 const DATA = '/api/v1';
 const READS = ['keys', 'endpoints', 'deliveries', 'payouts', 'orders', 'requests', 'usage'] as const;

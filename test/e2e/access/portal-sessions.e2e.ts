@@ -5,14 +5,14 @@ import {
   ReinstateMerchant,
   SuspendMerchant,
 } from '../../../src/contexts/access/application/merchant-commands.js';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { createPortalSession, PortalBrowser } from '../../support/http/portal-browser.js';
 
 const SESSIONS = '/merchants/v1/portal_sessions';
 const ACTOR = { id: 'u-17', name: 'Ada Lovelace' };
 
-const app = onTestApp();
+const app = onSharedApp();
 
 const listed = async (): Promise<Record<string, unknown>[]> =>
   (await app.merchant.get(SESSIONS)).json<{ portal_sessions: Record<string, unknown>[] }>().portal_sessions;

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp, onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 
 interface Row {
@@ -11,7 +11,7 @@ interface Row {
 }
 
 describe('the log of requests', () => {
-  const app = onTestApp();
+  const app = onSharedApp();
 
   /** The row of the request with this response. */
   const logged = async (headers: Readonly<Record<string, string>>): Promise<Row> => {

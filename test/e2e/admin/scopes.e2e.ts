@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { SCOPES } from '../../../src/contexts/access/contract.js';
 import { builtDocument } from '../../../src/platform/openapi/openapi.module.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS } from '../../support/exchange/order-fixtures.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
@@ -44,7 +44,7 @@ const BODY = {
 };
 
 describe('the scopes of the admin API', () => {
-  const app = onTestApp();
+  const app = onSharedApp();
   const clients = new Map<string, AdminClient>();
   beforeAll(async () => {
     const first = await app.newAdmin({ scopes: [] });

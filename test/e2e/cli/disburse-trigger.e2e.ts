@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { verifyWebhook } from '../../../packages/sdk/src/index.js';
 import { EVENT_TYPES } from '../../../src/contexts/webhooks/domain/webhook-endpoints.js';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { sandboxFolderOf } from '../../support/http/listener.js';
 import { Disburse } from '../../support/programs/disburse.js';
@@ -16,7 +16,7 @@ interface Triggered {
 }
 
 describe('disburse trigger', () => {
-  const app = onTestApp();
+  const app = onSharedApp();
   let disburse: Disburse;
   let receiver: TestReceiver;
   let secret: string;

@@ -1,7 +1,7 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { Listener, sandboxFolderOf } from '../../support/http/listener.js';
 import { PortalBrowser } from '../../support/http/portal-browser.js';
@@ -13,7 +13,7 @@ import { TestReceiver } from '../../support/webhooks/receiver.js';
 const ENDPOINTS = '/merchants/v1/webhook_endpoints';
 
 describe('disburse', () => {
-  const app = onTestApp();
+  const app = onSharedApp();
   const started: Listener[] = [];
   let dataDir: string;
   let disburse: Disburse;

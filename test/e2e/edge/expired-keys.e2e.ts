@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { ResponseStore } from '../../../src/platform/idempotency/response-store.js';
 import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
 import { RESPONSES_KEPT_DAYS } from '../../../src/kernel/idempotency.js';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 
 const USERS = '/merchants/v1/users';
@@ -17,7 +17,7 @@ const idOf = (response: ApiResponse, of: string): string =>
   response.json<Record<string, { id: string }>>()[of]!.id;
 
 describe('an Idempotency-Key whose response is no longer kept', () => {
-  const app = onTestApp();
+  const app = onSharedApp();
   let merchant: SignedClient;
 
   beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { EVENT_TYPES } from '../../../src/contexts/webhooks/domain/webhook-endpoints.js';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 
 const V1 = '/merchants/v1';
@@ -16,7 +16,7 @@ interface Problem {
   readonly errors: Readonly<Record<string, readonly string[]>>;
 }
 
-const app = onTestApp();
+const app = onSharedApp();
 let merchant: SignedClient;
 let endpointId: string;
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import type { ApiResponse, SignedCall, SignedClient } from '../../support/http/signed-client.js';
 import { createPayee, createUser, reported } from '../../support/payouts/payout-calls.js';
 
@@ -37,7 +37,7 @@ const KEYED: Readonly<Record<string, () => object | undefined>> = {
 
 /** Of the merchant API, as the service documents itself: what is added to it is checked here without another line. */
 describe('every operation of the merchant API', () => {
-  const app = onTestApp();
+  const app = onSharedApp();
   let merchant: SignedClient;
   let operations: readonly Operation[];
   /** A resource of the merchant, by the segment before its id. */

@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals';
 import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
 import { invoke } from '../../support/programs/cli.js';
 
-const app = onTestApp();
+const app = onSharedApp();
 const PERSON = { user_id: 'quixotina@unmistakable.example', withdraw_address_memo: 'memo of vandersnoot' };
 const NO_PERSON = { user_id: null, withdraw_address_memo: null };
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startService } from '../../../sandbox/service.js';
 import type { Service } from '../../../src/service.js';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import {
   ADDRESS,
@@ -15,7 +15,7 @@ const JANUARY = { start_date: '2026-01-01', end_date: '2026-01-31' };
 
 /** Responses are checked against the OpenAPI document by the client itself. */
 describe('GET /v1/merchant/orders', () => {
-  const app = onTestApp();
+  const app = onSharedApp();
   let key: ExchangeClient;
   let ids: string[];
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import { StartDeactivation } from '../../../src/contexts/users/application/user-commands.js';
 import { ACT } from '../../support/onboarding/people.js';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import {
   createPayee,
@@ -23,7 +23,7 @@ const UNKNOWN = '7b0f1f1e-0000-4000-8000-000000000000';
 
 /** Responses are checked against the OpenAPI document by the client itself. */
 describe('POST /payouts/report', () => {
-  const app = onTestApp();
+  const app = onSharedApp();
   let merchant: SignedClient;
   let userId: string;
 

@@ -7,7 +7,7 @@ import {
   NotFoundError,
   verifyWebhook,
 } from '../../../packages/sdk/src/index.js';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS } from '../../support/exchange/order-fixtures.js';
 import { uncalled } from '../../support/http/merchant-operations.js';
@@ -17,7 +17,7 @@ import { TestReceiver } from '../../support/webhooks/receiver.js';
 const today = (): string => new Date().toISOString().slice(0, 10);
 
 describe('the TypeScript client', () => {
-  const app = onTestApp();
+  const app = onSharedApp();
   let clients: ReturnType<typeof sdkClients>;
   let receiver: TestReceiver;
 

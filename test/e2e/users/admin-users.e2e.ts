@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import { LookupsView } from '../../../src/contexts/operations/contract.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 import { submitted, confirmed } from '../../support/onboarding/onboard.js';
@@ -27,7 +27,7 @@ const WHY = { reason: 'requested by the merchant', ticket: 'T-1' };
 const phoneOf = (): string => `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
 
 describe('users in the admin API', () => {
-  const app = onTestApp();
+  const app = onSharedApp();
   let admin: AdminClient;
   let approver: AdminClient;
   let viewer: AdminClient;

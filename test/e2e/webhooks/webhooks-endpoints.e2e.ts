@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { Destinations } from '../../../src/contexts/webhooks/store/destinations.js';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 
@@ -25,7 +25,7 @@ interface Endpoint {
   readonly signing_secret?: string;
 }
 
-const app = onTestApp();
+const app = onSharedApp();
 let merchant: SignedClient;
 
 beforeEach(async () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { EVENT_TYPES } from '../../../src/contexts/webhooks/domain/webhook-endpoints.js';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import { Listener, sandboxFolderOf } from '../../support/http/listener.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 import { specFolder } from '../../support/run-folder.js';
@@ -19,7 +19,7 @@ interface Endpoint {
 }
 
 describe('npm run webhooks:listen', () => {
-  const app = onTestApp();
+  const app = onSharedApp();
   let dataDir: string;
   const started: Listener[] = [];
 

@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals';
+import { equal } from 'node:assert/strict';
 import { eventually } from '../eventually.js';
 import type { TestDatabase } from '../postgres.js';
 
@@ -22,7 +22,7 @@ export async function expectOrderedLocks(
       'select from webhooks.deliveries where delivery_id = any($1::uuid[]) for update skip locked',
       [ids],
     );
-    expect(free.rowCount).toBe(ids.length - 1);
+    equal(free.rowCount, ids.length - 1);
   } finally {
     await holder.query('rollback');
     holder.release();

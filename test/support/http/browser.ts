@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect } from '@jest/globals';
+import { deepEqual } from 'node:assert/strict';
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import {
   chromium,
   type Browser,
@@ -23,14 +24,14 @@ const ARGS = [
 ];
 export const SIZES = { desktop: { width: 1000, height: 820 }, phone: { width: 375, height: 740 } } as const;
 
-/** Path of a Chromium: that of CHROMIUM, or Debian's; null where there is none and it cannot be had. */
+/** The path of a Chromium: that of CHROMIUM, or the installed one; null where there is none. */
 function findChromium(): string | null {
   return process.env['CHROMIUM'] ?? systemProgram('chromium');
 }
 
-/** A `describe` that is skipped where there is no Chromium. */
-export function describeInBrowser(name: string, tests: () => void): void {
-  (findChromium() === null ? describe.skip : describe)(name, tests);
+/** Whether there is a Chromium; a suite skips its cases without one. */
+export function canBrowse(): boolean {
+  return findChromium() !== null;
 }
 
 /** A page with what went wrong on it: console errors, exceptions, refusals of its policy, requests to elsewhere. */
@@ -78,7 +79,10 @@ export class TestBrowser {
   async leave(): Promise<void> {
     const visits = this.visits.splice(0);
     await Promise.all(visits.map(({ page }) => page.context().close()));
-    expect(visits.flatMap(({ problems }) => problems)).toEqual([]);
+    deepEqual(
+      visits.flatMap(({ problems }) => problems),
+      [],
+    );
   }
 
   async close(): Promise<void> {

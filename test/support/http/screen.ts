@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals';
+import { deepEqual, ok } from 'node:assert/strict';
 import axe from 'axe-core';
 import { mkdirSync } from 'node:fs';
 import type { Frame, Page } from 'playwright-core';
@@ -32,14 +32,16 @@ export async function checkScreen(where: Page | Frame, colours = true): Promise<
 
 async function expectFitting(where: Page | Frame): Promise<void> {
   const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-  expect(await where.evaluate(overflow)).toBeLessThanOrEqual(0);
+  const pixels = await where.evaluate<number>(overflow);
+  ok(pixels <= 0, `the page is ${pixels} px wider than its window`);
 }
 
 async function expectNoViolations(where: Page | Frame, options: string): Promise<void> {
   const { violations } = await where.evaluate<{
     violations: { id: string; nodes: { html: string }[] }[];
   }>(`axe.run(${options})`);
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  const found = violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
+  deepEqual(found, []);
 }
 
 /** Of what is on the page, where it says so; of the whole document elsewhere. */

@@ -6,6 +6,9 @@ const require = createRequire(import.meta.url);
 const HANDLERS = Symbol.for('EVENT_HANDLERS');
 register('./module-hooks.mjs', import.meta.url);
 process.setSourceMapsEnabled(true);
+// A worker ends although its suites share a running service. Its servers work in the folder of the run, which ends them.
+const END = 2;
+process.on('message', ([type]) => type === END && process.exit());
 
 /**
  * Jest's own runner, but a suite and what it imports are modules of Node itself: a worker loads them once, while Jest's

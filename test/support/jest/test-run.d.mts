@@ -3,4 +3,4 @@ export function sweepOrphans(): Promise<void>;
 export function removeRun(folder: string): Promise<void>;
 export function processesIn(folder: string): number[];
 /** With the processes themselves. */
-export function descendantsOf(pids: readonly number[]): number[];
+export function descendantsOf(pids: readonly number[], except?: ReadonlySet<number>): number[];

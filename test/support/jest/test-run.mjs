@@ -31,14 +31,21 @@ export async function killSpawned(children, run, suite) {
   const ofRun = new Set(processesIn(run));
   for (const pid of processesIn(suite)) ofRun.delete(pid);
   const living = children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
-  const pids = descendantsOf(living.map(({ pid }) => pid)).filter((pid) => !ofRun.has(pid));
+  const pids = descendantsOf(
+    living.map(({ pid }) => pid),
+    ofRun,
+  );
   for (const pid of pids) kill(pid);
   while (pids.some(isAlive)) await sleep(10);
 }
 
-/** The processes and all that descend from them; themselves alone where there is no /proc. */
-export function descendantsOf(pids) {
-  if (pids.length === 0 || !existsSync('/proc/self')) return pids;
+/**
+ * The processes and all that descend from them, themselves alone where there is no /proc. It leaves out those in `except`
+ * and what they fork: PostgreSQL starts again when one of its processes is killed.
+ */
+export function descendantsOf(pids, except = new Set()) {
+  const found = pids.filter((pid) => !except.has(pid));
+  if (found.length === 0 || !existsSync('/proc/self')) return found;
   const children = new Map();
   for (const name of readdirSync('/proc')) {
     if (!/^[0-9]+$/.test(name)) continue;
@@ -49,8 +56,7 @@ export function descendantsOf(pids) {
       // Gone already.
     }
   }
-  const found = [...pids];
-  for (const pid of found) found.push(...(children.get(pid) ?? []));
+  for (const pid of found) found.push(...(children.get(pid) ?? []).filter((child) => !except.has(child)));
   return found;
 }
 

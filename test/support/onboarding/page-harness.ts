@@ -1,4 +1,5 @@
-import { afterAll, expect } from '@jest/globals';
+import { equal } from 'node:assert/strict';
+import { afterAll } from '@jest/globals';
 import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -54,7 +55,7 @@ export class OnboardingPages {
     const phone = `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
     const email = `ada.${phone.slice(1)}@example.com`;
     const response = await this.app.merchant.post('/merchants/v1/users', { phone_number: phone, email });
-    expect(response.status).toBe(201);
+    equal(response.status, 201);
     const { id } = response.json<{ user: { id: string } }>().user;
     return { ...visitorAt(this.url, this.app.merchant.credentials.apiKey, id, phone), email };
   }
@@ -129,8 +130,8 @@ async function begin(
   if (at === 'phone') return;
   const session = await user.signIn();
   if (at !== 'details')
-    expect((await user.step('details', { ...DETAILS, last_name: lastName }, session)).status).toBe(200);
-  if (at === 'submitted') expect((await user.handIn(session)).status).toBe(200);
+    equal((await user.step('details', { ...DETAILS, last_name: lastName }, session)).status, 200);
+  if (at === 'submitted') equal((await user.handIn(session)).status, 200);
   const place = { session: session.authorization.replace('Bearer ', ''), browser: user.browser };
   const item = [`onboarding ${user.userId}`, JSON.stringify(place)].map((each) => JSON.stringify(each));
   await page.addInitScript(

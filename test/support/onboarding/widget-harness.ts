@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { expect } from '@jest/globals';
+import { equal } from 'node:assert/strict';
 import { newId } from '../../../src/kernel/ids.js';
 import { REQUIRED_IMAGES } from '../../../src/contexts/onboarding/domain/image-kind.js';
 import { UpdateMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
@@ -89,7 +89,7 @@ export class Widget {
   /** {@link framersOf} the page of a visitor. */
   async framersFor(visitor: Visitor): Promise<string | undefined> {
     const response = await visitor.page({ method: 'HEAD' });
-    expect(response.status).toBe(200);
+    equal(response.status, 200);
     return framersOf(response);
   }
 
@@ -125,14 +125,14 @@ export function visitorAt(url: string, merchantId: string, userId: string, phone
     step,
     upload,
     async handIn(headers) {
-      for (const kind of REQUIRED_IMAGES) expect((await upload(kind, JPEG, headers)).status).toBe(200);
+      for (const kind of REQUIRED_IMAGES) equal((await upload(kind, JPEG, headers)).status, 200);
       return step('identity', {}, headers);
     },
     async signIn(headers = {}) {
-      expect((await step('code', { phone_number: phone }, headers)).status).toBe(200);
+      equal((await step('code', { phone_number: phone }, headers)).status, 200);
       const { code } = (await (await step('inbox', {}, headers)).json()) as { code: string };
       const verified = await step('phone', { phone_number: phone, code }, headers);
-      expect(verified.status).toBe(200);
+      equal(verified.status, 200);
       return { authorization: `Bearer ${((await verified.json()) as { session: string }).session}` };
     },
   };

@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals';
+import { deepEqual } from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
 import type { WatchedPage } from '../http/browser.js';
 import { checkScreen } from '../http/screen.js';
@@ -103,8 +103,8 @@ export class PageUser {
   /** Nothing on the page is refused or broken. */
   async expectFine(): Promise<void> {
     await this.settled();
-    expect(await this.alert().allTextContents()).toEqual([]);
-    expect(this.problems).toEqual([]);
+    deepEqual(await this.alert().allTextContents(), []);
+    deepEqual(this.problems, []);
   }
 
   /** axe-core finds nothing at any width, in light and dark. Of colours, it verifies those of a desktop unless AXE=all. */

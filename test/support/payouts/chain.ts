@@ -33,8 +33,9 @@ export class TestChain {
     readonly funded: NonceManager,
   ) {}
 
-  static async start(): Promise<TestChain> {
-    const anvil = await startChain({ dir: specFolder('chain'), chainId: CHAIN_ID });
+  /** `folder` makes the folder of the chain, which ends with it: that of the suite unless another is given. */
+  static async start(folder = specFolder): Promise<TestChain> {
+    const anvil = await startChain({ dir: folder('chain'), chainId: CHAIN_ID });
     const usdcAddress = await deployUsdc(anvil.rpcUrl, CHAIN_ID);
     const provider = new JsonRpcProvider(anvil.rpcUrl, CHAIN_ID, {
       staticNetwork: true,

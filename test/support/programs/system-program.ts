@@ -1,31 +1,18 @@
-import { spawnSync } from 'node:child_process';
+import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFolder } from '../run-folder.js';
+import { findProgram } from './find-program.mjs';
 
-const INSTALL_MS = 300_000;
-
-/**
- * Path of a program of the system that some suites want. Debian's package is installed when it is missing and this is
- * root, unless it is null. Null when there is none and it cannot be had: says so, and the suite is skipped.
- */
-export function systemProgram(command: string, debianPackage: string | null = command): string | null {
-  const path = find(command) ?? (debianPackage === null ? null : install(command, debianPackage));
-  if (path === null) console.warn(`${command} is not installed and cannot be: what needs it is left out`);
+/** Returns the path of a program of the system, or null. A missing one is named at the end of the run. */
+export function systemProgram(name: string): string | null {
+  const path = findProgram(name);
+  if (path === null) leaveOut(name);
   return path;
 }
 
-function find(command: string): string | null {
-  const found = spawnSync('sh', ['-c', `command -v ${command}`], { encoding: 'utf8' });
-  return found.status === 0 ? found.stdout.trim() : null;
-}
-
-function install(command: string, debianPackage: string): string | null {
-  if (process.getuid?.() !== 0 || find('apt-get') === null) return null;
-  const apt = `apt-get update -qq; apt-get install -y -qq --no-install-recommends ${debianPackage}`;
-  // Suites of several workers may find it missing at once, and apt serves one at a time.
-  spawnSync('flock', [join(runFolder(), 'apt.lock'), 'sh', '-c', `command -v ${command} || { ${apt}; }`], {
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    timeout: INSTALL_MS,
-  });
-  return find(command);
+/** Notes that what needs `what` is left out. The reporter names each of them once per run. */
+export function leaveOut(what: string): void {
+  const folder = join(runFolder(), 'left-out');
+  mkdirSync(folder, { recursive: true });
+  appendFileSync(join(folder, what.replaceAll('/', ' ')), '.');
 }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { onTestApp, type TestApp } from '../app.js';
+import { onSharedApp, type TestApp } from '../app.js';
 import { TestReceiver, type Received } from './receiver.js';
 import type { SignedClient } from '../http/signed-client.js';
 import { eventually } from '../eventually.js';
@@ -35,7 +35,7 @@ export interface WebhookHarness {
 
 /** One service for all tests of the file; before each test `set` gets a merchant and a receiver of its own. */
 export function onWebhookHarness(set: (harness: WebhookHarness) => void): void {
-  const app = onTestApp();
+  const app = onSharedApp();
   let receiver: TestReceiver;
   beforeEach(async () => {
     const merchant = await app.newMerchant();

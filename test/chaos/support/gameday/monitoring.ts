@@ -18,7 +18,7 @@ export async function startMonitoring(
   pagerUrl: string,
 ): Promise<void> {
   const [prometheus, alertmanager] = ['prometheus', 'prometheus-alertmanager'].map((name) => {
-    const program = systemProgram(name, null);
+    const program = systemProgram(name);
     if (program === null) throw new Error(`install Debian's packages prometheus and prometheus-alertmanager`);
     return program;
   });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { expect } from '@jest/globals';
+import { ok } from 'node:assert/strict';
 import type { IdentityRequest } from '../../../../src/contexts/onboarding/application/ports.js';
 import { OnfidoVerifier } from '../../../../src/contexts/onboarding/adapters/onfido/onfido-verifier.js';
 import type { IdentityImage } from '../../../../src/contexts/onboarding/domain/image-kind.js';
@@ -87,6 +87,6 @@ export async function failure(call: Promise<unknown>): Promise<Error> {
     () => null,
     (thrown: unknown) => thrown,
   );
-  expect(error).toBeInstanceOf(Error);
+  ok(error instanceof Error);
   return error as Error;
 }

@@ -30,7 +30,7 @@ export async function runInOwnNetwork<T>(network: OwnNetwork): Promise<T | null>
     console.warn('namespaces are not permitted here: what needs a separate network is left out');
     return null;
   }
-  if (systemProgram('ip', 'iproute2') === null || systemProgram('openssl') === null) return null;
+  if (systemProgram('ip') === null || systemProgram('openssl') === null) return null;
   const dir = specFolder('own-network');
   writeFileSync(join(dir, 'resolv.conf'), RESOLV_CONF);
   writeFileSync(join(dir, 'hosts'), network.hosts);

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, it } from '@jest/globals';
-import { describeInBrowser, onTestBrowser } from '../../support/http/browser.js';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { canBrowse, onTestBrowser } from '../../support/http/browser.js';
 import { addVirtualAuthenticator } from '../../support/http/virtual-authenticator.js';
 import { HOME, visitConsole } from '../../support/pages/console-page.js';
 import type { PageUser } from '../../support/pages/page-user.js';
 import { PagesService } from '../../support/pages/pages-service.js';
 
 /** Without an identity provider: with one, passkeys do not sign in (admin-api.md 5). */
-describeInBrowser('signing in without an identity provider', () => {
+(canBrowse() ? describe : describe.skip)('signing in without an identity provider', () => {
   const browser = onTestBrowser();
   let service: PagesService;
   beforeAll(async () => {

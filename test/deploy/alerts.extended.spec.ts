@@ -13,7 +13,7 @@ const TESTS = ['rules.test.yaml', 'objectives.test.yaml'];
 const RULES = readFileSync(join(FOLDER, 'rules.yaml'), 'utf8');
 const RUNBOOKS = readFileSync('docs/runbooks.md', 'utf8');
 /** Of Debian's package `prometheus`, which would start a server: .ci/run takes this program out of it. */
-const promtool = systemProgram('promtool', null);
+const promtool = systemProgram('promtool');
 const run = promisify(execFile);
 
 /** A rule as text, from its name on. */

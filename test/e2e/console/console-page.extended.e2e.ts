@@ -1,4 +1,5 @@
-import { describeInBrowser } from '../../support/http/browser.js';
+import { describe } from '@jest/globals';
+import { canBrowse } from '../../support/http/browser.js';
 import { onConsoleWorld } from '../../support/pages/console-world.js';
 import { describeIdleEnd } from './console-idle.tests.js';
 import { describeKeyboard } from './console-keyboard.tests.js';
@@ -7,7 +8,7 @@ import { describeSecondPerson } from './console-second-person.tests.js';
 import { describeSymptoms } from './console-symptoms.tests.js';
 
 /** What people do at the console (admin-api.md 5): one service and one browser for all of it. */
-describeInBrowser('the page of the console', () => {
+(canBrowse() ? describe : describe.skip)('the page of the console', () => {
   const world = onConsoleWorld();
   describeLogin(world);
   describeIdleEnd(world);

@@ -1,10 +1,11 @@
-import { describeInBrowser } from '../../support/http/browser.js';
+import { describe } from '@jest/globals';
+import { canBrowse } from '../../support/http/browser.js';
 import { onConsoleWorld } from '../../support/pages/console-world.js';
 import { describeLists } from './console-lists.tests.js';
 import { describeNavigation } from './console-navigation.tests.js';
 
 /** What each page displays; `console-page.e2e.ts` has what people do there. */
-describeInBrowser('the pages of the console', () => {
+(canBrowse() ? describe : describe.skip)('the pages of the console', () => {
   const world = onConsoleWorld();
   describeNavigation(world);
   describeLists(world);

@@ -1,4 +1,5 @@
-import { describeInBrowser } from '../../support/http/browser.js';
+import { describe } from '@jest/globals';
+import { canBrowse } from '../../support/http/browser.js';
 import { onPortalWorld } from '../../support/pages/portal-world.js';
 import { describeEntering } from './portal-entering.tests.js';
 import { describeBoundaries } from './portal-boundaries.tests.js';
@@ -6,7 +7,7 @@ import { describePages } from './portal-pages.tests.js';
 import { describeWrites } from './portal-writes.tests.js';
 
 /** One service and one browser for all of it (admin-api.md 6). */
-describeInBrowser('the page of the portal', () => {
+(canBrowse() ? describe : describe.skip)('the page of the portal', () => {
   const world = onPortalWorld();
   describeEntering(world);
   describePages(world);

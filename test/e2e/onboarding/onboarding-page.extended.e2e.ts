@@ -1,10 +1,10 @@
 import { CommandBus } from '@nestjs/cqrs';
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { BrowserContextOptions } from 'playwright-core';
 import { startService } from '../../../sandbox/service.js';
 import { DecideReview } from '../../../src/contexts/onboarding/application/operator-commands.js';
 import { eventually } from '../../support/eventually.js';
-import { describeInBrowser, SIZES } from '../../support/http/browser.js';
+import { canBrowse, SIZES } from '../../support/http/browser.js';
 import { onOnboardingPages } from '../../support/onboarding/page-harness.js';
 import { describeFramed } from './onboarding-page-framed.tests.js';
 
@@ -16,7 +16,7 @@ const SMALL: BrowserContextOptions = {
 };
 const SHOP = 'https://shop.example';
 
-describeInBrowser('the onboarding page', () => {
+(canBrowse() ? describe : describe.skip)('the onboarding page', () => {
   const pages = onOnboardingPages();
 
   it.each([

@@ -6,7 +6,7 @@ import { specFolder } from '../support/run-folder.js';
 import { systemProgram } from '../support/programs/system-program.js';
 
 const FOLDER = 'deploy/grafana';
-const promtool = systemProgram('promtool', null);
+const promtool = systemProgram('promtool');
 
 it('deploy/grafana has what npm run dashboards writes, and nothing else', () => {
   const folder = specFolder('grafana');

@@ -1,5 +1,5 @@
 import { CommandBus } from '@nestjs/cqrs';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import {
   CreateOperator,
@@ -10,7 +10,7 @@ import { newId } from '../../../src/kernel/ids.js';
 import { freePort } from '../../../sandbox/processes.js';
 import { addVirtualAuthenticator } from '../../support/http/virtual-authenticator.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import { describeInBrowser, onTestBrowser } from '../../support/http/browser.js';
+import { canBrowse, onTestBrowser } from '../../support/http/browser.js';
 
 /** Runs in the page: what the page of the console does with the package for WebAuthn. */
 const CALLS = `globalThis.call = async (path, body = {}) => {
@@ -40,7 +40,7 @@ globalThis.session = async () => {
   return response.ok ? await response.json() : response.status;
 };`;
 
-describeInBrowser('passkeys', () => {
+(canBrowse() ? describe : describe.skip)('passkeys', () => {
   const browser = onTestBrowser();
   let app: TestApp;
   let origin: string;

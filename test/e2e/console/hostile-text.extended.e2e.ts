@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { describeInBrowser, onTestBrowser } from '../../support/http/browser.js';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { canBrowse, onTestBrowser } from '../../support/http/browser.js';
 import { createPortalSession } from '../../support/http/portal-browser.js';
 import { HOME, signIn } from '../../support/pages/console-page.js';
 import { VICTIM, writeHostile, type HostileData } from '../../support/pages/hostile-data.js';
@@ -27,7 +27,7 @@ const FOREIGN = `document.querySelectorAll(\`script:not([src^="/console/assets/"
   [href^="javascript:" i], [href^="data:text" i], body [onload], body [onerror], body [onfocus],
   body [ontoggle], body [onmouseover]\`).length`;
 
-describeInBrowser('texts of merchants, users and receivers', () => {
+(canBrowse() ? describe : describe.skip)('texts of merchants, users and receivers', () => {
   const browser = onTestBrowser();
   const texts = hostileTexts(COUNT);
   const numbers = texts.map((_, number) => number);

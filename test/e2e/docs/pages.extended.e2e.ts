@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { onTestApp } from '../../support/app.js';
-import { describeInBrowser, onTestBrowser } from '../../support/http/browser.js';
+import { canBrowse, onTestBrowser } from '../../support/http/browser.js';
 import { PageUser, STILL } from '../../support/pages/page-user.js';
 
 const QUESTIONS = JSON.parse(
@@ -22,7 +22,7 @@ const PAGES = [
   ...['reference/adminUpdateMerchant', 'reference/webhooks/payout-received'],
 ];
 
-describeInBrowser('a page of the documentation', () => {
+(canBrowse() ? describe : describe.skip)('a page of the documentation', () => {
   const app = onTestApp();
   const browser = onTestBrowser();
 

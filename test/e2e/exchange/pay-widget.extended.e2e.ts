@@ -1,11 +1,11 @@
-import { expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { BrowserContextOptions, Route } from 'playwright-core';
 import { SIGNED_URL_LASTS_MS } from '../../../src/contexts/exchange/application/signed-links.js';
 import type { PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types.js';
 import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { describeInBrowser, onTestBrowser, SIZES } from '../../support/http/browser.js';
+import { canBrowse, onTestBrowser, SIZES } from '../../support/http/browser.js';
 import { PayGuest } from '../../support/exchange/pay-guest.js';
 import {
   ADDRESS,
@@ -21,7 +21,7 @@ const PHONE: BrowserContextOptions = { viewport: SIZES.phone, hasTouch: true, is
 const SMALL: BrowserContextOptions = { ...PHONE, viewport: { width: 360, height: 740 } };
 const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMotion: 'reduce' };
 
-describeInBrowser('the pay widget in a browser', () => {
+(canBrowse() ? describe : describe.skip)('the pay widget in a browser', () => {
   const app = onTestApp(PAY_SETTINGS);
   const browser = onTestBrowser();
   const arrive = (options?: BrowserContextOptions): Promise<PayGuest> =>

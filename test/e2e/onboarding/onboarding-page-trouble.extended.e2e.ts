@@ -8,7 +8,7 @@ import {
 } from '../../../src/contexts/access/application/merchant-commands.js';
 import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
 import { eventually } from '../../support/eventually.js';
-import { describeInBrowser } from '../../support/http/browser.js';
+import { canBrowse } from '../../support/http/browser.js';
 import { Person } from '../../support/onboarding/onboarding-page.js';
 import { onOnboardingPages, type NewUser } from '../../support/onboarding/page-harness.js';
 import { describePhotos } from './onboarding-page-photos.tests.js';
@@ -17,7 +17,7 @@ const HOUR_MS = 3_600_000;
 /** A browser that keeps nothing, as many do for frames of other sites. */
 const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('', 'SecurityError'); } })`;
 
-describeInBrowser('what goes wrong on the onboarding page', () => {
+(canBrowse() ? describe : describe.skip)('what goes wrong on the onboarding page', () => {
   const pages = onOnboardingPages();
 
   it('is explained in plain words: offline, unavailable, too often, another number', async () => {

@@ -1,0 +1,84 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { elapsed, printLine, printOn, red, steps, table } from '../../../scripts/lib/terminal.mjs';
+
+/** Without a terminal, the time between two lines about the progress. */
+const LINE_EVERY_MS = 30_000;
+const SLOWEST = 5;
+const STEP = 'Tests';
+
+/** A Jest reporter: progress in one line, each failure as it happens, and a summary that fits on a screen. */
+export default class ProgressReporter {
+  #began = performance.now();
+  #durations = [];
+  #running = new Set();
+  #timer;
+
+  onRunStart({ numTotalTestSuites }) {
+    printOn(process.stderr);
+    this.counts = { numTotalTestSuites };
+    steps.begin(STEP);
+    if (process.stderr.isTTY && !process.env.CI) return;
+    this.#timer = setInterval(() => printLine(`  ${this.#progress()}`), LINE_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  onTestFileStart({ path }) {
+    this.#running.add(path);
+    this.#update();
+  }
+
+  onTestFileResult({ path }, result, counts) {
+    this.#running.delete(path);
+    this.counts = counts;
+    this.#durations.push([result.perfStats.runtime, relative(process.cwd(), path)]);
+    if (result.failureMessage) {
+      printLine(`\n${red('✗')} ${relative(process.cwd(), path)}\n${result.failureMessage.trimEnd()}`);
+      for (const { message, origin } of result.console ?? []) printLine(`${message}\n${origin}`);
+    }
+    this.#update();
+  }
+
+  onRunComplete(_, results) {
+    clearInterval(this.#timer);
+    this.counts = results;
+    const failed = results.testResults.filter(({ failureMessage }) => failureMessage);
+    const note = this.#progress();
+    if (failed.length > 0) steps.fail(STEP, note);
+    else steps.done(STEP, note);
+    const slowest = this.#durations.sort(([a], [b]) => b - a).slice(0, SLOWEST);
+    if (this.#durations.length > SLOWEST) {
+      printLine('\n  The slowest suites');
+      table(slowest.map(([ms, path]) => [elapsed(ms), path]));
+    }
+    const leftOut = leftOutNames();
+    if (leftOut.length > 0) printLine(`\n  Left out, for want of: ${leftOut.join(', ')}`);
+    if (failed.length > 0) {
+      printLine('\n  Failed');
+      for (const { testFilePath, numFailingTests } of failed)
+        printLine(
+          `  ${red('✗')} ${relative(process.cwd(), testFilePath)} (${numFailingTests || 'did not run'})`,
+        );
+    }
+  }
+
+  getLastError() {}
+
+  #update() {
+    const [running] = this.#running;
+    steps.note(STEP, `${this.#progress()}${running ? ` · ${relative(process.cwd(), running)}` : ''}`);
+  }
+
+  #progress() {
+    const { numTotalTestSuites, numPassedTests = 0, numFailedTests = 0 } = this.counts;
+    const time = elapsed(performance.now() - this.#began);
+    const suites = `${this.#durations.length} of ${numTotalTestSuites} suites in ${time}`;
+    return `${suites} · ${numPassedTests} passed, ${numFailedTests} failed`;
+  }
+}
+
+/** The programs that suites did not find (system-program.ts). */
+function leftOutNames() {
+  const folder = join(process.env.DISBURSE_TEST_RUN ?? '', 'left-out');
+  return existsSync(folder) ? readdirSync(folder).sort() : [];
+}
