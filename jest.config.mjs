@@ -1,4 +1,4 @@
-/** One Jest run. Suites are modules of Node itself, without Jest's sandbox: ADR 165. Both tiers: docs/testing.md. */
+/** One Jest run. Suites are modules of Node itself, without Jest's sandbox: ADR 165. Both tiers: test/README.md. */
 export default {
   testRunner: '<rootDir>/test/support/jest/run-suite.mjs',
   testEnvironment: '<rootDir>/test/support/jest/suite-environment.mjs',

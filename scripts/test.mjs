@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // npm test: installs and builds when needed, runs Jest, and ends with "N passed, N failed, N skipped". npm run test:all adds
-// the suites that need more than Node and npm; docs/testing.md has both tiers and the options.
+// the suites that need more than Node and npm; test/README.md has both tiers and the options.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** A text file of the repository: its path from the root, and its text. */
 export interface Source {
@@ -9,16 +9,34 @@ export interface Source {
 
 const GENERATED = /(^|\/)(package-lock\.json|.*\.snap)$|^test\/contract\//;
 const WRITTEN = /\.(tsx?|mjs|md)$/;
-
 /** Every file that people write: code, tests, documents. New files count before they are committed. */
 export function sources(leftOut: RegExp | null = GENERATED): Source[] {
-  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-    encoding: 'utf8',
-  });
-  return listed
-    .split('\n')
-    .filter((path) => WRITTEN.test(path) && leftOut?.test(path) !== true && existsSync(path))
+  return repositoryFiles()
+    .filter((path) => WRITTEN.test(path) && leftOut?.test(path) !== true)
     .map((path) => ({ path, text: readFileSync(path, 'utf8') }));
+}
+
+/** The paths of all files that no .gitignore names. Git itself may be missing on a machine. */
+export function repositoryFiles(folder = '', inherited: readonly RegExp[] = []): string[] {
+  const ignored = [...inherited, ...patternsIn(folder)];
+  return readdirSync(join('.', folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    const matched = entry.isDirectory() ? `${path}/` : path;
+    if (entry.name === '.git' || ignored.some((pattern) => pattern.test(matched))) return [];
+    return entry.isDirectory() ? repositoryFiles(path, ignored) : [path];
+  });
+}
+
+/** A line with a slash is a path from its folder; one without is a name at any depth. */
+function patternsIn(folder: string): readonly RegExp[] {
+  const file = join(folder, '.gitignore');
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  return lines.map((line) => {
+    const text = line.replaceAll('.', String.raw`\.`).replaceAll('*', '[^/]*').replace(/^\//, '');
+    const start = /\/./.test(line) ? `^${folder === '' ? '' : `${folder}/`}` : '(?:^|/)';
+    return new RegExp(`${start}${text}${text.endsWith('/') ? '' : '(?:/|$)'}`);
+  });
 }
 
 export const isTest = (path: string): boolean =>
