@@ -31,7 +31,7 @@ export async function kustomizeBase(render: Render): Promise<Readonly<Record<str
   ].join('\n');
   const all = [...chosen, ['kustomization.yaml', kustomization] as const];
   const formatted = all.map(async ([name, text]) => {
-    const head = '# From the chart: test/deploy/kustomize.spec.ts writes this file.\n';
+    const head = '# From the chart: test/deploy/kustomize.extended.spec.ts writes this file.\n';
     return [name, await format(head + text, { parser: 'yaml', singleQuote: true, printWidth: 110 })] as const;
   });
   const settings = Object.entries(config.data).map(([name, value]) => `${name}=${value}\n`);

@@ -4,7 +4,7 @@ import { onConsoleWorld } from '../../support/pages/console-world.js';
 import { describeLists } from './console-lists.tests.js';
 import { describeNavigation } from './console-navigation.tests.js';
 
-/** What each page displays; `console-page.e2e.ts` has what people do there. */
+/** What each page displays; `console-page.extended.e2e.ts` has what people do there. */
 (canBrowse() ? describe : describe.skip)('the pages of the console', () => {
   const world = onConsoleWorld();
   describeNavigation(world);

@@ -17,7 +17,7 @@ const LANGUAGES = [
   { locale: 'es-ES', typed: '5\u202f000', written: '5000', ambiguous: ['5,000', '1,125'] },
 ];
 
-/** Tests of `pay-widget.e2e.ts`. */
+/** Tests of `pay-widget.extended.e2e.ts`. */
 export function testLanguages(app: TestApp, browser: TestBrowser): void {
   it.each(LANGUAGES)(
     'reads five thousand however it is written in $locale, and says what it understood before there is an order',

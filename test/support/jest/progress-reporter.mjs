@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { elapsed, printLine, printOn, red, steps, table } from '../../../scripts/lib/terminal.mjs';
 
@@ -43,6 +43,7 @@ export default class ProgressReporter {
     clearInterval(this.#timer);
     this.counts = results;
     const failed = results.testResults.filter(({ failureMessage }) => failureMessage);
+    writeResult(results, failed);
     const note = this.#progress();
     if (failed.length > 0) steps.fail(STEP, note);
     else steps.done(STEP, note);
@@ -75,6 +76,22 @@ export default class ProgressReporter {
     const suites = `${this.#durations.length} of ${numTotalTestSuites} suites in ${time}`;
     return `${suites} · ${numPassedTests} passed, ${numFailedTests} failed`;
   }
+}
+
+/** Writes what scripts/test.mjs sums up, to the file that it names. */
+function writeResult({ numPassedTests, numFailedTests, numPendingTests, numRuntimeErrorTestSuites }, failed) {
+  const file = process.env.DISBURSE_TEST_RESULT;
+  if (file === undefined) return;
+  const passedInFailing = failed.reduce((sum, { numPassingTests }) => sum + numPassingTests, 0);
+  const result = {
+    passed: numPassedTests,
+    failed: numFailedTests + numRuntimeErrorTestSuites,
+    skipped: numPendingTests,
+    failing: failed.map(({ testFilePath }) => testFilePath),
+    passedElsewhere: numPassedTests - passedInFailing,
+  };
+  writeFileSync(`${file}.new`, JSON.stringify(result));
+  renameSync(`${file}.new`, file);
 }
 
 /** The programs that suites did not find (system-program.ts). */

@@ -8,7 +8,7 @@ import { TestRedis } from '../programs/redis.js';
 import { specFolder } from '../run-folder.js';
 import { descendantsOf, processesIn } from '../jest/test-run.mjs';
 
-// Started by leftovers.spec.ts: each test fails and cleans nothing up. What has been started by then is written down.
+// Started by leftovers.extended.spec.ts: each test fails and cleans nothing up. What has been started by then is written down.
 const started = process.env['PLANTED']!;
 
 const KINDS: Readonly<Record<string, () => Promise<unknown>>> = {
