@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from './terminal.mjs';
 
 /** After SIGTERM; then SIGKILL. */
-const GRACE_MS = 3000;
+const GRACE_MS = 2000;
 const CHECK_MS = 50;
 const HAS_PROC = existsSync('/proc/self/stat');
 
