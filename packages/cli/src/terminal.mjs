@@ -25,7 +25,7 @@ export const cyan = paint(36, 39);
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const TICK_MS = 80;
-const WIDTH = () => Math.min(100, out.columns ?? 100);
+const WIDTH = () => Math.min(100, out.columns || 100);
 
 /** `0.42 s`, `12.3 s`, `2 min 5 s`, `3 h 20 min`, `12 days`. */
 export function elapsed(ms) {

@@ -60,9 +60,7 @@ export class FollowedLog {
       return await this.store.identity();
     } catch (error) {
       if (!(error instanceof EventStoreUnavailable)) throw error;
-      throw new Unreachable(`The event store of EVENT_STORE_URL is unavailable: ${error.message}`, {
-        cause: error,
-      });
+      throw new Unreachable(`The event store of EVENT_STORE_URL is unavailable: ${error.message}`);
     }
   }
 
