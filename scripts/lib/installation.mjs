@@ -108,17 +108,22 @@ function lacksPackage(output) {
 
 /** Whether the packages of package-lock.json are there, no matter who installed them; some are for other platforms. */
 function isInstalled() {
-  const installed = existsSync(INSTALLED) ? readPackages(INSTALLED) : {};
-  return Object.entries(readPackages(REQUIRED)).every(([path, { version, optional, devOptional, peer }]) => {
-    if (path === '') return true;
+  const installed = readPackages(INSTALLED);
+  const required = Object.entries(readPackages(REQUIRED)).filter(([path]) => path !== '');
+  const isThere = ([path, { version, optional, devOptional, peer }]) => {
     if (!(path in installed)) return optional || devOptional || peer;
     return installed[path].version === version && existsSync(join(ROOT, path, 'package.json'));
-  });
+  };
+  return required.length > 0 && required.every(isThere);
 }
 
-/** The packages of a lock file by their folder. */
+/** The packages of a lock file by their folder; none where it is missing or was not written to its end. */
 function readPackages(file) {
-  return JSON.parse(readFileSync(file, 'utf8')).packages;
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).packages;
+  } catch {
+    return {};
+  }
 }
 
 /** Changes with every file that the build reads. */

@@ -4,8 +4,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from './terminal.mjs';
 
-/** After SIGTERM; then SIGKILL. */
-const GRACE_MS = 2000;
 const CHECK_MS = 50;
 const HAS_PROC = existsSync('/proc/self/stat');
 
@@ -38,14 +36,13 @@ export async function run(command, args, { cwd, signal, started }) {
   }
 }
 
-/** Ends every process of the group; SIGKILL after some seconds. */
+/**
+ * Kills every process of the group, and waits until it is empty. After SIGTERM npm would undo for seconds what the next
+ * `npm ci` removes anyway, or continue without a package whose script was ended.
+ */
 export async function endGroup(group) {
-  signalGroup(group, 'SIGTERM');
-  const deadline = performance.now() + GRACE_MS;
-  while (groupLives(group)) {
-    if (performance.now() > deadline) signalGroup(group, 'SIGKILL');
-    await sleep(CHECK_MS);
-  }
+  signalGroup(group, 'SIGKILL');
+  while (groupLives(group)) await sleep(CHECK_MS);
 }
 
 function signalGroup(group, signal) {

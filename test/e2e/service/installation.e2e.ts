@@ -84,6 +84,12 @@ function npmPids(): number[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean).map(Number) : [];
 }
 
+/** A complete installation from which a package was deleted. */
+async function installWithoutPackage(): Promise<void> {
+  expect(await run().ended).toBe(0);
+  for (const name of ['node_modules/a', 'npm.log']) rmSync(join(tree, name), { recursive: true });
+}
+
 /** An installation in the middle of `npm ci`, with the processes of npm. */
 async function halfInstalled(env: Record<string, string> = {}, shell = false): Promise<[Run, number[]]> {
   const started = run('install', { NPM_HANGS: '1', ...env }, shell);
@@ -106,6 +112,7 @@ describe('an installation', () => {
     ['SIGTERM', 143],
     ['SIGHUP', 129],
   ] as const)('ends npm with its children on %s, and the next one installs again', async (signal, code) => {
+    await installWithoutPackage();
     const [started, pids] = await halfInstalled();
     started.child.kill(signal);
     expect(await started.ended).toBe(code);
