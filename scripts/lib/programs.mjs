@@ -23,15 +23,15 @@ export async function run(command, args, { cwd, signal, started }) {
     child.on('exit', killGroup);
     child.on('close', resolve);
   });
-  const interrupt = () => void endGroup(child.pid);
-  signal.addEventListener('abort', interrupt);
+  signal.addEventListener('abort', killGroup);
   try {
     if (child.pid !== undefined) started(child.pid);
     const code = await ended;
     signal.throwIfAborted();
     if (code !== 0) throw new Problem(`${[command, ...args].join(' ')} failed:\n\n${said.trim()}`);
   } finally {
-    signal.removeEventListener('abort', interrupt);
+    await endGroup(child.pid);
+    signal.removeEventListener('abort', killGroup);
     process.off('exit', killGroup);
   }
 }
