@@ -11,6 +11,7 @@ COPY nest-cli.json tsconfig.json tsconfig.build.json .swcrc ./
 COPY src ./src
 COPY sandbox ./sandbox
 COPY widgets ./widgets
+COPY packages/cli/src/require-node.cjs ./packages/cli/src/
 COPY scripts/widgets.mjs scripts/bundle.mjs scripts/bundled.mjs scripts/openapi.mjs ./scripts/
 RUN npm run build
 COPY packages ./packages

@@ -43,8 +43,9 @@ try {
     ROWS.map((row) => row.name),
   );
 } catch (error) {
-  console.error((error as Error).message);
-  process.exit(2);
+  const isHelp = process.argv.includes('--help');
+  (isHelp ? console.log : console.error)((error as Error).message);
+  process.exit(isHelp ? 0 : 2);
 }
 
 const results: RowResult[] = [];

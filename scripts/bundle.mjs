@@ -111,4 +111,5 @@ writeFileSync(
     .replace(SETS_NAME, 'var __name = (target) => target, __nameOfClass = (target, value) => __defProp('),
   'latin1',
 );
+// Last of the build: where these are, it is complete.
 for (const name of PROGRAMS) copyFileSync(join(root, 'scripts', 'bundled.mjs'), join(dist, `${name}.js`));

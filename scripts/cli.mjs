@@ -3,14 +3,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build, install, requireNode, ROOT } from './lib/installation.mjs';
-import { complain } from './lib/terminal.mjs';
+import { build, install, ROOT } from './lib/installation.mjs';
+import { complain, printOn } from './lib/terminal.mjs';
 
 const program = join(ROOT, 'dist', 'cli.js');
 
 try {
-  requireNode();
   if (!existsSync(program)) {
+    // Standard output is for what the program prints.
+    printOn(process.stderr);
     await install();
     await build();
   }

@@ -4,9 +4,10 @@
 import { CONSOLE_TITLE, consoleDemo } from './lib/demo-console.mjs';
 import { exchangeDemo, EXCHANGE_TITLE } from './lib/demo-exchange.mjs';
 import { payoutDemo, PAYOUT_TITLE } from './lib/demo-payout.mjs';
-import { install, requireNode } from './lib/installation.mjs';
+import { install } from './lib/installation.mjs';
 import { useSandbox } from './lib/running-sandbox.mjs';
-import { bold, complain, dim, Problem, printLine, table } from './lib/terminal.mjs';
+import { bold, complain, dim, printLine, table } from './lib/terminal.mjs';
+import { Usage } from '../packages/cli/src/usage.mjs';
 
 const DEMOS = {
   payout: { title: PAYOUT_TITLE, run: payoutDemo },
@@ -21,15 +22,14 @@ async function inWords(error) {
 }
 
 try {
-  requireNode();
   const [name = 'payout', ...more] = process.argv.slice(2);
   if ([name, ...more].some((each) => ['-h', '--help'].includes(each))) {
     table(Object.entries(DEMOS).map(([each, { title }]) => [`npm run demo -- ${each}`, title]));
     process.exit();
   }
-  if (more.length > 0) throw new Problem(`A demo takes no arguments: ${more.join(' ')}`);
+  if (more.length > 0) throw new Usage(`A demo takes no arguments: ${more.join(' ')}`);
   if (!Object.hasOwn(DEMOS, name))
-    throw new Problem(`There is no demo "${name}": try ${Object.keys(DEMOS).join(' or ')}.`);
+    throw new Usage(`There is no demo "${name}": try ${Object.keys(DEMOS).join(' or ')}.`);
   const { title, run } = DEMOS[name];
   printLine(`\n  ${bold('disburse')} ${dim(title)}\n`);
   await install();

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { addressOf, nodesOf, serverCommand, SupervisedNode, untilLed } from './lib/eventstore-nodes.mjs';
-import { complain, printLine, Problem, step } from './lib/terminal.mjs';
+import { complain, printLine, step } from './lib/terminal.mjs';
+import { Usage } from '../packages/cli/src/usage.mjs';
 
 const CLUSTER = 3;
 
@@ -27,7 +28,7 @@ try {
   }
   const port = Number(values.port);
   if (!Number.isInteger(port) || port < 1024 || port > 65_500)
-    throw new Problem('--port must be a number from 1024 to 65500.');
+    throw new Usage('--port must be a number from 1024 to 65500.');
   const command = serverCommand(values.server);
   const dir = values.data ?? mkdtempSync(join(tmpdir(), 'disburse-eventstore-'));
   const nodes = nodesOf({

@@ -33,10 +33,10 @@ const PRODUCTION = `
       console.log(JSON.stringify({ DATABASE_URL: url + 'production', CHAIN_RPC_URL: rpc_url, USDC_ADDRESS: usdc_address }));
     });`;
 
-const { values } = parseArgs({ options: { slim: { type: 'boolean', default: false } } });
 const engine = imageEngine();
 
 try {
+  const { values } = parseArgs({ options: { slim: { type: 'boolean', default: false } } });
   await prepare();
   // The sandbox of the whole image has the database and the chain: a slim one has neither.
   await step('Build', async () => void engine.build([]));

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // npm start: installs and builds when needed, boots the service in sandbox mode, and says how to use it.
 import { relative } from 'node:path';
-import { build, buildDocs, install, requireNode } from './lib/installation.mjs';
+import { build, buildDocs, install } from './lib/installation.mjs';
 import { clientsOf } from './lib/sandbox-clients.mjs';
 import { dataDir, ending, nextSignal, startService, stopService } from './lib/service.mjs';
 import {
@@ -16,19 +16,19 @@ import {
   step,
   table,
 } from './lib/terminal.mjs';
+import { Usage, WrongSetting } from '../packages/cli/src/usage.mjs';
 
 const began = performance.now();
 /** Ends the build of the documents. */
 const documents = new AbortController();
 
 try {
-  requireNode();
   if (process.argv.length > 2)
-    throw new Problem(
+    throw new Usage(
       'npm start takes no arguments: it runs the sandbox until Ctrl-C. Settings are environment variables (docs/configuration.md).',
     );
   if (process.env.MODE === 'production') {
-    throw new Problem(
+    throw new WrongSetting(
       'npm start runs the sandbox. In production run node dist/main.js, with MODE=production.',
     );
   }

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { Interrupted } from '../packages/cli/src/usage.mjs';
 import { build, buildDocs, install, requireNode, ROOT } from './lib/installation.mjs';
 import { nextSignal } from './lib/service.mjs';
 import { installSystemPackages } from './lib/system-packages.mjs';
@@ -41,7 +42,6 @@ try {
   process.exitCode = failed === 0 ? code : code || 1;
 } catch (error) {
   complain(error);
-  if (error.exitCode !== undefined) process.exitCode = error.exitCode;
 }
 
 /** `--all` runs both tiers, `--rest` the second; `--workers N` and `--order reverse|SEED` change how; the rest is Jest's. */
@@ -113,7 +113,8 @@ async function jest(args, result) {
   }, 1000);
   try {
     const ended = await Promise.race([exited, firstSignal.then((signal) => ({ signal }))]);
-    if (ended?.signal) throw interrupted(ended.signal);
+    if (ended?.signal)
+      throw new Interrupted(ended.signal, 'Interrupted; every process of the run has ended.');
     // Without a code it was killed; the result that it had written by then counts.
     return ended ?? (written === null ? 1 : 0);
   } finally {
@@ -122,11 +123,6 @@ async function jest(args, result) {
     await exited;
     await sweepOrphans();
   }
-}
-
-function interrupted(name) {
-  const problem = new Problem(`Interrupted (${name}): every process of the run has ended.`);
-  return Object.assign(problem, { exitCode: name === 'SIGTERM' ? 143 : 130 });
 }
 
 /** Kills the group, and what its processes started in other groups. */

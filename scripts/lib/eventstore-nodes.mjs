@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
+import { Unreachable } from '../../packages/cli/src/usage.mjs';
 import { Problem } from './terminal.mjs';
 
 const NAMES = ['eventstored', 'EventStore.ClusterNode', 'EventStore.ClusterNode.dll'];
@@ -21,7 +22,7 @@ export function serverCommand(given = process.env.EVENTSTOREDB_SERVER) {
     ...folders.flatMap((folder) => NAMES.map((name) => join(folder, name))),
   ].find(isFile);
   if (found === undefined)
-    throw new Problem(
+    throw new Unreachable(
       `There is no EventStoreDB server ${given === undefined ? 'on the PATH' : `in ${given}`} (${NAMES.join(', ')}). Install its package, or name its folder with --server or EVENTSTOREDB_SERVER.`,
     );
   return found.endsWith('.dll') ? ['dotnet', [found]] : [found, []];

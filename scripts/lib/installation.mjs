@@ -1,36 +1,30 @@
 // Installs and builds when that is needed. No dependency: this runs before there are any.
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Problem, step } from './terminal.mjs';
+import { oneAtATime } from './installation-lock.mjs';
+import { dim, printLine, step } from './terminal.mjs';
+
+export { requireNode } from '../../packages/cli/src/require-node.cjs';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-const NEEDED = [20, 19];
-const LOCK = join(ROOT, '.installing');
+const LOCK = { file: join(ROOT, '.installing'), cwd: ROOT };
+const REQUIRED = join(ROOT, 'package-lock.json');
+/** npm writes it after everything else: an installation without it is not complete. */
+const INSTALLED = join(ROOT, 'node_modules', '.package-lock.json');
 const BUILD_STAMP = join(ROOT, 'dist', '.built-from');
 const DOCS_STAMP = join(ROOT, 'docs', '.vitepress', 'dist', '.built-from');
 
-export function requireNode() {
-  const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) return;
-  throw new Problem(`disburse needs Node ${NEEDED.join('.')} or later; this is ${process.versions.node}.`);
-}
-
-/** `npm ci` when node_modules is missing or was installed from another package-lock.json. */
+/** `npm ci` when node_modules lacks a package of package-lock.json. */
 export async function install() {
   await step('Dependencies', async (note) => {
     if (isInstalled()) return 'installed';
-    return oneAtATime(async () => {
+    return oneAtATime({ ...LOCK, doing: 'installing' }, async (run) => {
       if (isInstalled()) return 'installed';
       note('npm ci: the first time this takes a minute');
-      const npm = process.env.npm_execpath;
-      const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
-      await run(...(npm ? [process.execPath, [npm, ...args]] : ['npm', args]));
-      writeFileSync(join(ROOT, 'node_modules', '.disburse-lock'), lockHash());
+      await npmCi(run);
       return 'installed with npm ci';
     });
   });
@@ -40,27 +34,36 @@ export async function install() {
 export async function build() {
   await step('Build', async () => {
     if (isBuilt()) return 'up to date';
-    return oneAtATime(async () => {
+    return oneAtATime({ ...LOCK, doing: 'building' }, async (run) => {
       if (isBuilt()) return 'up to date';
+      rmSync(BUILD_STAMP, { force: true });
       const stamp = sourceStamp();
-      await run(process.execPath, [join(ROOT, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js'), 'build']);
-      for (const each of ['widgets', 'bundle', 'openapi'])
-        await run(process.execPath, [join(ROOT, 'scripts', `${each}.mjs`)]);
-      for (const client of ['sdk', 'python'])
-        await run(process.execPath, [join(ROOT, 'packages', client, 'build.mjs')]);
+      await compile(run).catch(async (error) => {
+        if (!lacksPackage(error.message)) throw error;
+        printLine(`  ${dim('The build lacks a package in node_modules: installing again')}`);
+        await npmCi(run);
+        await compile(run);
+      });
       writeFileSync(BUILD_STAMP, stamp);
       return 'compiled';
     });
   });
 }
 
+/** Installs and builds where no build was completed; one of other sources stays. */
+export async function buildOnce() {
+  if (existsSync(BUILD_STAMP)) return;
+  await install();
+  await build();
+}
+
 /** Builds the site of the documents, quietly, unless it was built from these very files. It needs what {@link build} writes. */
 export async function buildDocs(signal) {
   if (isCurrent(DOCS_STAMP, docsStamp())) return 'up to date';
-  return oneAtATime(async () => {
+  return oneAtATime({ ...LOCK, doing: 'building the documents', signal }, async (run) => {
     const stamp = docsStamp();
     if (isCurrent(DOCS_STAMP, stamp)) return 'up to date';
-    await run(process.execPath, [join(ROOT, 'scripts', 'docs', 'build.mjs')], signal);
+    await run(process.execPath, [join(ROOT, 'scripts', 'docs', 'build.mjs')]);
     writeFileSync(DOCS_STAMP, stamp);
     return 'built';
   });
@@ -74,18 +77,53 @@ function isCurrent(file, stamp) {
   return existsSync(file) && readFileSync(file, 'utf8') === stamp;
 }
 
-function isInstalled() {
-  const installed = join(ROOT, 'node_modules', '.package-lock.json');
-  if (!existsSync(installed)) return false;
-  const mark = join(ROOT, 'node_modules', '.disburse-lock');
-  if (existsSync(mark) && readFileSync(mark, 'utf8') === lockHash()) return true;
-  return statSync(installed).mtimeMs >= statSync(join(ROOT, 'package-lock.json')).mtimeMs;
+/** Removes what marks a complete installation first, so that an interrupted one does not count. */
+async function npmCi(run) {
+  rmSync(INSTALLED, { force: true });
+  const npm = process.env.npm_execpath;
+  const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  await run(...(npm ? [process.execPath, [npm, ...args]] : ['npm', args]));
 }
 
-function lockHash() {
-  return createHash('sha256')
-    .update(readFileSync(join(ROOT, 'package-lock.json')))
-    .digest('hex');
+async function compile(run) {
+  await run(process.execPath, [join(ROOT, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js'), 'build']);
+  for (const each of ['widgets', 'openapi', 'bundle'])
+    await run(process.execPath, [join(ROOT, 'scripts', `${each}.mjs`)]);
+  for (const client of ['sdk', 'python'])
+    await run(process.execPath, [join(ROOT, 'packages', client, 'build.mjs')]);
+}
+
+/** Whether the output of a failed program names a file of node_modules or a package that should be there. */
+function lacksPackage(output) {
+  if (/(Cannot find (module|package)|ENOENT)[^\n]*node_modules/.test(output)) return true;
+  const required = readPackages(REQUIRED);
+  const missing = output.matchAll(
+    /(?:Cannot find (?:module|package)|Could not resolve|The package) ["']([^"'./][^"']*)/g,
+  );
+  return [...missing].some(([, name]) => {
+    const [scope, rest] = name.split('/');
+    return `node_modules/${scope.startsWith('@') ? `${scope}/${rest}` : scope}` in required;
+  });
+}
+
+/** Whether the packages of package-lock.json are there, no matter who installed them; some are for other platforms. */
+function isInstalled() {
+  const installed = readPackages(INSTALLED);
+  const required = Object.entries(readPackages(REQUIRED)).filter(([path]) => path !== '');
+  const isThere = ([path, { version, optional, devOptional, peer }]) => {
+    if (!(path in installed)) return optional || devOptional || peer;
+    return installed[path].version === version && existsSync(join(ROOT, path, 'package.json'));
+  };
+  return required.length > 0 && required.every(isThere);
+}
+
+/** The packages of a lock file by their folder; none where it is missing or was not written to its end. */
+function readPackages(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).packages;
+  } catch {
+    return {};
+  }
 }
 
 /** Changes with every file that the build reads. */
@@ -124,52 +162,4 @@ function stampOf(inputs, folders) {
     if (file.isFile()) hash.update(`${name}\n${file.size}\n${file.mtimeMs}\n`);
   }
   return hash.digest('hex');
-}
-
-/** Two commands started at once must not install or build into the same folder together. */
-async function oneAtATime(work) {
-  for (;;) {
-    try {
-      writeFileSync(LOCK, String(process.pid), { flag: 'wx' });
-      break;
-    } catch (error) {
-      if (error.code !== 'EEXIST') throw new Problem(`This folder is not writable: ${error.message}`);
-      if (!holderLives()) unlock();
-      await sleep(100);
-    }
-  }
-  process.once('exit', unlock);
-  try {
-    return await work();
-  } finally {
-    process.off('exit', unlock);
-    unlock();
-  }
-}
-
-function holderLives() {
-  try {
-    process.kill(Number(readFileSync(LOCK, 'utf8')), 0);
-    return true;
-  } catch (error) {
-    return error.code === 'EPERM';
-  }
-}
-
-function unlock() {
-  rmSync(LOCK, { force: true });
-}
-
-/** Runs a program quietly; its output is displayed when it fails. The signal ends it. */
-function run(command, args, signal) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], signal });
-    let said = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk));
-    child.on('error', (error) => reject(new Problem(`${command} could not be started: ${error.message}`)));
-    child.on('close', (code) => {
-      if (code === 0) resolve();
-      else reject(new Problem(`${[command, ...args].join(' ')} failed:\n\n${said.trim()}`));
-    });
-  });
 }

@@ -1,4 +1,5 @@
 // Finds the sandbox that runs in DATA_DIR, or starts one.
+import { constants } from 'node:os';
 import { findSandbox } from '../../packages/cli/src/running-sandbox.mjs';
 import { build } from './installation.mjs';
 import { dataDir, nextSignal, startService, stopService } from './service.mjs';
@@ -19,7 +20,10 @@ export async function useSandbox() {
     process.env[name] ??= '0';
   const signalled = nextSignal();
   const service = await startService(signalled);
-  void signalled.then(() => stopService(service)).then(() => process.exit(130));
+  void signalled.then(async (signal) => {
+    await stopService(service);
+    process.exit(128 + constants.signals[signal]);
+  });
   return {
     sandbox: service.sandbox,
     letGo: async () => {

@@ -1,11 +1,9 @@
 // The clients of a running sandbox's merchant. They are built with the service.
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { build, ROOT } from './installation.mjs';
+import { buildOnce } from './installation.mjs';
 
 /** `{merchant, exchange}` with the keys in sandbox.json. */
 export async function clientsOf({ base_url: baseUrl, merchant, exchange }) {
-  if (!existsSync(join(ROOT, 'packages', 'sdk', 'dist', 'index.js'))) await build();
+  await buildOnce();
   const { Disburse, DisburseExchange } = await import('@disburse/sdk');
   return {
     merchant: new Disburse({ baseUrl, apiKey: merchant.api_key, privateKey: merchant.private_key }),

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ROOT } from './installation.mjs';
+import { EXIT, Interrupted } from '../../packages/cli/src/usage.mjs';
 import { Problem, steps } from './terminal.mjs';
 
 export { nextSignal } from '../../packages/cli/src/signals.mjs';
@@ -33,10 +34,11 @@ export async function startService(signalled) {
   const service = { child, exited, logFile };
   steps.begin('Service');
   return new Promise((ready, failed) => {
-    let state = 'booting';
-    void signalled.then(() => {
-      if (state !== 'booting') return;
-      state = 'interrupted';
+    let isReady = false;
+    let interruption = null;
+    void signalled.then((name) => {
+      if (isReady) return;
+      interruption = new Interrupted(name, 'Stopped before it was ready; nothing is left running.');
       child.kill('SIGTERM');
     });
     child.on('error', (error) => failed(new Problem(`The service could not be started: ${error.message}`)));
@@ -44,16 +46,12 @@ export async function startService(signalled) {
       if (message.type === 'started') steps.begin(message.step);
       else if (message.type === 'done') steps.done(message.step, message.note);
       else if (message.type === 'ready') {
-        state = 'ready';
+        isReady = true;
         steps.done('Service', `ready, process ${child.pid}`);
         ready({ ...service, sandbox: message.sandbox, loginUrl: message.loginUrl });
       }
     });
-    void exited.then(({ code, signal }) => {
-      if (state === 'interrupted')
-        return failed(new Problem('Stopped before it was ready; nothing is left running.'));
-      failed(new Problem(reasonFor(code, signal, logFile, logged)));
-    });
+    void exited.then(({ code, signal }) => failed(interruption ?? endOf(code, signal, logFile, logged)));
   });
 }
 
@@ -77,8 +75,11 @@ export function ending(code, signal) {
 }
 
 /** The service ends with 78 (EX_CONFIG) or 69 (EX_UNAVAILABLE) when its last words are a sentence for the user. */
-function reasonFor(code, signal, file, from) {
+function endOf(code, signal, file, from) {
   const lines = readFileSync(file).subarray(from).toString().trim().split('\n');
-  if (code === 78 || code === 69) return lines.filter((line) => !line.startsWith('{')).join('\n');
-  return `${ending(code, signal)} The end of ${file}:\n\n${lines.slice(-15).join('\n')}`;
+  const isSentence = code === EXIT.setting || code === EXIT.unreachable;
+  if (!isSentence)
+    return new Problem(`${ending(code, signal)} The end of ${file}:\n\n${lines.slice(-15).join('\n')}`);
+  const sentence = lines.filter((line) => !line.startsWith('{')).join('\n');
+  return Object.assign(new Problem(sentence), { exitCode: code });
 }

@@ -181,4 +181,8 @@ upgrades accepts [--from TAG]
 slow-readers accepts [--attack ${CHOICES.attack.join('|')}]`;
 }
 
-process.exitCode = await main();
+process.exitCode = await main().catch((error: NodeJS.ErrnoException) => {
+  if (!error.code?.startsWith('ERR_PARSE_ARGS')) throw error;
+  console.error(error.message);
+  return 2;
+});

@@ -138,4 +138,8 @@ function oneLine(text: string): string {
   return line.length > 160 ? `${line.slice(0, 160)}…` : line;
 }
 
-process.exitCode = await main();
+process.exitCode = await main().catch((error: NodeJS.ErrnoException) => {
+  if (!error.code?.startsWith('ERR_PARSE_ARGS')) throw error;
+  console.error(error.message);
+  return 2;
+});

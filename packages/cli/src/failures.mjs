@@ -2,7 +2,7 @@
 import { ApiError, ConnectionError } from '@disburse/sdk';
 import { printable } from './json-text.mjs';
 import { complain, Problem } from './terminal.mjs';
-import { EXIT } from './usage.mjs';
+import { EXIT, Unreachable } from './usage.mjs';
 
 /** Prints the failure on standard error and sets the exit code; null is none. With `json` it is one line of JSON. */
 export function fail(error, { json = false } = {}) {
@@ -13,14 +13,14 @@ export function fail(error, { json = false } = {}) {
 }
 
 function exitCodeOf(error) {
-  if (error instanceof ConnectionError) return EXIT.unreachable;
-  return error instanceof Problem ? (error.exitCode ?? EXIT.refused) : EXIT.refused;
+  const problem = inWords(error);
+  return problem instanceof Problem ? (problem.exitCode ?? EXIT.refused) : EXIT.refused;
 }
 
 /** A Problem for what a user can act on; anything else is a fault of this program and keeps its stack. */
 export function inWords(error) {
   if (error instanceof ApiError) return new Problem(refusal(error));
-  if (error instanceof ConnectionError) return new Problem(noResponse(error));
+  if (error instanceof ConnectionError) return new Unreachable(noResponse(error));
   return error;
 }
 

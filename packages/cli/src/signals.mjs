@@ -1,15 +1,27 @@
 const PARENT_CHECK_MS = 250;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+/** Read at once: the parent may be gone before the first call. */
+const parent = process.ppid;
 
 /**
- * From here on SIGINT, SIGTERM and SIGHUP no longer end this command; the first one is the result. npm hands SIGTERM to
- * its shell alone, which dies of it and would leave this command behind: under npm, a parent that is gone is a SIGTERM.
+ * Until the returned function is called, SIGINT, SIGTERM and SIGHUP call `listener` and no longer end this command. npm
+ * hands SIGTERM to its shell alone, which dies of it and would leave this command behind: under npm, a parent that is
+ * gone is a SIGTERM.
  */
+export function onSignals(listener) {
+  for (const signal of SIGNALS) process.on(signal, listener);
+  const watch = setInterval(() => {
+    if (!process.env.npm_lifecycle_event || process.ppid === parent) return;
+    clearInterval(watch);
+    listener('SIGTERM');
+  }, PARENT_CHECK_MS).unref();
+  return () => {
+    clearInterval(watch);
+    for (const signal of SIGNALS) process.off(signal, listener);
+  };
+}
+
+/** From here on signals no longer end this command; the first one is the result. */
 export function nextSignal() {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => resolve(signal));
-    if (!process.env.npm_lifecycle_event) return;
-    const parent = process.ppid;
-    const watch = () => process.ppid !== parent && resolve('SIGTERM');
-    setInterval(watch, PARENT_CHECK_MS).unref();
-  });
+  return new Promise((resolve) => void onSignals(resolve));
 }

@@ -8,9 +8,9 @@ printOn(process.stdout);
 /** Everything goes to this stream from here on: standard error where standard output is for machines. */
 export function printOn(stream) {
   out = stream;
-  // A reader that has seen enough (| head) ends the text, not the work.
+  // A reader that has seen enough (| head) or a terminal that was closed ends the text, not the work.
   out.on('error', (error) => {
-    if (error.code !== 'EPIPE') throw error;
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
   });
   live = Boolean(out.isTTY) && process.env.TERM !== 'dumb' && !process.env.CI;
   colour = process.env.FORCE_COLOR ? process.env.FORCE_COLOR !== '0' : live && !process.env.NO_COLOR;
@@ -25,7 +25,7 @@ export const cyan = paint(36, 39);
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const TICK_MS = 80;
-const WIDTH = () => Math.min(100, out.columns ?? 100);
+const WIDTH = () => Math.min(100, out.columns || 100);
 
 /** `0.42 s`, `12.3 s`, `2 min 5 s`, `3 h 20 min`, `12 days`. */
 export function elapsed(ms) {
@@ -150,12 +150,14 @@ export class Problem extends Error {
   name = 'Problem';
 }
 
-/** Prints what went wrong, wrapped and indented, and sets the exit code. */
+/** Prints what went wrong, wrapped and indented, and sets the exit code: of a Problem its own, 2 for wrong options. */
 export function complain(error, stream = out) {
   steps.failAll();
-  const text = error instanceof Problem ? error.message : (error?.stack ?? String(error));
+  const isUsage = error?.code?.startsWith?.('ERR_PARSE_ARGS') === true;
+  const isExpected = isUsage || error instanceof Problem;
+  const text = isExpected ? error.message : (error?.stack ?? String(error));
   const lines = text.split('\n').flatMap((line) => wrap(line, WIDTH() - 6));
-  process.exitCode = 1;
+  process.exitCode = isUsage ? 2 : (error?.exitCode ?? 1);
   stream.write(
     `\n${lines.map((line, index) => `  ${index === 0 ? red('✗') : ' '} ${line}`.trimEnd()).join('\n')}\n\n`,
   );

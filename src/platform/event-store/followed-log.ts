@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ConfigError } from '../config/settings.js';
 import { Database } from '../postgres/database.js';
+import { Unreachable } from '../postgres/unavailable.js';
 import { comparePositions, EVENT_STORE, EventStoreUnavailable, type EventStore } from './port.js';
 
 /**
@@ -59,9 +60,7 @@ export class FollowedLog {
       return await this.store.identity();
     } catch (error) {
       if (!(error instanceof EventStoreUnavailable)) throw error;
-      throw new ConfigError(`The event store of EVENT_STORE_URL is unavailable: ${error.message}`, {
-        cause: error,
-      });
+      throw new Unreachable(`The event store of EVENT_STORE_URL is unavailable: ${error.message}`);
     }
   }
 

@@ -131,7 +131,7 @@ describe('npm start', () => {
       await eventually(() => existsSync(chain));
       const { pid } = JSON.parse(readFileSync(chain, 'utf8')) as { pid: number };
       started.child.kill(signal);
-      await started.ended;
+      expect(await started.ended).toBe(signal === 'SIGINT' ? 130 : null);
       if (signal === 'SIGINT') expect(started.output()).toContain('nothing is left running');
       // A service stops with the command that started it.
       await eventually(() => !existsSync(join(dataDir, 'service.pid')));
@@ -150,7 +150,7 @@ describe('npm start', () => {
       const chain = join(dataDir, 'chain', 'chain.json');
       await eventually(() => existsSync(chain));
       const { pid } = JSON.parse(readFileSync(chain, 'utf8')) as { pid: number };
-      expect(await started.ended).toBe(1);
+      expect(await started.ended).toBe(69);
       expect(started.output()).toContain('The event store of EVENT_STORE_URL is unavailable');
       expect(started.output()).not.toContain('    at ');
       expect(isAlive(pid)).toBe(false);
@@ -163,7 +163,7 @@ describe('npm start', () => {
     'stops with a sentence about a wrong setting',
     async () => {
       const failed = run('start.mjs', { DATA_DIR: specFolder('sandbox'), MODE: 'demo' });
-      expect(await failed.ended).toBe(1);
+      expect(await failed.ended).toBe(78);
       expect(failed.output()).toMatch(/MODE must be one of sandbox, production/);
       expect(failed.output()).not.toContain('    at ');
     },
@@ -176,7 +176,7 @@ describe('npm start', () => {
       const port = await freePort();
       const squatter = createServer().listen(port, '127.0.0.1');
       const failed = run('start.mjs', { DATA_DIR: specFolder('sandbox'), PORT: String(port) });
-      expect(await failed.ended).toBe(1);
+      expect(await failed.ended).toBe(78);
       expect(failed.output().replace(/\s+/g, ' ')).toMatch(
         new RegExp(`Port ${port} is in use .* set PORT to another`),
       );

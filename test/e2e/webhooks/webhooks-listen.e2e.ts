@@ -204,15 +204,15 @@ describe('npm run webhooks:listen', () => {
   });
 
   it.each([
-    [['--types', 'payout.lost'], 'event_types'],
-    [['--status', '99'], '--status must be a whole number from 200 to 599'],
-    [['--forward', 'localhost:8080'], '--forward must be a URL that begins with http'],
-    [['--secret', 'whsec_!'], '--secret must be whsec_ and base64'],
-    [['--api-key', 'x'], '--api-key and --private-key belong together'],
-    [['--sttaus', '500'], "Unknown option '--sttaus'"],
-  ])('says what is wrong with %j', async (args, sentence) => {
+    [['--types', 'payout.lost'], 'event_types', 1],
+    [['--status', '99'], '--status must be a whole number from 200 to 599', 2],
+    [['--forward', 'localhost:8080'], '--forward must be a URL that begins with http', 2],
+    [['--secret', 'whsec_!'], '--secret must be whsec_ and base64', 2],
+    [['--api-key', 'x'], '--api-key and --private-key belong together', 2],
+    [['--sttaus', '500'], "Unknown option '--sttaus'", 2],
+  ])('says what is wrong with %j', async (args, sentence, code) => {
     const listener = listen(...args);
-    expect(await listener.ended()).toBe(1);
+    expect(await listener.ended()).toBe(code);
     expect(listener.said.replace(/\s+/g, ' ')).toContain(sentence);
     expect(listener.said).not.toContain('    at ');
     expect(await endpoints()).toEqual([]);
@@ -220,7 +220,7 @@ describe('npm run webhooks:listen', () => {
 
   it('says that no sandbox is running, and explains itself', async () => {
     const lost = new Listener(specFolder('no-sandbox'), []);
-    expect(await lost.ended()).toBe(1);
+    expect(await lost.ended()).toBe(2);
     expect(lost.output).toContain('No sandbox is running');
     const help = new Listener(dataDir, ['--help']);
     expect(await help.ended()).toBe(0);

@@ -1,0 +1,186 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isAlive } from '../../../sandbox/processes.js';
+import { eventually } from '../../support/eventually.js';
+import { specFolder } from '../../support/run-folder.js';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const PACKAGES = { '': {}, 'node_modules/a': { version: '1.0.0' }, 'node_modules/@nestjs/cli': {} };
+
+/** Installs the packages of the tree, after a child that runs for ever where NPM_HANGS is set. */
+const NPM = `
+  import { spawnSync } from 'node:child_process';
+  import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+  import { dirname } from 'node:path';
+  const write = (name, text) => (mkdirSync(dirname(name), { recursive: true }), writeFileSync(name, text));
+  appendFileSync('npm.log', process.pid + '\\n');
+  write('node_modules/a/package.json', '{}');
+  const script = 'fs.appendFileSync("npm.log", process.pid + "\\\\n"); setInterval(() => {}, 1000)';
+  if (process.env.NPM_HANGS) spawnSync(process.execPath, ['-e', script]);
+  write('node_modules/@nestjs/cli/package.json', '{}');
+  write('node_modules/@nestjs/cli/bin/nest.js', '');
+  write('node_modules/.package-lock.json', ${JSON.stringify(JSON.stringify({ packages: PACKAGES }))});
+`;
+/** Files of the build, which do nothing here. */
+const BUILD = [
+  ...['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', '.swcrc', 'src/a', 'sandbox/a', 'widgets/a'],
+  ...['widgets', 'bundle', 'bundled', 'openapi'].map((name) => `scripts/${name}.mjs`),
+  ...['build.mjs', 'package.json', 'tsconfig.json', 'src/a'].map((name) => `packages/sdk/${name}`),
+  ...['packages/python/build.mjs', 'packages/python/generator/a', 'dist/a'],
+];
+
+interface Run {
+  readonly child: ChildProcess;
+  output(): string;
+  readonly ended: Promise<number | null>;
+}
+
+let tree: string;
+
+beforeEach(() => {
+  tree = specFolder('clone');
+  for (const name of ['scripts/lib', 'packages/cli/src'])
+    cpSync(join(ROOT, name), join(tree, name), { recursive: true });
+  for (const name of BUILD) write(name, '');
+  write('npm.mjs', NPM);
+  write('package-lock.json', JSON.stringify({ packages: PACKAGES }));
+});
+
+function write(name: string, text: string): void {
+  mkdirSync(dirname(join(tree, name)), { recursive: true });
+  writeFileSync(join(tree, name), text);
+}
+
+/** Installs, or does another thing of the module, as the commands do. */
+function run(work = 'install', env: Record<string, string> = {}, shell = false): Run {
+  const script = `
+    const { ${work} } = await import('./scripts/lib/installation.mjs');
+    const { complain } = await import('./scripts/lib/terminal.mjs');
+    await ${work}().catch(complain);`;
+  const args = ['--input-type=module', '-e', script];
+  // The shell of npm dies of SIGTERM; its child is left.
+  const [command, ...rest] = shell
+    ? ['/bin/sh', '-c', '"$@"; exit', 'sh', process.execPath, ...args]
+    : [process.execPath, ...args];
+  const child = spawn(command!, rest, {
+    cwd: tree,
+    env: { ...process.env, NO_COLOR: '1', npm_execpath: join(tree, 'npm.mjs'), ...env },
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  return {
+    child,
+    output: () => said,
+    ended: new Promise((resolve) => child.on('close', (code) => resolve(code))),
+  };
+}
+
+function npmPids(): number[] {
+  const file = join(tree, 'npm.log');
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean).map(Number) : [];
+}
+
+/** A complete installation from which a package was deleted. */
+async function installWithoutPackage(): Promise<void> {
+  expect(await run().ended).toBe(0);
+  for (const name of ['node_modules/a', 'npm.log']) rmSync(join(tree, name), { recursive: true });
+}
+
+/** An installation in the middle of `npm ci`, with the processes of npm. */
+async function halfInstalled(env: Record<string, string> = {}, shell = false): Promise<[Run, number[]]> {
+  const started = run('install', { NPM_HANGS: '1', ...env }, shell);
+  await eventually(() => npmPids().length === 2);
+  return [started, npmPids()];
+}
+
+async function expectInstalled(): Promise<void> {
+  const next = run();
+  expect([await next.ended, next.output()]).toEqual([0, expect.stringContaining('installed with npm ci')]);
+  expect(npmPids()).toHaveLength(3);
+  const last = run();
+  expect([await last.ended, last.output()]).toEqual([0, expect.not.stringContaining('npm ci')]);
+  expect(npmPids()).toHaveLength(3);
+}
+
+describe('an installation', () => {
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('ends npm with its children on %s, and the next one installs again', async (signal, code) => {
+    await installWithoutPackage();
+    const [started, pids] = await halfInstalled();
+    started.child.kill(signal);
+    expect(await started.ended).toBe(code);
+    expect(started.output()).toContain('Stopped while installing; the next npm start continues.');
+    expect(pids.filter(isAlive)).toEqual([]);
+    expect(existsSync(join(tree, '.installing'))).toBe(false);
+    await expectInstalled();
+  });
+
+  test('ends npm with its children when the shell of npm died of SIGTERM', async () => {
+    const [started, pids] = await halfInstalled({ npm_lifecycle_event: 'start' }, true);
+    started.child.kill('SIGTERM');
+    await started.ended;
+    expect(started.output()).toContain('Stopped while installing');
+    expect(pids.filter(isAlive)).toEqual([]);
+    await expectInstalled();
+  });
+
+  test('that was killed leaves npm behind, which the next one ends first', async () => {
+    const [started, pids] = await halfInstalled();
+    started.child.kill('SIGKILL');
+    await eventually(() => !isAlive(started.child.pid!));
+    expect(pids.filter(isAlive)).toEqual(pids);
+    const next = run();
+    expect(await next.ended).toBe(0);
+    expect(next.output()).toContain(`Ending process ${pids[0]}, which was left behind while installing`);
+    expect(next.output()).toContain('installed with npm ci');
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+
+  test('waits for one that another process began, and says so', async () => {
+    const [started] = await halfInstalled();
+    const second = run();
+    const waiting = `Waiting for process ${started.child.pid}, which is installing`;
+    await eventually(() => second.output().includes(waiting));
+    started.child.kill('SIGINT');
+    expect(await second.ended).toBe(0);
+    expect(second.output()).toContain('installed with npm ci');
+  });
+
+  test('happens again when a package is missing, and not for a lock whose process is gone', async () => {
+    await run().ended;
+    rmSync(join(tree, 'node_modules', 'a'), { recursive: true });
+    write(
+      '.installing',
+      JSON.stringify({ pid: process.pid, start: 'of another process', doing: 'building' }),
+    );
+    const again = run();
+    expect([await again.ended, again.output()]).toEqual([
+      0,
+      expect.stringContaining('installed with npm ci'),
+    ]);
+    expect(npmPids()).toHaveLength(2);
+  });
+});
+
+test('a build that lacks a package installs again, once', async () => {
+  await run().ended;
+  const nest = join(tree, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
+  rmSync(nest);
+  const built = run('build');
+  expect([await built.ended, built.output()]).toEqual([0, expect.stringContaining('compiled')]);
+  expect(built.output()).toContain('The build lacks a package in node_modules: installing again');
+  expect(npmPids()).toHaveLength(2);
+
+  write('scripts/openapi.mjs', 'await import("./not-there.mjs")');
+  const failed = run('build');
+  expect([await failed.ended, failed.output()]).toEqual([1, expect.stringContaining('not-there.mjs')]);
+  expect(existsSync(join(tree, 'dist', '.built-from'))).toBe(false);
+  expect(npmPids()).toHaveLength(2);
+});
