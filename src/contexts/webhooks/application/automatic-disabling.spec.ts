@@ -8,6 +8,7 @@ import type { Config } from '../../../platform/config/config.js';
 import { JITTER } from '../domain/retry.js';
 import type { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { Log } from '../../../platform/telemetry/logger.js';
+import { endpointsDisabled } from '../metrics.js';
 import { FailingEndpoints } from '../store/failing-endpoints.js';
 import { AutomaticDisabling } from './automatic-disabling.js';
 
@@ -169,6 +170,23 @@ describe('automatic disabling', () => {
     harness.now += 1;
     await harness.attempts('retry', harness.now);
     expect(await harness.evaluate()).toBe(START);
+  });
+
+  it('is counted, and logged as a warning, when the events say that it happened', async () => {
+    const endpoint = { endpoint_id: newId(), merchant_id: newId() };
+    const reason = { cause: 'failing', failing_since: new Date(START).toISOString() } as const;
+    const wideLog = jest.fn();
+    const disable = async (events: readonly object[]): Promise<number> => {
+      const loop = { execute: async () => ({ events }) } as unknown as CommandLoop;
+      const log = { wideLog } as unknown as Log;
+      endpointsDisabled.reset();
+      await new AutomaticDisabling({} as FailingEndpoints, loop, systemClock, log).disable(endpoint, reason);
+      return (
+        (await endpointsDisabled.get()).values.find(({ labels }) => labels.cause === 'failing')?.value ?? 0
+      );
+    };
+    expect([await disable([]), await disable([{}])]).toEqual([0, 1]);
+    expect(wideLog.mock.calls).toEqual([['webhook endpoint disabled', { ...endpoint, ...reason }, 'warn']]);
   });
 
   it('counts at most a thousand failures', async () => {
