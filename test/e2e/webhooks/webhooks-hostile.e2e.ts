@@ -98,8 +98,8 @@ describe('a delivery to a hostile receiver', () => {
     const hosted = await ALL.find((kind) => kind.name === name)!.start(certificates);
     const id = await webhooks.register(hosted.url);
     await webhooks.publish();
-    const [{ id: delivery }] = (await webhooks.settled(id, 1)) as [{ id: string }];
-    const response = await merchant.get(`/merchants/v1/webhook_deliveries/${delivery}`);
+    const [delivery] = await webhooks.settled(id, 1);
+    const response = await merchant.get(`/merchants/v1/webhook_deliveries/${delivery!.id}`);
     const { attempts } = response.json<{ webhook_delivery: { attempts: object[] } }>().webhook_delivery;
     expect(attempts).toHaveLength('http_status' in expected ? 1 : 4);
     for (const attempt of attempts) expect(attempt).toMatchObject(expected);
