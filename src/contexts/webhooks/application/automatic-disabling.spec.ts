@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { systemClock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
 import { readConfig } from '../../../composition.js';
@@ -15,11 +15,7 @@ import { AutomaticDisabling } from './automatic-disabling.js';
 const MINUTE = 60_000;
 const START = Date.parse('2026-01-01T00:00:00.000Z');
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await testDatabase({ poolSize: 2 });
-});
-afterAll(() => db.drop());
+const db = onTestDatabase({ poolSize: 2 });
 
 /** One endpoint whose attempts, enabling and evaluation happen when the test says. */
 class Harness {
