@@ -85,11 +85,11 @@ async function killWhile(
   await first.spawn();
   await first.ready();
   const publishing = publish(harness, deliveryCount, count);
+  const half = Math.floor(count / 2);
   for (let n = 1; n <= count; n += 1) {
-    if (n === Math.ceil(count / 2) + 1) await second.spawn();
+    if (n === half + 1) await second.spawn();
     await sleep(between(...BETWEEN_KILLS_MS));
-    const alone = n <= Math.ceil(count / 2);
-    const victim = alone ? first : oneOf(workers);
+    const victim = n <= half ? first : oneOf(workers);
     await victim.kill();
     const left = await leftBehind(harness);
     const before = held.size;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EventBooks } from '../../support/tracking/event-books.js';
 import { BatchLoad } from '../support/events/batch-load.js';
+import { EventBooks } from '../support/events/event-books.js';
 import { checkEvents, settled, waiting } from '../support/events/event-facts.js';
 import { EventsHarness } from '../support/events/events-harness.js';
 import { between, oneOf, percentile, seconds } from '../support/suite.js';

@@ -37,9 +37,7 @@ describe('disburse trigger', () => {
     eventually(() => receiver.received.map(eventIn).find((event) => event.type === type));
 
   it.each(EVENT_TYPES)('%s happens, is delivered, and its delivery is printed', async (type) => {
-    const began = performance.now();
     const run = await disburse.run('trigger', type, '--json');
-    expect(performance.now() - began).toBeLessThan(10_000);
     expect(run).toMatchObject({ code: 0, errors: '' });
     const [printed] = run.lines<Triggered & Record<string, unknown>>();
     const { data, id } = await received(type);

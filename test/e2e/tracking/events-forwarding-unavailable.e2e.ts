@@ -1,16 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Logger } from '@nestjs/common';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Failpoint } from '../../../src/platform/failpoints.js';
 import { ForwardingTable } from '../../../src/contexts/tracking/store/forwarding-table.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
 import { scrape } from '../../../src/platform/telemetry/metrics.js';
-import { AnalyticsProvider, API_KEY, type Fault } from '../../support/tracking/analytics-provider.js';
+import { AnalyticsProvider, type Fault } from '../../support/tracking/analytics-provider.js';
 import {
   ForwardingHarness,
   idsOf,
@@ -21,8 +17,6 @@ import {
 import { testDatabase, type TestDatabase } from '../../support/postgres.js';
 import { specFolder } from '../../support/run-folder.js';
 import { eventually } from '../../support/eventually.js';
-
-const FORWARDER = fileURLToPath(new URL('../../support/tracking/event-forwarder.ts', import.meta.url));
 
 let db: TestDatabase;
 let provider: AnalyticsProvider;
@@ -181,40 +175,17 @@ it('a body that cannot be read waits with its error, and delays no other batch',
   expect(rows).toEqual([{ error: 'the body cannot be read for forwarding' }]);
 });
 
-it('events of a process that was killed before it recorded them are sent again, under the same ids', async () => {
-  const [first, second] = [items(300), items(100)];
-  await harness.processed(first);
-  await killedAt('forwarding.sent');
-  expect(provider.ids).toEqual(idsOf(first));
-  expect(await harness.waiting()).toBe(1);
-  await killedAt('forwarding.recorded');
-  expect(await harness.waiting()).toBe(0);
-  await harness.processed(second);
-  harness.start();
-  await harness.drained();
-  expect(provider.ids).toEqual(idsOf([...first, ...second]));
-  expect(first.map(({ event_id }) => provider.accepted.get(event_id)!.times)).toEqual(first.map(() => 2));
-  expect(second.map(({ event_id }) => provider.accepted.get(event_id)!.times)).toEqual(second.map(() => 1));
-});
-
-/** Runs a forwarder that dies there; the next one waits for its lease to end. */
-async function killedAt(failpoint: Failpoint): Promise<void> {
-  const env = { PATH: process.env['PATH'], DATABASE_URL: db.url, AMPLITUDE_API_KEY: API_KEY };
-  const child = spawn(process.execPath, ['--import', 'tsx', FORWARDER], {
-    env: { ...env, AMPLITUDE_URL: provider.url, LOG_LEVEL: 'silent', FAILPOINT: failpoint },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
-}
-
 it('the backlog and the state of the provider are metrics', async () => {
   provider.always = { status: 401 };
   await harness.processed(items(5), (index) => index < 3);
   const { forwarder } = harness.start();
   forwarder.onApplicationBootstrap();
   await eventually(async () => ((await failures()) > 0 ? true : null));
-  const text = await scrape();
-  expect(text).toContain('disburse_analytics_backlog_events 3');
+  // A service that suites of this process share measures its own backlog into the same gauge.
+  const text = await eventually(async () => {
+    const scraped = await scrape();
+    return scraped.includes('disburse_analytics_backlog_events 3') && scraped;
+  });
   expect(text).toMatch(/disburse_analytics_backlog_age_seconds [0-9.]+/);
   expect(text).toMatch(/disburse_analytics_unavailable\{cause="unauthorized"\} \d+/);
   expect(text).toMatch(/disburse_analytics_requests_total\{outcome="unauthorized"\} \d+/);

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../../src/composition.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
 import { SandboxAnalytics } from '../../../src/contexts/tracking/adapters/analytics.js';
@@ -11,20 +11,16 @@ import {
   items,
   type TestItem,
 } from '../../support/tracking/forwarding-harness.js';
-import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { onTestDatabase } from '../../support/postgres.js';
 import { eventually } from '../../support/eventually.js';
 
 const merchant = '5b0e9a38-7f1e-4c58-8f0a-0c4f2c0d9a11';
 
-let db: TestDatabase;
+const db = onTestDatabase();
 let provider: AnalyticsProvider;
 let harness: ForwardingHarness;
 const log = Log.open({ logLevel: 'silent', logFile: null });
 
-beforeAll(async () => {
-  db = await testDatabase();
-});
-afterAll(() => db.drop());
 beforeEach(async () => {
   provider = await AnalyticsProvider.start();
   harness = new ForwardingHarness(db.database, provider.url, log);

@@ -1,64 +1,48 @@
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { newId } from '../../../src/kernel/ids.js';
-import { Database } from '../../../src/platform/postgres/database.js';
-import { Log } from '../../../src/platform/telemetry/logger.js';
-import { endpointsDisabled } from '../../../src/contexts/webhooks/metrics.js';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AutomaticDisabling } from '../../../src/contexts/webhooks/application/automatic-disabling.js';
-import { RequestTestDelivery } from '../../../src/contexts/webhooks/application/delivery-commands.js';
-import { UpdateWebhookEndpoint } from '../../../src/contexts/webhooks/application/endpoint-commands.js';
-import { EndpointsView } from '../../../src/contexts/webhooks/views/endpoints.js';
-import { dropTestDatabase, testDatabaseUrl } from '../../support/postgres.js';
-import { TestReceiver } from '../../support/webhooks/receiver.js';
+import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { WebhookWorker } from '../../support/webhooks/webhook-worker.js';
+import type { SignedClient } from '../../support/http/signed-client.js';
+import { MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
+import { TestReceiver } from '../../support/webhooks/receiver.js';
 
-/** Four failures disable; each delivery makes three attempts at once and one in ten minutes. */
-const settings = {
+interface Endpoint {
+  readonly status: string;
+  readonly failure_count: number;
+  readonly disabled_cause: string | null;
+  readonly disabled_at: string | null;
+  readonly updated_at: string;
+}
+
+// Its own service: four failures disable; each delivery makes three attempts at once and one in ten minutes.
+const app = onTestApp({
   WEBHOOK_DISABLE_FAILURES: '4',
   WEBHOOK_DISABLE_SPAN_SECONDS: '0',
   WEBHOOK_RETRY_SCHEDULE_SECONDS: '0,0.02,600',
-};
-const masterKey = randomBytes(32).toString('hex');
-let folder: string;
-let databaseUrl: string;
-let workers: WebhookWorker[];
-let worker: WebhookWorker;
+});
 let receiver: TestReceiver;
-let merchantId: string;
+let merchant: SignedClient;
+let webhooks: MerchantWebhooks;
 
-beforeAll(async () => {
-  [databaseUrl, folder] = await Promise.all([testDatabaseUrl(), mkdtemp(join(tmpdir(), 'disabling-'))]);
-  const log = { LOG_LEVEL: 'warn', LOG_FILE: join(folder, 'log') };
-  const start = () => WebhookWorker.start({ databaseUrl, masterKey, settings: { ...settings, ...log } });
-  workers = await Promise.all([start(), start()]);
-  worker = workers[0]!;
-});
-afterAll(async () => {
-  await Promise.all(workers.map((each) => each.close()));
-  await dropTestDatabase(databaseUrl);
-  await rm(folder, { recursive: true });
-});
 beforeEach(async () => {
   receiver = await TestReceiver.start();
-  merchantId = newId();
+  merchant = await app.newMerchant();
+  webhooks = new MerchantWebhooks(app, merchant);
 });
 afterEach(() => receiver.stop());
 
-const caller = () => worker.caller(merchantId);
-const register = () => worker.register(merchantId, receiver.url);
-const query = (sql: string, id: string) => worker.get(Database).query(sql, [id]);
+const disabling = () => app.app.get(AutomaticDisabling, { strict: false });
+const query = (sql: string, id: string) => app.database.query(sql, [id]);
 
-/** The endpoint as merchants see it, once that is as it is expected, and the deliveries saga has come as far. */
-function expectEndpoint(id: string, expected: { status?: string; failure_count?: number }) {
+/** The endpoint, once it is as expected and the deliveries saga has come as far. */
+function expectEndpoint(id: string, expected: Partial<Endpoint>): Promise<Endpoint> {
   return eventually(async () => {
-    const found = await worker.get(EndpointsView).find(merchantId, id);
-    const { status = found?.status, failure_count = found?.failure_count } = expected;
-    const settled = found?.status === (await worker.status(id));
-    return settled && found?.status === status && found?.failure_count === failure_count ? found : null;
+    const response = await merchant.get(webhooks.path(id));
+    const found = response.json<{ webhook_endpoint: Endpoint }>().webhook_endpoint;
+    const sql = 'select status from webhooks.endpoint_snapshots where endpoint_id = $1';
+    const isSettled = (await query(sql, id))[0]?.['status'] === found.status;
+    const names = Object.keys(expected) as (keyof Endpoint)[];
+    return isSettled && names.every((name) => found[name] === expected[name]) ? found : null;
   });
 }
 
@@ -68,8 +52,6 @@ const disablings = (id: string) =>
      where type = 'webhook_endpoint.disabled.v1' and data::jsonb->>'endpoint_id' = $1`,
     id,
   );
-const counted = async (cause: string) =>
-  (await endpointsDisabled.get()).values.find(({ labels }) => labels.cause === cause)?.value ?? 0;
 
 /** Failures as a process leaves them that dies before it evaluates them. */
 const failures = (id: string) =>
@@ -82,115 +64,70 @@ const failures = (id: string) =>
 describe('an endpoint that keeps failing', () => {
   it('is disabled once, with any number of workers, and what comes due then is dropped', async () => {
     receiver.respondWith(500);
-    const { id } = await register();
-    const before = await counted('failing');
-    await worker.publish(merchantId, 3);
+    const id = await webhooks.register(receiver.url);
+    await webhooks.publish(3);
     const endpoint = await expectEndpoint(id, { status: 'disabled' });
-    expect(endpoint.disabled_cause).toBe('failing');
-    expect(endpoint.disabled_at).toBe(endpoint.updated_at);
+    expect(endpoint).toMatchObject({ disabled_cause: 'failing', disabled_at: endpoint.updated_at });
     expect(endpoint.failure_count).toBeGreaterThanOrEqual(4);
-    await Promise.all(
-      workers.flatMap((each) => [1, 2].map(() => each.get(AutomaticDisabling).evaluate([id]))),
-    );
+    await Promise.all([1, 2, 3, 4].map(() => disabling().evaluate([id])));
     expect(await disablings(id)).toEqual([{ cause: 'failing' }]);
-    expect(await counted('failing')).toBe(before + 1);
 
     // An attempt in flight postpones its delivery again when it ends.
-    const dropped = await eventually(async () => {
+    await eventually(async () => {
       await query('update webhooks.deliveries set due_at = now() where endpoint_id = $1', id);
-      const found = await worker.deliveries(id);
-      return found.every(({ state }) => state === 'dropped') && found;
+      const { webhook_deliveries: found } = await webhooks.list(id);
+      return found.length === 3 && found.every(({ status }) => status === 'dropped');
     });
-    expect(dropped).toHaveLength(3);
-  });
-
-  it('is logged as a warning', async () => {
-    const { id } = await register();
-    await expectEndpoint(id, { status: 'enabled' });
-    await failures(id);
-    await worker.get(AutomaticDisabling).evaluate([id]);
-    workers.forEach((each) => each.get(Log).flush());
-    const line = await eventually(async () => {
-      const lines = (await readFile(join(folder, 'log'), 'utf8')).split('\n');
-      return (
-        lines.find((each) => each.includes(id) && each.includes('endpoint disabled') && each.endsWith('}')) ??
-        null
-      );
-    });
-    const fields = JSON.parse(line) as Record<string, unknown>;
-    expect(fields).toMatchObject({
-      level: 'warn',
-      endpoint_id: id,
-      merchant_id: merchantId,
-      cause: 'failing',
-    });
-    expect(Date.parse(String(fields['failing_since']))).toBeLessThanOrEqual(Date.now());
   });
 
   it('is disabled within a minute when its sender died before it evaluated it', async () => {
-    const { id } = await register();
+    const id = await webhooks.register(receiver.url);
     await expectEndpoint(id, { status: 'enabled' });
     await failures(id);
     await expectEndpoint(id, { status: 'enabled', failure_count: 4 });
-    await worker.get(AutomaticDisabling).all.options.run(new AbortController().signal);
-    expect((await expectEndpoint(id, { status: 'disabled' })).disabled_cause).toBe('failing');
+    await disabling().all.options.run(new AbortController().signal);
+    await expectEndpoint(id, { status: 'disabled', disabled_cause: 'failing' });
   });
 
   it('starts again once the merchant enables it, also when its old failures are still evaluated', async () => {
-    const { id } = await register();
+    const id = await webhooks.register(receiver.url);
     await expectEndpoint(id, { status: 'enabled' });
     const failing_since = new Date().toISOString();
     await failures(id);
-    await worker.get(AutomaticDisabling).evaluate([id]);
+    await disabling().evaluate([id]);
     await expectEndpoint(id, { status: 'disabled', failure_count: 4 });
-    const { body } = await worker.execute(new UpdateWebhookEndpoint(caller(), id, { status: 'enabled' }));
+    await webhooks.change(id, { status: 'enabled' });
     const cleared = { status: 'enabled', failure_count: 0, disabled_cause: null, disabled_at: null };
-    expect(JSON.parse(body)).toMatchObject({ webhook_endpoint: cleared });
-    const endpoint = { endpoint_id: id, merchant_id: merchantId };
-    await worker.get(AutomaticDisabling).disable(endpoint, { cause: 'failing', failing_since });
-    expect(await expectEndpoint(id, { status: 'enabled', failure_count: 0 })).toMatchObject(cleared);
-    await worker.get(AutomaticDisabling).evaluate([id]);
+    await expectEndpoint(id, cleared);
+    const endpoint = { endpoint_id: id, merchant_id: merchant.credentials.apiKey };
+    await disabling().disable(endpoint, { cause: 'failing', failing_since });
+    await disabling().evaluate([id]);
+    await expectEndpoint(id, cleared);
     expect(await disablings(id)).toHaveLength(1);
     await failures(id);
-    await worker.get(AutomaticDisabling).evaluate([id]);
+    await disabling().evaluate([id]);
     expect(await disablings(id)).toHaveLength(2);
   });
 
   it('is disabled by failures of test deliveries too, and they count on while it is disabled', async () => {
     receiver.respondWith(500);
-    const { id } = await register();
-    await worker.execute(new RequestTestDelivery(caller(), id));
-    await expectEndpoint(id, { status: 'enabled', failure_count: 3 });
-    await worker.execute(new RequestTestDelivery(caller(), id));
-    await expectEndpoint(id, { status: 'disabled', failure_count: 6 });
-    await worker.execute(new RequestTestDelivery(caller(), id));
-    await expectEndpoint(id, { status: 'disabled', failure_count: 9 });
+    const id = await webhooks.register(receiver.url);
+    for (const [status, failure_count] of [
+      ['enabled', 3],
+      ['disabled', 6],
+      ['disabled', 9],
+    ] as const) {
+      await webhooks.test(id);
+      await expectEndpoint(id, { status, failure_count });
+    }
     expect(await disablings(id)).toHaveLength(1);
   });
 });
 
 it('an endpoint whose receiver responds with 410 is disabled at once, and says so', async () => {
   receiver.respondWith(410);
-  const { id } = await register();
-  const before = await counted('gone');
-  await worker.publish(merchantId);
+  const id = await webhooks.register(receiver.url);
+  await webhooks.publish();
   const endpoint = await expectEndpoint(id, { status: 'disabled', failure_count: 1 });
   expect(endpoint).toMatchObject({ disabled_cause: 'gone', disabled_at: endpoint.updated_at });
-  expect(await counted('gone')).toBe(before + 1);
-});
-
-it.each([
-  ['enabled', () => [{ status: 'disabled' }, { status: 'enabled' }] as const],
-  ['moved', () => [{ url: `${receiver.url}/moved` }] as const],
-])('a 410 to an attempt that began before the endpoint was %s disables nothing', async (_, changes) => {
-  let respond = (): void => undefined;
-  receiver.behavior = (response) => (respond = () => response.writeHead(410).end());
-  const { id } = await register();
-  await worker.publish(merchantId);
-  await eventually(() => receiver.received[0] ?? null);
-  for (const change of changes()) await worker.execute(new UpdateWebhookEndpoint(caller(), id, change));
-  respond();
-  expect(await worker.settled(id, 1)).toMatchObject([{ state: 'exhausted' }]);
-  expect(await expectEndpoint(id, { status: 'enabled' })).toMatchObject({ disabled_cause: null });
-  expect(await disablings(id)).not.toContainEqual({ cause: 'gone' });
 });

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { Destinations } from '../../../src/contexts/webhooks/store/destinations.js';
 import { onSharedApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 
@@ -207,7 +208,7 @@ describe('POST webhook_endpoints/{id}/test_delivery', () => {
       type: 'webhook_endpoint.test',
       data: { webhook_endpoint_id: id },
     });
-    while (receiver.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await eventually(() => receiver.received.length > 0);
     const [{ headers, body }] = receiver.received as [(typeof receiver.received)[0]];
     expect(headers['webhook-id']).toBe(webhook_delivery.id);
     const verified = new Webhook(signing_secret!).verify(body, headers as Record<string, string>);

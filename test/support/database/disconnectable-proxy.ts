@@ -1,5 +1,7 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import type { Side } from './crashing-proxy.js';
+
+/** The server never gets a message, or executes it and cannot respond. */
+export type Side = 'unsent' | 'unacknowledged';
 
 /** A proxy to PostgreSQL that can be disconnected, at once or just before the next response returns, or made to hang. */
 export class DisconnectableProxy {

@@ -219,20 +219,4 @@ describe('accepted batches', () => {
     await harness.settle();
     expect((await harness.batch(held)).state).toBe('processed');
   });
-
-  it('go once they are finished and older than TRACKING_RAW_DAYS', async () => {
-    const receivedAt = new Date(Date.now() - 15 * 86_400_000);
-    const [old, young] = [
-      await harness.accept(merchant, items(1), { receivedAt }),
-      await harness.accept(merchant, items(1)),
-    ];
-    await harness.settle();
-    const states = async (): Promise<unknown[]> =>
-      Promise.all([old, young].map(async (batch) => (await harness.batch(batch))?.state));
-    await prune();
-    expect(await states()).toEqual(['processed', 'processed']);
-    await harness.db.pool.query(`update tracking.batches set state = 'forwarded'`);
-    await prune();
-    expect(await states()).toEqual([undefined, 'forwarded']);
-  });
 });

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { EventRetention, monthsBefore } from './event-retention.js';
 
 const DAY_MS = 86_400_000;
 
 describe('the retention of events', () => {
-  let db: TestDatabase;
-  beforeAll(async () => {
-    db = await testDatabase();
-  });
-  afterAll(() => db.drop());
+  const db = onTestDatabase();
 
   const batch = async (state: string, ageDays: number): Promise<string> => {
     const id = randomUUID();

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { systemClock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
 import { readConfig } from '../../../composition.js';
@@ -8,17 +8,14 @@ import type { Config } from '../../../platform/config/config.js';
 import { JITTER } from '../domain/retry.js';
 import type { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { Log } from '../../../platform/telemetry/logger.js';
+import { endpointsDisabled } from '../metrics.js';
 import { FailingEndpoints } from '../store/failing-endpoints.js';
 import { AutomaticDisabling } from './automatic-disabling.js';
 
 const MINUTE = 60_000;
 const START = Date.parse('2026-01-01T00:00:00.000Z');
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await testDatabase({ poolSize: 2 });
-});
-afterAll(() => db.drop());
+const db = onTestDatabase({ poolSize: 2 });
 
 /** One endpoint whose attempts, enabling and evaluation happen when the test says. */
 class Harness {
@@ -169,6 +166,23 @@ describe('automatic disabling', () => {
     harness.now += 1;
     await harness.attempts('retry', harness.now);
     expect(await harness.evaluate()).toBe(START);
+  });
+
+  it('is counted, and logged as a warning, when the events say that it happened', async () => {
+    const endpoint = { endpoint_id: newId(), merchant_id: newId() };
+    const reason = { cause: 'failing', failing_since: new Date(START).toISOString() } as const;
+    const wideLog = jest.fn();
+    const disable = async (events: readonly object[]): Promise<number> => {
+      const loop = { execute: async () => ({ events }) } as unknown as CommandLoop;
+      const log = { wideLog } as unknown as Log;
+      endpointsDisabled.reset();
+      await new AutomaticDisabling({} as FailingEndpoints, loop, systemClock, log).disable(endpoint, reason);
+      return (
+        (await endpointsDisabled.get()).values.find(({ labels }) => labels.cause === 'failing')?.value ?? 0
+      );
+    };
+    expect([await disable([]), await disable([{}])]).toEqual([0, 1]);
+    expect(wideLog.mock.calls).toEqual([['webhook endpoint disabled', { ...endpoint, ...reason }, 'warn']]);
   });
 
   it('counts at most a thousand failures', async () => {

@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { afterEach, expect, it } from '@jest/globals';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { WebhookHistory } from '../../../../test/support/webhooks/webhook-history.js';
 import { ALL_CONTEXTS } from '../../../composition.js';
 import { newId } from '../../../kernel/ids.js';
@@ -11,11 +11,7 @@ import { DeliveriesCheck } from './deliveries-check.js';
 import { deliveriesSaga } from './deliveries-saga.js';
 import { publishedBy } from './published-events.js';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await testDatabase();
-});
-afterAll(() => db.drop());
+const db = onTestDatabase();
 afterEach(() => db.database.query('delete from webhooks.endpoint_snapshots'));
 
 const config = { webhookRetentionDays: 90, webhookDisableWindowSeconds: 0 } as Config;

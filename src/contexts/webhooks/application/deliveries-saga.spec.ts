@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { expectOrderedLocks } from '../../../../test/support/database/lock-order.js';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { WebhookHistory } from '../../../../test/support/webhooks/webhook-history.js';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
 import { deriveId, newId } from '../../../kernel/ids.js';
@@ -9,7 +9,7 @@ import { publishedBy } from './published-events.js';
 import { deliveriesSaga } from './deliveries-saga.js';
 import { DROPPED_AT_ONCE } from '../store/delivery-rows.js';
 
-let db: TestDatabase;
+const db = onTestDatabase();
 let woken: string[] = [];
 const saga = deliveriesSaga(
   publishedBy(ALL_CONTEXTS),
@@ -20,10 +20,6 @@ const at = '2026-01-01T00:00:00.000Z';
 let history: WebhookHistory;
 let merchant: string;
 
-beforeAll(async () => {
-  db = await testDatabase();
-});
-afterAll(() => db.drop());
 beforeEach(() => {
   history = new WebhookHistory();
   merchant = history.merchant;

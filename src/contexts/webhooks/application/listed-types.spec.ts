@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { WebhookHistory } from '../../../../test/support/webhooks/webhook-history.js';
 import { ALL_CONTEXTS } from '../../../composition.js';
 import { deriveId, newId } from '../../../kernel/ids.js';
@@ -15,13 +15,9 @@ const saga = deliveriesSaga(
 const at = '2026-01-01T00:00:00.000Z';
 const order = { order_id: 'o', key_id: 'k', at, status: 'failed', amount_refundable: '40' };
 
-let db: TestDatabase;
+const db = onTestDatabase();
 let history: WebhookHistory;
 
-beforeAll(async () => {
-  db = await testDatabase();
-});
-afterAll(() => db.drop());
 beforeEach(() => {
   history = new WebhookHistory();
 });

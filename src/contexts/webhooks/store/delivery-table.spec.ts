@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { expectOrderedLocks } from '../../../../test/support/database/lock-order.js';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Database } from '../../../platform/postgres/database.js';
 import {
@@ -39,13 +39,9 @@ const resultOf = ({ delivery_id, endpoint_id }: ClaimedDelivery): DeliveryResult
 });
 
 describe('deliveries that a sender has claimed', () => {
-  let db: TestDatabase;
+  const db = onTestDatabase();
   let endpointId: string;
 
-  beforeAll(async () => {
-    db = await testDatabase();
-  });
-  afterAll(() => db.drop());
   beforeEach(async () => {
     endpointId = newId();
     await db.pool.query('truncate webhooks.deliveries, webhooks.senders');

@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import type { Database } from '../../../platform/postgres/database.js';
 import { DESTINATION_FRESH_MS } from '../domain/endpoint-snapshot.js';
 import { Destinations, type Destination } from './destinations.js';
 
-let db: TestDatabase;
+const db = onTestDatabase();
 let statements: string[];
 let unavailable: boolean;
 let destinations: Destinations;
 
-beforeAll(async () => {
-  db = await testDatabase();
-});
-afterAll(() => db.drop());
 beforeEach(() => {
   statements = [];
   unavailable = false;

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
 import { newId } from '../../../kernel/ids.js';
 import { ALL_CONTEXTS } from '../../../composition.js';
@@ -11,15 +11,11 @@ import {
   type EndpointSnapshotRow,
 } from './endpoint-snapshots.js';
 
-let db: TestDatabase;
+const db = onTestDatabase();
 let merchant_id: string;
 let endpoint_id: string;
 let position: number;
 
-beforeAll(async () => {
-  db = await testDatabase();
-});
-afterAll(() => db.drop());
 beforeEach(() => {
   [merchant_id, endpoint_id] = [newId(), newId()];
   position = 0;

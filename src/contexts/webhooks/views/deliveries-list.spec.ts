@@ -114,7 +114,7 @@ describe('the list of deliveries over merchants', () => {
         await insert(all);
         for (const filtered of filters) expect((await walk(filtered)).ids).toEqual(expected(all, filtered));
       }),
-      { numRuns: 40 },
+      { numRuns: 25 },
     );
   });
 

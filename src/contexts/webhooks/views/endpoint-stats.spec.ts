@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, it, describe } from '@jest/globals';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { beforeEach, expect, it, describe } from '@jest/globals';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import { COUNTED, endpointStats, RecentStats, STATS_SHARED_MS } from './endpoint-stats.js';
 import type { Database } from '../../../platform/postgres/database.js';
 
 const SINCE = new Date('2026-01-02T00:00:00.000Z');
-let db: TestDatabase;
+const db = onTestDatabase();
 let endpoint: string;
 
-beforeAll(async () => {
-  db = await testDatabase();
-});
-afterAll(() => db.drop());
 beforeEach(() => {
   endpoint = newId();
 });

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { signed } from '../../../../bench/support/sign.js';
-import type { EventBooks, SentBatch } from '../../../support/tracking/event-books.js';
 import { keyed } from '../payouts.js';
 import { Line, type Responded } from '../line.js';
 import { Senders } from '../senders.js';
 import type { ServiceProcess } from '../service-process.js';
 import { between, oneOf } from '../suite.js';
 import type { Verdict } from '../verdict.js';
+import type { EventBooks, SentBatch } from './event-books.js';
 
 const PATH = '/merchants/v1/events';
 const PAUSE_MS = 150;

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { EventBooks, StoredBatch, StoredEvent } from '../../../support/tracking/event-books.js';
+import type { EventBooks, StoredBatch, StoredEvent } from './event-books.js';
 import type { SuiteOptions } from '../suite.js';
 import type { EventsHarness } from './events-harness.js';
 

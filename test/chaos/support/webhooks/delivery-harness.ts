@@ -9,7 +9,6 @@ import type { ServiceProcess } from '../service-process.js';
 import { Shared } from '../shared.js';
 import { seconds } from '../suite.js';
 import type { Verdict } from '../verdict.js';
-import { DeadDns } from './dead-dns.js';
 import { Merchants } from './merchants.js';
 import { Receivers, type Behavior } from './receivers.js';
 
@@ -18,8 +17,7 @@ const EXIT_MS = 35_000;
 
 export interface DeliveryHarnessOptions {
   readonly endpoints: number;
-  /** `deadNames`: whether names can be had whose DNS servers never respond. */
-  readonly behaviorOf: (place: number, deadNames: boolean) => Behavior;
+  readonly behaviorOf: (place: number) => Behavior;
   readonly queue: 'postgres' | 'redis';
   /** Settings of the workers. */
   readonly env: Readonly<Record<string, string>>;
@@ -34,7 +32,6 @@ export class DeliveryHarness {
     readonly receivers: Receivers,
     readonly merchants: Merchants,
     readonly redis: TestRedis | null,
-    readonly dns: DeadDns | null,
     private readonly workerEnv: Readonly<Record<string, string>>,
   ) {
     this.pool = shared.pool;
@@ -43,7 +40,6 @@ export class DeliveryHarness {
   static async open({ endpoints, behaviorOf, queue, env }: DeliveryHarnessOptions): Promise<DeliveryHarness> {
     const shared = await Shared.start();
     const { databaseUrl, environment } = shared;
-    const dns = await DeadDns.start(environment.folder('dns'));
     const receivers = await Receivers.start();
     const redis = queue === 'redis' ? await TestRedis.start(environment.folder('redis')) : null;
     try {
@@ -55,15 +51,13 @@ export class DeliveryHarness {
         store: new AuthenticEventStore(new PostgresEventStore(shared.pool), sealer),
         sealer,
         endpoints,
-        behaviorOf: (place) => behaviorOf(place, dns !== null),
-        urlOf: (place, behavior) =>
-          receivers.urlOf(place, behavior === 'unresolved' ? `dead-${place}.example` : undefined),
+        behaviorOf,
+        urlOf: (place) => receivers.urlOf(place),
       });
       receivers.introduce(merchants.hooks);
       const workerEnv = { ...(redis !== null && { QUEUE_URL: redis.url }), ...env };
-      return new DeliveryHarness(shared, receivers, merchants, redis, dns, workerEnv);
+      return new DeliveryHarness(shared, receivers, merchants, redis, workerEnv);
     } catch (error) {
-      dns?.stop();
       await redis?.stop();
       await receivers.stop();
       await shared.close();
@@ -72,9 +66,7 @@ export class DeliveryHarness {
   }
 
   worker(name: string): ServiceProcess {
-    const { dns } = this;
-    const wrap = dns === null ? {} : { wrap: (argv: readonly string[]) => dns.wrapped(argv) };
-    return this.shared.process(name, { ...this.workerEnv, ROLES: 'worker' }, wrap);
+    return this.shared.process(name, { ...this.workerEnv, ROLES: 'worker' });
   }
 
   /** SIGTERM, also while deliveries hang: the workers end in time, and what they held is free for others. How long it took. */
@@ -94,7 +86,6 @@ export class DeliveryHarness {
 
   async close(): Promise<void> {
     await this.shared.environment.children.stopAll();
-    this.dns?.stop();
     await this.redis?.stop();
     await this.receivers.stop();
     await this.shared.close();

@@ -26,7 +26,7 @@ export interface MerchantsOptions {
   readonly store: EventStore;
   readonly sealer: Sealer;
   readonly endpoints: number;
-  readonly urlOf: (place: number, behavior: Behavior) => string;
+  readonly urlOf: (place: number) => string;
   readonly behaviorOf: (place: number) => Behavior;
 }
 
@@ -61,7 +61,7 @@ export class Merchants {
       const merchantId = ids[Math.floor(place / ENDPOINTS_PER_MERCHANT)]!;
       const last = place % ENDPOINTS_PER_MERCHANT === ENDPOINTS_PER_MERCHANT - 1;
       const behavior = behaviorOf(place);
-      const fields = { url: urlOf(place, behavior), description: null, event_types: last ? FEW_TYPES : null };
+      const fields = { url: urlOf(place), description: null, event_types: last ? FEW_TYPES : null };
       const caller = { merchantId, metadata: {}, ticket: new RequestTicket(merchantId, null, '') };
       const { body } = await handler.execute(new RegisterWebhookEndpoint(caller, fields));
       const { webhook_endpoint: created } = JSON.parse(body) as {

@@ -16,9 +16,7 @@ export type Behavior =
   /** Reads the request and never responds. */
   | 'hangs'
   /** Returns 200 and then a byte per second, without end. */
-  | 'drips'
-  /** Has a name whose DNS server never responds: no request ever comes. */
-  | 'unresolved';
+  | 'drips';
 
 /** One registered endpoint, at `/<place>` of the receivers. */
 export interface Hook {
@@ -118,8 +116,8 @@ export class Receivers {
       .map(({ envelope }) => String(envelope.data[member]));
   }
 
-  urlOf(place: number, host = '127.0.0.1'): string {
-    return `http://${host}:${(this.server.address() as AddressInfo).port}/${place}`;
+  urlOf(place: number): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/${place}`;
   }
 
   introduce(hooks: readonly Hook[]): void {
@@ -172,7 +170,6 @@ export class Receivers {
       case 'flaky':
         return this.fail(webhookId, delivery, response);
       case 'hangs':
-      case 'unresolved':
         return;
       case 'drips': {
         response.writeHead(200);

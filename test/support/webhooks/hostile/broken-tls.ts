@@ -96,8 +96,8 @@ export const BROKEN_TLS: readonly HostileReceiver[] = [
   receiver(
     'TLS that is cut off within the response',
     failed('response', /^the connection was (closed|reset)/),
-    (socket) =>
-      onRequests(socket, () => {
+    (socket, host) =>
+      onRequests(socket, host, () => {
         const { _parent: below } = socket as unknown as { _parent: Socket };
         socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf', () =>
           setTimeout(() => below.destroy(), 20),

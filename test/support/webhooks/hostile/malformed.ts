@@ -14,13 +14,20 @@ const malformed = (name: string, bytes: string | Buffer, expected = notHttp): Ho
 /** Two deliveries: what follows the first response must not become the second's. */
 const splits = (name: string, surplus: string, delayMs = 0): HostileReceiver =>
   receiver(name, [responded(200), responded(204)], (socket, host) =>
-    onRequests(socket, () => {
-      host.requests += 1;
+    onRequests(socket, host, () => {
       if (host.requests > 1) return void socket.write('HTTP/1.1 204 No Content\r\n\r\n');
       socket.write(`${OK}content-length: 2\r\n\r\nok${delayMs === 0 ? surplus : ''}`);
       if (delayMs > 0) setTimeout(() => socket.write(surplus), delayMs);
     }),
   );
+
+/** Header lines, and what is handed on to the schedule, which reads it. */
+const RETRY_AFTER: readonly (readonly [name: string, lines: string, handedOn: string])[] = [
+  ['blanks around seconds', 'retry-after:   7  \r\n', '7  '],
+  ['nothing', 'retry-after: \r\n', ''],
+  ['bytes beyond ASCII', 'retry-after: \xff\xfe\r\n', '\xff\xfe'],
+  ['two fields', 'retry-after: 60\r\nretry-after: 3600\r\n', '60'],
+];
 
 /** Receivers that do not keep to HTTP/1.1, or try what confuses those who read it differently. */
 export const MALFORMED: readonly HostileReceiver[] = [
@@ -96,6 +103,13 @@ export const MALFORMED: readonly HostileReceiver[] = [
     [responded(302), responded(302)],
     says(
       'HTTP/1.1 302 Found\r\nlocation: /\r\ncontent-length: 0\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
+    ),
+  ),
+  ...RETRY_AFTER.map(([name, lines, handedOn]) =>
+    receiver(
+      `503 with Retry-After: ${name}`,
+      responded(503, handedOn),
+      says(`HTTP/1.1 503 Later\r\n${lines}content-length: 0\r\n\r\n`),
     ),
   ),
 ];

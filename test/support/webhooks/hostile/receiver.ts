@@ -19,19 +19,16 @@ export interface HostileReceiver {
 /** A receiver that runs. */
 export interface Hosted {
   readonly url: string;
-  /** Connections that are open now. */
-  open(): number;
-  /** Connections there ever were. */
-  connections(): number;
-  /** Bytes it handed to the system. */
+  /** Whole requests, and connections, that there ever were. */
+  requests: number;
+  connections: number;
+  /** Bytes that it handed to the system. */
   sent(): number;
-  /** Whether it broke another rule, such as a request to where it pointed; null when not. */
-  complaint(): string | null;
   stop(): Promise<void>;
 }
 
 /** What it does with a connection. */
-export type Behaviour = (socket: Socket, host: { readonly url: string; requests: number }) => void;
+export type Behaviour = (socket: Socket, host: Hosted) => void;
 
 /** One delivery that gets a response. */
 export function responded(status: number, retryAfter: string | null = null): readonly Expected[] {
@@ -73,50 +70,39 @@ function isList(
 
 async function host(tls: TlsOptions | null, https: boolean, behave: Behaviour): Promise<Hosted> {
   const sockets = new Set<Socket>();
-  let count = 0;
-  let sent = 0;
-  const state = { url: '', requests: 0 };
-  const track = (socket: Socket): void => {
-    count += 1;
+  const server: Server = tls ? createTlsServer(tls) : createTcpServer({ allowHalfOpen: true });
+  const hosted: Hosted = {
+    url: await listen(server, https),
+    requests: 0,
+    connections: 0,
+    sent: () => [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, 0),
+    stop: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  server.on('connection', (socket: Socket) => {
+    hosted.connections += 1;
     sockets.add(socket);
     socket.on('error', () => undefined);
-    socket.on('close', () => {
-      sockets.delete(socket);
-      sent += socket.bytesWritten;
-    });
-  };
-  const server: Server = tls ? createTlsServer(tls) : createTcpServer({ allowHalfOpen: true });
-  server.on('connection', track);
+  });
   server.on('tlsClientError', () => undefined);
   server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
     socket.on('error', () => undefined);
-    behave(socket, state);
+    behave(socket, hosted);
   });
-  state.url = await listen(server, https);
-  return {
-    url: state.url,
-    open: () => sockets.size,
-    connections: () => count,
-    sent: () => sent + [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, 0),
-    complaint: () => null,
-    stop: () => close(server, sockets),
-  };
+  return hosted;
 }
 
 /** Listens on a free port of loopback; resolves to the URL. */
-export async function listen(server: Server, https: boolean, backlog?: number): Promise<string> {
-  await new Promise<void>((resolve) => server.listen({ port: 0, host: '127.0.0.1', backlog }, resolve));
+async function listen(server: Server, https: boolean): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return `${https ? 'https' : 'http'}://127.0.0.1:${port}/hooks/secret-path?token=secret-token`;
 }
 
-export async function close(server: Server, sockets: Iterable<Socket>): Promise<void> {
-  for (const socket of sockets) socket.destroy();
-  await new Promise((resolve) => server.close(resolve));
-}
-
 /** Calls back for each whole request on the connection. */
-export function onRequests(socket: Socket, handle: () => void): void {
+export function onRequests(socket: Socket, host: Hosted, handle: () => void): void {
   let text = '';
   socket.on('data', (chunk: Buffer) => {
     text += chunk.toString('latin1');
@@ -126,6 +112,7 @@ export function onRequests(socket: Socket, handle: () => void): void {
       const length = Number(/\r\ncontent-length: ([0-9]+)/i.exec(text.slice(0, end))?.[1] ?? 0);
       if (text.length < end + 4 + length) return;
       text = text.slice(end + 4 + length);
+      host.requests += 1;
       handle();
     }
   });
@@ -133,8 +120,8 @@ export function onRequests(socket: Socket, handle: () => void): void {
 
 /** Waits for a whole request, then says this; the connection stays open unless given otherwise. */
 export function says(bytes: string | Buffer, then: 'stay' | 'end' | 'reset' = 'stay'): Behaviour {
-  return (socket) =>
-    onRequests(socket, () => {
+  return (socket, host) =>
+    onRequests(socket, host, () => {
       socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes, () => {
         if (then === 'end') socket.end();
         if (then === 'reset') setTimeout(() => socket.resetAndDestroy(), 20);
@@ -144,8 +131,8 @@ export function says(bytes: string | Buffer, then: 'stay' | 'end' | 'reset' = 's
 
 /** Waits for a whole request, says the first, then one piece of the second every so often until the client is gone. */
 export function drips(first: string, piece: (index: number) => string, everyMs = 40): Behaviour {
-  return (socket) =>
-    onRequests(socket, () => {
+  return (socket, host) =>
+    onRequests(socket, host, () => {
       socket.write(first);
       let index = 0;
       const timer = setInterval(() => socket.write(piece(index++)), everyMs);
@@ -155,8 +142,8 @@ export function drips(first: string, piece: (index: number) => string, everyMs =
 
 /** Waits for a whole request, says the first, then the second as fast as it is read, without end. */
 export function floods(first: string, more: Buffer): Behaviour {
-  return (socket) =>
-    onRequests(socket, () => {
+  return (socket, host) =>
+    onRequests(socket, host, () => {
       socket.write(first);
       const go = (): void => {
         while (!socket.destroyed && socket.write(more));

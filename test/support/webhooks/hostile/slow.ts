@@ -64,8 +64,7 @@ export const SLOW: readonly HostileReceiver[] = [
     'responds after the deadline, while the next delivery waits',
     [waiting, responded(204)],
     (socket, host) =>
-      onRequests(socket, () => {
-        host.requests += 1;
+      onRequests(socket, host, () => {
         if (host.requests > 1) socket.write('HTTP/1.1 204 No Content\r\n\r\n');
         else socket.on('end', () => socket.write(`${OK}content-length: 4\r\n\r\nlate`));
       }),

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { testDatabase, type TestDatabase } from '../../../../../test/support/postgres.js';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { onTestDatabase } from '../../../../../test/support/postgres.js';
 import { newId } from '../../../../kernel/ids.js';
 import type { Database } from '../../../../platform/postgres/database.js';
 import { DeliveryRetentionTable, PRUNED_AT_ONCE } from '../../store/delivery-retention-table.js';
@@ -8,13 +8,9 @@ import { DeliveryRetention } from './delivery-retention.js';
 const NOW = new Date('2026-06-01T00:00:00Z');
 const OLD = '2026-02-01T00:00:00Z';
 const RECENT = '2026-05-31T00:00:00Z';
-let db: TestDatabase;
+const db = onTestDatabase();
 let endpoint: string;
 
-beforeAll(async () => {
-  db = await testDatabase();
-});
-afterAll(() => db.drop());
 beforeEach(async () => {
   await db.database.query(
     'truncate webhooks.endpoint_snapshots, webhooks.deliveries, webhooks.attempts, webhooks.recoveries',

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { expectOrderedLocks } from '../../../../../test/support/database/lock-order.js';
-import { testDatabase, type TestDatabase } from '../../../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../../../test/support/postgres.js';
 import { newId } from '../../../../kernel/ids.js';
 import type { Database } from '../../../../platform/postgres/database.js';
 import { WorkItems } from '../../../../platform/work/work-items.js';
@@ -8,14 +8,10 @@ import { insertRecoveries, RECOVERY_CHUNK, RecoveryTable } from '../../store/rec
 import { Recoveries } from './recoveries.js';
 
 const SINCE = '2026-01-02T00:00:00Z';
-let db: TestDatabase;
+const db = onTestDatabase();
 let endpoint: string;
 let woken: string[];
 
-beforeAll(async () => {
-  db = await testDatabase();
-});
-afterAll(() => db.drop());
 beforeEach(async () => {
   woken = [];
   await db.database.query('truncate webhooks.deliveries, webhooks.recoveries, work.items');
