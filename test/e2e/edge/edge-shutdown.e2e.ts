@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it, test } from '@jest/globals';
 import { drainHttp } from '../../../src/platform/http/connections.js';
 import { startEdgeApp } from '../../support/http/edge-app.js';
 import { startTestApp } from '../../support/app.js';
-import { WAIT_MS } from '../../support/eventually.js';
+import { eventually, WAIT_MS } from '../../support/eventually.js';
 import { testDatabase, type TestDatabase } from '../../support/postgres.js';
 import { specFolder } from '../../support/run-folder.js';
 
@@ -39,7 +39,7 @@ test('draining under load cuts off no accepted request, and soon ends idle conne
       }
     }
   });
-  while (responded < 200) await new Promise((resolve) => setTimeout(resolve, 5));
+  await eventually(() => responded >= 200);
   const started = performance.now();
   await drainHttp(edge.adapter, WAIT_MS);
   await edge.close();
@@ -109,7 +109,7 @@ test('a request in flight is waited for, up to the grace', async () => {
   const client = edge.client();
   edge.probe.hold();
   const slow = client.post('/merchants/v1/probe/slow', {});
-  while (edge.probe.runs === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await eventually(() => edge.probe.runs > 0);
   const drained = drainHttp(edge.adapter, WAIT_MS);
   setTimeout(() => edge.probe.release(), 800);
   const response = await slow;
@@ -126,7 +126,7 @@ test('a request that never ends is cut off after the grace', async () => {
     .client()
     .post('/merchants/v1/probe/slow', {})
     .catch((error: Error) => error);
-  while (edge.probe.runs === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await eventually(() => edge.probe.runs > 0);
   await drainHttp(edge.adapter, 700);
   expect(await hanging).toBeInstanceOf(Error);
   edge.probe.release();

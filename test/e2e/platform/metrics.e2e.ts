@@ -124,8 +124,8 @@ it('what a payout took until its outcome, and until its webhook, is measured', a
     valueOf(await scraped(), name, labels) - valueOf(before, name, labels);
   await eventually(async () => (await growth('disburse_webhook_first_attempt_delay_seconds_count')) === 1);
   for (const [name, le] of [
-    ['disburse_payout_verification_delay_seconds', '60'],
-    ['disburse_webhook_first_attempt_delay_seconds', '30'],
+    ['disburse_payout_verification_delay_seconds', '300'],
+    ['disburse_webhook_first_attempt_delay_seconds', '300'],
   ] as const)
     expect([name, await growth(`${name}_count`), await growth(`${name}_bucket`, { le })]).toEqual([
       name,

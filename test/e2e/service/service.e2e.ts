@@ -182,8 +182,10 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
   });
 
   it('tells of each dependency when it is ready', async () => {
-    const response = await fetch(`${test.url}/health/ready`);
-    expect(response.status).toBe(200);
+    const response = await eventually(async () => {
+      const each = await fetch(`${test.url}/health/ready`);
+      return each.status === 200 && each;
+    });
     const { checks } = (await response.json()) as { checks: Record<string, { status: string }> };
     expect(Object.keys(checks).sort()).toEqual([
       'chain',
