@@ -16,6 +16,7 @@ const HEADING = '## Metrics\n';
 const HEALTHY = ['database', 'event_store', 'queue', 'chain', 'clock', 'views', 'subscriptions', 'ledger'];
 
 const METRICS_PORT = String(await freePort());
+// Of its own: its port of metrics, and its node is stopped.
 const app = onTestApp({ METRICS_PORT });
 
 async function scraped(): Promise<Exposed> {

@@ -22,6 +22,7 @@ const STORES: readonly (readonly [string, TestSettings])[] = [
 type Document = Parameters<typeof routeDifferences>[1];
 
 describe.each(STORES)('the whole service with events in %s', (_name, settings) => {
+  // Of its own: its event store may be another, and its node is stopped.
   const test = onTestApp(settings);
   let receiver: TestReceiver;
   beforeAll(async () => {
