@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs';
 import { readOptions, type Options } from './harness/options.js';
 import { printRow, type RowResult } from './harness/print.js';
 import type { Row } from './harness/row.js';
-import { adminListsRow } from './rows/admin-lists.js';
 import { auditRow } from './rows/audit.js';
 import { behindRow } from './rows/behind.js';
 import { deliveriesRow } from './rows/deliveries.js';
@@ -14,7 +13,6 @@ import { listRow } from './rows/list.js';
 import { overloadRow } from './rows/overload.js';
 import { rebuildRow } from './rows/rebuild.js';
 import { reportRow } from './rows/report.js';
-import { reportCostsRow } from './rows/report-costs.js';
 import { soakRow } from './rows/soak.js';
 import { startRow } from './rows/start.js';
 import { BenchEnvironment } from './support/environment.js';
@@ -22,7 +20,6 @@ import { BenchEnvironment } from './support/environment.js';
 const ROWS: readonly Row[] = [
   reportRow,
   listRow,
-  adminListsRow,
   rebuildRow,
   deliveriesRow,
   eventsAcceptRow,
@@ -30,7 +27,6 @@ const ROWS: readonly Row[] = [
   auditRow,
   overloadRow,
   behindRow,
-  reportCostsRow,
   startRow,
   eventStoreDbRow,
   soakRow,

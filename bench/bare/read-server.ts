@@ -5,9 +5,27 @@
 import type { FastifyRequest } from 'fastify';
 import { Database } from '../../src/platform/postgres/database.js';
 import { PayoutsView, type PayoutFilter } from '../../src/contexts/payouts/views/payouts.js';
-import { decodeCursor } from '../../src/platform/postgres/page-cursor.js';
-import { listObjects } from './list-objects.js';
+import { decodeCursor, encodeCursor } from '../../src/platform/postgres/page-cursor.js';
 import { bareShell } from './shell.js';
+
+/** The same payouts in a table with a column per field, as one would keep them to map rows to objects. */
+const OBJECTS_TABLE = `
+create schema if not exists bench;
+drop table if exists bench.objects;
+create table bench.objects as
+select p.id, p.merchant_id, p.user_id, b.json->>'amount' as amount, b.json->>'currency_code' as currency_code,
+  b.json->>'status' as status, b.json->>'transaction_hash' as transaction_hash, b.json->>'reason' as reason,
+  b.json->'custom_metadata' as custom_metadata, p.created_at
+from payouts.payouts p, lateral (select p.body::json as json) b;
+alter table bench.objects add primary key (id);
+create index on bench.objects (merchant_id, created_at desc, id desc);
+analyze bench.objects;
+`;
+
+interface Payout {
+  readonly id: string;
+  readonly created_at: Date;
+}
 
 const keys = new Map(Object.entries(JSON.parse(process.env['KEYS']!) as Record<string, string>));
 const database = await Database.connect({
@@ -15,15 +33,14 @@ const database = await Database.connect({
   poolSize: Number(process.env['POOL_SIZE']),
 });
 const payouts = new PayoutsView(database);
+await database.query(OBJECTS_TABLE);
 const app = bareShell(keys);
 
 app.get('/query', async (request, reply) =>
   reply.type('application/json').send(await payouts.page(merchantOf(request), filterOf(request))),
 );
 app.get('/objects', async (request, reply) =>
-  reply
-    .type('application/json')
-    .send(await listObjects(database.pool, merchantOf(request), filterOf(request))),
+  reply.type('application/json').send(await listObjects(merchantOf(request), filterOf(request))),
 );
 await app.listen({ host: '127.0.0.1', port: Number(process.env['PORT']) });
 
@@ -42,4 +59,19 @@ function filterOf(request: FastifyRequest): PayoutFilter {
     ...(query['created_to'] === undefined ? {} : { createdTo: query['created_to'] }),
     ...(place === null ? {} : { after: place }),
   };
+}
+
+/** A page the usual way: rows become objects, objects become JSON. Keyset pagination as well; no filters but the place. */
+async function listObjects(merchantId: string, { after: place, pageSize }: PayoutFilter): Promise<string> {
+  const { rows } = await database.pool.query<Payout>({
+    text: `select id, user_id, amount, currency_code, status, transaction_hash, reason, custom_metadata, created_at
+      from bench.objects where merchant_id = $1 ${place ? 'and (created_at, id) < ($3, $4)' : ''}
+      order by created_at desc, id desc limit $2`,
+    values: [merchantId, pageSize + 1, ...(place ? [place.createdAt, place.id] : [])],
+  });
+  const last = rows.length > pageSize ? rows[pageSize - 1] : undefined;
+  return JSON.stringify({
+    payouts: rows.slice(0, pageSize).map((row) => ({ ...row, created_at: row.created_at.toISOString() })),
+    next_cursor: last === undefined ? null : encodeCursor({ createdAt: last.created_at, id: last.id }),
+  });
 }

@@ -23,8 +23,6 @@ const GOAL_SIZES = {
   batches: 256,
   /** Events that were there before the batches are processed. */
   history: 5_000_000,
-  /** Deliveries in the lists of the console. */
-  'listed-deliveries': 5_000_000,
   /** How long the soak lasts. */
   minutes: 120,
 };
@@ -48,7 +46,6 @@ const QUICK_SIZES: Sizes = {
   endpoints: 100,
   batches: 64,
   history: 200_000,
-  'listed-deliveries': 50_000,
   minutes: 5,
 };
 

@@ -1,12 +1,10 @@
 import { compare, type Comparison } from '../harness/compare.js';
 import { alternate, timed, type Variant } from '../harness/measure.js';
-import type { Row, RowContext, RowOutcome } from '../harness/row.js';
-import { OBJECTS_TABLE } from '../bare/list-objects.js';
+import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
 import { LEDGER, ledger, type Ledger } from '../seed/ledger.js';
 import { startBare } from '../support/bare.js';
 import { Fetcher } from '../support/fetcher.js';
 import { startService } from '../support/service.js';
-import { checkWalk, type Walk } from './list-walk.js';
 
 const PAGE = 1000;
 /** Readers at a time: the lists of several merchants, or of several workers of one. */
@@ -25,8 +23,6 @@ async function runList(context: RowContext): Promise<RowOutcome> {
   const { environment, options } = context;
   const seeded = await ledger(context);
   const pool = await environment.pool(LEDGER);
-  context.progress('the table of the reference');
-  await pool.query(OBJECTS_TABLE);
   await pool.query('vacuum analyze payouts.payouts');
   // Without a worker the pending payouts of the seed are not verified while pages are read.
   const service = await startService(environment, { name: LEDGER, env: { ROLES: 'api' } });
@@ -34,10 +30,10 @@ async function runList(context: RowContext): Promise<RowOutcome> {
   const viaService = new Fetcher(service.baseUrl, seeded.merchant, READERS);
   const viaShell = new Fetcher(bare.baseUrl, seeded.merchant, READERS);
   try {
-    const walk = await checkWalk(context, viaService, viaShell, PAGE);
+    const cursors = await walk(context, viaService, viaShell);
     const variants = [
-      ...pageVariants(Math.ceil(options.pages / SLICES), walk, viaService, viaShell),
-      ...placeVariants(Math.ceil(options.pages / SLICES), walk, viaShell),
+      ...pageVariants(Math.ceil(options.pages / SLICES), cursors, viaService, viaShell),
+      ...placeVariants(Math.ceil(options.pages / SLICES), cursors, viaShell),
       ...filterVariants(Math.ceil(options.pages / SLICES), seeded, viaShell),
     ];
     const samples = await alternate(variants, options.rounds, context.progress, SLICES);
@@ -60,13 +56,41 @@ async function runList(context: RowContext): Promise<RowOutcome> {
         ),
       ],
       notes: [
-        `${options.payouts} payouts, ${walk.pages} pages; ${options.pages} pages per variant and round, ${READERS} readers at a time`,
+        `${options.payouts} payouts; ${options.pages} pages per variant and round, ${READERS} readers at a time`,
         'the query and the objects run in one and the same shell; "whole service" is the signed GET through all of it',
       ],
     };
   } finally {
     await Promise.all([viaService.close(), viaShell.close()]);
   }
+}
+
+/**
+ * Reads the whole list through the service: no payout is missing or there twice, and the variants agree on the first and
+ * the last page. Returns the cursors of the full pages after the first.
+ */
+async function walk(
+  { options, progress }: RowContext,
+  viaService: Fetcher,
+  viaShell: Fetcher,
+): Promise<readonly string[]> {
+  const seen = new Set<string>();
+  const cursors: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    progress(`walking the list: ${seen.size} payouts`);
+    const query: string = `?page_size=${PAGE}${cursor === '' ? '' : `&page_cursor=${cursor}`}`;
+    const page = JSON.parse(await viaService.get(`/merchants/v1/payouts${query}`)) as {
+      readonly payouts: readonly { readonly id: string }[];
+      readonly next_cursor: string | null;
+    };
+    for (const path of seen.size === 0 || page.next_cursor === null ? ['/query', '/objects'] : [])
+      expectEqual(`list: ${path}`, JSON.parse(await viaShell.get(path + query)), page);
+    for (const { id } of page.payouts) seen.add(id);
+    if (cursor !== '' && page.payouts.length === PAGE) cursors.push(cursor);
+    cursor = page.next_cursor;
+  }
+  expectEqual('list: different payouts in all pages', seen.size, options.payouts);
+  return cursors;
 }
 
 const MAKING: readonly Comparison[] = [
@@ -91,12 +115,14 @@ function reading(name: string, fetcher: Fetcher, paths: readonly string[]): Vari
   };
 }
 
-function pageVariants(pages: number, walk: Walk, viaService: Fetcher, viaShell: Fetcher): Variant[] {
+function pageVariants(
+  pages: number,
+  cursors: readonly string[],
+  viaService: Fetcher,
+  viaShell: Fetcher,
+): Variant[] {
   // The same places for all variants, spread over the whole list.
-  const places = Array.from(
-    { length: pages },
-    (_, i) => walk.cursors[Math.floor((i * walk.cursors.length) / pages)]!,
-  );
+  const places = Array.from({ length: pages }, (_, i) => cursors[Math.floor((i * cursors.length) / pages)]!);
   const paths = (base: string): string[] =>
     places.map((cursor) => `${base}?page_size=${PAGE}&page_cursor=${cursor}`);
   return [
@@ -106,8 +132,8 @@ function pageVariants(pages: number, walk: Walk, viaService: Fetcher, viaShell: 
   ];
 }
 
-function placeVariants(pages: number, walk: Walk, viaShell: Fetcher): Variant[] {
-  const last = walk.cursors.at(-1)!;
+function placeVariants(pages: number, cursors: readonly string[], viaShell: Fetcher): Variant[] {
+  const last = cursors.at(-1)!;
   return [
     reading('first', viaShell, Array<string>(pages).fill(`/query?page_size=${PAGE}`)),
     reading('last', viaShell, Array<string>(pages).fill(`/query?page_size=${PAGE}&page_cursor=${last}`)),

@@ -1,12 +1,16 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 
 const DOCKERFILE = readFileSync('Dockerfile', 'utf8');
 const IGNORED = readFileSync('.dockerignore', 'utf8');
-const FILES = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { encoding: 'utf8' }).split(
-  '\n',
-);
+const FILES = readdirSync('.', { withFileTypes: true })
+  .filter(({ name }) => !/^(node_modules|dist|\.git|\.sandbox)$/.test(name))
+  .flatMap((entry) =>
+    entry.isDirectory()
+      ? readdirSync(entry.name, { recursive: true, encoding: 'utf8' }).map((file) => join(entry.name, file))
+      : [entry.name],
+  );
 
 /** Whether .dockerignore leaves the file out: the last line that fits it, or a folder above it, decides. */
 function isIgnored(file: string, lines: string): boolean {
@@ -26,7 +30,7 @@ function patternOf(glob: string): RegExp {
 
 /** What the Dockerfile copies and the build context does not have. */
 function missing(dockerfile: string, ignored: string): string[] {
-  const context = FILES.filter((file) => file !== '' && !isIgnored(file, ignored));
+  const context = FILES.filter((file) => !isIgnored(file, ignored));
   const copied = [...dockerfile.matchAll(/^(?:COPY|ADD) (?!--from)(.*)$/gm)].flatMap(([, paths]) =>
     paths!.split(' ').slice(0, -1),
   );

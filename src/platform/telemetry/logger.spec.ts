@@ -36,13 +36,30 @@ describe("Nest's log lines", () => {
     expect(line['error']).toMatchObject({ type: 'Error', message: 'no route to [redacted]' });
   });
 
-  it('redact the fields of an object by their names', async () => {
-    log.error({ msg: 'refused', private_key: 'dsk_0123', code: '123456', big: 12n });
-    expect(await lastLine()).toMatchObject({
-      msg: 'refused',
+  it('hold no secrets and no personal data, at any depth', async () => {
+    log.error({
+      msg: 'could not send to +1 415 555 0100 or ada@example.com',
+      nested: {
+        phone_number: '+14155550100',
+        deep: [{ signing_secret: 'x', code: '123456', status: 'kept' }],
+      },
+      private_key: 'dsk_0123',
+      privateKey: 'sk_1',
+      big: 12n,
+      note: 'mail bob@example.org with whsec_AbC+/=',
+      err: Object.assign(new Error('connect postgres://user:hunter2@host/db for eve@example.net'), {
+        code: 'ECONNREFUSED',
+      }),
+    });
+    const line = await lastLine();
+    const text = JSON.stringify(line);
+    for (const leak of ['415', 'example.', 'AbC', '123456', 'dsk_', 'sk_1', 'hunter2'])
+      expect(text).not.toContain(leak);
+    expect(line).toMatchObject({
       private_key: '[redacted]',
-      code: '[redacted]',
       big: '12',
+      nested: { phone_number: '[redacted]', deep: [{ signing_secret: '[redacted]', status: 'kept' }] },
+      err: { code: 'ECONNREFUSED' },
     });
   });
 

@@ -1,14 +1,11 @@
 import type { Rendering } from './chart.js';
 
-/** What holds for every rendering, and changes of the chart that break it. */
+/** What holds for every rendering. */
 export interface Rule {
   readonly sentence: string;
   /** What is wrong, in words; nothing where the rule holds. */
   readonly violations: (rendering: Rendering) => readonly string[];
-  readonly mutations: readonly Mutation[];
 }
-
-export type Mutation = readonly [file: string, from: string, to: string];
 
 /** The rows for which the condition does not hold. */
 export function those<T>(
@@ -18,7 +15,3 @@ export function those<T>(
 ): readonly string[] {
   return rows.filter((row) => holds(row) !== true).map(said);
 }
-
-export const HELPERS = 'templates/_helpers.tpl';
-export const DEPLOYMENTS = 'templates/deployments.yaml';
-export const JOB = 'templates/migration.yaml';

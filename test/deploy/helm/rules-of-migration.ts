@@ -1,5 +1,5 @@
 import { programNames } from '../../../src/cli.js';
-import { DEPLOYMENTS, JOB, those, type Rule } from './rule.js';
+import { those, type Rule } from './rule.js';
 import type { Pod } from './chart.js';
 
 const nameOf = ({ owner }: Pod): string => owner.metadata.name;
@@ -15,18 +15,6 @@ export const MIGRATION_RULES: readonly Rule[] = [
         ({ kind }) => `${kind} is a hook`,
       ),
       ...those(rendering.pods(), ({ spec }) => spec.initContainers === undefined, nameOf),
-    ],
-    mutations: [
-      [
-        JOB,
-        '  labels:\n    {{- include "disburse.labels"',
-        '  annotations: { helm.sh/hook: \'pre-install\' }\n  labels:\n    {{- include "disburse.labels"',
-      ],
-      [
-        DEPLOYMENTS,
-        '    spec:\n      {{- $container',
-        '    spec:\n      initContainers: [{ name: wait, image: busybox }]\n      {{- $container',
-      ],
     ],
   },
   {
@@ -50,11 +38,5 @@ export const MIGRATION_RULES: readonly Rule[] = [
         },
         ({ metadata }) => metadata.name,
       ),
-    mutations: [
-      [JOB, 'dist/cli.js, migrate', 'dist/cli.js, migration'],
-      [JOB, 'values: [78]', 'values: [69]'],
-      [JOB, 'restartPolicy: Never', 'restartPolicy: OnFailure'],
-      [JOB, 'backoffLimit: 10', 'backoffLimit: 1'],
-    ],
   },
 ];

@@ -1,11 +1,8 @@
 import { isAllowed, selects, type Peer } from './network.js';
 import { container, isProcess, PORTS, rolesOf } from './pods.js';
-import { HELPERS, those, type Rule } from './rule.js';
+import { those, type Rule } from './rule.js';
 import type { Pod, Rendering } from './chart.js';
 
-const POLICIES = 'templates/network-policies.yaml';
-const SERVICES = 'templates/services.yaml';
-const INGRESS = 'templates/ingress.yaml';
 const CONTROLLER: Peer = { namespace: 'ingress-nginx' };
 const PROMETHEUS: Peer = { namespace: 'monitoring' };
 const OPERATORS: Peer = { namespace: 'ingress-internal' };
@@ -59,11 +56,6 @@ export const NETWORK_RULES: readonly Rule[] = [
         return isRight ? [] : [role];
       });
     },
-    mutations: [
-      [SERVICES, "    disburse/role-{{ $role }}: 'true'\n", ''],
-      [SERVICES, 'targetPort: {{ $port }}', 'targetPort: http'],
-      [HELPERS, '"pay" 3002', '"pay" 3001'],
-    ],
   },
   {
     sentence: 'every pod is denied what no policy allows it',
@@ -79,14 +71,6 @@ export const NETWORK_RULES: readonly Rule[] = [
             (port) => !isAllowed(rendering, 'Egress', pod, { address: RECEIVER }, port),
           ),
       ),
-    mutations: [
-      [POLICIES, 'policyTypes: [Ingress, Egress]', 'policyTypes: [Egress]'],
-      [
-        POLICIES,
-        '    - from: {{- toYaml . | nindent 8 }}\n      ports:\n        {{- range',
-        '    - ports:\n        {{- range',
-      ],
-    ],
   },
   {
     sentence: 'the ingress controller reaches the API and the pages, and never the admin API or metrics',
@@ -98,10 +82,6 @@ export const NETWORK_RULES: readonly Rule[] = [
             (portsOf(pod).includes(port) && port !== 3003),
         ),
       ),
-    mutations: [
-      [POLICIES, '(eq $role "admin")', 'false'],
-      [POLICIES, '{{- with and $ports', '{{- with and false'],
-    ],
   },
   {
     sentence: 'operators reach the admin API alone, and no peer does where none are named',
@@ -115,13 +95,6 @@ export const NETWORK_RULES: readonly Rule[] = [
         ),
       );
     },
-    mutations: [
-      [
-        POLICIES,
-        '(ternary $policy.operators $policy.ingressController',
-        '(ternary $policy.monitoring $policy.ingressController',
-      ],
-    ],
   },
   {
     sentence: 'Prometheus reaches the metrics of every process, and nothing else',
@@ -132,10 +105,6 @@ export const NETWORK_RULES: readonly Rule[] = [
             isAllowed(rendering, 'Ingress', pod, PROMETHEUS, port) === (isProcess(pod) && port === 9464),
         ),
       ),
-    mutations: [
-      [POLICIES, 'port: 9464', 'port: 9465'],
-      [POLICIES, "      disburse/process: 'true'\n", ''],
-    ],
   },
   {
     sentence: 'every process and the migration reach DNS and the database, and processes the chain',
@@ -150,10 +119,6 @@ export const NETWORK_RULES: readonly Rule[] = [
           reaches({ address: RECEIVER }, 443) === isProcess(pod)
         );
       }),
-    mutations: [
-      [POLICIES, '$policy.egress.chain', '$policy.egress.dns'],
-      [POLICIES, '(dict "rule" $policy.egress.database)', '(dict "rule" $policy.egress.dns)'],
-    ],
   },
   {
     sentence: 'no process reaches the metadata of the machine, or receivers in private networks',
@@ -169,10 +134,6 @@ export const NETWORK_RULES: readonly Rule[] = [
             (address) => !isAllowed(rendering, 'Egress', pod, { address }, 443),
           ),
       ),
-    mutations: [
-      ['values.yaml', 'except: [169.254.0.0/16]', 'except: []'],
-      ['values.yaml', '172.16.0.0/12, ', ''],
-    ],
   },
   {
     sentence: 'a worker reaches receivers where the chain is elsewhere, and the portal none',
@@ -194,10 +155,6 @@ export const NETWORK_RULES: readonly Rule[] = [
           );
         },
       ),
-    mutations: [
-      [POLICIES, '(eq $role "portal")', 'false'],
-      [POLICIES, '(ternary (toYaml $policy.egress.more) "" (not (empty $policy.egress.more)))', '""'],
-    ],
   },
   {
     sentence: 'a rule without peers or ports, which would be everybody and everything, is left out',
@@ -211,7 +168,6 @@ export const NETWORK_RULES: readonly Rule[] = [
           ]),
         ([peers, ports]) => peers!.length > 0 && ports!.length > 0,
       ),
-    mutations: [[POLICIES, '{{- if and .rule.to .rule.ports -}}', '{{- if true -}}']],
   },
   {
     sentence: 'an Ingress leads to ports of Services that are there, each host to its own',
@@ -224,7 +180,6 @@ export const NETWORK_RULES: readonly Rule[] = [
               metadata.name === service && spec!.ports!.some(({ name }) => name === port),
           ),
       ),
-    mutations: [[INGRESS, 'port: { name: {{ .port }} }', 'port: { name: http }']],
   },
   {
     sentence:
@@ -237,7 +192,6 @@ export const NETWORK_RULES: readonly Rule[] = [
         ({ metadata }) => metadata.name,
       ),
     ],
-    mutations: [[INGRESS, '"port" $port', '"port" "admin"']],
   },
 ];
 

@@ -1,7 +1,7 @@
 import { readConfig } from '../../../src/composition.js';
 import { selects } from './network.js';
 import { container, env, isProcess, PORT_SETTINGS, PORTS, rolesOf, SECRET } from './pods.js';
-import { DEPLOYMENTS, HELPERS, JOB, those, type Rule } from './rule.js';
+import { those, type Rule } from './rule.js';
 import type { Pod, Rendering } from './chart.js';
 
 const nameOf = ({ owner }: Pod): string => owner.metadata.name;
@@ -9,17 +9,12 @@ const settings = (rendering: Rendering): Readonly<Record<string, string>> =>
   rendering.all('ConfigMap')[0]?.data ?? {};
 
 /** About pods, one by one. */
-const pods = (
-  sentence: string,
-  holds: (pod: Pod, rendering: Rendering) => boolean | undefined,
-  ...mutations: Rule['mutations']
-): Rule => ({
+const pods = (sentence: string, holds: (pod: Pod, rendering: Rendering) => boolean | undefined): Rule => ({
   sentence,
   violations: (rendering) => those(rendering.pods(), (pod) => holds(pod, rendering), nameOf),
-  mutations,
 });
-const processes: typeof pods = (sentence, holds, ...mutations) =>
-  pods(sentence, (pod, rendering) => !isProcess(pod) || holds(pod, rendering), ...mutations);
+const processes: typeof pods = (sentence, holds) =>
+  pods(sentence, (pod, rendering) => !isProcess(pod) || holds(pod, rendering));
 
 export const POD_RULES: readonly Rule[] = [
   pods(
@@ -28,40 +23,24 @@ export const POD_RULES: readonly Rule[] = [
       context?.runAsNonRoot &&
       context.runAsUser === 1000 &&
       context.seccompProfile?.type === 'RuntimeDefault',
-    [HELPERS, 'runAsNonRoot: true', 'runAsNonRoot: false'],
-    [HELPERS, 'runAsUser: 1000', 'runAsUser: 0'],
-    [HELPERS, 'RuntimeDefault', 'Unconfined'],
   ),
-  pods(
-    'the root of a container is read-only, and it gains no rights',
-    (pod) => {
-      const context = container(pod).securityContext;
-      const drops = context?.capabilities?.drop?.includes('ALL') && !context.capabilities.add;
-      return (
-        context?.readOnlyRootFilesystem &&
-        context.allowPrivilegeEscalation === false &&
-        drops &&
-        !context.privileged
-      );
-    },
-    [HELPERS, 'readOnlyRootFilesystem: true', 'readOnlyRootFilesystem: false'],
-    [HELPERS, 'allowPrivilegeEscalation: false', 'allowPrivilegeEscalation: true'],
-    [HELPERS, '{ drop: [ALL] }', '{ drop: [NET_RAW] }'],
-  ),
-  pods(
-    'only /tmp is writable, and of limited size',
-    (pod) => {
-      const writable = container(pod).volumeMounts!.filter(({ readOnly }) => readOnly !== true);
-      const volume = pod.spec.volumes!.find(({ name }) => name === writable[0]!.name);
-      return (
-        writable.length === 1 &&
-        writable[0]!.mountPath === '/tmp' &&
-        volume?.emptyDir?.sizeLimit !== undefined
-      );
-    },
-    [HELPERS, 'mountPath: /tmp', 'mountPath: /app'],
-    [HELPERS, '{ sizeLimit: 64Mi }', '{}'],
-  ),
+  pods('the root of a container is read-only, and it gains no rights', (pod) => {
+    const context = container(pod).securityContext;
+    const drops = context?.capabilities?.drop?.includes('ALL') && !context.capabilities.add;
+    return (
+      context?.readOnlyRootFilesystem &&
+      context.allowPrivilegeEscalation === false &&
+      drops &&
+      !context.privileged
+    );
+  }),
+  pods('only /tmp is writable, and of limited size', (pod) => {
+    const writable = container(pod).volumeMounts!.filter(({ readOnly }) => readOnly !== true);
+    const volume = pod.spec.volumes!.find(({ name }) => name === writable[0]!.name);
+    return (
+      writable.length === 1 && writable[0]!.mountPath === '/tmp' && volume?.emptyDir?.sizeLimit !== undefined
+    );
+  }),
   pods(
     'no pod gets a token of the cluster',
     (pod, rendering) =>
@@ -71,64 +50,35 @@ export const POD_RULES: readonly Rule[] = [
         .some(
           (each) => each.metadata.name === pod.spec.serviceAccountName && !each.automountServiceAccountToken,
         ),
-    [HELPERS, 'automountServiceAccountToken: false', 'automountServiceAccountToken: true'],
-    [
-      'templates/serviceaccount.yaml',
-      'automountServiceAccountToken: false',
-      'automountServiceAccountToken: true',
-    ],
   ),
   pods(
     'a Service of the namespace named admin or portal becomes no setting',
     ({ spec }) => spec.enableServiceLinks === false,
-    [HELPERS, 'enableServiceLinks: false', 'enableServiceLinks: true'],
   ),
   pods(
     'every container is in production, also with another MODE in the Secret',
     (pod) => env(pod)['MODE'] === 'production',
-    [DEPLOYMENTS, 'value: production', 'value: sandbox'],
-    [JOB, 'value: production', 'value: sandbox'],
   ),
-  processes(
-    'the labels of a pod name the roles of its process',
-    (pod) => {
-      const labelled = Object.keys(pod.labels).flatMap(
-        (name) => /^disburse\/role-(.*)$/.exec(name)?.[1] ?? [],
-      );
-      return rolesOf(pod).length > 0 && labelled.sort().join() === [...rolesOf(pod)].sort().join();
-    },
-    [DEPLOYMENTS, 'disburse/role-{{ . }}', 'disburse/role-api'],
+  processes('the labels of a pod name the roles of its process', (pod) => {
+    const labelled = Object.keys(pod.labels).flatMap((name) => /^disburse\/role-(.*)$/.exec(name)?.[1] ?? []);
+    return rolesOf(pod).length > 0 && labelled.sort().join() === [...rolesOf(pod)].sort().join();
+  }),
+  processes('a container names each port that its roles listen on, and no other', (pod) => {
+    const named = container(pod).ports!.map(({ name, containerPort }) => `${name} ${containerPort}`);
+    const expected = [...rolesOf(pod).flatMap((role) => PORTS[role]!), ['metrics', 9464]].map((each) =>
+      each.join(' '),
+    );
+    return named.sort().join() === expected.sort().join();
+  }),
+  processes('the service listens on the ports that its container names', (pod) =>
+    container(pod).ports!.every(
+      ({ name, containerPort }) => env(pod)[PORT_SETTINGS[name!]!] === `${containerPort}`,
+    ),
   ),
-  processes(
-    'a container names each port that its roles listen on, and no other',
-    (pod) => {
-      const named = container(pod).ports!.map(({ name, containerPort }) => `${name} ${containerPort}`);
-      const expected = [...rolesOf(pod).flatMap((role) => PORTS[role]!), ['metrics', 9464]].map((each) =>
-        each.join(' '),
-      );
-      return named.sort().join() === expected.sort().join();
-    },
-    [HELPERS, '"portal" 3004', '"portal" 3005'],
-    [DEPLOYMENTS, 'containerPort: 9464', 'containerPort: 9465'],
-  ),
-  processes(
-    'the service listens on the ports that its container names',
-    (pod) =>
-      container(pod).ports!.every(
-        ({ name, containerPort }) => env(pod)[PORT_SETTINGS[name!]!] === `${containerPort}`,
-      ),
-    [DEPLOYMENTS, "value: '3003'", "value: '3005'"],
-    [DEPLOYMENTS, "value: '9464'", "value: '9465'"],
-  ),
-  processes(
-    'the service starts with the variables of its container',
-    (pod, rendering) => {
-      const config = readConfig({ NODE_ENV: 'production', ...settings(rendering), ...SECRET, ...env(pod) });
-      return config.mode === 'production' && config.roles.join() === rolesOf(pod).join();
-    },
-    [DEPLOYMENTS, 'name: ROLES, value: {{ join ","', 'name: ROLES, value: {{ join ";"'],
-    [HELPERS, '{{ int64 . }}', '{{ . }}'],
-  ),
+  processes('the service starts with the variables of its container', (pod, rendering) => {
+    const config = readConfig({ NODE_ENV: 'production', ...settings(rendering), ...SECRET, ...env(pod) });
+    return config.mode === 'production' && config.roles.join() === rolesOf(pod).join();
+  }),
   pods(
     'its variables come from the ConfigMap of the release and the Secret that the values name',
     (pod, rendering) => {
@@ -141,12 +91,6 @@ export const POD_RULES: readonly Rule[] = [
         rest.length === 0
       );
     },
-    [
-      HELPERS,
-      'configMapRef: { name: {{ include "disburse.fullname" $root }}',
-      'configMapRef: { name: settings',
-    ],
-    ['templates/external-secret.yaml', 'name: {{ include "disburse.secretName" $ }}', 'name: other'],
   ),
   {
     sentence: 'no object holds a secret, and no variable of the ConfigMap is one',
@@ -158,19 +102,9 @@ export const POD_RULES: readonly Rule[] = [
         ({ kind }) => kind,
       ),
     ],
-    mutations: [
-      ['templates/configmap.yaml', 'kind: ConfigMap', 'kind: Secret'],
-      [HELPERS, '{{- $settings := dict }}', '{{- $settings := dict "MASTER_KEY" "1" }}'],
-    ],
   },
-  processes(
-    'other settings are other pods',
-    ({ annotations }) => /^[0-9a-f]{64}$/.test(annotations['checksum/settings'] ?? ''),
-    [
-      DEPLOYMENTS,
-      'checksum/settings: {{ include "disburse.settings" $ | sha256sum }}',
-      'checksum/none: none',
-    ],
+  processes('other settings are other pods', ({ annotations }) =>
+    /^[0-9a-f]{64}$/.test(annotations['checksum/settings'] ?? ''),
   ),
   processes(
     'SIGTERM comes after proxies have seen that the pod leaves, and the service has the time that it takes',
@@ -180,9 +114,6 @@ export const POD_RULES: readonly Rule[] = [
       const given = spec.terminationGracePeriodSeconds!;
       return sleep === 'sleep' && Number(seconds) >= 5 && given >= 40 && given >= Number(seconds) + grace + 5;
     },
-    [HELPERS, 'div (.Values.settings.SHUTDOWN_GRACE_MS | default 30000 | int64) 1000', '30'],
-    [HELPERS, '{{- max 40 (add', '{{- max 30 (add'],
-    [HELPERS, '-}}5{{-', '-}}1{{-'],
   ),
   processes(
     'a boot may wait for a migration for ten minutes, and its Deployment longer than that',
@@ -194,8 +125,6 @@ export const POD_RULES: readonly Rule[] = [
       const seconds = periodSeconds * failureThreshold;
       return seconds > 600 && progressDeadlineSeconds > seconds;
     },
-    [DEPLOYMENTS, 'failureThreshold: 132', 'failureThreshold: 12'],
-    [DEPLOYMENTS, 'progressDeadlineSeconds: 900', 'progressDeadlineSeconds: 600'],
   ),
   processes(
     'it gets requests while it is ready, and is started again when it does not live; readiness never restarts it',
@@ -207,31 +136,14 @@ export const POD_RULES: readonly Rule[] = [
         paths.every((each) => each?.port === 'metrics')
       );
     },
-    [
-      DEPLOYMENTS,
-      'livenessProbe:\n  httpGet: { path: /health/live',
-      'livenessProbe:\n  httpGet: { path: /health/ready',
-    ],
-    [DEPLOYMENTS, '/health/ready, port: metrics', '/health/ready, port: api'],
   ),
-  pods(
-    'the version of an image is named, and is not "latest"',
-    (pod) => /^[\w./-]+(:(?!latest)[\w.-]+|@sha256:[0-9a-f]{64})$/.test(container(pod).image!),
-    [
-      HELPERS,
-      '{{ $image.repository }}:{{ $version.tag | default .root.Chart.AppVersion }}',
-      '{{ $image.repository }}',
-    ],
+  pods('the version of an image is named, and is not "latest"', (pod) =>
+    /^[\w./-]+(:(?!latest)[\w.-]+|@sha256:[0-9a-f]{64})$/.test(container(pod).image!),
   ),
   pods(
     'a new version of the chart alone starts no pod',
     ({ labels }) =>
       labels['helm.sh/chart'] === undefined && labels['app.kubernetes.io/version'] === undefined,
-    [
-      DEPLOYMENTS,
-      '{{- include "disburse.selector" $ | nindent 8 }}',
-      '{{- include "disburse.labels" $ | nindent 8 }}',
-    ],
   ),
   processes(
     'pods of a process are spread over nodes and zones, those of its present version alone',
@@ -246,11 +158,5 @@ export const POD_RULES: readonly Rule[] = [
           labelSelector!.matchLabels!['app.kubernetes.io/component'] !== undefined &&
           matchLabelKeys?.join() === 'pod-template-hash',
       ),
-    [DEPLOYMENTS, 'matchLabelKeys: [pod-template-hash]', 'matchLabelKeys: []'],
-    [
-      DEPLOYMENTS,
-      'app.kubernetes.io/component: {{ $name }}\n        {{- end }}\n{{- end }}',
-      'app.kubernetes.io/component: api\n        {{- end }}\n{{- end }}',
-    ],
   ),
 ];

@@ -1,11 +1,8 @@
 import { container, isProcess } from './pods.js';
 import { selects } from './network.js';
-import { DEPLOYMENTS, HELPERS, JOB, those, type Rule } from './rule.js';
+import { those, type Rule } from './rule.js';
 import type { KubernetesObject } from './chart.js';
 
-const AUTOSCALING = 'templates/autoscaling.yaml';
-const BUDGETS = 'templates/disruption-budgets.yaml';
-const MONITORING = 'templates/monitoring.yaml';
 const NAME = /^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const LABEL = /^([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?$/;
 
@@ -23,18 +20,6 @@ export const SCALING_RULES: readonly Rule[] = [
         },
         nameOf,
       ),
-    mutations: [
-      [
-        DEPLOYMENTS,
-        '        app.kubernetes.io/component: {{ $name }}\n        disburse/process',
-        '        app.kubernetes.io/component: x\n        disburse/process',
-      ],
-      [
-        DEPLOYMENTS,
-        '      {{- include "disburse.selector" $ | nindent 6 }}\n      app.kubernetes.io/component: {{ $name }}',
-        '      {{- include "disburse.selector" $ | nindent 6 }}',
-      ],
-    ],
   },
   {
     sentence: 'a selector of pods has nothing that changes with an upgrade',
@@ -46,13 +31,6 @@ export const SCALING_RULES: readonly Rule[] = [
           'app.kubernetes.io/component,app.kubernetes.io/instance,app.kubernetes.io/name',
         nameOf,
       ),
-    mutations: [
-      [
-        HELPERS,
-        'app.kubernetes.io/name: {{ .Chart.Name }}',
-        'app.kubernetes.io/name: {{ .Chart.Name }}\napp.kubernetes.io/part-of: x',
-      ],
-    ],
   },
   {
     sentence: 'a Deployment has as many replicas as the values say, and none where an autoscaler decides',
@@ -76,19 +54,6 @@ export const SCALING_RULES: readonly Rule[] = [
         ),
       ];
     },
-    mutations: [
-      [DEPLOYMENTS, '{{- if not (or $process.autoscaling $process.keda) }}', '{{- if true }}'],
-      [
-        AUTOSCALING,
-        'name: {{ include "disburse.fullname" $ }}-{{ $name }}\n  minReplicas',
-        'name: {{ include "disburse.fullname" $ }}\n  minReplicas',
-      ],
-      [
-        DEPLOYMENTS,
-        'kindIs "invalid" $process.replicas | ternary 1 $process.replicas',
-        '$process.replicas | default 1',
-      ],
-    ],
   },
   {
     sentence: 'an autoscaler of CPU has a request of CPU to compare with',
@@ -107,7 +72,6 @@ export const SCALING_RULES: readonly Rule[] = [
         },
         nameOf,
       ),
-    mutations: [[AUTOSCALING, 'name: cpu', 'name: memory']],
   },
   {
     sentence:
@@ -131,17 +95,6 @@ export const SCALING_RULES: readonly Rule[] = [
         },
         nameOf,
       ),
-    mutations: [
-      [AUTOSCALING, 'service="{{ include "disburse.fullname" $ }}-metrics"', 'service="metrics"'],
-      [
-        AUTOSCALING,
-        '{{ include "disburse.text" (.threshold | default 1000) | quote }}',
-        '{{ .threshold | default 1000 | quote }}',
-      ],
-      [AUTOSCALING, 'minReplicaCount: {{ .minReplicas }}', 'minReplicaCount: 0'],
-      [AUTOSCALING, "ignoreNullValues: 'false'", "ignoreNullValues: 'true'"],
-      [AUTOSCALING, 'replicas: {{ .fallbackReplicas | default .maxReplicas }}', 'replicas: 0'],
-    ],
   },
   {
     sentence:
@@ -172,12 +125,6 @@ export const SCALING_RULES: readonly Rule[] = [
         ...(own.length === rendering.all('Deployment').length ? [] : ['a budget of no process']),
       ];
     },
-    mutations: [
-      [BUDGETS, 'maxUnavailable: 1', 'minAvailable: 1'],
-      [BUDGETS, 'maxUnavailable: 1', 'maxUnavailable: 0'],
-      [BUDGETS, 'AlwaysAllow', 'IfHealthyBudget'],
-      [BUDGETS, '      app.kubernetes.io/component: {{ $name }}\n{{- end }}', '{{- end }}'],
-    ],
   },
   {
     sentence: 'an upgrade has a new pod ready before it ends an old one',
@@ -188,7 +135,6 @@ export const SCALING_RULES: readonly Rule[] = [
           spec!.strategy?.rollingUpdate?.maxUnavailable === 0 && spec!.strategy.rollingUpdate.maxSurge === 1,
         nameOf,
       ),
-    mutations: [[DEPLOYMENTS, 'maxUnavailable: 0', 'maxUnavailable: 1']],
   },
   {
     sentence:
@@ -204,16 +150,11 @@ export const SCALING_RULES: readonly Rule[] = [
         ...those(ids, (id) => ids.indexOf(id) === ids.lastIndexOf(id)),
       ];
     },
-    mutations: [
-      [HELPERS, '{{- if gt (len $name) 40 }}', '{{- if false }}'],
-      ['templates/services.yaml', '-{{ $role }}\n', '\n'],
-    ],
   },
   {
     sentence: 'the namespace is that of the release, wherever it is installed',
     violations: (rendering) =>
       those(rendering.objects, ({ metadata }) => metadata.namespace === undefined, nameOf),
-    mutations: [['templates/configmap.yaml', 'metadata:', 'metadata:\n  namespace: default']],
   },
   {
     sentence: 'every object has the labels of its release',
@@ -225,9 +166,6 @@ export const SCALING_RULES: readonly Rule[] = [
           metadata.labels['helm.sh/chart'] === 'disburse-0.1.0',
         nameOf,
       ),
-    mutations: [
-      ['templates/configmap.yaml', 'labels: {{- include "disburse.labels" . | nindent 4 }}', 'labels: {}'],
-    ],
   },
   {
     sentence:
@@ -262,12 +200,6 @@ export const SCALING_RULES: readonly Rule[] = [
         ),
       ];
     },
-    mutations: [
-      ['templates/services.yaml', "    disburse/process: 'true'\n", ''],
-      ['templates/services.yaml', 'publishNotReadyAddresses: true', 'publishNotReadyAddresses: false'],
-      [MONITORING, 'replacement: disburse', 'replacement: pay'],
-      [MONITORING, '      app.kubernetes.io/component: metrics\n', ''],
-    ],
   },
   {
     sentence: 'each process of the sizes and of the defaults says what it needs, and no limit slows its CPU',
@@ -285,13 +217,5 @@ export const SCALING_RULES: readonly Rule[] = [
         },
         ({ owner }) => nameOf(owner),
       ),
-    mutations: [
-      ['values.yaml', 'limits: { memory: 768Mi }', 'limits: { cpu: 1, memory: 768Mi }'],
-      [
-        JOB,
-        'dict "resources" .Values.migration.resources',
-        'dict "resources" (dict "limits" (dict "memory" "1Gi"))',
-      ],
-    ],
   },
 ];

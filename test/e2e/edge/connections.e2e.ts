@@ -4,10 +4,14 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, test } from '@jest/globals';
-import { CONNECTION_DEFAULTS, guardConnections } from '../../../src/platform/http/connections.js';
+import {
+  CONNECTION_DEFAULTS,
+  guardConnections,
+  type ConnectionGuard,
+} from '../../../src/platform/http/connections.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
 
-/** A case about /proc or about all of 127.0.0.0/8, which Linux alone has. */
+/** A case about all of 127.0.0.0/8, which Linux alone has. */
 const onLinux = process.platform === 'linux' ? it : it.skip;
 
 /** More than all buffers between the two ends take. */
@@ -19,11 +23,17 @@ function* pieces(): Iterable<Buffer> {
 const GET = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
 let server: Server;
+let guard: ConnectionGuard;
 let port: number;
+let now: number;
 const clients: Socket[] = [];
+/** The server's ends of the connections. */
+const ends: Socket[] = [];
 
-async function start(bounds: Partial<Parameters<typeof guardConnections>[1]>): Promise<void> {
-  guardConnections(server, { ...CONNECTION_DEFAULTS, max: 100, maxPerAddress: 100, ...bounds });
+async function start(bounds: Partial<Parameters<typeof guardConnections>[1]> = {}): Promise<void> {
+  guard = guardConnections(server, { ...CONNECTION_DEFAULTS, max: 100, maxPerAddress: 100, ...bounds });
+  server.on('connection', (socket: Socket) => ends.push(socket));
+  now = performance.now();
   await once(server.listen(0, '127.0.0.1'), 'listening');
   port = (server.address() as AddressInfo).port;
 }
@@ -48,6 +58,9 @@ async function closed(socket: Socket): Promise<boolean> {
 const opened = (): Promise<number> =>
   new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
 
+/** The check of all connections, so much later than the one before. */
+const sweepAfter = (ms: number): void => guard.sweep((now += ms));
+
 const openBecomes = (count: number): Promise<true> => eventually(async () => (await opened()) === count);
 
 describe('a guarded listener', () => {
@@ -61,25 +74,31 @@ describe('a guarded listener', () => {
   });
   afterEach(() => {
     clients.splice(0).forEach((socket) => socket.destroy());
+    ends.length = 0;
     server.closeAllConnections();
     server.close();
   });
 
   test('destroys a connection whose client does not take its response, whatever it sends meanwhile', async () => {
-    await start({ stallMs: 400 });
+    await start();
     const silent = await client();
     silent.write(GET('/large'));
     const talking = await client();
     talking.write(GET('/large'));
-    const drip = setInterval(() => talking.write('G'), 50);
+    await eventually(() => ends.length === 2 && ends.every(({ writableLength }) => writableLength > 0));
+    // Buffers of the system take bytes for a moment longer.
+    await eventually(() => {
+      talking.write('G');
+      sweepAfter(CONNECTION_DEFAULTS.stallMs);
+      return ends.every(({ destroyed }) => destroyed);
+    });
     await openBecomes(0);
-    clearInterval(drip);
   });
 
   test('leaves alone who takes a response bit by bit, who waits for one, and who is idle', async () => {
-    // Node closes an idle connection after five seconds, and the slow client takes longer.
+    // Node closes an idle connection after five seconds.
     server.keepAliveTimeout = WAIT_MS;
-    await start({ stallMs: 2000, minDrained: 1 });
+    await start({ minDrained: 1 });
     const [slow, waiting, idle] = [await client(), await client(), await client()];
     waiting.write(GET('/never'));
     idle.write(GET('/'));
@@ -89,12 +108,15 @@ describe('a guarded listener', () => {
       read += chunk.length;
       if (read >= goal) slow.pause();
     });
-    // Each bit is large enough that the system tells the other end of the place it makes.
-    for (const part of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) {
+    const end = ends.find(({ remotePort }) => remotePort === slow.localPort)!;
+    const drained = (): number => end.bytesWritten - end.writableLength;
+    for (const part of [1, 2, 3, 4, 5, 6]) {
+      const before = drained();
+      // Large enough that the system makes place for more.
       goal = (LARGE.length * part) / 10;
       slow.resume();
-      await eventually(() => read >= goal);
-      await sleep(500);
+      await eventually(() => read >= goal && drained() > before);
+      sweepAfter(CONNECTION_DEFAULTS.stallMs);
     }
     expect(await opened()).toBe(3);
   });
@@ -144,10 +166,13 @@ describe('a guarded listener', () => {
 
   test('does not wait for ever for a client to go', async () => {
     server.on('clientError', (_, socket: Socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
-    await start({ lingerMs: 200 });
+    await start();
     const garbage = await client();
     garbage.write('garbage\r\n\r\n');
     expect(await closed(garbage)).toBe(true);
-    await openBecomes(0);
+    await eventually(() => {
+      sweepAfter(CONNECTION_DEFAULTS.lingerMs);
+      return ends.every(({ destroyed }) => destroyed);
+    });
   });
 });

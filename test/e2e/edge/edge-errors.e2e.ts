@@ -37,14 +37,8 @@ test('405 with Allow for a method that a path does not know', async () => {
 });
 
 test('400 for a body that is no JSON, no UTF-8, or would poison prototypes', async () => {
-  const bodies = [
-    '{',
-    '',
-    '{"__proto__": {"a": 1}}',
-    '{"constructor": {"prototype": 1}}',
-    Buffer.from([0x22, 0xff, 0x22]),
-  ];
-  for (const body of bodies.filter((each) => each !== '')) {
+  const bodies = ['{', '{"constructor": {"prototype": 1}}', Buffer.from([0x22, 0xff, 0x22])];
+  for (const body of bodies) {
     expectProblem(await edge.client().post(PLAIN, body), 400, 'Bad request');
   }
 });
@@ -153,7 +147,7 @@ test.each(['a=%ff', '%ff=a', 'a=%c3', 'a=%c0%80', 'a=%ed%a0%80', 'a=%zz', 'a=100
   },
 );
 
-/** Bytes to the server's socket, and all it sends until it closes. */
+/** Bytes to the server's socket, and the response to them. */
 function raw(bytes: string | Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(edge.url).port), '127.0.0.1', () => socket.write(bytes));
@@ -161,7 +155,9 @@ function raw(bytes: string | Buffer): Promise<string> {
     socket.setTimeout(WAIT_MS, () => socket.destroy());
     socket.on('data', (chunk) => {
       response += chunk.toString();
-      socket.setTimeout(500);
+      const [head = '', body] = response.split('\r\n\r\n');
+      const length = Number(/^content-length: (\d+)/im.exec(head)?.[1]);
+      if (body !== undefined && Buffer.byteLength(body) >= length) socket.destroy();
     });
     socket.on('close', () => resolve(response));
     socket.on('error', (error) => (response === '' ? reject(error) : resolve(response)));

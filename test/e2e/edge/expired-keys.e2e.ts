@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { ResponseStore } from '../../../src/platform/idempotency/response-store.js';
 import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
 import { RESPONSES_KEPT_DAYS } from '../../../src/kernel/idempotency.js';
-import { onSharedApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 
 const USERS = '/merchants/v1/users';
@@ -17,7 +17,8 @@ const idOf = (response: ApiResponse, of: string): string =>
   response.json<Record<string, { id: string }>>()[of]!.id;
 
 describe('an Idempotency-Key whose response is no longer kept', () => {
-  const app = onSharedApp();
+  // Of its own: the clock of the service is moved by a month.
+  const app = onTestApp();
   let merchant: SignedClient;
 
   beforeEach(async () => {
@@ -43,8 +44,9 @@ describe('an Idempotency-Key whose response is no longer kept', () => {
     const [key, phone] = [randomUUID(), randomPhone()];
     const first = await create(phone, key);
     await later(RESPONSES_KEPT_DAYS + 1);
-    const taken = await create(phone, randomUUID());
-    expect(taken.status).toBe(422);
+    const again = await create(phone, randomUUID());
+    expect(again.status).toBe(422);
+    expect(again.json()).toMatchObject({ errors: { phone_number: ['is taken by another user'] } });
 
     const second = await create(randomPhone(), key);
     expect([second.status, second.headers['idempotent-replayed']]).toEqual([201, undefined]);
@@ -53,15 +55,6 @@ describe('an Idempotency-Key whose response is no longer kept', () => {
     await loseResponse(key);
     const repeat = await create(stored.user.phone_number, key);
     expect([repeat.status, repeat.text]).toEqual([201, second.text]);
-  });
-
-  it('says that the phone number is taken, when it is the same', async () => {
-    const [key, phone] = [randomUUID(), randomPhone()];
-    await create(phone, key);
-    await later(RESPONSES_KEPT_DAYS + 1);
-    const again = await create(phone, key);
-    expect(again.status).toBe(422);
-    expect(again.json()).toMatchObject({ errors: { phone_number: ['is taken by another user'] } });
   });
 
   it('finds its own user until then, when the response was lost', async () => {

@@ -39,6 +39,7 @@ interface Results {
 }
 
 describe('what operators see of the whole service', () => {
+  // Of its own: heads every second, one process, and an audit of the whole log.
   const app = onTestApp({ AUDIT_HEAD_SECONDS: '1' });
   const system = async (): Promise<System> => (await (await app.newAdmin()).get('/system')).json<System>();
 

@@ -1,9 +1,14 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { connect } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort } from '../../../sandbox/processes.js';
+import { eventually, WAIT_MS } from '../../support/eventually.js';
 import { onTestDatabase, testDatabase } from '../../support/postgres.js';
+import { specFolder } from '../../support/run-folder.js';
 
 const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 const PROGRAMS = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
@@ -27,13 +32,16 @@ function boot(
 ): Promise<{ said: string; code: number | null }> {
   const child = spawn(process.execPath, ['--enable-source-maps', ...args], {
     env: { PATH: process.env['PATH'], ...PRODUCTION, ...env },
-    timeout: 45_000,
+    timeout: WAIT_MS,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
   return new Promise((resolve) => child.on('close', (code) => resolve({ said, code })));
 }
+
+/** What a package does that forgets to handle a rejection. */
+const DEFECT = `process.on('SIGUSR2', () => { void Promise.reject(new TypeError('undefined is not iterable')); });`;
 
 describe('a boot while something it needs is unavailable', () => {
   const db = onTestDatabase();
@@ -50,16 +58,12 @@ describe('a boot while something it needs is unavailable', () => {
       () => ({ DATABASE_URL: db.url, EVENT_STORE_URL: `postgres://eve:hunter2@${nowhere}/x` }),
     ],
     ['QUEUE_URL', () => ({ DATABASE_URL: db.url, QUEUE_URL: `redis://:hunter2@${nowhere}` })],
-  ])(
-    'says in one sentence that what %s names is unavailable',
-    async (name, env) => {
-      const { said, code } = await boot({ CHAIN_RPC_URL: `http://${nowhere}`, ...env() });
-      expect(said).toMatch(new RegExp(`^The .+ of ${name} cannot be reached: .*ECONNREFUSED.*\\.\\n$`));
-      for (const unwanted of ['\u001b', 'hunter2', '\n    at ']) expect(said).not.toContain(unwanted);
-      expect(code).toBe(69);
-    },
-    60_000,
-  );
+  ])('says in one sentence that what %s names is unavailable', async (name, env) => {
+    const { said, code } = await boot({ CHAIN_RPC_URL: `http://${nowhere}`, ...env() });
+    expect(said).toMatch(new RegExp(`^The .+ of ${name} cannot be reached: .*ECONNREFUSED.*\\.\\n$`));
+    for (const unwanted of ['\u001b', 'hunter2', '\n    at ']) expect(said).not.toContain(unwanted);
+    expect(code).toBe(69);
+  });
 
   it('a database that does not exist is named in one sentence, and the exit code is 69', async () => {
     const wrong = new URL(db.url);
@@ -70,7 +74,7 @@ describe('a boot while something it needs is unavailable', () => {
       /^The (database|queue) of DATABASE_URL cannot be reached: .*"no_such_database" does not exist.*\.\n$/,
     );
     expect(code).toBe(69);
-  }, 60_000);
+  });
 
   it.each([
     ['a table is missing', 'drop table audit.last_head', [MAIN], 'relation "audit.last_head" does not exist'],
@@ -80,26 +84,22 @@ describe('a boot while something it needs is unavailable', () => {
       [PROGRAMS, 'rebuild'],
       'schema "onboarding" already exists',
     ],
-  ])(
-    'says that the database has another schema: %s',
-    async (_what, change, args, why) => {
-      const other = await testDatabase();
-      try {
-        await other.pool.query(change);
-        const env = { CHAIN_RPC_URL: `http://${nowhere}`, DATABASE_URL: other.url };
-        const { said, code } = await boot(env, args);
-        expect(said).toBe(
-          `The database of DATABASE_URL does not have the schema of this version: ${why}. ` +
-            'It was changed, or another version migrated it: start that version (docs/upgrading.md). ' +
-            'A database of a build before the first release cannot be used.\n',
-        );
-        expect(code).toBe(78);
-      } finally {
-        await other.drop();
-      }
-    },
-    60_000,
-  );
+  ])('says that the database has another schema: %s', async (_what, change, args, why) => {
+    const other = await testDatabase();
+    try {
+      await other.pool.query(change);
+      const env = { CHAIN_RPC_URL: `http://${nowhere}`, DATABASE_URL: other.url };
+      const { said, code } = await boot(env, args);
+      expect(said).toBe(
+        `The database of DATABASE_URL does not have the schema of this version: ${why}. ` +
+          'It was changed, or another version migrated it: start that version (docs/upgrading.md). ' +
+          'A database of a build before the first release cannot be used.\n',
+      );
+      expect(code).toBe(78);
+    } finally {
+      await other.drop();
+    }
+  });
 
   it("ends an operator's program too, which says that and nothing else", async () => {
     const { said, code } = await boot(
@@ -108,5 +108,64 @@ describe('a boot while something it needs is unavailable', () => {
     );
     expect(said).toMatch(/^The .+ of DATABASE_URL cannot be reached: .*ECONNREFUSED.*\.\n$/);
     expect(code).toBe(69);
-  }, 60_000);
+  });
+});
+
+describe('a process in which a rejection is not handled', () => {
+  const db = onTestDatabase();
+
+  it('logs it, responds to the request in flight, and ends with 1', async () => {
+    const port = await freePort();
+    const log = join(specFolder('uncaught'), 'service.json.log');
+    const service = spawn(
+      process.execPath,
+      ['--import', `data:text/javascript,${encodeURIComponent(DEFECT)}`, MAIN],
+      {
+        env: {
+          PATH: process.env['PATH'],
+          ...PRODUCTION,
+          ROLES: 'api',
+          DATABASE_URL: db.url,
+          LOG_FILE: log,
+          CHAIN_RPC_URL: `http://127.0.0.1:${await freePort()}`,
+          PORT: String(port),
+          REQUIRE_HTTPS: 'false',
+        },
+        stdio: 'inherit',
+      },
+    );
+    const ended = new Promise<number | null>((resolve) => service.once('exit', resolve));
+    try {
+      await eventually(() =>
+        fetch(`http://127.0.0.1:${port}/health/live`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      );
+      // The head of the request is sent, its end comes after the defect.
+      const socket = connect(port, '127.0.0.1');
+      let response = '';
+      socket.on('data', (chunk: Buffer) => (response += chunk.toString()));
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      const head = 'POST /merchants/v1/users HTTP/1.1\r\nhost: test\r\ncontent-length: 2\r\n';
+      await new Promise((resolve) => socket.write(`${head}\r\n{`, resolve));
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      service.kill('SIGUSR2');
+      await eventually(() => readFileSync(log, 'utf8').includes('an error was not caught'));
+      socket.write('}');
+      await closed;
+      expect(response).toMatch(/^HTTP\/1\.1 401 /);
+      expect(await ended).toBe(1);
+      const line = readFileSync(log, 'utf8')
+        .split('\n')
+        .find((each) => each.includes('was not caught'))!;
+      expect(JSON.parse(line)).toMatchObject({
+        level: 'fatal',
+        origin: 'unhandledRejection',
+        err: { message: expect.stringContaining('undefined is not iterable') },
+      });
+    } finally {
+      service.kill('SIGKILL');
+    }
+  });
 });

@@ -12,6 +12,7 @@ const NEWER = 'user.flagged.v1';
 
 /** A newer process writes events that this version does not know (docs/upgrading.md). */
 describe('events of a newer version', () => {
+  // Of its own: its subscriptions halt.
   const app = onTestApp();
   let flagged: string;
   let endpoint: string;

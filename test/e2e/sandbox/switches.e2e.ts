@@ -18,6 +18,7 @@ interface Endpoint {
 
 /** Responses are checked against the OpenAPI document by the client itself. */
 describe('switches of the sandbox', () => {
+  // Of its own: its whole log is audited.
   const app = onTestApp();
   const expire = (id: string, by: SignedClient = app.merchant): Promise<ApiResponse> =>
     by.post(`${SANDBOX}/payouts/${id}/expire`);

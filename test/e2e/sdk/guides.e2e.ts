@@ -40,7 +40,7 @@ function fits(line: string, expected: string): boolean {
   return new RegExp(`^${parts.join('.*')}$`).test(line);
 }
 
-// Links to the pay page contain its port.
+// Of its own: links to the pay page contain its port.
 const payPort = await freePort();
 
 describe('the guides for merchants', () => {

@@ -1,5 +1,5 @@
-import { renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
@@ -71,6 +71,27 @@ const app = onTestApp();
       await receiver.stop();
     }
   }, 60_000);
+});
+
+describe('docs/quickstart.md, pasted into a folder with the keys of a sandbox,', () => {
+  const guide = readFileSync('docs/quickstart.md', 'utf8');
+  const block = (language: string): string =>
+    new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'm').exec(guide)![1]!;
+  const python = /`(PYTHONPATH=\S+ python3 quickstart\.py)`/.exec(guide)![1]!;
+
+  describe.each([
+    ['js', 'bash', 'node quickstart.mjs'],
+    ['python', 'python3', python],
+  ])('%s', (language, program, command) => {
+    (systemProgram(program) === null ? it.skip : it)('prints a verified webhook', async () => {
+      const folder = specFolder('quickstart');
+      renameSync(sandboxFolderOf(app), join(folder, '.sandbox'));
+      for (const name of ['node_modules', 'packages']) symlinkSync(resolve(name), join(folder, name));
+      writeFileSync(join(folder, language === 'js' ? 'quickstart.mjs' : 'quickstart.py'), block(language));
+      const ran = await bash(`${block('bash')}\n${command}`, folder);
+      expect(ran).toEqual({ said: block('text'), errors: '', code: 0 });
+    });
+  });
 });
 
 describe('the queries of a runbook', () => {

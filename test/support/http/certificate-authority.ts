@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { isIP } from 'node:net';
 import forge from 'node-forge';
 
 export interface KeyAndCertificate {
@@ -8,7 +9,7 @@ export interface KeyAndCertificate {
 
 export interface Subject {
   readonly name: string;
-  /** Addresses and host names it is for; its name alone by default. */
+  /** Addresses and host names it is for; its name alone by default, none for an authority. */
   readonly hosts?: readonly string[];
   /** Days from now. */
   readonly valid?: readonly [from: number, to: number];
@@ -34,9 +35,9 @@ export function newPair(): { readonly publicKey: string; readonly privateKey: st
   });
 }
 
-/** A certificate of an authority, or of a server that is a client of others too; self-signed without an issuer. PEM. */
+/** A certificate of an authority or of a server that is a client of others too, or of both; self-signed without an issuer. PEM. */
 export function issue(pair: Pair, subject: Subject, issuer?: Issued): Issued {
-  const { name, hosts = [name], valid = [-1, 30], authority = false } = subject;
+  const { name, authority = false, hosts = authority ? [] : [name], valid = [-1, 30] } = subject;
   const privateKey = forge.pki.privateKeyFromPem(pair.privateKey) as forge.pki.rsa.PrivateKey;
   const certificate = forge.pki.createCertificate();
   certificate.publicKey = forge.pki.publicKeyFromPem(pair.publicKey);
@@ -47,10 +48,16 @@ export function issue(pair: Pair, subject: Subject, issuer?: Issued): Issued {
   certificate.setIssuer(issuer?.certificate.subject.attributes ?? certificate.subject.attributes);
   certificate.setExtensions([
     { name: 'basicConstraints', cA: authority, critical: true },
-    ...(authority
+    ...(hosts.length === 0
       ? []
       : [
-          { name: 'keyUsage', critical: true, digitalSignature: true, keyEncipherment: true },
+          {
+            name: 'keyUsage',
+            critical: true,
+            digitalSignature: true,
+            keyEncipherment: true,
+            keyCertSign: authority,
+          },
           { name: 'extKeyUsage', serverAuth: true, clientAuth: true },
           { name: 'subjectAltName', altNames: hosts.map(alternative) },
         ]),
@@ -60,5 +67,5 @@ export function issue(pair: Pair, subject: Subject, issuer?: Issued): Issued {
 }
 
 function alternative(host: string): object {
-  return /^[0-9.]+$/.test(host) ? { type: 7, ip: host } : { type: 2, value: host };
+  return isIP(host) === 0 ? { type: 2, value: host } : { type: 7, ip: host };
 }

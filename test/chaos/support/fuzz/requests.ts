@@ -8,10 +8,32 @@ const STEPS = ['code', 'phone', 'details', 'identity', 'state', 'inbox', '__prot
 
 /** Requests that undici can send: hostile in what they say, not in how they say it. */
 export function apiRequest(world: World): Arbitrary<FuzzedRequest> {
-  return fc.constantFrom(...world.endpoints).chain((endpoint) => requestOf(endpoint, world));
+  return fc.constantFrom(...world.endpoints).chain((endpoint) => requestOf(endpoint, world, 'api'));
 }
 
-function requestOf({ method, path, query: names }: Endpoint, world: World): Arbitrary<FuzzedRequest> {
+/** The same to the admin API, mostly by an administrator: what a caller may do has a suite of its own. */
+export function adminRequest(world: World): Arbitrary<FuzzedRequest> {
+  const authorization = mostly(
+    20,
+    fc.constantFrom(...world.adminKeys),
+    fc.constantFrom('', 'x', 'dsb_test_admin_'.repeat(300)),
+  ).map((key) => `Bearer ${key}`);
+  const ifMatch = fc.constantFrom('"0"', '"1"', '*', 'W/"1"', '"', '');
+  return fc
+    .tuple(fc.constantFrom(...world.adminEndpoints), authorization, ifMatch)
+    .chain(([endpoint, bearer, revision]) =>
+      requestOf(endpoint, world, 'admin').map((request) => ({
+        ...request,
+        headers: { ...request.headers, authorization: bearer, 'if-match': revision },
+      })),
+    );
+}
+
+function requestOf(
+  { method, path, query: names }: Endpoint,
+  world: World,
+  port: 'api' | 'admin',
+): Arbitrary<FuzzedRequest> {
   const odd = fc.constantFrom(`${path}/`, `${path};a=b`, path.toUpperCase(), path.replaceAll('s', '%73'));
   const target = fc
     .tuple(mostly(25, fc.constant(path), odd), segment(world.ids), query(names))
@@ -21,9 +43,15 @@ function requestOf({ method, path, query: names }: Endpoint, world: World): Arbi
     .chain(([used, id]) => fc.tuple(fc.constant(used), body(validBody(method, path, id), used)))
     .chain(([used, bytes]) =>
       fc
-        .tuple(target, typed(bytes), headers, fc.option(key), fc.option(wrongSignature, { freq: 9 }))
+        .tuple(
+          target,
+          typed(bytes),
+          headers,
+          fc.option(key),
+          mostly<Forge | null>(8, fc.constant(null), wrongSignature),
+        )
         .map(([at, type, more, idempotencyKey, forge]) => ({
-          port: 'api',
+          port,
           method: used,
           path: at,
           body: bytes,
@@ -31,7 +59,7 @@ function requestOf({ method, path, query: names }: Endpoint, world: World): Arbi
             ...type,
             ...more,
             ...(idempotencyKey !== null && { 'idempotency-key': idempotencyKey }),
-            ...signature(world, used, at, bytes, forge),
+            ...(port === 'api' && signature(world, used, at, bytes, forge)),
           },
         })),
     );
