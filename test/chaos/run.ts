@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { adminFuzz } from './suites/admin-fuzz.js';
 import { clientFaults } from './suites/client-faults.js';
 import { clientKills } from './suites/client-kills.js';
 import { cluster } from './suites/cluster.js';
@@ -21,7 +22,9 @@ import { restores } from './suites/restores.js';
 import { sigterm } from './suites/sigterm.js';
 import { skewedClock } from './suites/skewed-clock.js';
 import { ATTACKS, slowReaders } from './suites/slow-readers.js';
+import { standstill } from './suites/standstill.js';
 import { tamperings } from './suites/tamperings.js';
+import { twoVersions } from './suites/two-versions.js';
 import { upgrades } from './suites/upgrades.js';
 import { CLIENTS, EVENT_VICTIMS, seconds, SIZES, type Suite } from './support/suite.js';
 import { Verdict } from './support/verdict.js';
@@ -46,11 +49,14 @@ const SUITES = {
   orders: { suite: orders, count: 100, of: 'kills' },
   onboarding: { suite: onboarding, count: 100, of: 'kills' },
   fuzz: { suite: fuzz, count: 100_000, of: 'requests' },
+  'admin-fuzz': { suite: adminFuzz, count: 1_000_000, of: 'requests' },
   'client-kills': { suite: clientKills, count: 1000, of: 'kills' },
   'client-faults': { suite: clientFaults, count: 10_000, of: 'faults' },
   'lying-node': { suite: lyingNode, count: 10, of: 'rounds' },
   'skewed-clock': { suite: skewedClock, count: 3, of: 'rounds' },
   reorganisations: { suite: reorganisations, count: 1000, of: 'reorganisations' },
+  standstill: { suite: standstill, count: 40, of: 'processes that are stopped' },
+  'two-versions': { suite: twoVersions, count: 5, of: 'rounds' },
   upgrades: { suite: upgrades, count: 3, of: 'upgrades and ways back' },
   restores: { suite: restores, count: 6, of: 'drills' },
   gameday: { suite: gameday, count: 1, of: 'rounds over all faults' },
@@ -81,12 +87,16 @@ const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
   onboarding:
     'a person ends active with one identity check, one wallet and one card (contract.md 18.20, 18.23)',
   fuzz: 'no request gets a 500, an undocumented error or no response (contract.md 3.1, 3.8)',
+  'admin-fuzz':
+    'no request to the admin API or the portal gets a 5xx, more than its caller may read, or a change with a refusal (admin-api.md 1 to 3)',
   'client-kills':
     'a backend that is killed between sending and reading reports every payout once, by the client alone (packages/sdk)',
   'client-faults': 'every call of the client ends with the right result or the right error (packages/sdk)',
   'lying-node': 'no outcome rests on what a node alone says wrongly (contract.md 10.6)',
   'skewed-clock': 'a wrong clock expires no payout (contract.md 10.4, 10.6)',
   reorganisations: 'books and chain agree after reorganisations (contract.md 10.2, 23.2)',
+  standstill: 'a process that is stopped delays no other (contract.md 7.2)',
+  'two-versions': 'during a deploy old and new processes lose nothing (contract.md 7.3)',
   upgrades:
     'an upgrade and the way back, by role and under load, fail no request but with a 503 that clients repeat (upgrading.md)',
   restores:

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { checkBooks } from '../support/books.js';
 import { Fuzzer } from '../support/fuzz/fuzzer.js';
-import { adminRequest, apiRequest, widgetRequest } from '../support/fuzz/requests.js';
+import { apiRequest, widgetRequest } from '../support/fuzz/requests.js';
 import { runFuzzer } from '../support/fuzz/run-fuzzer.js';
 import { createWorld } from '../support/fuzz/world.js';
 import { honestLoad } from '../support/honest-load.js';
@@ -17,7 +17,7 @@ const MAX_CUT_OFF = 0.002;
 const MAX_HONEST_MS = 30_000;
 
 /**
- * `--count` fuzzed requests to every operation of the service's own document, admin API included, to unknown paths and to the widget: signed
+ * `--count` fuzzed requests to every operation of the service's own document, to unknown paths and to the widget: signed
  * ones with hostile contents, and broken HTTP. All of it follows from `--seed`; `--only N` sends the Nth alone.
  */
 export const fuzz: Suite = async (options) => {
@@ -27,16 +27,14 @@ export const fuzz: Suite = async (options) => {
   const shared = await Shared.start();
   try {
     const service = await shared.service('service');
-    const { baseUrl, secondMerchant: merchant, port, widgetPort: widget, adminPort: admin } = service;
-    const world = await createWorld(service);
+    const { baseUrl, merchant: hostile, secondMerchant: merchant, port, widgetPort: widget } = service;
+    const world = await createWorld(baseUrl, hostile);
     const requests = fc.oneof(
-      { weight: 66, arbitrary: apiRequest(world) },
-      // A key of the admin API has 600 requests a minute.
-      { weight: 5, arbitrary: adminRequest(world) },
+      { weight: 71, arbitrary: apiRequest(world) },
       { weight: 11, arbitrary: widgetRequest(world) },
     );
     const broken = { of: requests, percent: 18 };
-    const fuzzer = new Fuzzer(seed, { ports: { api: port, widget, admin }, requests, broken });
+    const fuzzer = new Fuzzer(seed, { ports: { api: port, widget }, requests, broken });
     const target = { port, merchant, userId: await createUser(baseUrl, merchant) };
     let isDone = false;
     const honest = honestLoad(target, verdict, () => isDone);

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { adminFuzz } from '../../chaos/suites/admin-fuzz.js';
 import { failpoints } from '../../chaos/suites/failpoints.js';
 import { fuzz } from '../../chaos/suites/fuzz.js';
 import { onboarding } from '../../chaos/suites/onboarding.js';
@@ -56,7 +57,13 @@ const SMALL: readonly (readonly [
   [
     'fuzzed requests and broken HTTP get responses as the contract says, and delay no other merchant',
     fuzz,
-    1000,
+    300,
+    { seed: 1 },
+  ],
+  [
+    'fuzzed requests to the admin API and the portal get no more than their callers may read, and change nothing with a refusal',
+    adminFuzz,
+    3000,
     { seed: 1 },
   ],
 ];

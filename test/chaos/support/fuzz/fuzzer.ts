@@ -3,7 +3,7 @@ import { Pool } from 'undici';
 import { Tally } from '../verdict.js';
 import { brokenHttp, speak, type BrokenHttp } from './broken-http.js';
 import type { FuzzedRequest } from './parts.js';
-import { faultOf, responsesIn } from './responses.js';
+import { faultOf, responsesIn, type Response } from './responses.js';
 
 /** Longer than the service's timeout for a request, and than the check of that may be late. */
 const BOUND_MS = 60_000;
@@ -19,6 +19,10 @@ export interface Target {
   readonly requests: Arbitrary<FuzzedRequest>;
   /** Of these some are sent as broken HTTP: so many in a hundred of all. */
   readonly broken: { readonly of: Arbitrary<FuzzedRequest>; readonly percent: number };
+  /** What of it is known only once it is sent. */
+  readonly complete?: (request: FuzzedRequest) => FuzzedRequest;
+  /** What is wrong with a response beyond its form; null when nothing is. */
+  readonly evaluate?: (request: FuzzedRequest, response: Response) => string | null;
 }
 
 /** Sends the requests of a seed, any number at once, and records what was wrong with a response. */
@@ -67,19 +71,21 @@ export class Fuzzer {
     await Promise.all([...this.pools.values()].flat().map((pool) => pool.destroy()));
   }
 
-  private async exchange(index: number, request: FuzzedRequest, from: number): Promise<void> {
+  private async exchange(index: number, drawn: FuzzedRequest, from: number): Promise<void> {
+    const request = this.target.complete?.(drawn) ?? drawn;
     const { port, method, path, headers, body } = request;
     try {
       const pool = this.pools.get(port)![from]!;
       const reply = await pool.request({ method: method as 'GET', path, headers, body });
       const text = await reply.body.text();
       this.tally.add(`${port} ${reply.statusCode}`);
-      const fault = faultOf({
+      const response = {
         status: reply.statusCode,
         headers: reply.headers,
         body: text,
         toHead: method === 'HEAD',
-      });
+      };
+      const fault = faultOf(response) ?? this.target.evaluate?.(request, response) ?? null;
       if (fault !== null) this.found(index, fault, `${textOf(request)} -> ${text.slice(0, 300)}`);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;

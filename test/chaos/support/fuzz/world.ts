@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { call, type Credentials } from '../../../../bench/support/sign.js';
 import { activePayee, createUser, randomHash, randomPhone, reportPayout } from '../payouts.js';
-import type { ServiceProcess } from '../service-process.js';
 import { oneOf } from '../suite.js';
 
 /** An operation of the service's own document. */
@@ -15,11 +14,7 @@ export interface Endpoint {
 /** Who and what the fuzzed requests are about. */
 export interface World {
   readonly merchant: Credentials;
-  /** Keys of two administrators. */
-  readonly adminKeys: readonly string[];
   readonly endpoints: readonly Endpoint[];
-  /** Operations of the admin API, which has a port of its own. */
-  readonly adminEndpoints: readonly Endpoint[];
   /** Ids of all kinds that exist. */
   readonly ids: readonly string[];
   /** Users who have not started onboarding. */
@@ -32,10 +27,8 @@ interface Document {
   >;
 }
 
-const isAdmin = ({ path }: Endpoint): boolean => path.startsWith('/admin/v1/');
-
 /** Something of each kind that an id can name, and every operation of the service's document. */
-export async function createWorld({ baseUrl, merchant, admin }: ServiceProcess): Promise<World> {
+export async function createWorld(baseUrl: string, merchant: Credentials): Promise<World> {
   const document = (await (await fetch(`${baseUrl}/openapi.json`)).json()) as Document;
   const endpoints = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, { parameters = [] }]) => ({
@@ -59,14 +52,7 @@ export async function createWorld({ baseUrl, merchant, admin }: ServiceProcess):
     201,
     endpoint,
   )) as { webhook_endpoint: { id: string } };
-  return {
-    merchant,
-    adminKeys: [admin.api_key, admin.approver_api_key],
-    endpoints: endpoints.filter((each) => !isAdmin(each)),
-    adminEndpoints: endpoints.filter(isAdmin),
-    users,
-    ids: [payee.id, payout, webhook_endpoint.id, ...users],
-  };
+  return { merchant, endpoints, users, ids: [payee.id, payout, webhook_endpoint.id, ...users] };
 }
 
 /** A body that would be accepted, by operation, about the user. URLs are of loopback: the service calls those that it accepts. */
@@ -108,8 +94,6 @@ export function validBody(method: string, path: string, user_id: string): unknow
     case 'POST sandbox/transfers':
       return { to: `0x${'1'.repeat(40)}`, user_id, amount: '0.000001' };
     default:
-      return path.startsWith('/admin/')
-        ? { reason: 'fuzz', decision: 'approve', name: 'fuzz', amount: '1', user_id }
-        : {};
+      return {};
   }
 }

@@ -1,0 +1,46 @@
+import { handInIdentity } from '../../../../../packages/cli/src/trigger/onboarding.mjs';
+import { SANDBOX_NAMES } from '../../../../../src/contexts/onboarding/domain/sandbox-names.js';
+import type { AdminClient } from '../../../../support/admin/admin-client.js';
+import { eventually } from '../../../../support/eventually.js';
+import {
+  addUser,
+  customerOf,
+  expectStatus,
+  issueFor,
+  WITHDRAW_ADDRESS,
+  type MarkedMerchant,
+} from './merchants.js';
+
+const SOLD_MINOR = 100_000_000;
+const LATE_MINOR = 33_500_000;
+
+/** Adds keys that fuzzed requests may roll, revoke, and report as leaked. */
+export async function addVictims(admin: AdminClient, merchant: MarkedMerchant): Promise<void> {
+  const [key, leaked] = [
+    await issueFor(admin, merchant, { kind: 'exchange' }),
+    await issueFor(admin, merchant, { kind: 'exchange' }),
+  ];
+  merchant.ids['credentials']!.push(key.id);
+  merchant.tokens.push(leaked.secret);
+}
+
+/** Adds a user whose identity is under review: the step may be retried, and the identity decided. */
+export async function addUnderReview(merchant: MarkedMerchant, widgetUrl: string): Promise<void> {
+  const user = { id: await addUser(merchant), phone_number: merchant.found['phone_number']!.at(-1)! };
+  const person = { first_name: 'Ada', last_name: SANDBOX_NAMES.review };
+  await handInIdentity({ widgetUrl, merchantId: merchant.id, user, ...person });
+}
+
+/** Adds a completed order that more came for: 33.5 USDC, which may be refunded. */
+export async function addRefundable(admin: AdminClient, merchant: MarkedMerchant): Promise<void> {
+  const { exchange, treasury, mark, ids } = merchant;
+  const query = { pair_id: 'USDCSOL', withdraw_address: WITHDRAW_ADDRESS, user_id: customerOf(mark) };
+  const created = expectStatus(await exchange.call({ method: 'POST', path: '/v1/orders', query }), 201);
+  const { order } = created.json<{ order: { id: string; deposit_address: string } }>();
+  await treasury.transfer(order.deposit_address, SOLD_MINOR);
+  const statusOf = async (id: string): Promise<string> =>
+    (await admin.get(`/orders/${id}`)).json<{ order: { status: string } }>().order.status;
+  await eventually(async () => (await statusOf(order.id)) === 'completed');
+  await treasury.transfer(order.deposit_address, LATE_MINOR);
+  ids['orders']!.push(order.id);
+}
