@@ -1,0 +1,118 @@
+import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { createPayees } from '../support/payees.js';
+import { expectEqual, type Row, type RowContext, type RowOutcome } from '../harness/row.js';
+import { timeByPart } from '../support/cpu-profile.js';
+import { BenchEnvironment } from '../support/environment.js';
+import { load } from '../support/load.js';
+import { startService } from '../support/service.js';
+import { reportTo } from '../support/reports.js';
+
+const BUNDLE = fileURLToPath(new URL('../../dist/bundle/disburse.cjs', import.meta.url));
+/** A part or a statement with less of the whole than this share is counted with the others. */
+const LISTED_SHARE = 0.015;
+/** Read models and the ledger are done by then. */
+const SETTLED_MS = 2000;
+
+/** Where the time of a report goes, in the process and in PostgreSQL. A profile slows the process down: shares, not speeds. */
+export const reportCostsRow: Row = {
+  name: 'report-costs',
+  title: 'where the time of POST /merchants/v1/payouts/report goes, all roles in one process',
+  run: runCosts,
+};
+
+async function runCosts({ options, progress }: RowContext): Promise<RowOutcome> {
+  const environment = await BenchEnvironment.start({
+    shared_preload_libraries: 'pg_stat_statements',
+    'pg_stat_statements.track_planning': 'on',
+  });
+  try {
+    const folder = environment.folder('profile');
+    const service = await startService(environment, {
+      name: 'costs',
+      wrap: ([command, ...args]) => ({
+        command: command!,
+        args: ['--cpu-prof', `--cpu-prof-dir=${folder}`, ...args],
+      }),
+    });
+    const users = (await createPayees(service, options.users)).map(({ id }) => id);
+    const pool = await environment.pool('costs');
+    await pool.query('create extension pg_stat_statements');
+    const count = options.connections * options.reports;
+    const send = async (): Promise<void> => {
+      const requests = Array.from({ length: count }, (_, i) =>
+        reportTo(service.merchant, users[i % users.length]!),
+      );
+      const { statuses } = await load(service.baseUrl, requests, options.connections);
+      expectEqual('responses', statuses, { 201: count });
+    };
+    progress('warm-up');
+    await send();
+    await sleep(SETTLED_MS);
+    progress(`${count} reports`);
+    await pool.query('select pg_stat_statements_reset()');
+    const from = monotonic();
+    await send();
+    await sleep(SETTLED_MS);
+    const to = monotonic();
+    const statements = await statementsOf(pool);
+    await service.child.stop();
+    const parts = timeByPart(folder, BUNDLE, [from, to]);
+    return {
+      comparisons: [],
+      notes: [
+        ...listed(
+          'the process',
+          [...parts].map(([name, us]) => ({ name, us })),
+          count,
+        ),
+        ...listed('PostgreSQL', statements, count),
+      ],
+    };
+  } finally {
+    await environment.close();
+  }
+}
+
+interface Cost {
+  readonly name: string;
+  readonly us: number;
+  readonly more?: string;
+}
+
+/** Planning and execution of each statement, its calls and the WAL that it wrote. */
+async function statementsOf(pool: pg.Pool): Promise<readonly Cost[]> {
+  const { rows } = await pool.query<{
+    query: string;
+    calls: string;
+    ms: number;
+    planning: number;
+    wal: string;
+  }>(
+    `select query, calls, total_plan_time + total_exec_time as ms, total_plan_time as planning, wal_bytes as wal from pg_stat_statements`,
+  );
+  return rows.map(({ query, calls, ms, planning, wal }) => ({
+    name: query.replaceAll(/\s+/g, ' ').trim().slice(0, 70),
+    us: ms * 1000,
+    more: `${calls} calls, ${((planning / ms) * 100).toFixed(0)} % planning, ${(Number(wal) / 1024).toFixed(0)} KiB of WAL`,
+  }));
+}
+
+function listed(where: string, costs: readonly Cost[], reports: number): readonly string[] {
+  const total = costs.reduce((sum, { us }) => sum + us, 0);
+  const large = costs.filter(({ us }) => us / total >= LISTED_SHARE).sort((a, b) => b.us - a.us);
+  const rest = total - large.reduce((sum, { us }) => sum + us, 0);
+  const line = (name: string, us: number, more = ''): string =>
+    `${((us / total) * 100).toFixed(1).padStart(5)} %  ${name}${more && `  (${more})`}`;
+  return [
+    `${where}: ${(total / reports).toFixed(0)} µs a report`,
+    ...large.map(({ name, us, more }) => line(name, us, more)),
+    line(`${costs.length - large.length} others`, rest),
+  ];
+}
+
+/** Microseconds, as in a profile. */
+function monotonic(): number {
+  return Number(process.hrtime.bigint() / 1000n);
+}
