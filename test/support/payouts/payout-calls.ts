@@ -68,3 +68,9 @@ export async function settledPayout(merchant: SignedClient, id: string): Promise
   await eventually(async () => (await getPayout(merchant, id)).status !== 'pending');
   return getPayout(merchant, id);
 }
+
+/** Has a payout expire, as the sandbox can. */
+export async function expirePayout(merchant: SignedClient, id: string): Promise<PayoutBody> {
+  return (await merchant.post(`/merchants/v1/sandbox/payouts/${id}/expire`)).json<{ payout: PayoutBody }>()
+    .payout;
+}
