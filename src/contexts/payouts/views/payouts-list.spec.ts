@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ExplainedReadModels, type ListCost } from '../../../../test/support/database/explained-lists.js';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { ListedPayoutRow } from './payout-row.js';
@@ -25,12 +25,13 @@ const user = (m: number, n: number): string => deriveId('plans', `user ${m} ${n}
 const hashOf = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
 
 describe('payouts for operators, 200,000 of 20 merchants', () => {
-  let db: TestDatabase;
   let readModels: ExplainedReadModels;
   let list: PayoutsList;
 
+  afterAll(() => readModels.onApplicationShutdown());
+  const db = onTestDatabase();
+
   beforeAll(async () => {
-    db = await testDatabase();
     readModels = new ExplainedReadModels(db, [ListedPayoutRow]);
     list = new PayoutsList(readModels, CONFIG);
     const users = Array.from({ length: MERCHANTS }, (_, m) =>
@@ -67,10 +68,6 @@ describe('payouts for operators, 200,000 of 20 merchants', () => {
        from payouts.verifications`,
     );
     await db.pool.query('vacuum analyze payouts.payouts, payouts.verifications, work.items');
-  });
-  afterAll(async () => {
-    await readModels?.onApplicationShutdown();
-    await db?.drop();
   });
 
   const page = (

@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { fromMinorUnits, toMinorUnits } from '../../../kernel/money.js';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { BalancesView, PayoutsView, type PayoutFilter } from './payouts.js';
 import { ShadowTables } from '../../../platform/projections/shadow-tables.js';
 import { fillPayoutViews } from './fill.js';
 import { applyPayoutEvents, payoutViews } from './projection.js';
 
-let db: TestDatabase;
+const db = onTestDatabase();
 
-beforeAll(async () => {
-  db = await testDatabase();
-});
-afterAll(() => db.drop());
 beforeEach(() => db.database.query('truncate payouts.payouts, payouts.balances'));
 
 const id = (name: string): string => deriveId('views', name);
