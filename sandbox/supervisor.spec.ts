@@ -8,7 +8,7 @@ it('a server of the sandbox that was killed is started again, until the sandbox 
   const said: string[] = [];
   const supervisor = new Supervisor((message) => said.push(message));
   const start = (): Server => {
-    const child = spawn('sleep', ['60']);
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => 0, 1000)']);
     return { pid: child.pid!, port: 1, stop: async () => void child.kill('SIGKILL') };
   };
   const first = start();
