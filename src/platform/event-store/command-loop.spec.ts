@@ -320,7 +320,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
               else expect(later).toMatchObject({ state: 1 });
             },
           ),
-          { numRuns: 300 },
+          { numRuns: Number(process.env['CLAIM_RUNS'] ?? 100) },
         );
       },
     );

@@ -235,7 +235,7 @@ function afterTheEnd(events: readonly RecordedEvent[]): readonly string[] {
 }
 
 describe.each([
-  ['in memory', 150, () => new InMemoryEventStore(false)],
+  ['in memory', Number(process.env['DEACTIVATION_RUNS'] ?? 60), () => new InMemoryEventStore(false)],
   ...(eventStoreDb === undefined
     ? []
     : [['EventStoreDB', 60, () => openEventStoreDb(eventStoreDb)] as const]),

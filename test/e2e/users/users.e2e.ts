@@ -47,7 +47,7 @@ describe('users', () => {
     by.post(`/merchants/v1/sandbox/users/${id}/complete_onboarding`);
 
   describe('POST /users', () => {
-    it('201: returns the user in onboarding, normalised, fields in the order of the specification', async () => {
+    it('201: returns the user in onboarding, normalised, fields in the order of the specification, and read in either letter case of the id', async () => {
       const phone = randomPhone();
       const typed = `${phone.slice(0, 2)} (${phone.slice(2, 5)}) ${phone.slice(5, 8)}-${phone.slice(8)}`;
       const externalId = ` order-${randomUUID()} `;
