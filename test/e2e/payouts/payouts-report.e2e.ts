@@ -1,8 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { CommandBus } from '@nestjs/cqrs';
-import { StartDeactivation } from '../../../src/contexts/users/application/user-commands.js';
-import { ACT } from '../../support/onboarding/people.js';
 import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import {
@@ -174,19 +171,6 @@ describe('POST /payouts/report', () => {
     ["another merchant's", async () => createUser(app.secondMerchant)],
   ])('404 for a user id that is %s', async (_name, idOf) => {
     expect(problem(await report(merchant, await idOf()), 404).detail).toBe('User not found');
-  });
-
-  it('409 for a user who is being deactivated, and for one who is', async () => {
-    const [deactivating, gone] = [await createUser(merchant), await createUser(merchant)];
-    await reported(merchant, deactivating);
-    const bus = app.app.get(CommandBus);
-    await bus.execute(new StartDeactivation(deactivating, ACT));
-    await bus.execute(new StartDeactivation(gone, ACT));
-    problem(await report(merchant, deactivating), 409);
-    const state = async (): Promise<string> =>
-      (await merchant.get(`${USERS}/${gone}`)).json<{ user: { account_state: string } }>().user.account_state;
-    await eventually(async () => (await state()) === 'deactivated');
-    problem(await report(merchant, gone), 409);
   });
 
   describe('422', () => {

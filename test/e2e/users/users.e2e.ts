@@ -71,15 +71,6 @@ describe('users', () => {
         expect((await merchant.get(`${USERS}/${id}`)).json<UserBody>().user).toEqual(user);
     });
 
-    it('201: email and external_id are null when absent, null or (email) blank', async () => {
-      expect(await created()).toMatchObject({ email: null, external_id: null });
-      expect(await created({ email: null, external_id: null })).toMatchObject({
-        email: null,
-        external_id: null,
-      });
-      expect(await created({ email: '  ' })).toMatchObject({ email: null });
-    });
-
     it('201: returns the same whether or not another merchant knows the person', async () => {
       const body = { phone_number: randomPhone(), external_id: `x-${randomUUID()}` };
       const [mine, theirs] = [await created(body), await created(body, other)];
