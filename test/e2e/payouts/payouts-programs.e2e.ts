@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { EVENT_STORE, type EventStore, type NewEvent } from '../../../src/platform/event-store/port.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { eventually } from '../../support/eventually.js';
+import { payoutReceived } from '../../support/payouts/evidence.js';
 import { invoke, type Run } from '../../support/programs/cli.js';
 import { PayoutHarness } from '../../support/payouts/payout-harness.js';
 import { TestNode, type RpcCall } from '../../support/payouts/test-node.js';
@@ -136,9 +137,13 @@ describe('npm run audit -- recheck', () => {
       const data = { payout_id: newId(), user_id: harness.user.id };
       return { id: newId(), type: 'payout.intended.v1', metadata: {}, data };
     });
-    const append = { stream: `payout_intent-${newId()}`, events, expected: 'no_stream' } as const;
     const store = harness.service.app.get<EventStore>(EVENT_STORE);
-    const { position: end } = (await store.commit({ appends: [append] })) as { position: string };
+    const elsewhere = [payoutReceived(harness.user.merchantId)];
+    const appends = [
+      { stream: `payout-${elsewhere[0]!.id}`, events: elsewhere, expected: 'no_stream' as const },
+      { stream: `payout_intent-${newId()}`, events, expected: 'no_stream' as const },
+    ];
+    const { position: end } = (await store.commit({ appends })) as { position: string };
     const second = await received();
     let calls = 0;
     node.tamper(({ method }) =>
@@ -146,6 +151,7 @@ describe('npm run audit -- recheck', () => {
     );
     const stopped = await recheck('--from', before);
     expect(stopped.printed).toContain('1 payouts checked');
+    expect(stopped.printed).toContain('1 are on other chains and were not checked');
     const [, from] = /continue with --from (\d+)/.exec(stopped.printed)!;
     expect(BigInt(from!)).toBeLessThan(BigInt(end));
     node.comeBack();

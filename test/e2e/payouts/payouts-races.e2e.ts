@@ -74,22 +74,6 @@ describe('two processes on one database', () => {
     );
     expect(outcomes).toEqual(pairs.map(() => [expiryReason({ kind: 'already_used' }), 'received']));
   });
-
-  it('bring every payout to one outcome when transfers are mined as their windows end', async () => {
-    await harness.chain.rpc('evm_setAutomine', [false]);
-    const ids: string[] = [];
-    for (let n = 0; n < REPEATS; n += 1)
-      ids.push(
-        await harness.report({ hash: await harness.broadcast(harness.user.wallet, '1'), windowSeconds: 1 }),
-      );
-    await wait(1000);
-    await harness.chain.rpc('evm_setAutomine', [true]);
-    await harness.chain.mine();
-    const outcomes = await Promise.all(ids.map((id) => harness.settled(id)));
-    for (const outcome of outcomes)
-      expect(['received', expiryReason({ kind: 'not_found' })]).toContain(outcome);
-    for (const id of ids) expect(await harness.history(id)).toHaveLength(2);
-  });
 });
 
 describe('the table of payouts to verify, changed outside the service', () => {
