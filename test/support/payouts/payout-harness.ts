@@ -62,7 +62,7 @@ export class PayoutHarness {
       const [chain, db] = await Promise.all([TestChain.start(), testDatabase({ poolSize: 4 })]);
       Object.assign(harness, { chain, db, node: await TestNode.start(chain.rpcUrl) });
       await harness.start(settings);
-      harness.user = await harness.activeUser();
+      Object.assign(harness, { user: await harness.activeUser() });
     });
     afterEach(() => harness.node.comeBack());
     afterAll(async () => {

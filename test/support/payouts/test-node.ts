@@ -15,7 +15,7 @@ export type Tampering = (
   honest: { readonly result?: unknown },
 ) => { readonly result: unknown } | { readonly error: object } | undefined;
 
-/** What happens to a request before the chain is asked; true where it has its response, or none. */
+/** What happens to a request before the chain has it; true where it has its response, or none. */
 type Interception = (calls: readonly RpcCall[], response: ServerResponse) => boolean | Promise<boolean>;
 type Responses = readonly object[];
 
