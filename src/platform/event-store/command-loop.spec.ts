@@ -166,8 +166,11 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
   });
 
   describe('with a claim', () => {
-    const claimOf = (owner: string): NewEvent => {
-      return { id: newId(), type: 'claim.taken.v1', data: { owner }, metadata: {} };
+    const claimed = async (owner: string, times = 1): Promise<void> => {
+      const events = Array.from({ length: times }, (): NewEvent => {
+        return { id: newId(), type: 'claim.taken.v1', data: { owner }, metadata: {} };
+      });
+      await store.commit({ appends: [{ stream: 'phone-p', events, expected: 'no_stream' }] });
     };
 
     it('wins a free one, keeps its own, and refuses one that another holds', async () => {
@@ -181,8 +184,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     });
 
     it('costs one event to read, however often it changed hands', async () => {
-      const hands = Array.from({ length: 500 }, () => claimOf('counter-dead'));
-      await store.commit({ appends: [{ stream: 'phone-p', events: hands, expected: 'no_stream' }] });
+      await claimed('counter-dead', 500);
       let read = 0;
       const counted = overridden(store, {
         readStream: async (...args) => {
@@ -196,9 +198,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     });
 
     it('takes over from an owner who died before its first event, and fences it', async () => {
-      await store.commit({
-        appends: [{ stream: 'phone-p', events: [claimOf('counter-dead')], expected: 'no_stream' }],
-      });
+      await claimed('counter-dead');
       await loop.execute(counter, 'one', () => [add(1)], { claims: [phone('p')] });
       expect(await loop.load(counter, 'dead')).toEqual({ state: 0, revision: 0, lastId: null });
       const late = loop.execute(counter, 'dead', () => [add(1)], { claims: [phone('p')], expectNew: true });
@@ -208,9 +208,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     });
 
     it('goes to the slow owner who comes back between its fence and the rival that is about to take over', async () => {
-      await store.commit({
-        appends: [{ stream: 'phone-p', events: [claimOf('counter-slow')], expected: 'no_stream' }],
-      });
+      await claimed('counter-slow');
       let comesBack: Promise<unknown> | null = null;
       const rival = overridden(store, {
         commit: async (commit) => {
