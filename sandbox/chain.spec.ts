@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { JsonRpcProvider, Wallet } from 'ethers';
 import { eventually } from '../test/support/eventually.js';
 import { specFolder } from '../test/support/run-folder.js';
@@ -37,53 +37,32 @@ function receipt(chain: RunningChain, hash: string): Promise<unknown> {
   return rpc(chain.rpcUrl, 'eth_getTransactionReceipt', [hash]);
 }
 
-describe('the dev chain', () => {
-  test('has the test USDC at the same address every time, deployed once', async () => {
-    const chain = await start(specFolder('chain'));
-    expect(await deployUsdc(chain.rpcUrl, CHAIN_ID)).toBe(TEST_USDC_ADDRESS);
-    expect(await deployUsdc(chain.rpcUrl, CHAIN_ID)).toBe(TEST_USDC_ADDRESS);
-    expect(await rpc(chain.rpcUrl, 'eth_blockNumber', [])).toBe('0x1');
-    expect(
-      await rpc(chain.rpcUrl, 'eth_call', [{ to: TEST_USDC_ADDRESS, data: '0x313ce567' }, 'latest']),
-    ).toMatch(/06$/);
-  });
+test('the dev chain has the test USDC at the same address every time, and its transactions after a stop and a kill', async () => {
+  const dir = specFolder('chain');
+  const first = await start(dir);
+  expect(await deployUsdc(first.rpcUrl, CHAIN_ID)).toBe(TEST_USDC_ADDRESS);
+  expect(await deployUsdc(first.rpcUrl, CHAIN_ID)).toBe(TEST_USDC_ADDRESS);
+  expect(await rpc(first.rpcUrl, 'eth_blockNumber', [])).toBe('0x1');
+  const decimals = [{ to: TEST_USDC_ADDRESS, data: '0x313ce567' }, 'latest'];
+  expect(await rpc(first.rpcUrl, 'eth_call', decimals)).toMatch(/06$/);
+  // As the next service finds it when this one is killed.
+  const { pid, rpcUrl } = first;
+  expect(await start(dir)).toMatchObject({ origin: 'adopted', pid, rpcUrl });
+  const paid = await pay(first);
+  const before = await receipt(first, paid);
+  await first.stop();
 
-  test('is adopted when a killed service left it running', async () => {
-    const dir = specFolder('chain');
-    const first = await start(dir);
-    const second = await start(dir);
-    expect(second.origin).toBe('adopted');
-    expect([second.pid, second.rpcUrl]).toEqual([first.pid, first.rpcUrl]);
-  });
+  const second = await start(dir);
+  expect(second.origin).toBe('restored');
+  expect(await receipt(second, paid)).toEqual(before);
+  expect(await deployUsdc(second.rpcUrl, CHAIN_ID)).toBe(TEST_USDC_ADDRESS);
+  const saved = await pay(second);
+  expect(await second.save()).toBe(true);
+  expect(await second.save()).toBe(false);
+  process.kill(second.pid, 'SIGKILL');
+  await eventually(() => !isAlive(second.pid));
 
-  test('knows its transactions again after a stop', async () => {
-    const dir = specFolder('chain');
-    const first = await start(dir);
-    await deployUsdc(first.rpcUrl, CHAIN_ID);
-    const hash = await pay(first);
-    const before = await receipt(first, hash);
-    await first.stop();
-
-    const second = await start(dir);
-    expect(second.origin).toBe('restored');
-    expect(await receipt(second, hash)).toEqual(before);
-    expect(await deployUsdc(second.rpcUrl, CHAIN_ID)).toBe(TEST_USDC_ADDRESS);
-    await pay(second);
-  });
-
-  test('loses nothing that was saved when it is killed itself', async () => {
-    const dir = specFolder('chain');
-    const first = await start(dir);
-    await deployUsdc(first.rpcUrl, CHAIN_ID);
-    const hash = await pay(first);
-    expect(await first.save()).toBe(true);
-    expect(await first.save()).toBe(false);
-    process.kill(first.pid, 'SIGKILL');
-    await eventually(() => !isAlive(first.pid));
-
-    const second = await start(dir);
-    expect(second.origin).toBe('restored');
-    expect(second.rpcUrl).toBe(first.rpcUrl);
-    expect(await receipt(second, hash)).not.toBeNull();
-  });
+  const third = await start(dir);
+  expect(third).toMatchObject({ origin: 'restored', rpcUrl: second.rpcUrl });
+  expect(await receipt(third, saved)).not.toBeNull();
 });

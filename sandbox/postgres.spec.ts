@@ -41,73 +41,48 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-async function killHard(server: RunningPostgres): Promise<void> {
-  process.kill(server.pid, 'SIGKILL');
-  await eventually(() => !isAlive(server.pid));
-}
-
 describe('the embedded PostgreSQL', () => {
-  test('is created on the first start and keeps its data over a stop', async () => {
+  test('is created on the first start, and from then on is the same one, with its data', async () => {
     const dir = specFolder('postgres');
+    const pidFile = join(dir, 'data', 'postmaster.pid');
     const first = await start({ dir });
     expect(first.origin).toBe('created');
     await ensureDatabase(first, 'kept');
     await query(first.url('kept'), 'create table t as select 42 as n');
+    const stranger = first.url('postgres').replace(':a long secret@', ':guess@');
+    await expect(query(stranger, 'select 1')).rejects.toThrow('password authentication failed');
+    expect(await query(first.url('postgres'), 'show password_encryption')).toEqual(['scram-sha-256']);
+
+    const adopted = await start({ dir });
+    expect(adopted).toMatchObject({ origin: 'adopted', pid: first.pid, port: first.port });
     await first.stop();
     expect(isAlive(first.pid)).toBe(false);
+    // A killed process may have left a number that belongs to somebody else now.
+    writeFileSync(pidFile, `${process.pid}\n${dir}\n0\n5432\n\n\n\nready\n`);
 
     const second = await start({ dir, port: first.port });
-    expect(second.origin).toBe('restarted');
-    expect(second.port).toBe(first.port);
+    expect(second).toMatchObject({ origin: 'restarted', port: first.port });
     expect(await query(second.url('kept'), 'select n from t')).toEqual([42]);
-  });
+    await second.stop();
 
-  test('wants a password, with scram-sha-256', async () => {
-    const server = await start({ dir: specFolder('postgres') });
-    const stranger = server.url('postgres').replace(':a long secret@', ':guess@');
-    await expect(query(stranger, 'select 1')).rejects.toThrow('password authentication failed');
-    expect(await query(server.url('postgres'), 'show password_encryption')).toEqual(['scram-sha-256']);
-  });
-
-  test('is adopted when a killed service left it running', async () => {
-    const dir = specFolder('postgres');
-    const first = await start({ dir });
-    const second = await start({ dir });
-    expect(second.origin).toBe('adopted');
-    expect([second.pid, second.port]).toEqual([first.pid, first.port]);
+    const squatter = await listen(first.port);
+    const elsewhere = await start({ dir, port: first.port });
+    expect(elsewhere.port).not.toBe(first.port);
+    expect(elsewhere.port).toBeLessThan(32_768);
+    await new Promise((resolve) => squatter.close(resolve));
   });
 
   test('comes back with its data after kill -9, over the stale pid file', async () => {
     const dir = specFolder('postgres');
     const first = await start({ dir, durable: true });
     await query(first.url('postgres'), 'create table t as select 42 as n');
-    await killHard(first);
+    process.kill(first.pid, 'SIGKILL');
+    await eventually(() => !isAlive(first.pid));
     expect(existsSync(join(dir, 'data', 'postmaster.pid'))).toBe(true);
 
     const second = await start({ dir, port: first.port });
     expect(second.origin).toBe('restarted');
     expect(await query(second.url('postgres'), 'select n from t')).toEqual([42]);
-  });
-
-  test('is not misled by a pid file whose number belongs to somebody else now', async () => {
-    const dir = specFolder('postgres');
-    const first = await start({ dir });
-    await first.stop();
-    writeFileSync(join(dir, 'data', 'postmaster.pid'), `${process.pid}\n${dir}\n0\n5432\n\n\n\nready\n`);
-    const second = await start({ dir });
-    expect(second.origin).toBe('restarted');
-    expect(await query(second.url('postgres'), 'select 1')).toEqual([1]);
-  });
-
-  test('uses another port when its last one is in use', async () => {
-    const dir = specFolder('postgres');
-    const first = await start({ dir });
-    await first.stop();
-    const squatter = await listen(first.port);
-    const second = await start({ dir, port: first.port });
-    expect(second.port).not.toBe(first.port);
-    expect(second.port).toBeLessThan(32_768);
-    await new Promise((resolve) => squatter.close(resolve));
   });
 
   test('starts over when the creation of the cluster was interrupted', async () => {

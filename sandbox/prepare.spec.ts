@@ -4,7 +4,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
-import { eventually } from '../test/support/eventually.js';
+import { eventually, WAIT_MS } from '../test/support/eventually.js';
 import { specFolder } from '../test/support/run-folder.js';
 import { readConfig } from '../src/composition.js';
 import { lockDataDir } from './data-dir-lock.js';
@@ -34,8 +34,14 @@ async function prepare(env: Record<string, string>): Promise<Sandbox> {
   return sandbox;
 }
 
+function idleProcess(): ChildProcess {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => 0, 1000)']);
+  children.push(child);
+  return child;
+}
+
 describe('prepareSandbox', () => {
-  test('completes the configuration, and stops all that it started', async () => {
+  test('completes the configuration, stops all that it started, and is the same sandbox the next time', async () => {
     const dataDir = specFolder('sandbox');
     const { config, stop } = await prepare({ DATA_DIR: dataDir });
     expect(config.databaseUrl).toMatch(/^postgres:\/\/disburse:[0-9a-f]{48}@127\.0\.0\.1:\d+\/disburse$/);
@@ -50,16 +56,13 @@ describe('prepareSandbox', () => {
     expect(isAlive(anvil.pid)).toBe(false);
     expect(existsSync(join(dataDir, 'service.pid'))).toBe(false);
     await expect(fetch(config.chainRpcUrl!)).rejects.toThrow();
-  });
 
-  test('is the same sandbox the next time', async () => {
-    const dataDir = specFolder('sandbox');
-    const first = await prepare({ DATA_DIR: dataDir });
-    await first.stop();
-    const second = await prepare({ DATA_DIR: dataDir });
-    expect(second.config.masterKey).toBe(first.config.masterKey);
-    expect(second.config.usdcAddress).toBe(first.config.usdcAddress);
-    expect(second.config.databaseUrl).toBe(first.config.databaseUrl);
+    const { masterKey, usdcAddress, databaseUrl } = config;
+    expect((await prepare({ DATA_DIR: dataDir })).config).toMatchObject({
+      masterKey,
+      usdcAddress,
+      databaseUrl,
+    });
   });
 
   test('starts PostgreSQL and the chain again on their ports when they are killed', async () => {
@@ -122,23 +125,21 @@ describe('prepareSandbox', () => {
 describe('the lock on DATA_DIR', () => {
   test('names the process that has it', async () => {
     const dataDir = specFolder('lock');
-    const holder = spawn('sleep', ['60']);
-    children.push(holder);
+    const holder = idleProcess();
     const stat = readFileSync(`/proc/${holder.pid}/stat`, 'utf8');
     const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
     writeFileSync(join(dataDir, 'service.pid'), JSON.stringify({ pid: holder.pid, started }));
     await expect(lockDataDir(dataDir, 0)).rejects.toThrow(
       `already running in ${dataDir} (process ${holder.pid})`,
     );
-    const freed = lockDataDir(dataDir, 5000);
+    const freed = lockDataDir(dataDir, WAIT_MS);
     holder.kill('SIGKILL');
     (await freed)();
   });
 
   test('is not held by a process that only has the number of the killed one', async () => {
     const dataDir = specFolder('lock');
-    const stranger = spawn('sleep', ['60']);
-    children.push(stranger);
+    const stranger = idleProcess();
     writeFileSync(join(dataDir, 'service.pid'), JSON.stringify({ pid: stranger.pid, started: '1' }));
     (await lockDataDir(dataDir, 0))();
   });

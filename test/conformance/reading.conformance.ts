@@ -1,25 +1,88 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { isUuid } from '../../src/kernel/ids.js';
-import { type EventStore, type RecordedEvent } from '../../src/platform/event-store/port.js';
-import { append, freshStream, someEvent, take, type SubjectOf } from './support.js';
+import type { EventStore, RecordedEvent, StreamAppend } from '../../src/platform/event-store/port.js';
+import { append, freshStream, isAscending, someEvent, take, type Subject } from './support.js';
 
-/** The one ordered stream of everything. */
-export function describeReading(subject: SubjectOf): void {
-  describe('reading everything', () => {
-    let store: EventStore;
-
-    beforeAll(() => {
-      store = subject().store;
+/** The one ordered stream of everything, also under many writers, in one process and in several. */
+export function describeReading(subject: Subject): void {
+  describe('under concurrency', () => {
+    it('lets exactly one of 64 writers win each revision', async () => {
+      const stream = freshStream();
+      const others = subject.open();
+      const results = await Promise.all(
+        Array.from({ length: 64 }, (_, n) =>
+          (n % 2 === 0 ? subject.store : others).commit({
+            appends: [{ stream, events: [someEvent({ n })], expected: 'no_stream' }],
+          }),
+        ),
+      );
+      expect(results.filter(({ outcome }) => outcome === 'committed')).toHaveLength(1);
+      expect(results.filter(({ outcome }) => outcome === 'conflict')).toHaveLength(63);
+      expect(await subject.store.readStream(stream)).toHaveLength(1);
     });
 
+    it('brings 64 writers who try again all through, without a gap', async () => {
+      const stream = freshStream();
+      const others = subject.open();
+      const write = async (to: EventStore, n: number): Promise<void> => {
+        const events = [someEvent({ n })];
+        for (let expected: StreamAppend['expected'] = 'no_stream'; ;) {
+          const result = await to.commit({ appends: [{ stream, events, expected }] });
+          if (result.outcome === 'committed') return;
+          if (result.outcome === 'conflict') expected = result.actual ?? 'no_stream';
+        }
+      };
+      await Promise.all(Array.from({ length: 64 }, (_, n) => write(n % 2 === 0 ? subject.store : others, n)));
+      const read = await subject.store.readStream(stream);
+      expect(read.map(({ revision }) => revision)).toEqual(Array.from({ length: 64 }, (_, n) => n));
+      expect(new Set(read.map(({ data }) => data['n'])).size).toBe(64);
+    });
+
+    it('shows a subscriber everything that 16 writers of two processes write, once and in order', async () => {
+      const perWriter = 60;
+      const others = subject.open();
+      const reader = subject.open();
+      const subscription = reader.subscribe(await subject.store.head());
+      const mine = freshStream();
+      const seen: RecordedEvent[] = [];
+      const reading = (async () => {
+        for await (const events of subscription) {
+          seen.push(...events.filter(({ stream }) => stream.startsWith(mine)));
+          if (seen.length >= 16 * perWriter) return;
+        }
+      })();
+      await Promise.all(
+        Array.from({ length: 16 }, async (_, writer) => {
+          const to = writer % 2 === 0 ? subject.store : others;
+          for (let n = 0; n < perWriter; n += 1) {
+            const expected = n === 0 ? 'no_stream' : n - 1;
+            await to.commit({
+              appends: [{ stream: `${mine}x${writer}`, events: [someEvent({ n })], expected }],
+            });
+          }
+        }),
+      );
+      await reading;
+      await subscription.close();
+      expect(seen).toHaveLength(16 * perWriter);
+      expect(new Set(seen.map(({ id }) => id)).size).toBe(16 * perWriter);
+      for (let writer = 0; writer < 16; writer += 1) {
+        const own = seen.filter(({ stream }) => stream === `${mine}x${writer}`);
+        expect(own.map(({ revision }) => revision)).toEqual(Array.from({ length: perWriter }, (_, n) => n));
+      }
+      expect(isAscending(seen.map(({ position }) => position))).toBe(true);
+    });
+  });
+
+  describe('reading everything', () => {
     it('pages in position order from any position', async () => {
-      const start = await store.head();
+      const start = await subject.store.head();
       const stream = freshStream();
       for (let n = 0; n < 7; n += 1)
-        await append(store, stream, [someEvent({ n })], n === 0 ? 'no_stream' : n - 1);
+        await append(subject.store, stream, [someEvent({ n })], n === 0 ? 'no_stream' : n - 1);
       const paged: RecordedEvent[] = [];
       for (let after = start; ; after = paged.at(-1)!.position) {
-        const page = await store.readAll(after, 3);
+        const page = await subject.store.readAll(after, 3);
         expect(page.length).toBeLessThanOrEqual(3);
         paged.push(...page);
         if (page.length === 0) break;
@@ -27,24 +90,24 @@ export function describeReading(subject: SubjectOf): void {
       expect(paged.filter((event) => event.stream === stream).map(({ data }) => data['n'])).toEqual([
         0, 1, 2, 3, 4, 5, 6,
       ]);
-      expect(await store.head()).toBe(paged.at(-1)!.position);
+      expect(await subject.store.head()).toBe(paged.at(-1)!.position);
     });
 
     it('pages through large events without losing any', async () => {
-      const start = await store.head();
+      const start = await subject.store.head();
       const stream = freshStream();
       for (let n = 0; n < 24; n += 1) {
         await append(
-          store,
+          subject.store,
           stream,
           [someEvent({ n, body: 'x'.repeat(900_000) })],
           n === 0 ? 'no_stream' : n - 1,
         );
       }
       const paged: RecordedEvent[] = [];
-      for (let page = await store.readAll(start, 5000); page.length > 0;) {
+      for (let page = await subject.store.readAll(start, 5000); page.length > 0;) {
         paged.push(...page);
-        page = await store.readAll(page.at(-1)!.position, 5000);
+        page = await subject.store.readAll(page.at(-1)!.position, 5000);
       }
       expect(paged.filter((event) => event.stream === stream).map(({ data }) => data['n'])).toEqual(
         Array.from({ length: 24 }, (_, n) => n),
@@ -53,19 +116,19 @@ export function describeReading(subject: SubjectOf): void {
 
     it('resumes after a kill where the checkpoint was', async () => {
       const stream = freshStream();
-      const start = await store.head();
+      const start = await subject.store.head();
       for (let n = 0; n < 6; n += 1)
-        await append(store, stream, [someEvent({ n })], n === 0 ? 'no_stream' : n - 1);
-      const before = await subject().open();
+        await append(subject.store, stream, [someEvent({ n })], n === 0 ? 'no_stream' : n - 1);
+      const before = subject.open();
       const first = await take(before, start, stream, 3);
       await before.close();
-      const after = await subject().open();
+      const after = subject.open();
       const rest = await take(after, first.at(-1)!.position, stream, 3);
       expect([...first, ...rest].map(({ data }) => data['n'])).toEqual([0, 1, 2, 3, 4, 5]);
     });
 
     it('ends the iteration of a subscription that is closed, as often as one likes', async () => {
-      const subscription = store.subscribe(await store.head());
+      const subscription = subject.store.subscribe(await subject.store.head());
       const ended = (async () => {
         for await (const events of subscription) expect(events.length).toBeGreaterThan(0);
       })();
@@ -75,17 +138,17 @@ export function describeReading(subject: SubjectOf): void {
     });
 
     it('responds to a ping', async () => {
-      await store.ping();
+      await subject.store.ping();
     });
 
     it('knows which log it is, wherever it is opened', async () => {
-      const head = await store.head();
-      const other = await subject().open();
-      const [first, second] = await Promise.all([store.identity(), other.identity()]);
+      const head = await subject.store.head();
+      const other = subject.open();
+      const [first, second] = await Promise.all([subject.store.identity(), other.identity()]);
       expect(isUuid(first)).toBe(true);
       expect(second).toBe(first);
       // Nothing that happened: no reader meets it.
-      expect(await store.head()).toBe(head);
+      expect(await subject.store.head()).toBe(head);
     });
   });
 }

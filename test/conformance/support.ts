@@ -10,12 +10,10 @@ import {
 
 /** The store under test: one instance for most points, more of them as other processes would have them. */
 export interface Subject {
+  /** There once the suite has begun. */
   readonly store: EventStore;
-  open(): Promise<EventStore>;
+  open(): EventStore;
 }
-
-/** Known once the suite has begun. */
-export type SubjectOf = () => Subject;
 
 export async function append(
   store: EventStore,

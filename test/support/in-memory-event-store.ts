@@ -44,7 +44,7 @@ export class InMemoryEventStore implements EventStore {
     }
     if (commit.response !== undefined && !this.carriesResponses)
       throw new Error('this store carries no responses');
-    const result = this.atomic ? this.commitWhole(commit) : this.commitInOrder(commit);
+    const result = this.apply(commit);
     this.committed.notify();
     return result;
   }
@@ -87,7 +87,7 @@ export class InMemoryEventStore implements EventStore {
     await Promise.all([...this.open].map((subscription) => subscription.close()));
   }
 
-  private commitWhole({ appends, response }: Commit): CommitResult {
+  private apply({ appends, response }: Commit): CommitResult {
     const repeats = appends.map((append) => this.repeatOf(append));
     const writing = appends.filter(({ events }) => events.length > 0);
     const isRepeat =
@@ -96,29 +96,18 @@ export class InMemoryEventStore implements EventStore {
     const stored = key === undefined ? undefined : this.memory.responses.get(key);
     if (response && stored && !(isRepeat && sameResponse(response, stored)))
       return { outcome: 'responded', response: stored };
-    if (!isRepeat) {
-      for (const [n, append] of appends.entries()) {
-        if (!repeats[n] && !this.holds(append)) return this.conflict(append.stream);
-      }
+    for (const [n, append] of appends.entries()) {
+      const isDue = this.atomic ? !isRepeat && !repeats[n] : append.events.length === 0;
+      if (isDue && !this.holds(append)) return this.conflict(append.stream);
     }
-    const last = appends.map((append, n) => repeats[n] ?? this.write(append));
-    if (response && key !== undefined) this.memory.responses.set(key, response);
-    return committed(
-      last,
-      appends.map(({ stream }, n) => repeats[n]?.revision ?? this.headOf(stream)),
-    );
-  }
-
-  private commitInOrder({ appends }: Commit): CommitResult {
     const last: (RecordedEvent | null)[] = [];
-    for (const append of appends.filter(({ events }) => events.length === 0)) {
-      if (!this.holds(append)) return this.conflict(append.stream);
+    for (const [n, append] of appends.entries()) {
+      // Where the store is not atomic, those before it stay.
+      if (!repeats[n] && !(this.atomic && isRepeat) && !this.holds(append))
+        return this.conflict(append.stream);
+      last.push(repeats[n] ?? this.write(append));
     }
-    for (const append of appends) {
-      const repeat = this.repeatOf(append);
-      if (!repeat && !this.holds(append)) return this.conflict(append.stream);
-      last.push(repeat ?? this.write(append));
-    }
+    if (response && key !== undefined) this.memory.responses.set(key, response);
     return committed(
       last,
       appends.map(({ stream }, n) => last[n]?.revision ?? this.headOf(stream)),

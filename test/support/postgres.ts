@@ -7,6 +7,7 @@ import { Database } from '../../src/platform/postgres/database.js';
 import { postgresHome } from '../../sandbox/binaries.js';
 import { ensureDatabase, startPostgres } from '../../sandbox/postgres.js';
 import { serverUser } from '../../sandbox/server-user.js';
+import { WAIT_MS } from './eventually.js';
 import { oncePerRun, runFolder } from './run-folder.js';
 
 const TEMPLATE = 'disburse_template';
@@ -19,14 +20,12 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-export interface TestDatabaseOptions {
-  readonly poolSize?: number;
-}
-
 /** A fresh, migrated database for one spec file: a copy of a template that is migrated once per run. */
-export async function testDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
+export async function testDatabase({ poolSize = 8 } = {}): Promise<TestDatabase> {
   const url = await testDatabaseUrl();
-  const database = await Database.connect({ url, poolSize: options.poolSize ?? 8 });
+  const database = await Database.connect({ url, poolSize });
+  // The service gives up after 5 s, which a busy machine may need.
+  database.pool.options.connectionTimeoutMillis = WAIT_MS;
   return {
     url,
     database,
@@ -39,7 +38,7 @@ export async function testDatabase(options: TestDatabaseOptions = {}): Promise<T
 }
 
 /** As {@link testDatabase}, for all tests of a suite: there before them, dropped after them. */
-export function onTestDatabase(options: TestDatabaseOptions = {}): TestDatabase {
+export function onTestDatabase(options: { poolSize?: number } = {}): TestDatabase {
   const db = {} as TestDatabase;
   beforeAll(async () => void Object.assign(db, await testDatabase(options)));
   afterAll(() => db.drop?.());

@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { CHAIN_ID, TestChain } from '../../../test/support/payouts/chain.js';
-import { TestNode, type Tampering } from '../../../test/support/payouts/test-node.js';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CHAIN_ID } from '../../../test/support/payouts/chain.js';
+import { ReadChain } from '../../../test/support/payouts/read-chain.js';
+import type { Tampering } from '../../../test/support/payouts/test-node.js';
 import { systemClock } from '../../kernel/clock.js';
 import type { Finality } from './chain-rules.js';
 import { ChainUnavailable } from './values.js';
@@ -11,20 +12,13 @@ import { checkNode, chainHeads, type ChainHeads } from './node-state.js';
 const HEIGHT = 100;
 
 describe('the final head of a chain', () => {
-  let chain: TestChain;
-  let proxy: TestNode;
   let node: JsonRpcNode;
 
+  afterAll(() => node.close());
+  const setup = ReadChain.forSuite();
   beforeAll(async () => {
-    chain = await TestChain.start();
-    proxy = await TestNode.start(chain.rpcUrl);
-    node = new JsonRpcNode(proxy.url);
-    await chain.mine(HEIGHT - Number(await chain.rpc('eth_blockNumber')));
-  });
-  afterEach(() => proxy.comeBack());
-  afterAll(async () => {
-    await node.close();
-    await Promise.all([proxy.stop(), chain.stop()]);
+    node = new JsonRpcNode(setup.node.url);
+    await setup.chain.mine(HEIGHT - Number(await setup.chain.rpc('eth_blockNumber')));
   });
 
   const rules = (finality: Finality) => ({ chainId: CHAIN_ID, maxHeadAgeSeconds: 0, finality });
@@ -47,8 +41,8 @@ describe('the final head of a chain', () => {
     expect([head.number, final.number]).toEqual([HEIGHT, number]);
     expect(final).toEqual({
       number,
-      hash: (await chain.provider.getBlock(number))!.hash,
-      timestamp: (await chain.provider.getBlock(number))!.timestamp,
+      hash: (await setup.chain.provider.getBlock(number))!.hash,
+      timestamp: (await setup.chain.provider.getBlock(number))!.timestamp,
     });
   });
 
@@ -63,7 +57,7 @@ describe('the final head of a chain', () => {
     ['null, as nodes do before they know of one', block('safe', () => null)],
     ['something that is no block', block('safe', () => ({}))],
   ])('is unknown, and the node not ready, where it responds with %s', async (_name, tampering) => {
-    proxy.tamper(tampering);
+    setup.node.tamper(tampering);
     const why = 'the node has no safe block, which PAYOUT_FINALITY requires';
     await expect(heads('safe')).rejects.toThrow(new ChainUnavailable(why));
     await expect(checkNode(node, rules('safe'))).rejects.toThrow(new ChainUnavailable(why));
@@ -77,7 +71,7 @@ describe('the final head of a chain', () => {
     ['the newest block with another hash', block('safe', (safe) => ({ ...safe, number: '0x64' }))],
     ['above a newest block that went back', block('latest', (latest) => ({ ...latest, number: '0x10' }))],
   ])('is not believed when it is %s', async (_name, tampering) => {
-    proxy.tamper(tampering);
+    setup.node.tamper(tampering);
     await expect(heads('safe')).rejects.toThrow('the final block of the node contradicts its newest one');
   });
 });

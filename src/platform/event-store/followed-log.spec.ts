@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { onTestDatabase, testDatabase } from '../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
 import { ConfigError } from '../config/settings.js';
 import { FollowedLog } from './followed-log.js';
@@ -7,7 +7,7 @@ import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.
 import { Checkpoints } from '../projections/checkpoints.js';
 
 describe('the log that a database belongs to', () => {
-  const db = onTestDatabase();
+  const [db, former, old] = [onTestDatabase(), onTestDatabase(), onTestDatabase()];
   const store = new InMemoryEventStore();
 
   beforeAll(async () => {
@@ -36,32 +36,22 @@ describe('the log that a database belongs to', () => {
 
   it('is not that of a former primary, which ends before what this process has seen', async () => {
     const promoted = new InMemoryEventStore();
-    const former = await testDatabase();
-    try {
-      const events = [{ id: newId(), type: 'x.v1', data: {}, metadata: {} }];
-      await promoted.commit({ appends: [{ stream: 's-1', events, expected: 'no_stream' }] });
-      const log = new FollowedLog(former.database, promoted);
-      await log.verify();
-      await expect(log.verify()).resolves.toBeUndefined();
-      jest.spyOn(promoted, 'head').mockResolvedValueOnce(null);
-      await expect(log.verify()).rejects.toThrow('the address leads to a former primary');
-      await expect(log.verify()).resolves.toBeUndefined();
-    } finally {
-      await former.drop();
-    }
+    const events = [{ id: newId(), type: 'x.v1', data: {}, metadata: {} }];
+    await promoted.commit({ appends: [{ stream: 's-1', events, expected: 'no_stream' }] });
+    const log = new FollowedLog(former.database, promoted);
+    await log.verify();
+    await expect(log.verify()).resolves.toBeUndefined();
+    jest.spyOn(promoted, 'head').mockResolvedValueOnce(null);
+    await expect(log.verify()).rejects.toThrow('the address leads to a former primary');
+    await expect(log.verify()).resolves.toBeUndefined();
   });
 
   it('is not the wrong one that a database meets first, with checkpoints from before logs had names', async () => {
-    const old = await testDatabase();
-    try {
-      const checkpoints = new Checkpoints(old.database);
-      await checkpoints.ensure(['views.some']);
-      await checkpoints.move('views.some', null, (await store.head())!);
-      const wrong = new FollowedLog(old.database, new InMemoryEventStore());
-      await expect(wrong.verify()).rejects.toThrow('ends before the checkpoint of views.some');
-      await expect(new FollowedLog(old.database, store).verify()).resolves.toBeUndefined();
-    } finally {
-      await old.drop();
-    }
+    const checkpoints = new Checkpoints(old.database);
+    await checkpoints.ensure(['views.some']);
+    await checkpoints.move('views.some', null, (await store.head())!);
+    const wrong = new FollowedLog(old.database, new InMemoryEventStore());
+    await expect(wrong.verify()).rejects.toThrow('ends before the checkpoint of views.some');
+    await expect(new FollowedLog(old.database, store).verify()).resolves.toBeUndefined();
   });
 });

@@ -100,7 +100,7 @@ export interface Subscription extends AsyncIterable<readonly RecordedEvent[]> {
 }
 
 /**
- * The event store as the application knows it. Every adapter passes the one conformance suite (conformance.ts).
+ * The event store as the application knows it. Every adapter passes the one conformance suite (test/conformance).
  * A store that cannot be reached throws {@link EventStoreUnavailable}.
  */
 export interface EventStore {

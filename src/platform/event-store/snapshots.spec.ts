@@ -11,7 +11,7 @@ import { EventCodec } from './event-codec.js';
 import { EventRegistry } from './event-registry.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import type { EventStore } from './port.js';
-import { CauselessLoop } from '../../../test/support/event-store/counter.js';
+import { CauselessLoop, overridden } from '../../../test/support/event-store/counter.js';
 import { Snapshots } from './snapshots.js';
 
 type Named = DomainEvent<'tally.named.v1', { readonly subject: string; readonly name: string | null }>;
@@ -52,21 +52,18 @@ describe('snapshots of streams', () => {
     Logger.overrideLogger(false);
   });
   beforeEach(() => {
-    store = counted(new InMemoryEventStore());
-    snapshots = new Snapshots(db.database, sealer, new PersonalKeys(db.database, sealer));
-    id = newId();
-    read = 0;
-  });
-
-  function counted(inner: EventStore): EventStore {
-    return Object.assign(Object.create(inner) as EventStore, {
-      readStream: async (...args: Parameters<EventStore['readStream']>) => {
+    const inner = new InMemoryEventStore();
+    store = overridden(inner, {
+      readStream: async (...args) => {
         const events = await inner.readStream(...args);
         read += events.length;
         return events;
       },
     });
-  }
+    snapshots = new Snapshots(db.database, sealer, new PersonalKeys(db.database, sealer));
+    id = newId();
+    read = 0;
+  });
 
   function loop(kept: Snapshots | undefined = snapshots, over = store): CauselessLoop {
     const events = new EventRegistry();

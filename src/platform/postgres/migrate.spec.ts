@@ -1,13 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../test/support/postgres.js';
+import { eventually, WAIT_MS } from '../../../test/support/eventually.js';
 import { MIGRATIONS } from '../../composition.js';
 import { migrate } from './migrate.js';
-
-/** What the test calls an outage: the migration may hold readers up for a second. */
-const OUTAGE_MS = 8000;
 
 class Spec2764000000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -31,26 +28,24 @@ class Spec2764000000001 implements MigrationInterface {
 }
 
 describe('migrations', () => {
-  let db: TestDatabase;
   let other: pg.Client;
   let reader: pg.Client;
 
+  afterAll(() => Promise.all([other.end(), reader.end()]));
+  const db = onTestDatabase();
+
   beforeAll(async () => {
-    db = await testDatabase();
     other = new pg.Client({ connectionString: db.url });
-    reader = new pg.Client({ connectionString: db.url, statement_timeout: OUTAGE_MS });
+    reader = new pg.Client({ connectionString: db.url, statement_timeout: WAIT_MS });
     await Promise.all([other.connect(), reader.connect()]);
-  });
-  afterAll(async () => {
-    await Promise.all([other.end(), reader.end()]);
-    await db.drop();
   });
 
   it('give way to readers of a table that somebody else keeps, and go through once it is free', async () => {
     await other.query('begin; lock table users.users in access share mode');
     let done = false;
     const migrating = migrate(db.url, [...MIGRATIONS, Spec2764000000000]).then(() => (done = true));
-    await waitsForTable();
+    const waiting = `select from pg_locks where relation = 'users.users'::regclass and not granted`;
+    await eventually(async () => (await db.pool.query(waiting)).rowCount);
     await reader.query('select count(*) from users.users');
     expect(done).toBe(false);
     await other.query('commit');
@@ -86,12 +81,4 @@ describe('migrations', () => {
   it('accept those that a later version added, so that a process of this one can still be started', async () => {
     await expect(migrate(db.url, MIGRATIONS)).resolves.toBeUndefined();
   });
-
-  async function waitsForTable(): Promise<void> {
-    await until(`select from pg_locks where relation = 'users.users'::regclass and not granted`);
-  }
-
-  async function until(sql: string): Promise<void> {
-    while ((await db.pool.query(sql)).rowCount === 0) await sleep(5);
-  }
 });

@@ -39,6 +39,8 @@ describe('a stalled process', () => {
       woken = resolve;
     });
     const sleeper = database.transaction(async (tx) => {
+      // The limit of the service is 10 s.
+      await tx.query('set local idle_in_transaction_session_timeout = 1000');
       await tx.query('select pg_advisory_xact_lock(7331002)');
       await tx.query('update lanes set n = n + 100 where id = 1');
       held();

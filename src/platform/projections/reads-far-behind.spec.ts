@@ -1,17 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { overridden } from '../../../test/support/event-store/counter.js';
 import {
   OTHER,
   withSubscriptions,
   type SubscriptionHarness,
   RELEVANT,
 } from '../../../test/support/event-store/subscription-harness.js';
-import { EventCodec } from '../event-store/event-codec.js';
-import { EventRegistry } from '../event-store/event-registry.js';
 import type { EventStore } from '../event-store/port.js';
 import { readWaits } from '../telemetry/metrics.js';
-import { Checkpoints } from './checkpoints.js';
-import { SubscriptionRegistry } from './subscription-registry.js';
-import { SubscriptionProgress } from './subscription-progress.js';
+import type { SubscriptionProgress } from './subscription-progress.js';
 
 const BEHIND = 20_000;
 
@@ -25,19 +22,12 @@ describe('reads in a process whose worker is elsewhere', () => {
   });
 
   function progressOf(readYourWritesMs: number, methods: Partial<EventStore> = {}): SubscriptionProgress {
-    const registry = new SubscriptionRegistry();
-    registry.register(harness.view());
-    const counted: Partial<EventStore> = {
-      readAll: (after, limit) => {
-        pages += 1;
-        return harness.writer.readAll(after, limit);
-      },
+    const readAll: EventStore['readAll'] = (after, limit) => {
+      pages += 1;
+      return harness.writer.readAll(after, limit);
     };
-    const store = Object.assign(Object.create(harness.writer) as EventStore, counted, methods);
-    const keys = { obtain: async () => null, find: async () => new Map() };
-    const codec = new EventCodec(new EventRegistry(), keys);
-    const checkpoints = new Checkpoints(harness.database.database);
-    return new SubscriptionProgress(checkpoints, registry, codec, store, { readYourWritesMs });
+    const store = overridden(harness.writer, { readAll, ...methods });
+    return harness.processOver(store, readYourWritesMs, [harness.view()]).progress;
   }
   const twenty = (progress: SubscriptionProgress) =>
     Promise.all(Array.from({ length: 20 }, () => progress.waitUntilCurrent(harness.name)));

@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { testDatabase, type TestDatabase } from '../../../test/support/postgres.js';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.js';
+import { onTestDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
 import { ConfigError } from '../config/settings.js';
 import { KeyRing, MasterKey, ROOT_ID } from './key-ring.js';
@@ -9,18 +10,16 @@ import { Resealing } from './resealing.js';
 import { keyId, Sealer, SealError } from './sealer.js';
 
 describe('the key ring', () => {
-  let test: TestDatabase;
+  const test = onTestDatabase();
   const [one, two, three] = [1, 2, 3].map((n) => new MasterKey(Buffer.alloc(32, n))) as [
     MasterKey,
     MasterKey,
     MasterKey,
   ];
 
-  beforeEach(async () => {
-    test = await testDatabase({ poolSize: 4 });
-  });
-
-  afterEach(() => test.drop());
+  beforeEach(() =>
+    test.pool.query('truncate platform.key_ring, platform.personal_keys, platform.operation_changes'),
+  );
 
   const open = (current: MasterKey, former: MasterKey | null = null): Promise<KeyRing> =>
     KeyRing.open(test.database, { current, former });
@@ -34,14 +33,9 @@ describe('the key ring', () => {
     const { work } = new Resealing(test.database, ring);
     const id = ring.sealer.sealsWith;
     work.start();
-    for (;;) {
-      const rows = await test.database.query(
-        'select from platform.key_ring where key_id = $1 and resealed_at is not null',
-        [id],
-      );
-      if (rows.length > 0) return work.stop();
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    const sql = 'select from platform.key_ring where key_id = $1 and resealed_at is not null';
+    await eventually(async () => (await test.database.query(sql, [id])).length > 0);
+    await work.stop();
   };
 
   it('refuses a wrong MASTER_KEY with a sentence, and takes the right one', async () => {

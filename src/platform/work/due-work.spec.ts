@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { eventually } from '../../../test/support/eventually.js';
 import { onTestDatabase } from '../../../test/support/postgres.js';
 import { DueWork, type WorkOutcome, type WorkKind } from './due-work.js';
 import { WorkItems, type WorkItem } from './work-items.js';
@@ -87,20 +88,22 @@ describe('work of one kind', () => {
   ] as const)('%s', async (_, keepsLease, expected) => {
     await add('a');
     const performed: string[] = [];
-    const long = run(
-      async ({ key, failures }) => {
-        performed.push(`${key}${failures}`);
-        await new Promise((end) => setTimeout(end, 1500));
+    const note = ({ key, failures }: WorkItem): number => performed.push(`${key}${failures}`);
+    const due = async (): Promise<unknown> => (await db.database.query('select due_at from work.items'))[0];
+    await run(
+      async (item) => {
+        note(item);
+        const before = JSON.stringify(await due());
+        if (keepsLease) await eventually(async () => JSON.stringify(await due()) !== before);
+        else await db.database.query('update work.items set due_at = now()');
+        await run((again) => {
+          note(again);
+          return Promise.resolve({ inMs: HOUR_MS, failure: { cause: 'refused' } });
+        });
         return 'done';
       },
-      { leaseMs: 600, ...(keepsLease && { keepsLease }) },
+      { leaseMs: 3000, ...(keepsLease && { keepsLease }) },
     );
-    await new Promise((end) => setTimeout(end, 1000));
-    await run(({ key, failures }) => {
-      performed.push(`${key}${failures}`);
-      return Promise.resolve({ inMs: HOUR_MS, failure: { cause: 'refused' } });
-    });
-    await long;
     expect(performed).toEqual(expected);
     expect(await open()).toHaveLength(expected.length - 1);
   });

@@ -8,7 +8,6 @@ import { orderRaces } from '../../chaos/suites/order-races.js';
 import { orders } from '../../chaos/suites/orders.js';
 import { ordinaryLife } from '../../chaos/suites/ordinary-life.js';
 import { reorganisations } from '../../chaos/suites/reorganisations.js';
-import { skewedClock } from '../../chaos/suites/skewed-clock.js';
 import { tamperings } from '../../chaos/suites/tamperings.js';
 import type { Suite, SuiteOptions } from '../../chaos/support/suite.js';
 import { Verdict } from '../../chaos/support/verdict.js';
@@ -42,7 +41,6 @@ const SMALL: readonly (readonly [
   ],
   ['an audit of four runs of everyday work is in order', ordinaryLife, 4],
   ['after 20 reorganisations books and chain agree', reorganisations, 20, { seconds: 8 }],
-  ['workers whose clocks are 25 hours wrong end no payout wrongly', skewedClock, 1],
   ['killed at any point of a report and retried under its key, there is one payout', failpoints, 1],
   [
     '25 interleavings of actions and deposits at two processes leave each order one history, and its money is accounted for',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { AdminClient } from '../../support/admin/admin-client.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import {
   createPayee,
@@ -28,7 +28,8 @@ interface Page {
 
 /** Responses are checked against the OpenAPI document by the client itself. */
 describe('payouts in the admin API', () => {
-  let app: TestApp;
+  // The suite's own service: heads of the ledger come at once, and the lists are of all merchants.
+  const app = onTestApp({ AUDIT_HEAD_SECONDS: '1' });
   let admin: AdminClient;
   let userId: string;
   let received: PayoutBody;
@@ -36,7 +37,6 @@ describe('payouts in the admin API', () => {
   let foreign: PayoutBody;
 
   beforeAll(async () => {
-    app = await startTestApp({ AUDIT_HEAD_SECONDS: '1' });
     admin = await app.newAdmin();
     const payee = await createPayee(app.merchant);
     userId = payee.id;
@@ -46,7 +46,6 @@ describe('payouts in the admin API', () => {
     pending = await reported(app.merchant, userId);
     foreign = await reported(app.secondMerchant, await createUser(app.secondMerchant));
   });
-  afterAll(() => app?.close());
 
   const list = async (query: Record<string, string>, by = admin): Promise<Page> => {
     const response = await by.get(`/payouts?${new URLSearchParams(query)}`);
@@ -55,6 +54,11 @@ describe('payouts in the admin API', () => {
   };
   const ids = async (query: Record<string, string>, by = admin): Promise<readonly string[]> =>
     (await list(query, by)).payouts.map(({ id }) => id);
+  const program = (...args: string[]) => {
+    const { databaseUrl, masterKey, eventStoreUrl } = app.config;
+    const env = { DATABASE_URL: databaseUrl!, MASTER_KEY: masterKey!, EVENT_STORE_URL: eventStoreUrl ?? '' };
+    return invoke('payout', env, ...args);
+  };
   const statusOf = async (path: string, by = admin): Promise<number> => (await by.get(path)).status;
 
   it('are listed over all merchants, newest first, as the merchant API returns them, with whose they are', async () => {
@@ -91,15 +95,7 @@ describe('payouts in the admin API', () => {
     // A user without a wallet: the check is due at the end of the window, which is late in the schedule.
     expect(await ids({ overdue: 'true' })).toEqual([foreign.id]);
     expect(await ids({ overdue: 'true', status: 'received' })).toEqual([]);
-    const { printed } = await invoke(
-      'payout',
-      {
-        DATABASE_URL: app.config.databaseUrl!,
-        MASTER_KEY: app.config.masterKey!,
-        EVENT_STORE_URL: app.config.eventStoreUrl ?? '',
-      },
-      'stuck',
-    );
+    const { printed } = await program('stuck');
     expect(printed).toContain(foreign.id);
     expect(printed).toContain('its window is over, and it has no outcome');
   });
@@ -169,13 +165,7 @@ describe('payouts in the admin API', () => {
   });
 
   it('401 without a key, 403 without the scope, 404 beyond the merchants of a key', async () => {
-    const paths = [
-      '',
-      `/${received.id}`,
-      `/${received.id}/checks`,
-      `/${received.id}/evidence`,
-      `/${received.id}/proof`,
-    ];
+    const paths = ['', ...['', '/checks', '/evidence', '/proof'].map((part) => `/${received.id}${part}`)];
     const other = await app.newAdmin({ scopes: ['orders:read'] });
     const confined = await app.newAdmin({ merchants: [app.secondMerchant.credentials.apiKey] });
     for (const path of paths) {
@@ -203,16 +193,11 @@ describe('payouts in the admin API', () => {
   });
 
   it('npm run payout -- show says what each check saw', async () => {
-    const env = {
-      DATABASE_URL: app.config.databaseUrl!,
-      MASTER_KEY: app.config.masterKey!,
-      EVENT_STORE_URL: app.config.eventStoreUrl ?? '',
-    };
-    const { printed } = await invoke('payout', env, 'show', pending.id);
+    const { printed } = await program('show', pending.id);
     expect(printed).toContain(`${pending.id}  pending`);
     expect(printed).toContain('the chain has no such transaction in a block');
-    const json = JSON.parse((await invoke('payout', env, '--json', 'show', received.id)).printed) as object;
+    const json = JSON.parse((await program('--json', 'show', received.id)).printed) as object;
     expect(json).toMatchObject({ status: 'received', pending: null, payout_id: received.id });
-    await expect(invoke('payout', env, 'show', randomUUID())).rejects.toThrow('Payout not found');
+    await expect(program('show', randomUUID())).rejects.toThrow('Payout not found');
   });
 });

@@ -1,31 +1,37 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ExpirePayout, ReceivePayout } from '../../../src/contexts/payouts/application/payout-outcomes.js';
 import { expiryReason } from '../../../src/contexts/payouts/domain/verification.js';
+import { newId } from '../../../src/kernel/ids.js';
 import { CHAIN_ID } from '../../support/payouts/chain.js';
+import { eventually } from '../../support/eventually.js';
 import { evidenceAt } from '../../support/payouts/evidence.js';
-import { PayoutHarness, type TestUser } from '../../support/payouts/payout-harness.js';
+import { PayoutHarness } from '../../support/payouts/payout-harness.js';
+import { randomHash } from '../../support/payouts/payout-calls.js';
+import { specFolder } from '../../support/run-folder.js';
 
 const REPEATS = 20;
 const NOWHERE = `0x${'ef'.repeat(32)}`;
+const logFile = join(specFolder('races'), 'service.log');
+const settings = { LOG_LEVEL: 'error', LOG_FILE: logFile };
+// Two processes of its own, a node that fails, and rows that somebody changes.
+const harness = PayoutHarness.forSuite(settings);
+const change = (sql: string, ...params: unknown[]) => harness.db.database.query(sql, params);
 
 describe('two processes on one database', () => {
-  let harness: PayoutHarness;
-  let user: TestUser;
   let buses: CommandBus[];
 
   beforeAll(async () => {
-    harness = await PayoutHarness.open();
-    buses = [(await harness.start()).app.get(CommandBus), (await harness.start()).app.get(CommandBus)];
-    user = await harness.activeUser();
+    buses = [harness.service, await harness.start(settings)].map(({ app }) => app.get(CommandBus));
   });
-  afterAll(() => harness.close());
 
   it('end a payout once when one receives it while the other lets it expire', async () => {
     harness.node.goDown();
     const ids = await Promise.all(
-      Array.from({ length: REPEATS }, () => harness.report({ user, hash: NOWHERE, windowSeconds: 1 })),
+      Array.from({ length: REPEATS }, () => harness.report({ hash: NOWHERE, windowSeconds: 1 })),
     );
     await wait(1100);
     const race = ids.flatMap((id, place) => {
@@ -36,15 +42,15 @@ describe('two processes on one database', () => {
     });
     await Promise.all(race);
     for (const id of ids) expect(await harness.history(id)).toHaveLength(2);
-    harness.node.comeBack();
-    expect(await countOf(harness, 'payout.received.v2')).toBe(
-      await countOf(harness, 'claim.taken.v1', 'transfer-%'),
+    const count = 'select count(*)::int as n from event_store.events where type = $1 and stream like $2';
+    expect(await change(count, 'payout.received.v2', '%')).toEqual(
+      await change(count, 'claim.taken.v1', 'transfer-%'),
     );
   });
 
   it('say so when a payout has its outcome already, or has time left', async () => {
     harness.node.goDown();
-    const [id, other] = await Promise.all([1, 2].map(() => harness.report({ user, hash: NOWHERE })));
+    const [id, other] = await Promise.all([1, 2].map(() => harness.report({ hash: NOWHERE })));
     const [one, two] = buses as [CommandBus, CommandBus];
     expect(await one.execute(new ExpirePayout(id!, 'too early'))).toBe('early');
     const receive = (payoutId: string, ...logs: number[]): ReceivePayout =>
@@ -55,47 +61,76 @@ describe('two processes on one database', () => {
     expect(await two.execute(receive(other!, 100))).toBe('used');
     expect(await two.execute(receive(other!, 100, 101))).toBe('received');
     expect((await harness.history(other!)).at(-1)!.data['log_index']).toBe(101);
-    harness.node.comeBack();
   });
 
   it('give one transfer to one of the payouts that name it', async () => {
-    const wins: string[] = [];
-    for (let repeat = 0; repeat < REPEATS; repeat += 1) {
-      const hash = (await harness.chain.transfer(user.wallet, '1')).hash;
-      const ids = await Promise.all([1, 2].map(() => harness.report({ user, hash, windowSeconds: 2 })));
-      wins.push(...ids);
+    const pairs: string[][] = [];
+    for (let pair = 0; pair < REPEATS; pair += 1) {
+      const hash = await harness.pay();
+      pairs.push(await Promise.all([1, 2].map(() => harness.report({ hash, windowSeconds: 2 }))));
     }
-    const outcomes = await Promise.all(wins.map((id) => harness.settled(id)));
-    for (let pair = 0; pair < outcomes.length; pair += 2) {
-      expect(outcomes.slice(pair, pair + 2).sort()).toEqual([
-        expiryReason({ kind: 'already_used' }),
-        'received',
-      ]);
-    }
-  });
-
-  it('bring every payout to one outcome when transfers are mined as their windows end', async () => {
-    await harness.chain.rpc('evm_setAutomine', [false]);
-    const ids: string[] = [];
-    for (let n = 0; n < REPEATS; n += 1) {
-      const hash = await harness.broadcast(user.wallet, '1');
-      ids.push(await harness.report({ user, hash, windowSeconds: 1 }));
-    }
-    await wait(1000);
-    await harness.chain.rpc('evm_setAutomine', [true]);
-    await harness.chain.mine();
-    const outcomes = await Promise.all(ids.map((id) => harness.settled(id)));
-    for (const outcome of outcomes)
-      expect(['received', expiryReason({ kind: 'not_found' })]).toContain(outcome);
-    await wait(300);
-    for (const id of ids) expect(await harness.history(id)).toHaveLength(2);
+    const outcomes = await Promise.all(
+      pairs.map(async (ids) => (await Promise.all(ids.map((id) => harness.settled(id)))).sort()),
+    );
+    expect(outcomes).toEqual(pairs.map(() => [expiryReason({ kind: 'already_used' }), 'received']));
   });
 });
 
-async function countOf(harness: PayoutHarness, type: string, stream = '%'): Promise<number> {
-  const [row] = await harness.db.database.query<{ count: number }>(
-    'select count(*)::int as count from event_store.events where type = $1 and stream like $2',
-    [type, stream],
-  );
-  return row!.count;
-}
+describe('the table of payouts to verify, changed outside the service', () => {
+  const expectUndecided = async (id: string): Promise<void> => {
+    const log = (): string => readFileSync(logFile, 'utf8');
+    await eventually(async () => (await harness.outcome(id)) !== 'reported' || log().includes(id));
+    expect(await harness.outcome(id)).toBe('reported');
+    expect(log()).toMatch(new RegExp(`${id}.*payout not decided: its row was changed outside the service`));
+  };
+
+  it('confirms nothing where a row has another transfer, amount or user', async () => {
+    const { user } = harness;
+    // They wait for a transfer that was never sent.
+    const ids = await Promise.all([1, 2, 3].map(() => harness.report({ hash: randomHash(), amount: '5' })));
+    await Promise.all(ids.map((id) => eventually(() => harness.isListed(id))));
+    const [transfer, amount, recipient] = ids;
+    const other = await harness.activeUser();
+    await eventually(
+      async () => (await change('select from payouts.wallets where user_id = $1', other.id)).length,
+    );
+    const update = `update payouts.verifications set hash = $2, amount_minor = $3, user_id = $4 where payout_id = $1`;
+    await change(update, transfer, await harness.pay(user, '5'), 5_000_000, user.id);
+    await change(update, amount, await harness.pay(user, '1'), 1_000_000, user.id);
+    await change(update, recipient, await harness.pay(other, '5'), 5_000_000, other.id);
+    for (const id of ids) await harness.makeDue(id);
+    await Promise.all(ids.map(expectUndecided));
+  });
+
+  it('confirms no transfer to a stranger where a wallet is changed', async () => {
+    const { id: userId, wallet } = harness.user;
+    const stranger = harness.chain.newAddress();
+    const { hash } = await harness.chain.transfer(stranger, '5');
+    const sql = 'update payouts.wallets set address = $2 where user_id = $1';
+    await change(sql, userId, stranger.toLowerCase());
+    const id = await harness.report({ hash, amount: '5' });
+    await expectUndecided(id).finally(() => change(sql, userId, wallet.toLowerCase()));
+  });
+
+  it('lets no payout expire whose transfer is there where a row has another transaction', async () => {
+    const { user } = harness;
+    const hash = await harness.pay(user, '7');
+    const release = await harness.holdCheckpoint('payouts.verification');
+    const id = await harness.report({ hash, amount: '7', windowSeconds: 1 });
+    // The row that the saga adds later loses to this one.
+    await harness.forge({ id, user, hash: `0x${'ab'.repeat(32)}`, amountMinor: 7_000_000, seconds: 0 });
+    await release();
+    await expectUndecided(id);
+    await change('update payouts.verifications set hash = $2 where payout_id = $1', id, hash);
+    await harness.makeDue(id);
+    expect(await harness.settled(id)).toBe('received');
+  });
+
+  it('confirms nothing of a payout that was never reported, and loses its row', async () => {
+    const { user } = harness;
+    const [id, hash] = [newId(), await harness.pay(user, '3')];
+    await harness.forge({ id, user, hash, amountMinor: 3_000_000, seconds: 3600 });
+    await eventually(async () => !(await harness.isListed(id)));
+    expect(await harness.history(id)).toEqual([]);
+  });
+});

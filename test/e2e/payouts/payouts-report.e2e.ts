@@ -1,13 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { CommandBus } from '@nestjs/cqrs';
-import { StartDeactivation } from '../../../src/contexts/users/application/user-commands.js';
-import { ACT } from '../../support/onboarding/people.js';
 import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import {
   createPayee,
   createUser,
+  expirePayout,
   PAYOUTS,
   randomHash,
   report,
@@ -20,10 +18,12 @@ import {
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 
 const UNKNOWN = '7b0f1f1e-0000-4000-8000-000000000000';
+const NOTHING = '{"balance":{"confirmed":"0","pending":"0","committed":"0","currency_code":"USDC"}}';
+
+const app = onSharedApp();
 
 /** Responses are checked against the OpenAPI document by the client itself. */
 describe('POST /payouts/report', () => {
-  const app = onSharedApp();
   let merchant: SignedClient;
   let userId: string;
 
@@ -173,19 +173,6 @@ describe('POST /payouts/report', () => {
     expect(problem(await report(merchant, await idOf()), 404).detail).toBe('User not found');
   });
 
-  it('409 for a user who is being deactivated, and for one who is', async () => {
-    const [deactivating, gone] = [await createUser(merchant), await createUser(merchant)];
-    await reported(merchant, deactivating);
-    const bus = app.app.get(CommandBus);
-    await bus.execute(new StartDeactivation(deactivating, ACT));
-    await bus.execute(new StartDeactivation(gone, ACT));
-    problem(await report(merchant, deactivating), 409);
-    const state = async (): Promise<string> =>
-      (await merchant.get(`${USERS}/${gone}`)).json<{ user: { account_state: string } }>().user.account_state;
-    await eventually(async () => (await state()) === 'deactivated');
-    problem(await report(merchant, gone), 409);
-  });
-
   describe('422', () => {
     it.each<[object, string[]]>([
       [{ amount: undefined }, ['amount']],
@@ -238,14 +225,54 @@ describe('POST /payouts/report', () => {
       expect((await withMetadata('{"a":'.repeat(32) + '{}' + '}'.repeat(32))).status).toBe(422);
       expect((await withMetadata('{"a":'.repeat(5000) + '1' + '}'.repeat(5000))).status).toBe(422);
     });
+  });
+});
 
-    it('again under the same Idempotency-Key; the payout under a new key', async () => {
-      const [key, body] = [randomUUID(), { user_id: userId, payout: { amount: '0', transaction_hash: 'x' } }];
-      const [first, again] = [await merchant.post(REPORT, body, key), await merchant.post(REPORT, body, key)];
-      expect([again.status, again.text]).toEqual([422, first.text]);
-      const other = { user_id: userId, payout: { amount: '1', transaction_hash: 'x' } };
-      expect((await merchant.post(REPORT, other, key)).status).toBe(422);
-      expect((await merchant.post(REPORT, other, randomUUID())).status).toBe(201);
+describe('GET /users/{id}/balance', () => {
+  let merchant: SignedClient;
+
+  beforeAll(() => {
+    merchant = app.merchant;
+  });
+
+  const balance = (userId: string, by = merchant): Promise<ApiResponse> =>
+    by.get(`${USERS}/${userId}/balance`);
+
+  it('200: zeros for a user without payouts, at once after the user was created', async () => {
+    const users = await Promise.all(Array.from({ length: 10 }, () => createUser(merchant)));
+    const responses = await Promise.all(users.map((id) => balance(id)));
+    expect(responses.map(({ text }) => text)).toEqual(users.map(() => NOTHING));
+  });
+
+  it('200: zeros for a new user also when the read models are far behind', async () => {
+    const userId = await createUser(merchant);
+    const forget = (): Promise<object[]> =>
+      app.database.query('delete from payouts.balances where user_id = $1 returning user_id', [userId]);
+    await eventually(async () => (await forget()).length === 1);
+    expect((await balance(userId)).text).toBe(NOTHING);
+    expect((await balance(userId, app.secondMerchant)).status).toBe(404);
+  });
+
+  it('200: pending at once, confirmed when received, nothing of what expired', async () => {
+    const payee = await createPayee(merchant);
+    const { hash } = await app.chain.transfer(payee.wallet, '2.500001');
+    const paid = await reported(merchant, payee.id, { amount: '2.500001', transaction_hash: hash });
+    const unpaid = await reported(merchant, payee.id, { amount: '10.10' });
+    const before = (await balance(payee.id)).json<{ balance: object }>().balance;
+    expect(before).toMatchObject({ committed: '12.600001' });
+    expect((await settledPayout(merchant, paid.id)).status).toBe('received');
+    expect((await balance(payee.id)).json()).toEqual({
+      balance: { confirmed: '2.500001', pending: '10.1', committed: '12.600001', currency_code: 'USDC' },
     });
+    await expirePayout(merchant, unpaid.id);
+    expect((await balance(payee.id)).text).toBe(
+      '{"balance":{"confirmed":"2.500001","pending":"0","committed":"2.500001","currency_code":"USDC"}}',
+    );
+  });
+
+  it('200: every report is in the sum, also of many at the same time', async () => {
+    const userId = await createUser(merchant);
+    await Promise.all(Array.from({ length: 40 }, () => reported(merchant, userId, { amount: '10000' })));
+    expect((await balance(userId.toUpperCase())).json()).toMatchObject({ balance: { pending: '400000' } });
   });
 });

@@ -1,49 +1,53 @@
+import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
-import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
-import { newId } from '../../../src/kernel/ids.js';
 import { SettleDeactivation } from '../../../src/contexts/payouts/application/deactivation-worker.js';
 import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
+import { LocateUser } from '../../../src/contexts/users/application/locate-user.js';
 import { StartDeactivation } from '../../../src/contexts/users/application/user-commands.js';
-import { ACT } from '../../support/onboarding/people.js';
+import { newId } from '../../../src/kernel/ids.js';
+import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { eventually } from '../../support/eventually.js';
-import { plainTicket, startPeople, type People } from '../../support/onboarding/people.js';
+import { ACT, plainTicket, startPeople, type People } from '../../support/onboarding/people.js';
 
 const MERCHANT = newId();
+let people: People;
+
+beforeAll(async () => {
+  // Payouts without a report are no books that an audit passes.
+  people = await startPeople({ audited: false });
+});
+afterAll(() => people.close());
+
+const randomPhone = (): string => `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
+
+async function create(phone = randomPhone(), externalId: string | null = null): Promise<string> {
+  const userId = newId();
+  const profile = { phone_number: phone, external_id: externalId };
+  await people.commandBus.execute(new CreateUser(MERCHANT, profile, plainTicket(userId), {}));
+  return userId;
+}
+
+const start = (userId: string): Promise<unknown> =>
+  people.commandBus.execute(new StartDeactivation(userId, ACT));
+const accountState = async (userId: string): Promise<string | undefined> =>
+  (await people.users.find(MERCHANT, userId))?.accountState;
+const untilDeactivated = (userId: string): Promise<true> =>
+  eventually(async () => (await accountState(userId)) === 'deactivated');
 
 describe('the deactivation of a user', () => {
-  let people: People;
-  let store: EventStore;
-
-  beforeAll(async () => {
-    people = await startPeople({ audited: false });
-    store = people.module.get(EVENT_STORE, { strict: false });
-  });
-  afterAll(() => people.close());
-
-  let number = 0;
-  const createUser = async (): Promise<string> => {
-    const [userId, phone] = [newId(), `+1555${String(++number).padStart(7, '0')}`];
-    await people.commandBus.execute(
-      new CreateUser(MERCHANT, { phone_number: phone }, plainTicket(userId), {}),
-    );
-    return userId;
-  };
   const payout = async (payoutId: string, type: string, userId: string): Promise<void> => {
+    const store = people.module.get<EventStore>(EVENT_STORE, { strict: false });
     const event = { id: newId(), type, data: { payout_id: payoutId, user_id: userId }, metadata: {} };
     const expected = type === 'payout.reported.v1' ? 'no_stream' : 0;
     await store.commit({ appends: [{ stream: `payout-${payoutId}`, events: [event], expected }] });
   };
-  const accountState = async (userId: string): Promise<string | undefined> =>
-    (await people.users.find(MERCHANT, userId))?.accountState;
-  const until = (userId: string, state: string): Promise<true> =>
-    eventually(async () => (await accountState(userId)) === state);
 
   it('waits for the last pending payout, and refuses to be hurried', async () => {
-    const [userId, one, two] = [await createUser(), newId(), newId()];
+    const [userId, one, two] = [await create(), newId(), newId()];
     await payout(one, 'payout.reported.v1', userId);
     await payout(two, 'payout.reported.v1', userId);
-    await people.commandBus.execute(new StartDeactivation(userId, ACT));
+    await start(userId);
     await payout(one, 'payout.received.v2', userId);
     const refusal = async (): Promise<string> => {
       for (;;) {
@@ -60,6 +64,54 @@ describe('the deactivation of a user', () => {
     expect(await refusal()).toBe('invalid_transition: 1 payouts of the user are pending');
     expect(await accountState(userId)).toBe('deactivating');
     await payout(two, 'payout.received.v2', userId);
-    await until(userId, 'deactivated');
+    await untilDeactivated(userId);
+  });
+});
+
+describe('the phone number of a user', () => {
+  const tried = (phone: string): Promise<string | null> => create(phone).catch(() => null);
+  const holderOf = async (phone: string): Promise<string | undefined> =>
+    (await people.module.get(LocateUser).by({ merchantId: MERCHANT, phoneNumber: phone }))?.userId;
+
+  it('is free again once the user is deactivated, as often as that happens', async () => {
+    const phone = randomPhone();
+    for (let holder = 0; holder < 3; holder += 1) {
+      const userId = await create(phone);
+      expect(await holderOf(phone)).toBe(userId);
+      await expect(create(phone)).rejects.toMatchObject({ code: 'validation_failed' });
+      await start(userId);
+      await untilDeactivated(userId);
+      // Until somebody else has it, operators still find who had it last.
+      expect(await holderOf(phone)).toBe(userId);
+    }
+  });
+
+  it('goes to one of many concurrent users when its user is deactivated', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const phone = randomPhone();
+      const former = await create(phone);
+      await start(former);
+      // The deactivation is completed by a worker, somewhere among these.
+      const won = await eventually(async () => {
+        const users = await Promise.all(Array.from({ length: 8 }, () => tried(phone)));
+        const created = users.filter((id) => id !== null);
+        return created.length > 0 && created;
+      });
+      expect(won).toHaveLength(1);
+      expect(await holderOf(phone)).toBe(won[0]);
+      expect(await tried(phone)).toBeNull();
+    }
+  });
+
+  it('does not free the external id of the former user', async () => {
+    const [phone, externalId] = [randomPhone(), `crm-${newId()}`];
+    const former = await create(phone, externalId);
+    await start(former);
+    await untilDeactivated(former);
+    await expect(create(phone, externalId)).rejects.toMatchObject({
+      fields: { external_id: ['is taken by another user'] },
+    });
+    // The refused creation did not take the number.
+    expect(await tried(phone)).not.toBeNull();
   });
 });

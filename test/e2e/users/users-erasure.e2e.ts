@@ -150,16 +150,6 @@ describe('an erased user', () => {
     expect(JSON.parse((await user('--json', 'show', life.id)).printed)).toEqual(displayed);
   });
 
-  it('is not found by the phone number any more', async () => {
-    const other = await live(app);
-    const find = (): Promise<Run> =>
-      user('find', '--merchant', app.merchant.credentials.apiKey, '--phone', other.person.phone);
-    await deactivate(app, other.id);
-    expect((await find()).printed).toContain(other.id);
-    await erase(app, other.id);
-    await expect(find()).rejects.toThrow('User not found');
-  });
-
   it('leaves of its events the ids alone, so that none counts again, and those of others as they were', async () => {
     expect(await counted(life.own)).toEqual(
       life.own.map(() => ({ user_external_id: '', event_name: '', device_id: null, payload: '{}' })),

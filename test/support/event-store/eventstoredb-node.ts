@@ -1,7 +1,5 @@
 import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import featureMessages from '@eventstore/db-client/generated/serverfeatures_pb.js';
-import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
-import gossipMessages from '@eventstore/db-client/generated/gossip_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
@@ -17,10 +15,6 @@ type Respond = (error: null, message: unknown) => void;
 /** Speaks as much of a server's protocol as an append needs, to play what a real one does too rarely. */
 export class ScriptedNode {
   readonly appends: Append[] = [];
-  /** Called with each append; until it is set they wait in `appends`. */
-  onAppend: (append: Append) => void = () => undefined;
-  /** Port of the node that it names as the leader of the cluster. */
-  leader = 0;
   port = 0;
   private readonly server = new Server();
 
@@ -28,10 +22,7 @@ export class ScriptedNode {
     const node = new ScriptedNode();
     node.server.addService(streams.StreamsService as never, {
       batchAppend: (call: Append['call']) => {
-        call.on('data', (request: messages.BatchAppendReq) => {
-          node.appends.push({ call, request });
-          node.onAppend({ call, request });
-        });
+        call.on('data', (request: messages.BatchAppendReq) => node.appends.push({ call, request }));
         call.on('error', () => undefined);
       },
     });
@@ -45,9 +36,6 @@ export class ScriptedNode {
         methods.addMethods(method);
         respond(null, methods);
       },
-    });
-    node.server.addService(gossip.GossipService as never, {
-      read: (_call: unknown, respond: Respond) => respond(null, node.members()),
     });
     await node.listen();
     return node;
@@ -63,22 +51,6 @@ export class ScriptedNode {
 
   stop(): void {
     this.server.forceShutdown();
-  }
-
-  private members(): unknown {
-    const endPoint = new gossipMessages.EndPoint();
-    endPoint.setAddress('127.0.0.1');
-    endPoint.setPort(this.leader);
-    const id = new shared.UUID();
-    id.setString('00000000-0000-4000-8000-000000000001');
-    const member = new gossipMessages.MemberInfo();
-    member.setInstanceId(id);
-    member.setState(gossipMessages.MemberInfo.VNodeState.LEADER);
-    member.setIsAlive(true);
-    member.setHttpEndPoint(endPoint);
-    const members = new gossipMessages.ClusterInfo();
-    members.addMembers(member);
-    return members;
   }
 }
 

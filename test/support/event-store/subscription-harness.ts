@@ -73,6 +73,14 @@ export class SubscriptionHarness {
   /** A process that knows {@link RELEVANT}, {@link OTHER} and what its definitions want. */
   process(...definitions: readonly SubscriptionDefinition[]): SubscriptionProcess {
     const store = new AuthenticEventStore(new PostgresEventStore(this.database.pool), this.sealer);
+    return this.processOver(store, WAIT_MS, definitions);
+  }
+
+  processOver(
+    store: EventStore,
+    readYourWritesMs: number,
+    definitions: readonly SubscriptionDefinition[],
+  ): SubscriptionProcess {
     const checkpoints = new Checkpoints(this.database.database);
     const registry = new SubscriptionRegistry();
     registry.register(...definitions);
@@ -81,7 +89,7 @@ export class SubscriptionHarness {
     events.register([{ type: RELEVANT }, { type: OTHER }]);
     const codec = new EventCodec(events, keys);
     const passing = new PassingTypes(this.database.database);
-    const config = { roles: ['worker' as const], readYourWritesMs: WAIT_MS };
+    const config = { roles: ['worker' as const], readYourWritesMs };
     const progress = new SubscriptionProgress(checkpoints, registry, codec, store, config);
     const runner = new SubscriptionRunner(registry, checkpoints, codec, progress, store, config, passing);
     this.running.push(runner);

@@ -65,6 +65,14 @@ export async function getPayout(merchant: SignedClient, id: string): Promise<Pay
 
 /** Waits until the payout is no longer pending. */
 export async function settledPayout(merchant: SignedClient, id: string): Promise<PayoutBody> {
-  await eventually(async () => (await getPayout(merchant, id)).status !== 'pending');
-  return getPayout(merchant, id);
+  return eventually(async () => {
+    const payout = await getPayout(merchant, id);
+    return payout.status !== 'pending' && payout;
+  });
+}
+
+/** Has a payout expire, as the sandbox can. */
+export async function expirePayout(merchant: SignedClient, id: string): Promise<PayoutBody> {
+  return (await merchant.post(`/merchants/v1/sandbox/payouts/${id}/expire`)).json<{ payout: PayoutBody }>()
+    .payout;
 }

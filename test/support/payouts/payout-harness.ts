@@ -1,6 +1,8 @@
 import 'reflect-metadata';
 import { TEST_USDC } from '../../../sandbox/contracts/test-usdc.js';
+import { equal } from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { ContractFactory, Interface } from 'ethers';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
@@ -36,26 +38,38 @@ export interface TestUser {
 }
 
 export interface TestReport {
-  readonly user: TestUser;
   readonly hash: string;
+  /** {@link PayoutHarness.user} unless another is given. */
+  readonly user?: TestUser;
   readonly amount?: string;
   readonly windowSeconds?: number;
 }
 
-/** A database and a chain of one's own behind a node that can fail, and as many worker processes as one likes. */
+/** A database and a chain of the suite's own behind a node that can fail, and as many worker processes as it starts. */
 export class PayoutHarness {
+  chain!: TestChain;
+  node!: TestNode;
+  db!: TestDatabase;
+  /** An active user. */
+  user!: TestUser;
   private readonly services: Service[] = [];
   private readonly masterKey = randomBytes(32).toString('hex');
 
-  private constructor(
-    readonly chain: TestChain,
-    readonly node: TestNode,
-    readonly db: TestDatabase,
-  ) {}
-
-  static async open(): Promise<PayoutHarness> {
-    const [chain, db] = await Promise.all([TestChain.start(), testDatabase({ poolSize: 4 })]);
-    return new PayoutHarness(chain, await TestNode.start(chain.rpcUrl), db);
+  /** The harness of the suite that calls it, with one process, whose node is honest again after each test. */
+  static forSuite(settings: Readonly<Record<string, string>> = {}): PayoutHarness {
+    const harness = new PayoutHarness();
+    beforeAll(async () => {
+      const [chain, db] = await Promise.all([TestChain.start(), testDatabase({ poolSize: 4 })]);
+      Object.assign(harness, { chain, db, node: await TestNode.start(chain.rpcUrl) });
+      await harness.start(settings);
+      Object.assign(harness, { user: await harness.activeUser() });
+    });
+    afterEach(() => harness.node.comeBack());
+    afterAll(async () => {
+      await Promise.all(harness.services.map((service) => service.close()));
+      await Promise.all([harness.node.stop(), harness.chain.stop(), harness.db.drop()]);
+    });
+    return harness;
   }
 
   /** Starts a process with the role of a worker. */
@@ -115,7 +129,7 @@ export class PayoutHarness {
   }
 
   /** Reports a payout and returns its id. Default: 1 USDC, with an hour for its verification. */
-  async report({ user, hash, amount = '1', windowSeconds = 3600 }: TestReport): Promise<string> {
+  async report({ user = this.user, hash, amount = '1', windowSeconds = 3600 }: TestReport): Promise<string> {
     const { app } = this.service;
     const handler = new ReportPayoutHandler(
       app.get(CommandLoop),
@@ -181,6 +195,25 @@ export class PayoutHarness {
     await eventually(async () => (await this.finding(payoutId)) === finding);
   }
 
+  /** Pays the wallet of a user. Returns the hash. */
+  async pay({ wallet } = this.user, amount = '1'): Promise<string> {
+    return (await this.chain.transfer(wallet, amount)).hash;
+  }
+
+  /** Fails if one of the payouts has its outcome after three more checks of each. */
+  async expectPending(...payoutIds: readonly string[]): Promise<void> {
+    const checks = async (id: string): Promise<number> => {
+      const sql = 'select coalesce(max(number), 0)::int as checks from payouts.checks where payout_id = $1';
+      return (await this.db.database.query<{ checks: number }>(sql, [id]))[0]!.checks;
+    };
+    const before = await Promise.all(payoutIds.map(checks));
+    const isPending = async (id: string): Promise<boolean> => (await this.outcome(id)) === 'reported';
+    for (const [n, id] of payoutIds.entries()) {
+      await eventually(async () => !(await isPending(id)) || (await checks(id)) >= before[n]! + 3);
+      equal(await this.outcome(id), 'reported');
+    }
+  }
+
   /** Sends a transfer without waiting for a block. Returns its hash. */
   async broadcast(to: string, amount: string): Promise<string> {
     const data = TOKEN.encodeFunctionData('transfer', [to, toMinorUnits(amount)]);
@@ -199,15 +232,9 @@ export class PayoutHarness {
     return token.getAddress();
   }
 
-  async close(): Promise<void> {
-    await Promise.all(this.services.map((service) => service.close()));
-    await Promise.all([this.node.stop(), this.chain.stop(), this.db.drop()]);
-  }
-
-  private get service(): Service {
-    const [service] = this.services;
-    if (service === undefined) throw new Error('start a process first');
-    return service;
+  /** The first process. */
+  get service(): Service {
+    return this.services[0]!;
   }
 
   private get bus(): CommandBus {

@@ -15,12 +15,9 @@ export type Tampering = (
   honest: { readonly result?: unknown },
 ) => { readonly result: unknown } | { readonly error: object } | undefined;
 
-interface FixedResponse {
-  readonly body: string;
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-}
-const USUAL = { status: 200, headers: {} } as const;
+/** What happens to a request before the chain has it; true where it has its response, or none. */
+type Interception = (calls: readonly RpcCall[], response: ServerResponse) => boolean | Promise<boolean>;
+type Responses = readonly object[];
 
 /** A JSON-RPC node in front of a dev chain, which can be down, slow, or a liar. */
 export class TestNode extends LocalServer {
@@ -28,15 +25,10 @@ export class TestNode extends LocalServer {
   readonly calls: string[] = [];
   /** How many requests came; a batch is one. */
   requests = 0;
-  private down = false;
-  private raw: FixedResponse | null = null;
+  private intercept: Interception = () => false;
   private tampering: Tampering = () => undefined;
-  private cut: (call: RpcCall) => boolean = () => false;
-  private refusal: { readonly applies: (call: RpcCall) => boolean; readonly status: number } | null = null;
-  private delay: { readonly applies: (call: RpcCall) => boolean; readonly ms: number } | null = null;
-  private endless = false;
-  private replacing: readonly [before: string, after: string] | null = null;
-  private rewriting: (responses: readonly object[]) => readonly object[] = (responses) => responses;
+  private rewriting: (responses: Responses) => Responses = (responses) => responses;
+  private replacing: (body: string) => string = (body) => body;
 
   private constructor(private readonly chainUrl: string) {
     super();
@@ -50,13 +42,16 @@ export class TestNode extends LocalServer {
 
   /** Cuts every connection without a response, until {@link comeBack}. */
   goDown(): void {
-    this.down = true;
+    this.cutFor(() => true);
     this.disconnect();
   }
 
   /** Responds to every request with this. */
   respondToAll(body: string, status = 200, headers: Readonly<Record<string, string>> = {}): void {
-    this.raw = { body, status, headers };
+    this.intercept = (_calls, response) => {
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+      return true;
+    };
   }
 
   tamper(tampering: Tampering): void {
@@ -79,46 +74,51 @@ export class TestNode extends LocalServer {
   }
 
   /** Cuts the connection of every request that holds such a call. */
-  cutFor(cut: (call: RpcCall) => boolean): void {
-    this.cut = cut;
+  cutFor(applies: (call: RpcCall) => boolean): void {
+    this.intercept = (calls, response) => calls.some(applies) && !!response.socket?.destroy();
   }
 
   /** Responds to every request that holds such a call with this status. */
   refuseFor(applies: (call: RpcCall) => boolean, status: number): void {
-    this.refusal = { applies, status };
+    this.intercept = (calls, response) => calls.some(applies) && !!response.writeHead(status).end();
   }
 
   /** Responds to every request that holds such a call so much later. */
   delayFor(applies: (call: RpcCall) => boolean, ms: number): void {
-    this.delay = { applies, ms };
+    this.intercept = async (calls) => {
+      if (calls.some(applies)) await sleep(ms);
+      return false;
+    };
   }
 
   /** Responds to every request with a text that never ends. */
   neverEnd(): void {
-    this.endless = true;
+    this.intercept = (_calls, response) => {
+      const more = (): void => {
+        while (!response.destroyed && response.write(' '.repeat(65_536)));
+      };
+      response.on('drain', more).on('error', () => undefined);
+      more();
+      return true;
+    };
   }
 
   /** Puts these responses in place of those of a batch. */
-  rewrite(rewriting: (responses: readonly object[]) => readonly object[]): void {
+  rewrite(rewriting: (responses: Responses) => Responses): void {
     this.rewriting = rewriting;
   }
 
   /** Puts one text in place of another in every response. */
   replaceText(before: string, after: string): void {
-    this.replacing = [before, after];
+    this.replacing = (body) => body.replace(before, () => after);
   }
 
   /** An honest node again. */
   comeBack(): void {
-    this.replacing = null;
-    this.down = false;
-    this.delay = null;
-    this.endless = false;
-    this.refusal = null;
-    this.rewriting = (responses) => responses;
-    this.cut = () => false;
-    this.raw = null;
+    this.intercept = () => false;
     this.tampering = () => undefined;
+    this.rewriting = (responses) => responses;
+    this.replacing = (body) => body;
   }
 
   stop(): Promise<void> {
@@ -127,25 +127,11 @@ export class TestNode extends LocalServer {
 
   protected override async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.requests += 1;
-    if (this.down) return void request.socket.destroy();
     const calls = JSON.parse(await text(request)) as RpcCall | RpcCall[];
     for (const { method } of [calls].flat()) this.calls.push(method);
-    if ([calls].flat().some((call) => this.cut(call))) return void request.socket.destroy();
-    const { refusal, delay } = this;
-    if (this.endless) return flood(response);
-    if (delay !== null && [calls].flat().some((call) => delay.applies(call))) await sleep(delay.ms);
-    if (refusal !== null && [calls].flat().some((call) => refusal.applies(call))) {
-      return void response.writeHead(refusal.status).end();
-    }
+    if (await this.intercept([calls].flat(), response)) return;
     response.setHeader('content-type', 'application/json');
-    const { body, status, headers } = this.raw ?? {
-      body: JSON.stringify(await this.responsesTo(calls)),
-      ...USUAL,
-    };
-    const [before, after] = this.replacing ?? ['', ''];
-    response
-      .writeHead(status, headers)
-      .end(this.replacing === null ? body : body.replace(before, () => after));
+    response.end(this.replacing(JSON.stringify(await this.responsesTo(calls))));
   }
 
   private async honest(method: string, params: readonly unknown[]): Promise<unknown> {
@@ -169,12 +155,4 @@ export class TestNode extends LocalServer {
     });
     return Array.isArray(calls) ? this.rewriting(tampered) : tampered[0];
   }
-}
-
-function flood(response: ServerResponse): void {
-  const more = (): void => {
-    while (!response.destroyed && response.write(' '.repeat(65_536)));
-  };
-  response.on('drain', more).on('error', () => undefined);
-  more();
 }

@@ -1,6 +1,5 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Transaction } from 'ethers';
-import type { TestChain } from '../../../../test/support/payouts/chain.js';
 import {
   NOWHERE,
   ReadChain,
@@ -8,24 +7,16 @@ import {
   refusing,
   requested,
 } from '../../../../test/support/payouts/read-chain.js';
-import type { TestNode } from '../../../../test/support/payouts/test-node.js';
 import { ChainUnavailable } from '../application/ports.js';
-import type { JsonRpcChain } from './json-rpc-chain.js';
 
 describe('the chain behind a JSON-RPC node', () => {
   const setup = ReadChain.forSuite();
-  let chain: TestChain;
-  let node: TestNode;
-  let reader: JsonRpcChain;
-  beforeAll(() => {
-    ({ chain, node, reader } = setup);
-  });
   const { read } = setup;
-  const height = async (): Promise<number> => Number(await chain.rpc('eth_blockNumber'));
+  const height = async (): Promise<number> => Number(await setup.chain.rpc('eth_blockNumber'));
 
   it('reads a transfer: block, token, recipient, amount, place', async () => {
-    const to = chain.newAddress();
-    const { hash, blockNumber, blockHash } = await chain.transfer(to, '12.345678');
+    const to = setup.chain.newAddress();
+    const { hash, blockNumber, blockHash } = await setup.chain.transfer(to, '12.345678');
     const { head, receipts } = await read([hash]);
     expect(head.number).toBe(await height());
     expect(receipts.get(hash)).toEqual({
@@ -34,8 +25,8 @@ describe('the chain behind a JSON-RPC node', () => {
       blockHash,
       transfers: [
         {
-          token: chain.usdcAddress.toLowerCase(),
-          from: (await chain.funded.getAddress()).toLowerCase(),
+          token: setup.chain.usdcAddress.toLowerCase(),
+          from: (await setup.chain.funded.getAddress()).toLowerCase(),
           to: to.toLowerCase(),
           amountMinor: 12_345_678n,
           logIndex: 0,
@@ -45,45 +36,47 @@ describe('the chain behind a JSON-RPC node', () => {
   });
 
   it('reads a reverted transaction', async () => {
-    const hash = await chain.revertedTransfer(chain.newAddress(), '1');
+    const hash = await setup.chain.revertedTransfer(setup.chain.newAddress(), '1');
     expect((await read([hash])).receipts.get(hash)).toMatchObject({ succeeded: false, transfers: [] });
   });
 
   it('says null for what is on no block: unknown hashes, those that wait, and text that is no hash of the chain', async () => {
-    await chain.rpc('evm_setAutomine', [false]);
+    await setup.chain.rpc('evm_setAutomine', [false]);
     try {
-      const waiting = await chain.funded.sendTransaction({ to: chain.newAddress(), value: 1n });
+      const waiting = await setup.chain.funded.sendTransaction({ to: setup.chain.newAddress(), value: 1n });
       const hashes = [waiting.hash, NOWHERE, 'a solana signature', '0x12'];
       const { receipts } = await read(hashes);
       expect(hashes.map((hash) => receipts.get(hash))).toEqual([null, null, null, null]);
     } finally {
-      await chain.rpc('evm_setAutomine', [true]);
-      await chain.mine();
+      await setup.chain.rpc('evm_setAutomine', [true]);
+      await setup.chain.mine();
     }
   });
 
   it('reads hundreds of hashes in few requests', async () => {
-    const { hash } = await chain.transfer(chain.newAddress(), '1');
+    const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const others = Array.from({ length: 450 }, (_, n) => `0x${n.toString(16).padStart(64, '0')}`);
-    const before = node.requests;
+    const before = setup.node.requests;
     const { receipts } = await read([...others, hash]);
     expect(receipts.size).toBe(451);
     expect([...receipts.values()].filter((receipt) => receipt !== null)).toHaveLength(1);
-    expect(node.requests - before).toBeLessThanOrEqual(8);
+    expect(setup.node.requests - before).toBeLessThanOrEqual(8);
   });
 
   it('counts the place of a log in its transaction, of all logs in the block', async () => {
-    await chain.rpc('evm_setAutomine', [false]);
-    const transfer = { to: chain.usdcAddress, gasLimit: 100_000n };
+    await setup.chain.rpc('evm_setAutomine', [false]);
+    const transfer = { to: setup.chain.usdcAddress, gasLimit: 100_000n };
     const data = (to: string): string =>
       `0xa9059cbb${to.slice(2).toLowerCase().padStart(64, '0')}${'1'.padStart(64, '0')}`;
     const sent = [];
     for (let n = 0; n < 3; n += 1) {
-      sent.push(await chain.funded.sendTransaction({ ...transfer, data: data(chain.newAddress()) }));
+      sent.push(
+        await setup.chain.funded.sendTransaction({ ...transfer, data: data(setup.chain.newAddress()) }),
+      );
     }
-    await chain.mine();
-    await chain.rpc('evm_setAutomine', [true]);
-    const raw = (await chain.rpc('eth_getTransactionReceipt', [sent[2]!.hash])) as {
+    await setup.chain.mine();
+    await setup.chain.rpc('evm_setAutomine', [true]);
+    const raw = (await setup.chain.rpc('eth_getTransactionReceipt', [sent[2]!.hash])) as {
       logs: { logIndex: string }[];
     };
     expect(Number(raw.logs[0]!.logIndex)).toBe(2);
@@ -92,27 +85,27 @@ describe('the chain behind a JSON-RPC node', () => {
   });
 
   it('forgets what a reorganisation dropped, and finds it where it was included again', async () => {
-    const { hash, blockNumber } = await chain.transfer(chain.newAddress(), '1');
-    const raw = (await chain.rpc('eth_getRawTransactionByHash', [hash])) as string;
+    const { hash, blockNumber } = await setup.chain.transfer(setup.chain.newAddress(), '1');
+    const raw = (await setup.chain.rpc('eth_getRawTransactionByHash', [hash])) as string;
     expect(Transaction.from(raw).hash).toBe(hash);
-    await chain.reorg(1);
+    await setup.chain.reorg(1);
     expect((await read([hash])).receipts.get(hash)).toBeNull();
-    await chain.mine(2);
-    await chain.rpc('anvil_reorg', [2, [[raw, 1]]]);
+    await setup.chain.mine(2);
+    await setup.chain.rpc('anvil_reorg', [2, [[raw, 1]]]);
     const again = (await read([hash])).receipts.get(hash);
     expect(again?.succeeded).toBe(true);
     expect(again!.blockNumber).toBeGreaterThan(blockNumber);
-    chain.funded.reset();
+    setup.chain.funded.reset();
   });
 
   it('is unavailable when the node is, and back when the node is back', async () => {
-    node.goDown();
+    setup.node.goDown();
     const failure = await read([NOWHERE]).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ChainUnavailable);
-    expect(String(failure)).not.toContain(new URL(node.url).port);
-    await expect(reader.ping()).rejects.toThrow(ChainUnavailable);
-    node.comeBack();
-    await expect(reader.ping()).resolves.toBeUndefined();
+    expect(String(failure)).not.toContain(new URL(setup.node.url).port);
+    await expect(setup.reader.ping()).rejects.toThrow(ChainUnavailable);
+    setup.node.comeBack();
+    await expect(setup.reader.ping()).resolves.toBeUndefined();
     expect((await read([NOWHERE])).receipts.get(NOWHERE)).toBeNull();
   });
 
@@ -128,7 +121,7 @@ describe('the chain behind a JSON-RPC node', () => {
       'no newest block',
     ],
   ])('is not to be relied on when the node %s', async (_name, method, result, message) => {
-    node.tamper((call) => (call.method === method ? { result } : undefined));
+    setup.node.tamper((call) => (call.method === method ? { result } : undefined));
     await expect(read([NOWHERE])).rejects.toThrow(message);
     await expect(read([NOWHERE])).rejects.toThrow(ChainUnavailable);
   });
@@ -136,15 +129,15 @@ describe('the chain behind a JSON-RPC node', () => {
   it.each(['', 'no JSON', '{}', '[]', '[null]', 'null', '[1,2]', '{"id":1}', '<html>502</html>'])(
     'is unavailable when the node responds with %j to everything',
     async (body) => {
-      node.respondToAll(body);
+      setup.node.respondToAll(body);
       await expect(read([NOWHERE])).rejects.toThrow(ChainUnavailable);
-      await expect(reader.ping()).rejects.toThrow(ChainUnavailable);
+      await expect(setup.reader.ping()).rejects.toThrow(ChainUnavailable);
     },
   );
 
   it('leaves out the one hash that the node refuses', async () => {
-    const { hash } = await chain.transfer(chain.newAddress(), '1');
-    node.tamper(refusing(NOWHERE));
+    const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
+    setup.node.tamper(refusing(NOWHERE));
     const { receipts } = await read([NOWHERE, hash]);
     expect(receipts.has(NOWHERE)).toBe(false);
     expect(receipts.get(hash)?.succeeded).toBe(true);
@@ -167,22 +160,22 @@ describe('the chain behind a JSON-RPC node', () => {
     ['is a list', () => []],
     ['is true', () => true],
   ])('concludes nothing from a receipt that %s', async (_name, change) => {
-    const { hash } = await chain.transfer(chain.newAddress(), '1');
-    const honest = (await chain.rpc('eth_getTransactionReceipt', [hash])) as object;
-    node.tamper(receiptLies(change)(honest));
+    const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
+    const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as object;
+    setup.node.tamper(receiptLies(change)(honest));
     expect((await read([hash])).receipts.has(hash)).toBe(false);
   });
 
   it('takes a receipt without a block for none', async () => {
-    const { hash } = await chain.transfer(chain.newAddress(), '1');
-    const honest = (await chain.rpc('eth_getTransactionReceipt', [hash])) as object;
-    node.tamper(receiptLies((receipt) => ({ ...receipt, blockNumber: null }))(honest));
+    const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
+    const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as object;
+    setup.node.tamper(receiptLies((receipt) => ({ ...receipt, blockNumber: null }))(honest));
     expect((await read([hash])).receipts.get(hash)).toBeNull();
   });
 
   it('sees no transfer in logs of another shape', async () => {
-    const { hash } = await chain.transfer(chain.newAddress(), '1');
-    const honest = (await chain.rpc('eth_getTransactionReceipt', [hash])) as {
+    const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
+    const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as {
       logs: { topics: string[]; data: string }[];
     };
     const log = honest.logs[0]!;
@@ -195,17 +188,17 @@ describe('the chain behind a JSON-RPC node', () => {
       { ...log, data: `${log.data}00` },
       { ...log, removed: true },
     ].map((shape, place) => ({ ...shape, logIndex: `0x${place}` }));
-    node.tamper(receiptLies((receipt) => ({ ...receipt, logs: shapes }))(honest));
+    setup.node.tamper(receiptLies((receipt) => ({ ...receipt, logs: shapes }))(honest));
     expect((await read([hash])).receipts.get(hash)).toMatchObject({ transfers: [] });
   });
 
   it('counts places by the numbers of the logs, in any order and width', async () => {
-    const { hash } = await chain.transfer(chain.newAddress(), '1');
-    const honest = (await chain.rpc('eth_getTransactionReceipt', [hash])) as { logs: object[] };
+    const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
+    const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as { logs: object[] };
     const logs = ['0x10', '0x9', '0xa'].map((logIndex) => ({ ...honest.logs[0], logIndex }));
     const amounts = ['1', '2', '3'].map((amount) => `0x${amount.padStart(64, '0')}`);
     const shuffled = logs.map((log, n) => ({ ...log, data: amounts[n] }));
-    node.tamper(receiptLies((receipt) => ({ ...receipt, logs: shuffled }))(honest));
+    setup.node.tamper(receiptLies((receipt) => ({ ...receipt, logs: shuffled }))(honest));
     const { transfers } = (await read([hash])).receipts.get(hash)!;
     expect(transfers.map(({ amountMinor, logIndex }) => [amountMinor, logIndex])).toEqual([
       [2n, 0] as const,
@@ -219,20 +212,20 @@ describe('the chain behind a JSON-RPC node', () => {
     ['refuses the second question', { error: { code: -32000, message: 'try again' } }],
   ])('does not say that a transaction is missing where the node %s', async (_name, second) => {
     const absent = `0x${'cd'.repeat(32)}`;
-    expect((await reader.confirm(requested([absent])))[0]!.receipts.get(absent)).toBeNull();
-    await chain.mine();
-    node.tamper(({ method }) =>
+    expect((await setup.reader.confirm(requested([absent])))[0]!.receipts.get(absent)).toBeNull();
+    await setup.chain.mine();
+    setup.node.tamper(({ method }) =>
       method === 'eth_getTransactionByHash' ? (second as { result: unknown }) : undefined,
     );
-    expect((await reader.confirm(requested([absent])))[0]!.receipts.has(absent)).toBe(false);
+    expect((await setup.reader.confirm(requested([absent])))[0]!.receipts.has(absent)).toBe(false);
   });
 
   it('is confirmed by as many nodes as CHAIN_QUORUM says, whichever of the configured ones respond', async () => {
-    const { hash } = await chain.transfer(chain.newAddress(), '1');
+    const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const unavailable = 'http://127.0.0.1:9';
     for (const urls of [
-      [unavailable, node.url, chain.rpcUrl],
-      [node.url, unavailable, chain.rpcUrl],
+      [unavailable, setup.node.url, setup.chain.rpcUrl],
+      [setup.node.url, unavailable, setup.chain.rpcUrl],
     ]) {
       const three = setup.over({ chainRpcUrl: urls.join(','), chainQuorum: 2 });
       const observations = await three.confirm(requested([hash]));
@@ -240,7 +233,7 @@ describe('the chain behind a JSON-RPC node', () => {
       await three.ping();
       three.close();
     }
-    const reader = setup.over({ chainRpcUrl: `${unavailable},${node.url}`, chainQuorum: 2 });
+    const reader = setup.over({ chainRpcUrl: `${unavailable},${setup.node.url}`, chainQuorum: 2 });
     await expect(reader.confirm(requested([hash]))).rejects.toBeInstanceOf(ChainUnavailable);
     reader.close();
   });

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import type { TestChain } from '../../../../test/support/payouts/chain.js';
 import {
   NOWHERE,
   ReadChain,
@@ -14,25 +13,19 @@ import type { JsonRpcChain } from './json-rpc-chain.js';
 
 describe('the chain behind a JSON-RPC node that gives trouble', () => {
   const setup = ReadChain.forSuite();
-  let chain: TestChain;
-  let node: TestNode;
-  let reader: JsonRpcChain;
-  beforeAll(() => {
-    ({ chain, node, reader } = setup);
-  });
   const { read } = setup;
 
   it('is not unavailable when the node refuses every transaction: only those are left out', async () => {
     const absent = `0x${'cd'.repeat(32)}`;
-    node.tamper(refusing(absent));
+    setup.node.tamper(refusing(absent));
     const { receipts, refusals } = await read([absent]);
     expect([receipts.has(absent), refusals]).toEqual([false, ['error -32008']]);
   });
 
   it('finds the hashes at fault in a batch that is cut, and reads the others', async () => {
-    const { hash } = await chain.transfer(chain.newAddress(), '1');
+    const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const bad = Array.from({ length: 3 }, (_, n) => `0xd${String(n).padStart(63, '0')}`);
-    node.cutFor(({ params }) => bad.includes(String(params[0])));
+    setup.node.cutFor(({ params }) => bad.includes(String(params[0])));
     const others = Array.from({ length: 190 }, (_, n) => `0x1${n.toString(16).padStart(63, '0')}`);
     const { receipts } = await read([
       ...others.slice(0, 50),
@@ -54,40 +47,40 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
     [302, 'HTTP 302'],
     [502, 'HTTP 502'],
   ])('names the error when the node returns %i', async (status, message) => {
-    node.respondToAll('{}', status, { location: node.url });
+    setup.node.respondToAll('{}', status, { location: setup.node.url });
     await expect(read([NOWHERE])).rejects.toThrow(message);
-    await expect(reader.ping()).rejects.toThrow(ChainUnavailable);
+    await expect(setup.reader.ping()).rejects.toThrow(ChainUnavailable);
   });
 
   it.each([401, 429])(
     'is unavailable when the node responds with %i to receipts alone: no hash is to blame',
     async (status) => {
-      node.refuseFor(({ method }) => method === 'eth_getTransactionReceipt', status);
+      setup.node.refuseFor(({ method }) => method === 'eth_getTransactionReceipt', status);
       await expect(read([`0x${'c1'.repeat(32)}`])).rejects.toThrow(ChainUnavailable);
     },
   );
 
   it('reads no more of an endless or compressed response than it would of an honest one', async () => {
-    node.respondToAll(' '.repeat(64 * 1_048_576));
+    setup.node.respondToAll(' '.repeat(64 * 1_048_576));
     await expect(read([NOWHERE])).rejects.toThrow(/more than \d+ bytes/);
-    node.respondToAll('\u001f\u008b', 200, { 'content-encoding': 'gzip' });
+    setup.node.respondToAll('\u001f\u008b', 200, { 'content-encoding': 'gzip' });
     await expect(read([NOWHERE])).rejects.toThrow('no JSON');
   });
 
   it('requests again separately what has two responses in a batch', async () => {
-    const { hash } = await chain.transfer(chain.newAddress(), '1');
+    const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const absent = { jsonrpc: '2.0', id: 0, result: null };
-    node.rewrite((responses) => (responses.length === 2 ? [...responses, absent] : responses));
-    const before = node.calls.length;
+    setup.node.rewrite((responses) => (responses.length === 2 ? [...responses, absent] : responses));
+    const before = setup.node.calls.length;
     expect((await read([hash, NOWHERE])).receipts.get(hash)?.succeeded).toBe(true);
-    expect(node.calls.slice(before).filter((method) => method === 'eth_getTransactionReceipt')).toHaveLength(
-      3,
-    );
+    expect(
+      setup.node.calls.slice(before).filter((method) => method === 'eth_getTransactionReceipt'),
+    ).toHaveLength(3);
   });
 
   it('takes the responses of a batch in any order', async () => {
-    const { hash } = await chain.transfer(chain.newAddress(), '1');
-    node.rewrite((responses) => [...responses].reverse());
+    const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
+    setup.node.rewrite((responses) => [...responses].reverse());
     expect((await read([NOWHERE, hash])).receipts.get(hash)?.succeeded).toBe(true);
   });
 
@@ -101,32 +94,32 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
           : undefined;
 
     it('has the others of its batch, knows its block and its transfers to the wallets when it is requested alone, and never requests it in a batch again', async () => {
-      const to = chain.newAddress();
-      const { hash, blockNumber } = await chain.transfer(to, '3');
-      node.tamper(large(hash));
+      const to = setup.chain.newAddress();
+      const { hash, blockNumber } = await setup.chain.transfer(to, '3');
+      setup.node.tamper(large(hash));
       const others = Array.from({ length: 99 }, (_, n) => `0x2${n.toString(16).padStart(63, '0')}`);
-      const one = { hash, wallets: [chain.newAddress(), to] };
-      const ask = (): Promise<ChainObservation> => reader.read([...requested(others), one]);
+      const one = { hash, wallets: [setup.chain.newAddress(), to] };
+      const ask = (): Promise<ChainObservation> => setup.reader.read([...requested(others), one]);
       expect([...(await ask()).receipts.keys()]).toEqual(others);
-      const { receipts } = await reader.read([one], { separately: true });
+      const { receipts } = await setup.reader.read([one], { separately: true });
       expect(receipts.get(hash)).toMatchObject({
         partial: true,
         succeeded: true,
         blockNumber,
         transfers: [{ to: to.toLowerCase(), amountMinor: 3_000_000n }],
       });
-      await chain.mine();
-      const before = node.calls.length;
+      await setup.chain.mine();
+      const before = setup.node.calls.length;
       await ask();
-      const again = node.calls.slice(before).filter((method) => method === 'eth_getTransactionReceipt');
+      const again = setup.node.calls.slice(before).filter((method) => method === 'eth_getTransactionReceipt');
       expect(again).toHaveLength(99);
     });
 
     it('reads the whole of it before an outcome rests on it, and only when it pays one of the wallets', async () => {
-      const to = chain.newAddress();
-      const { hash } = await chain.transfer(to, '3');
-      node.tamper(large(hash));
-      const [ours] = await reader.confirm([{ hash, wallets: [to] }], { separately: true });
+      const to = setup.chain.newAddress();
+      const { hash } = await setup.chain.transfer(to, '3');
+      setup.node.tamper(large(hash));
+      const [ours] = await setup.reader.confirm([{ hash, wallets: [to] }], { separately: true });
       expect(ours!.receipts.get(hash)).toMatchObject({ transfers: [{ logIndex: 0 }] });
       expect(ours!.receipts.get(hash)?.partial).toBeUndefined();
       // Nine megabytes are not kept, and their hash is.
@@ -134,56 +127,65 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
         sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
         text: null,
       });
-      const [others] = await reader.confirm([{ hash, wallets: [chain.newAddress()] }], { separately: true });
+      const [others] = await setup.reader.confirm([{ hash, wallets: [setup.chain.newAddress()] }], {
+        separately: true,
+      });
       expect(others!.receipts.get(hash)).toMatchObject({ partial: true, transfers: [] });
     });
   });
 
   describe('before an outcome', () => {
     const confirm = async (hash: string): Promise<ChainObservation> =>
-      (await reader.confirm(requested([hash])))[0]!;
+      (await setup.reader.confirm(requested([hash])))[0]!;
 
     it('keeps the receipt byte for byte, and the time of its block', async () => {
-      const { hash, blockNumber } = await chain.transfer(chain.newAddress(), '1');
-      const block = (await chain.rpc('eth_getBlockByNumber', [`0x${blockNumber.toString(16)}`, false])) as {
+      const { hash, blockNumber } = await setup.chain.transfer(setup.chain.newAddress(), '1');
+      const block = (await setup.chain.rpc('eth_getBlockByNumber', [
+        `0x${blockNumber.toString(16)}`,
+        false,
+      ])) as {
         timestamp: string;
       };
-      const honest = JSON.stringify(await chain.rpc('eth_getTransactionReceipt', [hash]));
+      const honest = JSON.stringify(await setup.chain.rpc('eth_getTransactionReceipt', [hash]));
       // Spaces, numbers and a duplicate key would not outlive a parser.
       const odd = honest.replace('{', '{ "result":[{"x":"]"}],\t"n":1.00, "status" : "0x0","é\\u0041":{ },');
-      node.replaceText(honest, odd);
+      setup.node.replaceText(honest, odd);
       const { receipts } = await confirm(hash);
       expect(receipts.get(hash)).toMatchObject({
         succeeded: true,
         blockTime: Number(block.timestamp),
         source: { text: odd, sha256: createHash('sha256').update(odd).digest('hex') },
       });
-      node.rewrite((responses) => [7, null, [], ...responses.toReversed()] as object[]);
-      const [{ receipts: batch }] = (await reader.confirm(requested([NOWHERE, hash]))) as [ChainObservation];
+      setup.node.rewrite((responses) => [7, null, [], ...responses.toReversed()] as object[]);
+      const [{ receipts: batch }] = (await setup.reader.confirm(requested([NOWHERE, hash]))) as [
+        ChainObservation,
+      ];
       expect(batch.get(hash)?.source?.text).toBe(odd);
     });
 
     it('leaves out a receipt of a block that the chain does not have', async () => {
-      const { hash } = await chain.transfer(chain.newAddress(), '1');
+      const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
       expect((await confirm(hash)).receipts.get(hash)?.succeeded).toBe(true);
-      const receipt = (await chain.rpc('eth_getTransactionReceipt', [hash])) as object;
-      node.tamper(receiptLies((honest) => ({ ...honest, blockHash: NOWHERE }))(receipt));
+      const receipt = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as object;
+      setup.node.tamper(receiptLies((honest) => ({ ...honest, blockHash: NOWHERE }))(receipt));
       expect((await read([hash])).receipts.get(hash)?.succeeded).toBe(true);
       expect((await confirm(hash)).receipts.has(hash)).toBe(false);
     });
 
     it('leaves out what one call misses and another knows', async () => {
-      const { hash } = await chain.transfer(chain.newAddress(), '1');
-      node.tamper(({ method }) => (method === 'eth_getTransactionReceipt' ? { result: null } : undefined));
+      const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
+      setup.node.tamper(({ method }) =>
+        method === 'eth_getTransactionReceipt' ? { result: null } : undefined,
+      );
       expect((await read([hash])).receipts.get(hash)).toBeNull();
       expect((await confirm(hash)).receipts.has(hash)).toBe(false);
       expect((await confirm(NOWHERE)).receipts.get(NOWHERE)).toBeNull();
     });
 
     it('concludes nothing when the newest block is replaced meanwhile', async () => {
-      const { hash } = await chain.transfer(chain.newAddress(), '1');
+      const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
       const other = { number: '0x1', hash: NOWHERE, timestamp: '0x1' };
-      node.tamper(({ method, params }, { result }) =>
+      setup.node.tamper(({ method, params }, { result }) =>
         method === 'eth_getBlockByNumber' && params[0] === 'latest'
           ? { result: { ...(result as object), hash: other.hash } }
           : undefined,
@@ -195,32 +197,32 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
   describe('with several nodes', () => {
     let second: TestNode;
     beforeAll(async () => {
-      second = await TestNode.start(chain.rpcUrl);
+      second = await TestNode.start(setup.chain.rpcUrl);
     });
     afterEach(() => second.comeBack());
     afterAll(() => second.stop());
     const several = (over: object = {}): JsonRpcChain =>
-      setup.over({ chainRpcUrl: `${node.url}, ${second.url}`, ...over });
+      setup.over({ chainRpcUrl: `${setup.node.url}, ${second.url}`, ...over });
 
     it('uses the next one while the first cannot be relied on, and stays with it', async () => {
       const reader = several();
-      node.respondToAll('{}', 429);
+      setup.node.respondToAll('{}', 429);
       expect((await reader.read(requested([NOWHERE]))).receipts.get(NOWHERE)).toBeNull();
-      node.comeBack();
-      const before = node.requests;
+      setup.node.comeBack();
+      const before = setup.node.requests;
       await reader.read(requested([NOWHERE]));
-      expect(node.requests).toBe(before);
+      expect(setup.node.requests).toBe(before);
       second.goDown();
       await expect(reader.ping()).resolves.toBeUndefined();
-      node.goDown();
+      setup.node.goDown();
       await expect(reader.ping()).rejects.toThrow(ChainUnavailable);
       reader.close();
     });
 
     it('passes over a node whose newest block is old, where blocks have times', async () => {
-      await chain.mine();
+      await setup.chain.mine();
       const reader = several({ chainMaxHeadAgeSeconds: 600 });
-      node.tamper(({ method }, { result }) =>
+      setup.node.tamper(({ method }, { result }) =>
         method === 'eth_getBlockByNumber'
           ? { result: { ...(result as object), timestamp: '0x1' } }
           : undefined,

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { describe, expect, it } from '@jest/globals';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { newId } from '../../../kernel/ids.js';
 import { deactivationSaga } from './deactivation-saga.js';
 
 describe('the saga of deactivations', () => {
   const saga = deactivationSaga(() => undefined, { atomic: true });
-  let db: TestDatabase;
+  const db = onTestDatabase();
   let position = 0;
-
-  beforeAll(async () => {
-    db = await testDatabase();
-  });
-  afterAll(() => db.drop());
 
   const event = (type: string, userId: string): RecordedEvent => ({
     id: newId(),
@@ -56,43 +51,6 @@ describe('the saga of deactivations', () => {
     expect(await row(one)).toEqual({ pending: 0, deactivating: true });
     await apply([event('user.deactivated.v1', one)]);
     expect(await row(one)).toEqual({ pending: 0, deactivating: false });
-  });
-
-  it('keeps intents without a payout, where the store is not atomic, also of events that come twice', async () => {
-    const notAtomic = deactivationSaga(() => undefined, { atomic: false });
-    const [user, other] = [newId(), newId()];
-    const [paid, late, open] = [newId(), newId(), newId()];
-    const of = (type: string, payoutId: string, userId = user): RecordedEvent => {
-      const { data, ...rest } = event(type, userId);
-      return { ...rest, data: { ...data, payout_id: payoutId } };
-    };
-    const history = [
-      of('payout.intended.v1', paid),
-      of('payout.intended.v1', late),
-      of('payout.intended.v1', open, other),
-      of('payout.reported.v1', paid),
-      event('user.deactivation_started.v1', user),
-    ];
-    const take = async (events: readonly RecordedEvent[]): Promise<void> => {
-      await db.database.transaction((tx) => notAtomic.apply(events, tx));
-    };
-    const kept = async (): Promise<readonly string[]> => {
-      const rows = await db.database.query<{ payout_id: string }>(
-        'select payout_id from payouts.payout_intents where user_id = any($1)',
-        [[user, other]],
-      );
-      return rows.map(({ payout_id }) => payout_id).sort();
-    };
-    await take(history);
-    await take(history);
-    for (const each of history) await take([each, each]);
-    expect(await kept()).toEqual([late, open].sort());
-    expect(await row(user)).toEqual({ pending: 1, deactivating: true });
-    const last = [of('payout.reported.v1', late)];
-    await take(last);
-    await take([...history, ...last]);
-    expect(await kept()).toEqual([open]);
-    expect(await row(user)).toEqual({ pending: 2, deactivating: true });
   });
 
   it('takes positions of different lengths in their order', async () => {

@@ -16,7 +16,7 @@ const TRIES = 4;
 const BETWEEN = { firstMs: 500, maxMs: 2000 };
 
 /** Both throw {@link ChainUnavailable}. */
-export interface RecheckedNode {
+interface RecheckedNode {
   confirm(requested: readonly RequestedTransaction[], separately: boolean): Promise<ChainObservation>;
   blockHashes(heights: readonly number[]): Promise<ReadonlyMap<number, string>>;
 }

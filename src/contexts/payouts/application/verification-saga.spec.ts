@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { createHash } from 'node:crypto';
@@ -12,13 +12,8 @@ import { verificationSaga } from './verification-saga.js';
 const CHAIN = 31337;
 
 describe('the saga of verifications', () => {
-  let db: TestDatabase;
+  const db = onTestDatabase();
   let world = 0;
-
-  beforeAll(async () => {
-    db = await testDatabase();
-  });
-  afterAll(() => db.drop());
 
   const id = (name: string): string => deriveId('saga', String(world), name);
   let position = 0;

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { WorkItems } from '../../../platform/work/work-items.js';
 import {
@@ -15,17 +15,15 @@ const NOW = new Date();
 const id = (name: string): string => deriveId('work', name);
 
 describe('pending payouts to verify', () => {
-  let db: TestDatabase;
+  const db = onTestDatabase();
   let queue: VerificationQueue;
 
-  beforeAll(async () => {
-    db = await testDatabase();
+  beforeAll(() => {
     queue = new VerificationQueue(db.database, new WorkItems(db.database));
   });
   beforeEach(() =>
     db.database.query('truncate payouts.verifications, payouts.wallets, payouts.used_transfers, work.items'),
   );
-  afterAll(() => db.drop());
 
   /** Adds `count` payouts of this age that are due now. */
   const add = (name: string, count: number, { ageSeconds = 0 } = {}) =>

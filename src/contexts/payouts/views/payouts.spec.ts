@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { decodeCursor, encodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { STATUS } from './payout-changes.js';
@@ -61,12 +61,7 @@ function expected(rows: readonly Row[], filter: PayoutFilter): string[] {
 }
 
 describe('the list of payouts', () => {
-  let db: TestDatabase;
-
-  beforeAll(async () => {
-    db = await testDatabase();
-  });
-  afterAll(() => db.drop());
+  const db = onTestDatabase();
 
   const fill = async (rows: readonly Row[]): Promise<void> => {
     await db.database.query('truncate payouts.payouts');

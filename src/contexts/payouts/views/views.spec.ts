@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { fromMinorUnits, toMinorUnits } from '../../../kernel/money.js';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { BalancesView, PayoutsView, type PayoutFilter } from './payouts.js';
 import { ShadowTables } from '../../../platform/projections/shadow-tables.js';
 import { fillPayoutViews } from './fill.js';
 import { applyPayoutEvents, payoutViews } from './projection.js';
 
-let db: TestDatabase;
+const db = onTestDatabase();
 
-beforeAll(async () => {
-  db = await testDatabase();
-});
-afterAll(() => db.drop());
 beforeEach(() => db.database.query('truncate payouts.payouts, payouts.balances'));
 
 const id = (name: string): string => deriveId('views', name);
-const MERCHANT = id('merchant');
 
 let position = 0;
 function recorded(type: string, data: JsonObject): RecordedEvent {
@@ -69,7 +64,7 @@ interface Expected {
 function eventsOf(
   stories: readonly Story[],
   order: readonly number[],
-  merchant = MERCHANT,
+  merchant: string,
 ): { events: RecordedEvent[]; payouts: Expected[] } {
   const events = [0, 1, 2, 3].map((user) =>
     recorded('user.created.v1', { user_id: id(`${merchant} user ${user}`), merchant_id: merchant }),
@@ -126,7 +121,7 @@ function newestFirst(payouts: readonly Expected[]): Expected[] {
   return [...payouts].sort((a, b) => b.createdAt.localeCompare(a.createdAt) || (b.id < a.id ? -1 : 1));
 }
 
-async function everyPage(filter: PayoutFilter, merchant = MERCHANT): Promise<string[]> {
+async function everyPage(filter: PayoutFilter, merchant: string): Promise<string[]> {
   const pages: string[] = [];
   let next: PayoutFilter | null = filter;
   while (next !== null) {
@@ -138,11 +133,7 @@ async function everyPage(filter: PayoutFilter, merchant = MERCHANT): Promise<str
   return pages;
 }
 
-async function expectViews(
-  payouts: readonly Expected[],
-  pageSize: number,
-  merchant = MERCHANT,
-): Promise<void> {
+async function expectViews(payouts: readonly Expected[], pageSize: number, merchant: string): Promise<void> {
   const pages = await everyPage({ pageSize }, merchant);
   const bodies = pages.map((page) => page.slice('{"payouts":['.length, page.lastIndexOf('],"next_cursor"')));
   expect(bodies.filter((body) => body !== '').join(',')).toBe(
@@ -212,22 +203,6 @@ describe('the read models of payouts', () => {
         await expectViews(payouts, 1000, merchant);
       }),
       { numRuns: 15 },
-    );
-  });
-
-  it('show nothing of another merchant', async () => {
-    const { events, payouts } = eventsOf(
-      [{ user: 0, amount: '1', minute: 0, end: 'pending', metadata: '{}' }],
-      [0],
-    );
-    await db.database.transaction((tx) => applyPayoutEvents(events, tx));
-    const payoutId = payouts[0]!.id;
-    const userId = id(`${MERCHANT} user 0`);
-    expect(await new PayoutsView(db.database).find(MERCHANT, payoutId)).toBe(payouts[0]!.json);
-    expect(await new PayoutsView(db.database).find(id('stranger'), payoutId)).toBeNull();
-    expect(await new BalancesView(db.database).find(id('stranger'), userId)).toBeNull();
-    expect(await new PayoutsView(db.database).page(id('stranger'), { userId, pageSize: 10 })).toBe(
-      '{"payouts":[],"next_cursor":null}',
     );
   });
 });

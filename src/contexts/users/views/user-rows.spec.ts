@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
+import { onTestDatabase } from '../../../../test/support/postgres.js';
 import type { Context } from '../../../platform/context.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
@@ -31,20 +31,17 @@ const left = (person: Person, at = DAY(4)): RecordedEvent => event('user.deactiv
 const erased = (person: Person, at = DAY(5)): RecordedEvent => event('user.erased.v1', person, { at });
 
 describe('the read model of users', () => {
-  let db: TestDatabase;
   let models: ReadModels;
   let rows: UserRows;
   let merchant_id: string;
 
-  beforeAll(async () => {
-    db = await testDatabase();
+  afterAll(() => models.onApplicationShutdown());
+  const db = onTestDatabase();
+
+  beforeAll(() => {
     models = new ReadModels({ databaseUrl: db.url }, [{ name: 'users', entities: [UserRow] } as Context]);
     rows = new UserRows(models);
     merchant_id = newId();
-  });
-  afterAll(async () => {
-    await models.onApplicationShutdown();
-    await db.drop();
   });
 
   const person = (merchant = merchant_id): Person => ({ user_id: newId(), merchant_id: merchant });

@@ -1,4 +1,3 @@
-import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../kernel/ids.js';
@@ -42,26 +41,5 @@ describe('two streams of appends to EventStoreDB in one process', () => {
     expect(outcomes).toMatchObject([{ outcome: 'committed' }, { outcome: 'committed' }]);
     const ids = appends.map(({ request }) => request.getProposedMessagesList()[0]!.getId()!.getString());
     expect(new Set(ids.slice(2))).toEqual(new Set(ids.slice(0, 2)));
-  });
-});
-
-describe('a cluster of EventStoreDB whose leader is stopped', () => {
-  it('before its first response: appends go to the next leader as soon as there is one', async () => {
-    // Accepts connections and says nothing, as a process after SIGSTOP.
-    const sockets: Socket[] = [];
-    const stopped = createServer((socket) => sockets.push(socket));
-    await new Promise<void>((resolve) => stopped.listen(0, '127.0.0.1', resolve));
-    const { port } = stopped.address() as AddressInfo;
-    node.leader = port;
-    node.onAppend = confirm;
-    stores = [openEventStoreDb(`esdb://127.0.0.1:${node.port},127.0.0.1:${port}?tls=false`)];
-    const changed = setTimeout(() => (node.leader = node.port), 1000);
-    try {
-      await eventually(() => append(stores[0]!).catch(() => null));
-    } finally {
-      clearTimeout(changed);
-      for (const socket of sockets) socket.destroy();
-      stopped.close();
-    }
   });
 });

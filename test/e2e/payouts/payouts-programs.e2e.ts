@@ -1,48 +1,42 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { EVENT_STORE, type EventStore, type NewEvent } from '../../../src/platform/event-store/port.js';
 import { newId } from '../../../src/kernel/ids.js';
-import type { Service } from '../../../src/service.js';
+import { eventually } from '../../support/eventually.js';
+import { payoutReceived } from '../../support/payouts/evidence.js';
 import { invoke, type Run } from '../../support/programs/cli.js';
-import { PayoutHarness, type TestUser } from '../../support/payouts/payout-harness.js';
-import { TestNode } from '../../support/payouts/test-node.js';
+import { PayoutHarness } from '../../support/payouts/payout-harness.js';
+import { TestNode, type RpcCall } from '../../support/payouts/test-node.js';
 
 const RECEIPT = 'eth_getTransactionReceipt';
+const LOGS = 'eth_getLogs';
+
+interface Row {
+  readonly transaction_hash: string;
+  readonly amount: string;
+  readonly user_id: string;
+}
+
+// The suite's own service: blocks are replaced, and all payouts of the log are checked.
+const harness = PayoutHarness.forSuite();
+/** The node of the programs; the service has another one. */
+let node: TestNode;
+
+beforeAll(async () => {
+  node = await TestNode.start(harness.chain.rpcUrl);
+});
+afterEach(() => node.comeBack());
+afterAll(() => node.stop());
+
+function run(program: string, ...args: readonly string[]): Promise<Run> {
+  const env = { DATABASE_URL: harness.db.url, USDC_ADDRESS: harness.chain.usdcAddress };
+  return invoke(program, env, ...args, '--rpc', node.url);
+}
 
 describe('npm run audit -- recheck', () => {
-  let harness: PayoutHarness;
-  let service: Service;
-  let store: EventStore;
-  let user: TestUser;
-  /** Another one than the service's. */
-  let node: TestNode;
-
-  beforeAll(async () => {
-    harness = await PayoutHarness.open();
-    service = await harness.start();
-    store = service.app.get<EventStore>(EVENT_STORE);
-    user = await harness.activeUser();
-    node = await TestNode.start(harness.chain.rpcUrl);
-  });
-  afterEach(() => node.comeBack());
-  afterAll(async () => {
-    await harness.close();
-    await node.stop();
-  });
-
-  const recheck = (...args: string[]): Promise<Run> =>
-    invoke(
-      'audit',
-      { DATABASE_URL: harness.db.url, USDC_ADDRESS: harness.chain.usdcAddress },
-      ...['recheck', '--rpc', node.url, ...args],
-    );
-  const append = async (stream: string, events: readonly NewEvent[]): Promise<string> => {
-    const result = await store.commit({ appends: [{ stream, events, expected: 'no_stream' }] });
-    if (result.outcome !== 'committed') throw new Error(result.outcome);
-    return result.position!;
-  };
+  const recheck = (...args: string[]): Promise<Run> => run('audit', 'recheck', ...args);
   const received = async (): Promise<{ id: string; hash: string }> => {
-    const { hash } = await harness.chain.transfer(user.wallet, '1');
-    const id = await harness.report({ user, hash });
+    const hash = await harness.pay();
+    const id = await harness.report({ hash });
     expect(await harness.settled(id)).toBe('received');
     return { id, hash };
   };
@@ -139,15 +133,17 @@ describe('npm run audit -- recheck', () => {
     const first = await received();
     const before = (await harness.history(first.id))[0]!.position;
     // More than a page lies between the two.
-    const end = await append(
-      `payout_intent-${newId()}`,
-      Array.from({ length: 600 }, () => ({
-        id: newId(),
-        type: 'payout.intended.v1',
-        metadata: {},
-        data: { payout_id: newId(), user_id: user.id },
-      })),
-    );
+    const events = Array.from({ length: 600 }, (): NewEvent => {
+      const data = { payout_id: newId(), user_id: harness.user.id };
+      return { id: newId(), type: 'payout.intended.v1', metadata: {}, data };
+    });
+    const store = harness.service.app.get<EventStore>(EVENT_STORE);
+    const elsewhere = [payoutReceived(harness.user.merchantId)];
+    const appends = [
+      { stream: `payout-${elsewhere[0]!.id}`, events: elsewhere, expected: 'no_stream' as const },
+      { stream: `payout_intent-${newId()}`, events, expected: 'no_stream' as const },
+    ];
+    const { position: end } = (await store.commit({ appends })) as { position: string };
     const second = await received();
     let calls = 0;
     node.tamper(({ method }) =>
@@ -155,6 +151,7 @@ describe('npm run audit -- recheck', () => {
     );
     const stopped = await recheck('--from', before);
     expect(stopped.printed).toContain('1 payouts checked');
+    expect(stopped.printed).toContain('1 are on other chains and were not checked');
     const [, from] = /continue with --from (\d+)/.exec(stopped.printed)!;
     expect(BigInt(from!)).toBeLessThan(BigInt(end));
     node.comeBack();
@@ -165,10 +162,78 @@ describe('npm run audit -- recheck', () => {
     expect(rest.printed).toContain(second.id);
   });
 
-  it.each([
-    ['--from', 'x'],
-    ['--rpc', 'ftp://127.0.0.1'],
-  ])('refuses %s %s', async (option, value) => {
-    await expect(recheck(option, value)).rejects.toThrow(option);
+  it('refuses --from x and --rpc ftp://127.0.0.1', async () => {
+    const env = { DATABASE_URL: harness.db.url, USDC_ADDRESS: harness.chain.usdcAddress };
+    await expect(recheck('--from', 'x')).rejects.toThrow('--from');
+    await expect(invoke('audit', env, 'recheck', '--rpc', 'ftp://127.0.0.1')).rejects.toThrow('--rpc');
+  });
+});
+
+describe('npm run payout -- unreported', () => {
+  let unreported: string;
+
+  beforeAll(async () => {
+    await harness.report({ hash: await harness.pay(), amount: '2' });
+    unreported = await harness.pay(harness.user, '3.5');
+  });
+
+  const program = (...args: string[]): Promise<Run> => run('payout', 'unreported', ...args);
+  const rows = async (...args: string[]): Promise<readonly Row[]> => {
+    const { printed } = await program(...args, '--json');
+    const lines = printed.trimEnd().split('\n');
+    return lines.slice(0, -1).map((line) => JSON.parse(line) as Row);
+  };
+  const hashes = async (): Promise<readonly string[]> =>
+    (await rows('--from-block', '0')).map(({ transaction_hash }) => transaction_hash);
+  /** Once the read models have every report. */
+  const onlyUnreported = async (): Promise<void> => {
+    await eventually(async () => (await hashes()).join() === unreported);
+  };
+
+  it('lists transfers to users that no payout names, also where its amount differs', async () => {
+    await onlyUnreported();
+    expect(await rows('--from-block', '0')).toEqual([
+      expect.objectContaining({ transaction_hash: unreported, amount: '3.5', user_id: harness.user.id }),
+    ]);
+    const { printed } = await program('--from-block', '0');
+    expect(printed).toContain(`${unreported}  block `);
+    expect(printed).toMatch(/1 transfers to \d+ wallets in the blocks 0 to \d+ that no payout names/);
+  });
+
+  it('lists a transfer that a payout to another user names', async () => {
+    const hash = await harness.pay(harness.user, '4');
+    await harness.report({ user: await harness.activeUser(), hash, amount: '4' });
+    expect(await hashes()).toContain(hash);
+    await harness.report({ hash, amount: '4' });
+    await onlyUnreported();
+  });
+
+  it('lists neither transfers to strangers nor those of another block', async () => {
+    const stranger = `0x${'5'.repeat(40)}`;
+    const before = Number(await harness.chain.rpc('eth_blockNumber', []));
+    await harness.chain.transfer(stranger, '1');
+    expect(await rows('--from-block', String(before + 1))).toEqual([]);
+    expect(await rows('--from-block', '0', '--to-block', '1')).toEqual([]);
+  });
+
+  it('reads fewer blocks at a time where the node refuses many', async () => {
+    const length = ({ params }: RpcCall): number => {
+      const [{ fromBlock, toBlock }] = params as [{ fromBlock: string; toBlock: string }];
+      return Number(toBlock) - Number(fromBlock) + 1;
+    };
+    node.tamper((call) =>
+      call.method === LOGS && length(call) > 1 ? { error: { code: -32005, message: 'too many' } } : undefined,
+    );
+    expect(await hashes()).toEqual([unreported]);
+  });
+
+  it('ends with an error where the node lists nothing of a block, or something else', async () => {
+    node.tamper(({ method }) => (method === LOGS ? { error: { code: -32000, message: 'no' } } : undefined));
+    await expect(program('--from-block', '0')).rejects.toThrow('the node lists no transfers of block 0');
+    node.tamper(({ method }) => (method === LOGS ? { result: [{ hello: 1 }] } : undefined));
+    await expect(program('--from-block', '0')).rejects.toThrow('block 0: no list of logs');
+    await expect(program('--from-block', 'first')).rejects.toThrow(
+      '--from-block must be the number of a block',
+    );
   });
 });
