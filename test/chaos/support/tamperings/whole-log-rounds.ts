@@ -156,7 +156,7 @@ const TAMPERINGS = [...FORGERIES, ...CUTS];
 
 /** The whole log is cut or rewritten together with the ledger, each time in a copy of the database. */
 export const wholeLog: Group = {
-  percent: 10,
+  percent: 15,
   atOnce: TAMPERINGS.length,
   async run(harness, random, count) {
     const { verdict, shared } = harness;
