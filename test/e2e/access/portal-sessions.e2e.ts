@@ -131,7 +131,7 @@ describe('a link to the portal', () => {
 describe('a session of the portal', () => {
   const status = async (browser: PortalBrowser): Promise<number> => (await browser.get('/api/v1/me')).status;
 
-  it('ends within two seconds of being revoked', async () => {
+  it('ends when it is revoked', async () => {
     const { portal_session, url } = await createPortalSession(app.merchant);
     const browser = await PortalBrowser.enter(url);
     const path = `${SESSIONS}/${portal_session.id}`;
@@ -167,28 +167,22 @@ describe('a session of the portal', () => {
     expect(await status(browser)).toBe(401);
   });
 
-  it('ends after an hour without a request', async () => {
-    const { portal_session, url } = await createPortalSession(app.merchant);
-    const browser = await PortalBrowser.enter(url);
-    const idle = `update access.portal_session_uses set last_seen_at = now() - interval '61 minutes' where session_id = $1`;
-    await app.database.query(idle, [portal_session.id]);
-    expect(await status(browser)).toBe(401);
-  });
-
-  it('ends when the page alone reads, and lasts with one read of the person', async () => {
+  it('ends after an hour when the page alone reads, and lasts with one read of the person', async () => {
     const background = { 'disburse-background': 'true' };
-    const enter = async (): Promise<PortalBrowser> => {
-      const { portal_session, url } = await createPortalSession(app.merchant);
-      const browser = await PortalBrowser.enter(url);
-      const almost = `update access.portal_session_uses set last_seen_at = now() - interval '59 minutes 57 s' where session_id = $1`;
-      await app.database.query(almost, [portal_session.id]);
-      return browser;
-    };
-    const [left, used] = [await enter(), await enter()];
-    expect((await left.get('/api/v1/me', background)).status).toBe(200);
-    expect((await used.get('/api/v1/me')).status).toBe(200);
-    await eventually(async () => (await left.get('/api/v1/me', background)).status === 401);
-    expect([await status(left), await status(used)]).toEqual([401, 200]);
+    const [one, other] = await Promise.all([1, 2].map(() => createPortalSession(app.merchant)));
+    const [left, used] = await Promise.all([one!, other!].map(({ url }) => PortalBrowser.enter(url)));
+    const pass = (): Promise<unknown> =>
+      app.database.query(
+        `update access.portal_session_uses set last_seen_at = last_seen_at - interval '40 minutes'
+         where session_id = any($1)`,
+        [[one!, other!].map(({ portal_session }) => portal_session.id)],
+      );
+    await pass();
+    expect((await left!.get('/api/v1/me', background)).status).toBe(200);
+    expect(await status(used!)).toBe(200);
+    await pass();
+    expect((await left!.get('/api/v1/me', background)).status).toBe(401);
+    expect([await status(left!), await status(used!)]).toEqual([401, 200]);
   });
 
   it('is needed for data, which the API of merchants does not serve', async () => {
