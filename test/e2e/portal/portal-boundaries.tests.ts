@@ -110,35 +110,5 @@ export function describeBoundaries(world: PortalWorld): void {
       await page.getByRole('button', { name: 'Account of Ada of the shop' }).waitFor();
       problems.length = 0;
     });
-
-    it('displays neither page in a frame', async () => {
-      await visit();
-      for (const url of [world.service.consoleUrl, world.service.portalUrl]) {
-        problems.length = 0;
-        await page.evaluate(`new Promise((done) => {
-          const frame = document.createElement('iframe');
-          frame.onload = done;
-          frame.src = ${JSON.stringify(url)};
-          document.body.replaceChildren(frame);
-        })`);
-        const frame = page.frames().at(-1)!;
-        expect(frame.url()).toMatch(/^chrome-error:/);
-        expect(problems.join()).toContain("frame-ancestors 'none'");
-      }
-      problems.length = 0;
-    });
-
-    it('cannot read a window of the console that it opens', async () => {
-      await visit();
-      const { consoleUrl } = world.service;
-      const opened = page.waitForEvent('popup');
-      await page.evaluate(`opened = window.open(${JSON.stringify(consoleUrl)})`);
-      await (await opened).getByRole('heading', { name: HOME }).waitFor();
-      const reach = await page.evaluate(`(() => {
-        try { return String(opened.document.body.textContent); } catch (error) { return error.name; }
-      })()`);
-      expect(reach).toBe('SecurityError');
-      problems.length = 0;
-    });
   });
 }
