@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { CommandBus } from '@nestjs/cqrs';
 import { describe, expect, it } from '@jest/globals';
-import {
-  ReinstateMerchant,
-  SuspendMerchant,
-} from '../../../src/contexts/access/application/merchant-commands.js';
 import { onSharedApp } from '../../support/app.js';
-import { eventually } from '../../support/eventually.js';
+import { PAY_PAGE } from '../../../src/contexts/exchange/http/pay/pay-page.controller.js';
+import { ConsoleSite } from '../../support/access/console-site.js';
 import { createPortalSession, PortalBrowser } from '../../support/http/portal-browser.js';
+import { send } from '../../support/http/signed-client.js';
+import { pageUrl } from '../../support/onboarding/people.js';
 
 const SESSIONS = '/merchants/v1/portal_sessions';
 const ACTOR = { id: 'u-17', name: 'Ada Lovelace' };
@@ -192,21 +190,6 @@ describe('a session of the portal', () => {
     expect((await app.merchant.get('/api/v1/me')).status).toBe(404);
     expect((await new PortalBrowser(origin).get(SESSIONS)).status).toBe(404);
   });
-
-  it('stays while its merchant is suspended', async () => {
-    const merchant = await app.newMerchant();
-    const { url } = await createPortalSession(merchant);
-    const browser = await PortalBrowser.enter(url);
-    const bus = app.app.get(CommandBus);
-    await bus.execute(new SuspendMerchant(merchant.credentials.apiKey));
-    await eventually(
-      async () =>
-        (await browser.get('/api/v1/me')).json<{ merchant: { status: string } }>().merchant.status ===
-        'suspended',
-    );
-    await bus.execute(new ReinstateMerchant(merchant.credentials.apiKey));
-    expect(await status(browser)).toBe(200);
-  });
 });
 
 describe('the document of the portal', () => {
@@ -224,4 +207,33 @@ describe('the document of the portal', () => {
       expect((await browser.get('/api/v1/unknown', { accept: 'text/html' })).status).toBe(404);
     },
   );
+});
+
+/** Listeners on one host share its cookies, on any port: each has to refuse those of the others. */
+describe('a cookie', () => {
+  it('of the console opens nothing but the console, one of the portal nothing but the portal', async () => {
+    const site = new ConsoleSite(app);
+    const { browser: person } = await site.signedIn('administrator');
+    const portal = await PortalBrowser.enter((await createPortalSession(app.merchant)).url);
+    const tokens = { console: person.cookie('console')!, portal: portal.token };
+    const reads = {
+      console: ['/session', '/admin/v1/whoami', '/live'].map((path) => site.origin + path),
+      portal: ['/api/v1/me', '/api/v1/keys'].map((path) => portal.origin + path),
+      other: [
+        ...['/merchants/v1/payouts', '/v1/orders?status=pending'].map((path) => app.url + path),
+        `${pageUrl(app.app)}/onboarding/api/session`,
+        `${pageUrl(app.app, PAY_PAGE)}/widget/api/config`,
+      ],
+    };
+    for (const [own, token] of Object.entries(tokens))
+      for (const [listener, urls] of Object.entries(reads))
+        for (const url of urls)
+          for (const name of ['console', 'portal', '__Host-console', '__Host-portal', 'session']) {
+            if (listener === own && name === own) continue;
+            const { status } = await send(url, { headers: { cookie: `${name}=${token}` } });
+            expect([url, name, [400, 401, 403, 404].includes(status)]).toEqual([url, name, true]);
+          }
+    const headers = { authorization: `Bearer ${tokens.console}` };
+    expect((await send(`${site.origin}/admin/v1/whoami`, { headers })).status).toBe(401);
+  });
 });

@@ -121,19 +121,6 @@ describe('operations of operators', () => {
     expect(await listed('status=pending_approval')).toEqual([]);
   });
 
-  it.each([
-    ['rejected', 'by another person', () => bob!],
-    ['withdrawn', 'by the person who requested them', () => ada!],
-  ] as const)('are %s %s, for good', async (status, _, who) => {
-    const { id } = await request(nextType());
-    const response = await who().post(`/operations/${id}/reject`, because);
-    expect([response.status, response.json<{ operation: OperationJson }>().operation.status]).toEqual([
-      200,
-      status,
-    ]);
-    expect((await bob!.post(`/operations/${id}/approve`, because)).status).toBe(409);
-  });
-
   it('of a confined key, and decisions through one, concern its merchants alone', async () => {
     const merchantId = app.merchant.credentials.apiKey;
     const confined = await app.newAdmin({ merchants: [merchantId] });
