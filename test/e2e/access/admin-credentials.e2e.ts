@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { SCOPES } from '../../../src/contexts/access/domain/roles.js';
 import { newId } from '../../../src/kernel/ids.js';
-import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
 import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';

@@ -88,25 +88,6 @@ describe('operators in the admin API', () => {
     await eventually(async () => (await other.get('/whoami')).status === 200);
   });
 
-  it('a disabled person with more scopes is enabled by no person who lacks these', async () => {
-    const other = await app.newAdmin();
-    const path = `/operators/${other.operatorId}`;
-    expect((await admin.change(path, '', { status: 'disabled', reason })).status).toBe(200);
-    const limited = await app.newAdmin({ scopes: ['operators:write', 'operators:read'] });
-    expect((await limited.change(path, '', { status: 'active', reason })).status).toBe(403);
-  });
-
-  it('what a person requested who was disabled since has failed', async () => {
-    const leaver = await app.newAdmin();
-    const { operation } = (await leaver.post('/operators', person('viewer'))).json<Pending>();
-    const path = `/operators/${leaver.operatorId}`;
-    expect((await admin.change(path, '', { status: 'disabled', reason })).status).toBe(200);
-    expect((await approver.post(`/operations/${operation.id}/approve`, { reason })).status).toBe(409);
-    expect((await admin.get(`/operations/${operation.id}`)).json()).toMatchObject({
-      operation: { status: 'failed', failure: { code: 'forbidden' } },
-    });
-  });
-
   it('the link is for who approved, also after a crash, and never for who requested', async () => {
     const request = newId();
     const body = person('viewer');

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll } from '@jest/globals';
 import type { Morning } from '../../../scripts/lib/morning.mjs';
-import { onTestBrowser, type TestBrowser } from '../http/browser.js';
+import { onTestBrowser } from '../http/browser.js';
 import { createPortalSession } from '../http/portal-browser.js';
 import type { SignedClient } from '../http/signed-client.js';
 import { eventItem } from '../tracking/event-batches.js';
@@ -17,7 +17,6 @@ export const CUSTOMER = 'customer-1';
 /** A service whose merchant has a morning's data, and a browser. */
 export interface PortalWorld {
   readonly service: PagesService;
-  readonly browser: TestBrowser;
   readonly morning: Morning;
   /** The URL that the backend of a merchant gets for a person. */
   linkFor(body?: object, merchant?: SignedClient): Promise<string>;
@@ -30,7 +29,7 @@ export interface PortalWorld {
 /** For the tests of a file. It has its members once the first `beforeAll` has run. */
 export function onPortalWorld(): PortalWorld {
   const browser = onTestBrowser();
-  const world = { browser } as { -readonly [Member in keyof PortalWorld]: PortalWorld[Member] };
+  const world = {} as { -readonly [Member in keyof PortalWorld]: PortalWorld[Member] };
   beforeAll(async () => {
     const service = await PagesService.start();
     const { app } = service;
