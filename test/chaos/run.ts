@@ -20,6 +20,7 @@ import { promotions } from './suites/promotions.js';
 import { reorganisations } from './suites/reorganisations.js';
 import { restores } from './suites/restores.js';
 import { sigterm } from './suites/sigterm.js';
+import { skewedClock } from './suites/skewed-clock.js';
 import { ATTACKS, slowReaders } from './suites/slow-readers.js';
 import { standstill } from './suites/standstill.js';
 import { tamperings } from './suites/tamperings.js';
@@ -52,6 +53,7 @@ const SUITES = {
   'client-kills': { suite: clientKills, count: 1000, of: 'kills' },
   'client-faults': { suite: clientFaults, count: 10_000, of: 'faults' },
   'lying-node': { suite: lyingNode, count: 10, of: 'rounds' },
+  'skewed-clock': { suite: skewedClock, count: 3, of: 'rounds' },
   reorganisations: { suite: reorganisations, count: 1000, of: 'reorganisations' },
   standstill: { suite: standstill, count: 40, of: 'processes that are stopped' },
   'two-versions': { suite: twoVersions, count: 5, of: 'rounds' },
@@ -91,6 +93,7 @@ const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
     'a backend that is killed between sending and reading reports every payout once, by the client alone (packages/sdk)',
   'client-faults': 'every call of the client ends with the right result or the right error (packages/sdk)',
   'lying-node': 'no outcome rests on what a node alone says wrongly (contract.md 10.6)',
+  'skewed-clock': 'a wrong clock expires no payout (contract.md 10.4, 10.6)',
   reorganisations: 'books and chain agree after reorganisations (contract.md 10.2, 23.2)',
   standstill: 'a process that is stopped delays no other (contract.md 7.2)',
   'two-versions': 'during a deploy old and new processes lose nothing (contract.md 7.3)',

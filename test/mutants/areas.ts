@@ -37,7 +37,7 @@ export const AREAS: readonly Area[] = [
     name: 'ledger',
     files:
       /^src\/contexts\/audit\/(store\/(heads|ledger|signing-keys)|application\/(head-|heads-|ledger-|check-ledger|checked-ledger|signatures))/,
-    suites: ['test/e2e/audit/ledger.e2e.ts', 'test/e2e/audit/audit-verify.e2e.ts'],
+    suites: ['test/e2e/audit/ledger.e2e.ts', 'test/e2e/audit/audit.e2e.ts'],
   },
   {
     name: 'amounts',

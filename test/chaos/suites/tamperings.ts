@@ -7,12 +7,14 @@ import { ledgerTables } from '../support/tamperings/ledger-rounds.js';
 import { responses } from '../support/tamperings/response-rounds.js';
 import { TamperingHarness, type Group } from '../support/tamperings/tampering-harness.js';
 import { tables } from '../support/tamperings/table-rounds.js';
+import { wholeLog } from '../support/tamperings/whole-log-rounds.js';
 import { Tally } from '../support/verdict.js';
 
 const GROUPS: Readonly<Record<string, Group>> = {
   changedEvents,
   insertedEvents,
   tables,
+  wholeLog,
   responses,
   deliveries,
   ledgerTables,

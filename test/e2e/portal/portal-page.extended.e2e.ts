@@ -2,7 +2,6 @@ import { describe } from '@jest/globals';
 import { canBrowse } from '../../support/http/browser.js';
 import { onPortalWorld } from '../../support/pages/portal-world.js';
 import { describeEntering } from './portal-entering.tests.js';
-import { describeBoundaries } from './portal-boundaries.tests.js';
 import { describePages } from './portal-pages.tests.js';
 import { describeWrites } from './portal-writes.tests.js';
 
@@ -12,5 +11,4 @@ import { describeWrites } from './portal-writes.tests.js';
   describeEntering(world);
   describePages(world);
   describeWrites(world);
-  describeBoundaries(world);
 });

@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { keepPicture } from '../../support/http/screen.js';
 import { SignedClient } from '../../support/http/signed-client.js';
-import { focused, tabTo } from '../../support/pages/keyboard.js';
 import type { PortalWorld } from '../../support/pages/portal-world.js';
 
 export function describeWrites(world: PortalWorld): void {
@@ -71,37 +70,6 @@ export function describeWrites(world: PortalWorld): void {
       await user.heading(/revoked/);
       await eventually(async () => (await server.get('/merchants/v1/payouts')).status === 401);
       await user.expectFine();
-    });
-
-    it('does it by keyboard alone', async () => {
-      const user = await world.enter();
-      const { keyboard } = user.page;
-      await tabTo(user, 'Endpoints');
-      await keyboard.press('Enter');
-      await user.heading('Endpoints');
-      await user.settled();
-      await keyboard.press('j');
-      await keyboard.press('Enter');
-      await user.heading(/^http/);
-      await user.settled();
-      await tabTo(user, 'Recover');
-      await keyboard.press('Enter');
-      await user.dialog.waitFor();
-      await keyboard.press('Escape');
-      await user.dialog.waitFor({ state: 'detached' });
-      expect(await focused(user)).toBe('Recover');
-      await tabTo(user, 'Send test');
-      await keyboard.press('Enter');
-      await user.dialog.waitFor();
-      await tabTo(user, 'Send test');
-      await keyboard.press('Enter');
-      await user.text('The test is sent').waitFor();
-      await keyboard.press('?');
-      await user.dialog.getByText('Next row').waitFor();
-      // There is no search here.
-      expect(await user.dialog.getByText('Search').count()).toBe(0);
-      await keyboard.press('Escape');
-      await user.dialog.waitFor({ state: 'detached' });
     });
   });
 }

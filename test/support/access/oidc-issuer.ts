@@ -7,14 +7,14 @@ export type IssuedClaims = Readonly<Record<string, unknown>>;
 
 /** An OpenID provider (the package oidc-provider) on loopback that signs everybody in as the person of `claims`. */
 export class OidcIssuer {
-  private claims: IssuedClaims | null = {};
+  private claims: IssuedClaims = {};
   private at: number | null = null;
 
   private constructor(
     readonly url: string,
     readonly clientId: string,
     readonly clientSecret: string,
-    private readonly stopServer: () => Promise<void>,
+    readonly stop: () => Promise<void>,
   ) {}
 
   static async start(redirectUri: string): Promise<OidcIssuer> {
@@ -30,25 +30,17 @@ export class OidcIssuer {
     const callback = provider.callback();
     handle = (request, response) => {
       if (request.url?.startsWith('/interaction/') === true) {
-        const { claims } = issuer;
-        const result =
-          claims === null
-            ? { error: 'access_denied', error_description: 'the person refused' }
-            : { login: { accountId: 'person', ...(issuer.at !== null && { ts: issuer.at }) } };
+        const result = { login: { accountId: 'person', ...(issuer.at !== null && { ts: issuer.at }) } };
         void provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
       } else void callback(request, response);
     };
     return issuer;
   }
 
-  /** Who is at the browser from now on; null: somebody who refuses. `at`: when they sign in, in epoch seconds; null: then. */
-  signInAs(claims: IssuedClaims | null, at: number | null = null): void {
+  /** Who is at the browser from now on. `at`: when they sign in, in epoch seconds; null: then. */
+  signInAs(claims: IssuedClaims, at: number | null = null): void {
     this.claims = claims;
     this.at = at;
-  }
-
-  async stop(): Promise<void> {
-    await this.stopServer();
   }
 
   private provider(redirectUri: string): Provider {

@@ -21,8 +21,6 @@ import {
   UpdateOperatorHandler,
   AddPasskey,
   AddPasskeyHandler,
-  RemovePasskey,
-  RemovePasskeyHandler,
 } from '../../../src/contexts/access/application/operator-commands.js';
 import { StoredOperators } from '../../../src/contexts/access/application/operator-directory.js';
 import type { AdminKeyDirectory } from '../../../src/contexts/access/application/known-admin-keys.js';
@@ -76,7 +74,6 @@ function commandsOn(
     [RevokeAdminKey, new RevokeAdminKeyHandler(access)],
     [UpdateOperator, new UpdateOperatorHandler(access)],
     [AddPasskey, new AddPasskeyHandler(access)],
-    [RemovePasskey, new RemovePasskeyHandler(access)],
   ]);
   const execute = (command: object): Promise<unknown> =>
     handlers.get(command.constructor)!.execute(command as never);

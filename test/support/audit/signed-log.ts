@@ -48,13 +48,20 @@ export const log = (amounts: readonly number[]): LeafEvent[] =>
 
 export function headOf(
   events: readonly LeafEvent[],
-  { key_id, sign }: Signer,
+  key: Signer,
   previous: string | null = null,
 ): SignedHead {
   const tree = new MerkleTree();
   for (const event of events) tree.append(hashOfEvent(event));
   const [size, root] = [tree.size, tree.root.toString('hex')];
-  const head = { log_id: LOG, size, root, position: String(size), signed_at: AT, key_id, previous };
+  return signedHead(key, { log_id: LOG, size, root, signed_at: AT, previous });
+}
+
+/** A head over so many events. */
+export function signedHead({ key_id, sign }: Signer, over: Partial<SignedHead> = {}): SignedHead {
+  const { size = 1 } = over;
+  const place = { log_id: 'l', size, root: 'ab', position: String(size), signed_at: 'then' };
+  const head = { ...place, key_id, previous: null, ...over };
   return { ...head, signature: sign(headText(head)) };
 }
 

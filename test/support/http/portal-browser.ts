@@ -61,6 +61,11 @@ export class PortalBrowser {
     });
   }
 
+  /** The value of the cookie of its session. */
+  get token(): string {
+    return this.cookie.slice(this.cookie.indexOf('=') + 1);
+  }
+
   private session(): Record<string, string> {
     return this.cookie === '' ? {} : { cookie: this.cookie };
   }

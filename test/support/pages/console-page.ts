@@ -1,7 +1,8 @@
 import type { BrowserContext, BrowserContextOptions } from 'playwright-core';
 import type { TestBrowser } from '../http/browser.js';
 import { PageUser, STILL } from './page-user.js';
-import type { Operator, PagesService } from './pages-service.js';
+import type { Operator } from '../access/console-site.js';
+import type { PagesService } from './pages-service.js';
 
 export const HOME = 'What needs attention';
 
@@ -46,7 +47,7 @@ export async function signInFresh(
   operator: Operator,
 ): Promise<PageUser> {
   const user = await visitConsole(browser, service);
-  await user.open(await service.linkOf(operator), 'Create your passkey');
+  await user.open(await service.link(operator.id), 'Create your passkey');
   await user.press('Sign in without a passkey');
   await user.heading(HOME);
   return user;

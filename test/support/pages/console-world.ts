@@ -4,7 +4,8 @@ import { OidcIssuer } from '../access/oidc-issuer.js';
 import { onTestBrowser, type TestBrowser } from '../http/browser.js';
 import { signIn } from './console-page.js';
 import type { PageUser } from './page-user.js';
-import { PagesService, type Operator } from './pages-service.js';
+import type { Operator } from '../access/console-site.js';
+import { PagesService } from './pages-service.js';
 
 /** A service with a morning's data, two administrators and a browser. */
 export interface ConsoleWorld {

@@ -2,25 +2,14 @@ import { CommandBus } from '@nestjs/cqrs';
 import { morning, type Morning, type MorningPlace } from '../../../scripts/lib/morning.mjs';
 import { freePort } from '../../../sandbox/processes.js';
 import { FUNDED } from '../../../sandbox/usdc.js';
-import {
-  CreateOperator,
-  UpdateOperator,
-} from '../../../src/contexts/access/application/operator-commands.js';
-import { LoginLinks } from '../../../src/contexts/access/application/console/login-links.js';
-import { newId } from '../../../src/kernel/ids.js';
+import { UpdateOperator } from '../../../src/contexts/access/application/operator-commands.js';
+import { ConsoleSite, type Operator } from '../access/console-site.js';
 import type { AdminClient } from '../admin/admin-client.js';
 import { startTestApp, type TestApp, type TestSettings } from '../app.js';
 import { pageUrl } from '../onboarding/people.js';
 import { CHAIN_ID } from '../payouts/chain.js';
 import { TestNode } from '../payouts/test-node.js';
 import { TestReceiver } from '../webhooks/receiver.js';
-
-/** An operator who can open the console. */
-export interface Operator {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string;
-}
 
 type SettingsFor = (consoleUrl: string) => Promise<TestSettings>;
 
@@ -36,16 +25,18 @@ const SETTINGS: TestSettings = {
 };
 
 /** The service with the console and the portal as people open them, its node and a receiver of webhooks. */
-export class PagesService {
+export class PagesService extends ConsoleSite {
   private constructor(
-    readonly app: TestApp,
+    app: TestApp,
     readonly consoleUrl: string,
     readonly portalUrl: string,
     readonly node: TestNode,
     /** Of the endpoint in {@link morning}: it responds with 500 until a test changes that. */
     readonly receiver: TestReceiver,
     readonly admin: AdminClient,
-  ) {}
+  ) {
+    super(app);
+  }
 
   /** `settingsFor`: more settings, for the address of the console. */
   static async start(settingsFor: SettingsFor = async () => ({})): Promise<PagesService> {
@@ -93,16 +84,8 @@ export class PagesService {
     return morning(place, { receiver: receiver.url });
   }
 
-  async newOperator(name: string, role = 'administrator'): Promise<Operator> {
-    const operator = { id: newId(), name, email: `${newId()}@ops.example` };
-    const command = new CreateOperator(operator.id, { name, email: operator.email, role });
-    await this.app.app.get(CommandBus).execute(command);
-    return operator;
-  }
-
-  /** A one-time link to the console. */
-  linkOf({ id }: Operator): Promise<string> {
-    return this.app.app.get(LoginLinks, { strict: false }).issue(id);
+  newOperator(name: string, role = 'administrator'): Promise<Operator> {
+    return this.operator(role, name);
   }
 
   async disable({ id }: Operator): Promise<void> {

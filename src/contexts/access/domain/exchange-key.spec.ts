@@ -112,12 +112,11 @@ describe('a key of the exchange', () => {
     given(issued(), secretIssued('s1'), revoked).when(display(page)).thenRefused('invalid_transition');
   });
 
-  it.each([
-    ['a link without https', { helpUrl: 'http://shop.example' }],
-    ['a logo that is none', { logo: 'https://shop.example/logo.png' }],
-  ])('does not take %s for its pay page', (_, page) =>
-    given(issued()).when(display(page)).thenRefused('validation_failed'),
-  );
+  it('does not take a link without https for its pay page', () => {
+    given(issued())
+      .when(display({ helpUrl: 'http://shop.example' }))
+      .thenRefused('validation_failed');
+  });
 
   it('that was never issued is not found', () => {
     for (const decide of [revoke, display({})]) given().when(decide).thenRefused('not_found');

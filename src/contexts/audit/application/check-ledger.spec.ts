@@ -5,17 +5,15 @@ import {
   checkLedger,
   headOf,
   ledgerOver,
-  LOG,
   log,
   signer,
   stored,
   TRUSTING,
 } from '../../../../test/support/audit/signed-log.js';
 import type { LeafEvent } from '../domain/event-leaf.js';
-import { hashOfHead, keyText, type SignedHead } from '../domain/signed-head.js';
+import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import type { Leaf, LedgerState } from '../store/ledger.js';
 import type { CheckedLedger } from './check-ledger.js';
-import { HeadVerifier } from './head-verifier.js';
 
 interface Compared {
   readonly state?: LedgerState;
@@ -189,18 +187,6 @@ describe('a log compared with the leaves of its ledger', () => {
       trusting(() => false),
     );
     expect(other.findings).toContainEqual(expect.objectContaining({ kind: 'rewritten', size: 4 }));
-  });
-
-  it('proves nothing by a key that was put before the one that the auditor brought', async () => {
-    // A writer to the database creates a key, has it sign the known one, and signs another history.
-    const evil = signer(null);
-    const signed = { ...key, former_key_id: evil.key_id };
-    const keys = [evil, { ...signed, signature: evil.sign(keyText(signed)) }];
-    const trust = new HeadVerifier(LOG, keys, key, null);
-    const heads = [headOf(changed, evil)];
-    const { findings, proven } = await compared(changed, changed, { heads, ledger: { trust } });
-    expect(findings).toEqual([expect.objectContaining({ kind: 'head', size: 9 })]);
-    expect(proven).toBeNull();
   });
 
   it('shows by a head that the auditor retained that log and ledger were cut back', async () => {

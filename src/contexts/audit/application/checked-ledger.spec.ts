@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { listOf, signer, stored as tableOf } from '../../../../test/support/audit/signed-log.js';
+import { listOf, signedHead, signer, stored as tableOf } from '../../../../test/support/audit/signed-log.js';
 import { withMac } from '../../../platform/event-store/event-mac.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import type { LeafEvent } from '../domain/event-leaf.js';
 import { MerkleTree } from '../domain/merkle-tree.js';
-import { hashOfHead, headText, type SignedHead } from '../domain/signed-head.js';
+import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';
 import type { Ledger, LedgerState } from '../store/ledger.js';
 import type { SigningKeys } from '../store/signing-keys.js';
@@ -15,18 +15,7 @@ import { type AuditorInputs, exportedLedger, currentLedger } from './checked-led
 
 const sealer = new Sealer(randomBytes(32));
 const key = signer(null);
-const headOf = (size: number, root = 'ab'): SignedHead => {
-  const head = {
-    log_id: 'l',
-    size,
-    root,
-    position: String(size),
-    signed_at: 'then',
-    key_id: key.key_id,
-    previous: null,
-  };
-  return { ...head, signature: key.sign(headText(head)) };
-};
+const headOf = (size: number, root = 'ab'): SignedHead => signedHead(key, { size, root });
 const tree = new MerkleTree();
 tree.append(randomBytes(32));
 const mac = sealer.mac('ledger', JSON.stringify(['l', 1, '7', tree.peakBytes.toString('hex')]));

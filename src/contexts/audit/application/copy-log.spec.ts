@@ -10,7 +10,7 @@ import { MerkleTree } from '../domain/merkle-tree.js';
 import type { SignedHead } from '../domain/signed-head.js';
 import { LogCopy } from './copy-log.js';
 
-/** Between two databases; to EventStoreDB and back, with a whole service, is test/e2e/audit/copied-log.e2e.ts. */
+/** Between two databases; to EventStoreDB and back, with a whole service, is test/e2e/audit/copied-log.extended.e2e.ts. */
 describe('a copy of a log', () => {
   let databases: readonly [TestDatabase, TestDatabase];
   let source: PostgresCopyEnd;

@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { invoke, type Run } from '../../../../test/support/programs/cli.js';
@@ -195,6 +203,60 @@ describe('the signed head of an export', () => {
     expect(not_checked).toContainEqual(expect.stringContaining('no signed head covers any event'));
   });
 
+  const part = (n: number): string => join(copy, `events-00000${n}.ndjson`);
+  const flip = (at: (bytes: Buffer) => number): void => {
+    const bytes = readFileSync(part(2));
+    bytes[at(bytes)]! ^= 1;
+    writeFileSync(part(2), bytes);
+  };
+  const swap = (): void => {
+    renameSync(part(1), part(9));
+    renameSync(part(2), part(1));
+    renameSync(part(9), part(2));
+  };
+
+  it.each<[string, () => void, RegExp]>([
+    ['a flipped byte', () => flip(() => 150), /events-000002.ndjson, line 1: does not have its leaf hash/],
+    [
+      'a flipped byte of a leaf',
+      () => flip((bytes) => bytes.indexOf('\n') - 5),
+      /events-000002.ndjson, line 1/,
+    ],
+    ['a missing part', () => rmSync(part(3)), /events-000003.ndjson is missing/],
+    [
+      'a cut line',
+      () => truncateSync(part(1), readFileSync(part(1)).length - 20),
+      /events-000001.ndjson, line 10: is cut/,
+    ],
+    ['swapped parts', swap, /events-000001.ndjson has the SHA-256/],
+    [
+      'a line twice',
+      () => appendFileSync(part(1), `${readFileSync(part(1), 'utf8').split('\n')[0]!}\n`),
+      /events-000001.ndjson has 11 events, and manifest.json says 10/,
+    ],
+    [
+      'a manifest of fewer events',
+      () => changed((manifest) => (manifest.parts = manifest.parts.slice(0, -1))),
+      /is no part that manifest.json names/,
+    ],
+  ])('is behind %s, which is named', async (_name, tamper, fault) => {
+    tamper();
+    const { exitCode, faults } = await offline();
+    expect([exitCode, faults.join('\n')]).toEqual([2, expect.stringMatching(fault)]);
+  });
+
+  it('is not needed by an export of a part of the log; an export is', async () => {
+    rmSync(copy, { recursive: true });
+    await expect(offline()).rejects.toThrow('is not there');
+    await invoke('audit', env(), 'export', '--out', copy, '--from', '10');
+    expect(await offline()).toMatchObject({ exitCode: 1, faults: [] });
+    rmSync(join(copy, 'manifest.json'));
+    await expect(offline()).rejects.toThrow('has no manifest.json');
+    await expect(invoke('audit', {}, 'verify', '--offline')).rejects.toThrow(
+      '--offline reads an export: name it with --from',
+    );
+  });
+
   it('is refused with a sentence where a manifest is none', async () => {
     rewrite({ ...manifestAt(whole), format: 7 });
     await expect(offline()).rejects.toThrow('manifest.json is not of the format disburse-export.v1');
@@ -234,17 +296,6 @@ describe('the signed head of an export', () => {
   });
 
   describe('and the ledger of the database', () => {
-    const verify = async (...args: string[]): Promise<Report> => {
-      const run = await invoke('audit', env(), '--json', 'verify', ...args);
-      return { ...(JSON.parse(run.printed) as Report), ...run };
-    };
-
-    it('are pinned by a key', async () => {
-      const pinned = expect.stringContaining('keys of the ledger are not pinned');
-      expect((await verify()).not_checked).toContainEqual(pinned);
-      expect((await verify('--key', pem)).not_checked).not.toContainEqual(pinned);
-    });
-
     it('exit with 2 and a sentence where the log was cut below what the service has read', async () => {
       await db.database.query(
         `insert into event_store.checkpoints (name, position, updated_at) values ('cut', 1000000, now())`,

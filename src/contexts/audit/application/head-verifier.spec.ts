@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { signer } from '../../../../test/support/audit/signed-log.js';
+import { signedHead, signer } from '../../../../test/support/audit/signed-log.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
-import { headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
+import type { SignedHead, SigningKey } from '../domain/signed-head.js';
 import { HeadVerifier } from './head-verifier.js';
 
 describe('the keys of a ledger, for an auditor who knows one of them', () => {
@@ -71,16 +71,7 @@ describe('the keys of a ledger, for an auditor who knows one of them', () => {
 
 describe('a head, verified by the keys of a ledger', () => {
   const key = signer(null);
-  const head = {
-    log_id: 'l',
-    size: 1,
-    root: 'ab',
-    position: '1',
-    signed_at: 'then',
-    key_id: key.key_id,
-    previous: null,
-  };
-  const signed: SignedHead = { ...head, signature: key.sign(headText(head)) };
+  const signed = signedHead(key);
 
   it.each<[string, SignedHead, string | null]>([
     ['is good with the signature of a key', signed, null],

@@ -1,9 +1,9 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { headSizesIn, signer, stored } from '../../../../test/support/audit/signed-log.js';
+import { headSizesIn, signedHead, signer, stored } from '../../../../test/support/audit/signed-log.js';
 import { specFolder } from '../../../../test/support/run-folder.js';
-import { hashOfHead, headText, type SignedHead } from '../domain/signed-head.js';
+import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import { HeadsFile } from './heads-file.js';
 
 const key = signer(null);
@@ -13,16 +13,7 @@ function chain(sizes: readonly number[], log_id = 'l'): readonly SignedHead[] {
   const heads: SignedHead[] = [];
   for (const size of sizes) {
     const last = heads.at(-1);
-    const head = {
-      log_id,
-      size,
-      root: 'ab',
-      position: String(size),
-      signed_at: 'then',
-      key_id: key.key_id,
-      previous: last === undefined ? null : hashOfHead(last),
-    };
-    heads.push({ ...head, signature: key.sign(headText(head)) });
+    heads.push(signedHead(key, { log_id, size, previous: last === undefined ? null : hashOfHead(last) }));
   }
   return heads;
 }

@@ -156,7 +156,10 @@ async function verifyConnected(
       const source = await storeSource(store);
       const read = exported === null ? source : exportSource(exported);
       const isWholeLog = exported === null || (why === null && read.end === source.end);
-      const ledger = isWholeLog ? stored : exportedLedger(exported.manifest, { heads, key });
+      // MACs are over the texts that are stored; an export has canonical ones.
+      const { isForged: _ofStored, ...withoutMacs } = stored;
+      const comparable = exported === null ? stored : withoutMacs;
+      const ledger = isWholeLog ? comparable : exportedLedger(exported!.manifest, { heads, key });
       const rules = { ...rest, token: config.usdcAddress, ledger };
       if (why !== null) return verify(read, why, rules);
       return liveTables(database, { ...cli, sealer }, async (live) => {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { brokenRules } from '../../../../test/support/broken-rules.js';
 import { givenOf } from '../../../../test/support/given.js';
 import {
   approveOperation,
@@ -11,8 +13,10 @@ import {
   requestOperation,
 } from './decisions.js';
 import type { DecisionFacts, OperationEvent, PersonFacts } from './operation-events.js';
-import { existingOperation, operation, statusOf } from './operation.js';
 import { fold } from '../../../kernel/aggregate.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { operationHistory } from './history.js';
+import { existingOperation, operation, statusOf, type OperationState } from './operation.js';
 
 const at = '2026-01-02T03:04:05.000Z';
 const later = (hours: number): string => new Date(Date.parse(at) + hours * 3_600_000).toISOString();
@@ -217,4 +221,77 @@ describe('an operation', () => {
       'failed',
     ]);
   });
+});
+
+const HOUR_MS = 3_600_000;
+const people = fc.constantFrom('ada', 'bob', null);
+const step = fc.record({
+  kind: fc.constantFrom('approve', 'reject', 'confirm', 'execute', 'fail', 'lapse'),
+  by: people,
+  hours: fc.integer({ min: 0, max: 30 }),
+});
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+function decide({ kind, by: who }: Step, at: string, state: OperationState): readonly OperationEvent[] {
+  const decision = by(who, at);
+  switch (kind) {
+    case 'approve':
+      return approveOperation(decision, state);
+    case 'reject':
+      return rejectOperation(decision, state);
+    case 'confirm':
+      return confirmOperation(decision, state);
+    case 'execute':
+      return recordExecuted({ operation_id: 'o1', changes: [], at }, state);
+    case 'fail':
+      return recordFailed({ operation_id: 'o1', code: 'changed', message: 'changed', at }, state);
+    default:
+      return lapseOperation({ operation_id: 'o1', at }, state);
+  }
+}
+
+it('whatever is decided in whichever order, an operation has one end, and none without its second person', () => {
+  const secondPerson = fc.constantFrom('before' as const, 'after' as const, null);
+  const approvals = fc.constantFrom('on' as const, 'off' as const);
+  fc.assert(
+    fc.property(
+      secondPerson,
+      approvals,
+      people,
+      fc.array(step, { maxLength: 12 }),
+      (second, on, by, steps) => {
+        let now = Date.parse(at);
+        const events: OperationEvent[] = [...requestOperation(facts(second, by, on), operation.initial)];
+        for (const each of steps) {
+          now += each.hours * HOUR_MS;
+          try {
+            events.push(...decide(each, new Date(now).toISOString(), fold(operation, events)));
+          } catch (error) {
+            expect(error).toBeInstanceOf(DomainError);
+          }
+        }
+        const count = (...types: string[]): number =>
+          events.filter(({ type }) => types.some((each) => type === `operation.${each}.v1`)).length;
+        expect(count('executed', 'failed', 'rejected', 'withdrawn', 'lapsed')).toBeLessThanOrEqual(1);
+        const approval = events.find((event) => event.type === 'operation.approved.v1');
+        if (second === 'before' && on === 'on' && count('executed') === 1) {
+          expect(approval?.data.decided_by.operator_id ?? by).not.toBe(by);
+          expect(Date.parse(approval!.data.at)).toBeLessThan(Date.parse(at) + 72 * HOUR_MS);
+        }
+        expect(brokenRules(operationHistory, 'o1', events).filter(Boolean)).toEqual([]);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+it('an audit finds an operation that was executed without its approval, or twice', () => {
+  const ownApproval: OperationEvent = { type: 'operation.approved.v1', data: by('ada') };
+  const broken = (...events: OperationEvent[]) => brokenRules(operationHistory, 'o1', events).slice(1);
+  expect(broken(requested('before'), wasExecuted)).toEqual(['The operation is waiting for its approval']);
+  expect(broken(requested('before'), ownApproval)).toEqual(['Another person must approve this operation']);
+  expect(broken(requested(null), wasExecuted, wasExecuted)).toEqual([
+    null,
+    'it does not follow from what was before it',
+  ]);
 });

@@ -1,7 +1,9 @@
 import { operationHistory } from '../../../../src/contexts/operations/domain/history.js';
 import { deriveId } from '../../../../src/kernel/ids.js';
+import type { DomainEvent } from '../../../../src/kernel/aggregate.js';
 import { DomainError } from '../../../../src/kernel/domain-error.js';
 import type { RecordedEvent } from '../../../../src/platform/event-store/port.js';
+import { brokenRules } from '../../../support/broken-rules.js';
 import { InMemoryEventStore, type Memory } from '../../../support/in-memory-event-store.js';
 import { operationsOn, requesterOf } from '../../../support/operations/operations-harness.js';
 import type { Random } from '../random.js';
@@ -131,12 +133,8 @@ function verify(events: readonly RecordedEvent[], unexpected: readonly string[])
     }
     const ends = ['executed', 'failed', 'rejected', 'withdrawn', 'lapsed'].filter((end) => of(end));
     fact(ends.length === 1, `it has ${ends.length} ends (${ends.join(', ')})`);
-    let { initial: state } = operationHistory;
-    for (const event of own) {
-      const result = operationHistory.evaluate(state, event, id);
-      fact(result.broken === null, `an audit finds ${event.type}: ${result.broken}`);
-      ({ state } = result);
-    }
+    for (const rule of brokenRules(operationHistory, id, own as unknown as readonly DomainEvent[]))
+      fact(rule === null, `an audit finds ${rule}`);
   }
   return { broken, executed, failed };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../../../../../test/support/eventually.js';
 import type { EventStore, RecordedEvent } from '../../../../platform/event-store/port.js';
+import { STREAM_TIMES } from '../../../../platform/http/event-streams.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { changeOf, LiveChanges } from './live-changes.js';
 
@@ -45,7 +46,8 @@ describe('pages that are open', () => {
     const body = follow();
     let text = '';
     body.on('data', (chunk: Buffer) => (text += chunk.toString()));
-    await sleep(5);
+    await eventually(() => subscribe.mock.calls.length > 0);
+    await new Promise((resolve) => setImmediate(resolve));
     return {
       changes,
       body,
@@ -61,7 +63,7 @@ describe('pages that are open', () => {
   it('get changes of what their person may read, each once in a batch', async () => {
     const page = await opened(['payouts:read']);
     page.give([event('payout-p1'), event('payout-p1'), event('user-u1')]);
-    await sleep(5);
+    await eventually(() => page.text().includes('event: change'));
     expect(page.text().match(/event: change/g)).toHaveLength(1);
     expect(page.text()).toContain('data: {"kind":"payout","id":"p1","merchant_id":null}');
     page.changes.onModuleDestroy();
@@ -70,9 +72,8 @@ describe('pages that are open', () => {
   it('get nothing of merchants that their person is not confined to', async () => {
     const page = await opened(['payouts:read'], [MERCHANT]);
     page.give([event('payout-p1', { merchant_id: 'other' }), event('payout-p2', { merchant_id: MERCHANT })]);
-    await sleep(5);
+    await eventually(() => page.text().includes('p2'));
     expect(page.text()).not.toContain('p1');
-    expect(page.text()).toContain('p2');
     page.changes.onModuleDestroy();
   });
 
@@ -82,17 +83,15 @@ describe('pages that are open', () => {
     expect(page.follow).toThrow(Refusal);
     expect(page.subscribe).toHaveBeenCalledTimes(1);
     for (const each of [page.body, ...others]) each.destroy();
-    await sleep(5);
+    await eventually(() => page.close.mock.calls.length > 0);
     expect(page.close).toHaveBeenCalledTimes(1);
   });
 
-  it('end within two seconds of their session', async () => {
+  it('end with their session, which is verified every second', async () => {
+    expect(STREAM_TIMES.checkMs).toBe(1000);
     const page = await opened([]);
     const ended = new Promise((resolve) => page.body.once('end', resolve));
     page.verify.mockRejectedValue(new Refusal({ status: 401, detail: 'ended' }));
-    await Promise.race([
-      ended,
-      sleep(2000, undefined, { ref: false }).then(() => Promise.reject(new Error('still open'))),
-    ]);
+    await ended;
   });
 });

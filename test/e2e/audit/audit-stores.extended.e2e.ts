@@ -1,13 +1,12 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Explanation } from '../../../src/contexts/audit/application/causes.js';
 import type { ProofResponse } from '../../../src/contexts/audit/http/ledger-dto.js';
 import type { AuditReport } from '../../../src/contexts/audit/application/verify.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { eventually } from '../../support/eventually.js';
-import { PAYOUTS, USERS } from '../../support/payouts/payout-calls.js';
+import { PAYOUTS } from '../../support/payouts/payout-calls.js';
 import { runFolder } from '../../support/run-folder.js';
 import { wholeJourney, type WholeJourney } from '../../support/whole-journey.js';
 
@@ -77,48 +76,6 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     const { ledger } = await json<AuditReport>('verify', '--from', out, '--offline', '--key', pem);
     expect(ledger!.findings).toEqual([]);
     expect(ledger!.proven!.size).toBeGreaterThan(40);
-  });
-
-  it("exports a merchant's events, which verify separately", async () => {
-    const mine = join(runFolder(), `export-${randomUUID()}`);
-    await audit('export', '--out', mine, '--merchant', journey.app.merchant.credentials.apiKey);
-    const report = await json<AuditReport>('verify', '--from', mine, '--offline');
-    expect(report.violations).toEqual([]);
-    expect(report.read).toBeGreaterThan(30);
-  });
-
-  it('prints a balance, and the events behind each figure', async () => {
-    const balance = await json<{ confirmed: string; pending: string; api: { agrees: boolean } }>(
-      ...['balance', '--user', journey.user],
-    );
-    expect(balance).toMatchObject({ confirmed: '12.5', pending: '7', api: { agrees: true } });
-    for (const [what, id, about] of [
-      ['payout', journey.received, 'payout.received.v2'],
-      ['order', journey.order, 'order.completed.v1'],
-      ['balance', journey.user, 'payout.received.v2'],
-    ] as const) {
-      const { events } = await json<Explanation>('explain', what, id);
-      expect(events.map(({ type }) => type)).toContain(about);
-    }
-  });
-
-  it('gives the phone number of a user who left to one of many who want it', async () => {
-    const { merchant } = journey.app;
-    const phone_number = `+1555${String(randomInt(10_000_000)).padStart(7, '0')}`;
-    const created = await merchant.post(USERS, { phone_number });
-    expect(created.status).toBe(201);
-    expect((await merchant.post(USERS, { phone_number })).status).toBe(422);
-    const { id } = created.json<{ user: { id: string } }>().user;
-    await journey.run('user', 'deactivate', id, '--reason', 'on request');
-    const won = await eventually(async () => {
-      const all = await Promise.all(Array.from({ length: 8 }, () => merchant.post(USERS, { phone_number })));
-      const created = all.filter(({ status }) => status === 201);
-      expect(all.filter(({ status }) => status !== 201 && status !== 422)).toEqual([]);
-      return created.length > 0 && created;
-    });
-    expect(won).toHaveLength(1);
-    expect((await merchant.post(USERS, { phone_number })).status).toBe(422);
-    expect(wrong(await json<AuditReport>('verify'))).toMatchObject({ violations: [], differences: [] });
   });
 
   it('finds a leaf that was changed', async () => {
