@@ -22,10 +22,8 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
   let brief: Service;
 
   beforeAll(async () => {
+    // Its own service: its finality, reorganisations of its chain, and a check of every deposit.
     app = await startTestApp({
-      EXCHANGE_CHECK_INTERVAL_MS: '50',
-      EXCHANGE_SCAN_INTERVAL_MS: '20',
-      EXCHANGE_SETTLE_MS: '50',
       PAYOUT_FINALITY: '2',
       ...settings,
     });
@@ -98,15 +96,6 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     expect(whole.amount_from).toBe(whole.amount_received);
   });
 
-  it('more than the pair takes: completed, and the rest is refundable', async () => {
-    const order = await newOrder();
-    await pay(order, (BigInt(order.maximum) + 7n).toString());
-    expect(await until(order.id, ({ status }) => status === 'completed')).toMatchObject({
-      amount_from: order.maximum,
-      amount_refundable: '7',
-    });
-  });
-
   it('a second deposit: late, refundable, listed for the operator until it is refunded', async () => {
     const order = await newOrder();
     await pay(order, '100');
@@ -127,22 +116,16 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     expect(await eventually(refundable)).toBe('33.5');
     const payer = await app.chain.funded.getAddress();
     const back = (await app.chain.transfer(payer, '33.5')).hash;
-    const refund = (amount: string, transaction = back, ...more: string[]): Promise<object> =>
-      exchange('refund', order.id, '--amount', amount, '--transaction', transaction, ...more);
-    await expect(refund('33.5')).rejects.toThrow('The block of the transaction is not final yet');
+    const refund = (transaction: string): Promise<object> =>
+      exchange('refund', order.id, '--amount', '33.5', '--transaction', transaction);
+    await expect(refund(back)).rejects.toThrow('The block of the transaction is not final yet');
     await app.chain.mine();
-    await expect(refund('33.6')).rejects.toThrow('At most 33.5 is refundable');
-    await expect(refund('33.5', '0xabc')).rejects.toThrow(
-      'transaction_hash must be a transaction of ethereum',
-    );
-    const stranger = app.chain.newAddress();
-    await expect(refund('33.5', back, '--to', stranger)).rejects.toThrow(`to ${stranger}`);
-    expect(await refund('33.5')).toMatchObject({
+    expect(await refund(back)).toMatchObject({
       refundable: '0',
       currency: 'USDC on Ethereum',
       is_checked: true,
     });
-    expect(await refund('33.5', back.toUpperCase().replace('0X', '0x'))).toMatchObject({ refundable: '0' });
+    expect(await refund(back.toUpperCase().replace('0X', '0x'))).toMatchObject({ refundable: '0' });
     await eventually(async () => (await refundable()) === undefined);
     expect((await listed(order.id)).amount_refundable).toBe('0');
     const { events } = await exchange<{ events: { type: string }[] }>('order', order.id);
@@ -222,11 +205,5 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     } finally {
       await other.stop();
     }
-  });
-
-  it('refuses an unknown order and an unknown status', async () => {
-    await expect(exchange('order', app.merchant.credentials.apiKey)).rejects.toThrow('Order not found');
-    await expect(exchange('orders', '--status', 'lost')).rejects.toThrow('--status must be one of');
-    expect((await exchange<{ orders: object[] }>('orders', '--limit', '2')).orders).toHaveLength(2);
   });
 });

@@ -31,18 +31,6 @@ export function orderIn(response: ApiResponse, status = 200): OrderRecord {
   return body.order;
 }
 
-/** Whose the order is by the address of who created it, as it is stored. */
-export async function callerOf(
-  { database }: Pick<TestApp, 'database'>,
-  { id }: OrderRecord,
-): Promise<unknown> {
-  const [event] = await database.query<{ data: string }>(
-    `select data from event_store.events where stream = $1 and type = 'order.created.v1'`,
-    [`order-${id}`],
-  );
-  return (JSON.parse(event!.data) as OrderFacts).caller;
-}
-
 /** `errors` by the names of the parameters at fault. */
 export function expectProblem(response: ApiResponse, status: number, errors: object = {}): void {
   const { 'content-type': type, 'request-id': requestId } = response.headers;
