@@ -1,13 +1,14 @@
+import { Refusal } from '../../exchange/provider-server.js';
 import type { Form } from './forms.js';
 
 /** What Stripe refuses, with its status and the members of its error. */
-export class Refused extends Error {
+export class Refused extends Refusal {
   constructor(
-    readonly status: number,
+    status: number,
     message: string,
-    readonly fields: { readonly type?: string; readonly code?: string; readonly param?: string } = {},
+    fields: { readonly type?: string; readonly code?: string; readonly param?: string } = {},
   ) {
-    super(message);
+    super(status, { error: { type: 'invalid_request_error', message, ...fields } });
   }
 }
 
@@ -22,8 +23,4 @@ export function invalid(param: string, message: string): Refused {
 
 export function unknownParameter(param: string): Refused {
   return new Refused(400, `Received unknown parameter: ${param}`, { code: 'parameter_unknown', param });
-}
-
-export function refusal({ status, message, fields }: Refused): readonly [number, Record<string, unknown>] {
-  return [status, { error: { type: 'invalid_request_error', message, ...fields } }];
 }

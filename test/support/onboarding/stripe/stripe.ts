@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { ProviderServer, type ProviderCall } from '../../exchange/provider-server.js';
+import { ProviderServer, type ProviderCall, type Response } from '../../exchange/provider-server.js';
 import { checkPerson } from './people.js';
 import { formOf, namesOf, type Form } from './forms.js';
-import { invalid, Refused, refusal, require, unknownParameter } from './refusals.js';
+import { invalid, Refused, require, unknownParameter } from './refusals.js';
 
 const STRIPE_ACCOUNT = {
   stripeSecretKey: 'rk_test_51DisburseIssuing',
@@ -60,7 +60,7 @@ const KNOWN = {
 interface Kept {
   readonly request: string;
   readonly at: number;
-  readonly response: readonly [number, Json];
+  readonly response: Response;
 }
 
 /** A local server of the part of Stripe's API that issues cards: cardholders and cards, with idempotency keys. */
@@ -108,17 +108,8 @@ export class StripeServer extends ProviderServer {
     this.cardFailures = [];
   }
 
-  protected respondTo(call: ProviderCall): readonly [number, Json] {
-    try {
-      return this.keyed(call);
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      return refusal(error);
-    }
-  }
-
   /** "We save results only after the execution of an endpoint begins": what fails validation is not kept. */
-  private keyed(call: ProviderCall): readonly [number, Json] {
+  protected override respondTo(call: ProviderCall): Response {
     requireAccount(call);
     const { method, path, query, headers, body } = call;
     const key = headers['idempotency-key'];
@@ -137,12 +128,12 @@ export class StripeServer extends ProviderServer {
       return kept.response;
     }
     const execute = this.validated(path, formOf(body));
-    let response: readonly [number, Json];
+    let response: Response;
     try {
       response = [200, execute()];
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      response = refusal(error);
+      response = [error.status, error.body];
     }
     if (typeof key === 'string') this.keys.set(key, { request, at: this.now(), response });
     return response;
