@@ -126,13 +126,13 @@ describe('orders in the admin API', () => {
     expect(await ids({ refundable: 'true' })).toEqual([refundable]);
   });
 
-  it('400 for a filter that is unknown or wrong, naming it', async () => {
-    const wrong = { user: 'x', status: 'lost', refundable: 'yes', merchant_id: 'm', credential_id: 'c' };
-    for (const [name, value] of Object.entries(wrong)) {
-      const response = await admin.get(`/orders?${name}=${value}`);
-      expect(response.status).toBe(400);
-      expect(response.json<{ detail: string }>().detail).toContain(name);
-    }
+  it.each([
+    ['user', 'x'],
+    ['status', 'lost'],
+    ['refundable', 'yes'],
+  ])('400 for the filter %s=%s, naming it', async (name, value) => {
+    const response = await admin.get(`/orders?${name}=${value}`);
+    expect([response.status, response.text]).toEqual([400, expect.stringContaining(name)]);
   });
 
   it('hide who they are for without users_personal:read, and are not filtered by it', async () => {

@@ -120,10 +120,8 @@ describe('webhooks of orders', () => {
         { status: 'refunded', amount_refundable: '0', amount: '40', refund_transaction_hash },
       ],
     ]);
-    const unpaid = await newOrder();
-    expect((await by(unpaid.id)).status).toBe(409);
-    const stranger = await app.secondMerchant.post(`${SANDBOX}/${order.id}/refund`);
-    expect(stranger.status).toBe(404);
+    expect((await by((await newOrder()).id)).status).toBe(409);
+    expect((await app.secondMerchant.post(`${SANDBOX}/${order.id}/refund`)).status).toBe(404);
   });
 
   it('order.refundable says what came too late, and order.refunded each refund of an operator', async () => {
@@ -140,11 +138,6 @@ describe('webhooks of orders', () => {
       ['order.refundable', { status: 'cancelled', amount_refundable: '7', cause: 'late_deposit' }],
       ['order.refunded', { status: 'cancelled', ...refunded }],
     ]);
-  });
-
-  it('are in the lists of deliveries, by type', async () => {
-    const { webhook_deliveries: found } = await webhooks.list(listing, '?type=order.refunded');
-    expect(found.map(({ type }) => type)).toEqual(['order.refunded', 'order.refunded']);
   });
 
   it('are sent to no endpoint that does not list their types, and follow a PATCH', async () => {

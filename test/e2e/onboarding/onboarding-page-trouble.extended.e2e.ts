@@ -233,11 +233,8 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
       return { person: await enter(), user };
     };
 
-    it.each([
-      ['in a tab', () => pages.open('en')],
-      ['in a frame that keeps nothing', framed],
-    ])('the person signs up with the long code after all others were requested: %s', async (_, open) => {
-      const { person, user } = await open();
+    it('the person signs up with the long code after all others were requested', async () => {
+      const { person, user } = await framed();
       await person.heading('phoneHeading');
       await attack(user, 6);
       await person.press('phoneSubmit');
@@ -249,8 +246,6 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
       expect(code).toMatch(/^\d{3}( \d{3}){5}$/);
       await person.enterCode('123 456 78');
       expect(await person.errorOf('codeLabel')).toBe(person.says('codeMissingLong'));
-      await person.enterCode(code.replace(/^./, (digit) => (digit === '1' ? '2' : '1')));
-      await person.text('codeWrong').waitFor();
       await person.enterCode(code);
       await person.heading('detailsHeading');
     });

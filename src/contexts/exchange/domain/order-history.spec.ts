@@ -278,7 +278,7 @@ describe('the history of an order', () => {
         expect(sum([due, shortfall(state)])).toBe(isAtLeast(due, spent) ? due : spent);
         expect(orderRecord(state).amount_received).toBe(counted);
       }),
-      { numRuns: Number(process.env['ORDER_RUNS'] ?? 1000) },
+      { numRuns: Number(process.env['ORDER_RUNS'] ?? 300) },
     );
     expect([...reached].sort()).toEqual([...ENDED].sort());
   });

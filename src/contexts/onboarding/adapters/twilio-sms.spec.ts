@@ -9,14 +9,15 @@ import { TwilioSms } from './twilio-sms.js';
 const PHONE = '+15550001111';
 const CODE = '493817';
 const MESSAGE = { code: CODE, text: `${CODE} is your code`, validSeconds: 36_000 };
-const TIMEOUT_MS = 1500;
+/** For what hangs alone: a busy machine must not end a call that is served. */
+const SHORT_MS = 500;
 const UNAVAILABLE = { name: 'ProviderUnavailable' };
 
 let twilio: Twilio;
 const processes: TwilioSms[] = [];
 
-function sms(account: Partial<Twilio['account']> = {}): TwilioSms {
-  const process = new TwilioSms({ ...twilio.account, ...account }, TIMEOUT_MS);
+function sms(account: Partial<Twilio['account']> = {}, timeoutMs?: number): TwilioSms {
+  const process = new TwilioSms({ ...twilio.account, ...account }, timeoutMs);
   processes.push(process);
   return process;
 }
@@ -98,18 +99,9 @@ describe('SMS through Twilio', () => {
     'does not know whether the message arrives when the response is lost: %s',
     async (fault) => {
       twilio.faults = [fault];
-      const error = await failure(sms().send(PHONE, MESSAGE));
+      const error = await failure(sms({}, SHORT_MS).send(PHONE, MESSAGE));
       expect(error).toBeInstanceOf(MessageUncertain);
       expect(twilio.requests).toHaveLength(1);
     },
   );
-
-  it('sends nothing during an outage of Twilio, and continues after it', async () => {
-    const process = sms();
-    await twilio.shutDown();
-    expect(await failure(process.send(PHONE, MESSAGE))).toMatchObject(UNAVAILABLE);
-    await twilio.restart();
-    await process.send(PHONE, MESSAGE);
-    expect(twilio.messages).toHaveLength(1);
-  });
 });
