@@ -147,23 +147,13 @@ describe('orders in the admin API', () => {
     ]);
   });
 
-  it('401 without a key, 403 without the scope, 404 beyond the merchants of a key', async () => {
+  it('404 beyond the merchants of a key', async () => {
     const confined = await app.newAdmin({ merchants: [app.secondMerchant.credentials.apiKey] });
-    const other = await app.newAdmin({ scopes: ['payouts:read'] });
-    for (const path of ['', `/${open}`]) {
-      expect((await fetch(`${admin.baseUrl}/admin/v1/orders${path}`)).status).toBe(401);
-      const refused = await other.get(`/orders${path}`);
-      expect([refused.status, refused.json<{ detail: string }>().detail]).toEqual([
-        403,
-        expect.stringContaining('orders:read'),
-      ]);
-    }
     expect(await ids({}, confined)).toEqual([foreign]);
     expect((await confined.get(`/orders/${open}`)).status).toBe(404);
     expect((await confined.get(`/orders?merchant_id=${app.merchant.credentials.apiKey}`)).status).toBe(404);
     expect((await refund(open, body(), '"0"', confined)).status).toBe(404);
     expect((await admin.get(`/orders/${randomUUID()}`)).status).toBe(404);
-    expect((await refund(open, body(), '"0"', await app.newAdmin({ role: 'viewer' }))).status).toBe(403);
   });
 
   it('a refund is refused for another revision, without one, and for what can never be recorded', async () => {

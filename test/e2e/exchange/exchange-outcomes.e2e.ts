@@ -4,7 +4,6 @@ import { startService } from '../../../sandbox/service.js';
 import type { Service } from '../../../src/service.js';
 import { startTestApp, type TestApp, type TestSettings } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { TestChain } from '../../support/payouts/chain.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { ADDRESS, expectProblem, orderIn } from '../../support/exchange/exchange-orders.js';
 import { invoke, type Run } from '../../support/programs/cli.js';
@@ -69,32 +68,6 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
   };
   const exchange = async <T>(...args: string[]): Promise<T> =>
     JSON.parse((await run(app.config.chainRpcUrl!, ...args)).printed) as T;
-
-  it('a deposit of what was requested: completed', async () => {
-    const order = await newOrder();
-    const hash = await pay(order, '100');
-    expect(await until(order.id, ({ status }) => status === 'completed')).toEqual({
-      ...order,
-      status: 'completed',
-      amount_received: '100',
-      deposit_transaction_hash: hash,
-      withdraw_transaction_hash: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{80,}$/),
-      updated_at: expect.any(String),
-    });
-    expectProblem(await app.exchange.open.act(order.id, 'cancel', ADDRESS), 409);
-  });
-
-  it('less, then the rest: completed', async () => {
-    const order = await newOrder();
-    await pay(order, '99.999999');
-    const part = await until(order.id, ({ amount_received }) => amount_received !== '0');
-    expect(part).toMatchObject({ status: 'pending', amount_received: '99.999999', amount_refundable: '0' });
-    await app.exchange.open.act(order.id, 'mark_as_paid', ADDRESS);
-    await pay(order, '0.01');
-    const whole = await until(order.id, ({ status }) => status === 'completed');
-    expect(Number(whole.amount_received)).toBeGreaterThan(100);
-    expect(whole.amount_from).toBe(whole.amount_received);
-  });
 
   it('a second deposit: late, refundable, listed for the operator until it is refunded', async () => {
     const order = await newOrder();
@@ -173,11 +146,11 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     });
   });
 
-  it('a recheck finds every deposit on its chain, those of one that has them not are missing, and none is checked without a node', async () => {
+  it('a recheck finds every deposit on its chain, and checks none without a node', async () => {
     const recheck = async (rpcUrl: string, ...args: string[]) => {
       const { printed, exitCode } = await run(rpcUrl, 'recheck', ...args);
       const sum = JSON.parse(printed.slice(printed.indexOf('{\n'))) as Record<string, unknown>;
-      return { exitCode, sum, first: printed.split('\n')[0]! };
+      return { exitCode, sum };
     };
     const order = await newOrder();
     await pay(order, '100');
@@ -189,21 +162,5 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
       sum: { on_chain: 0 },
     });
     expect(await recheck('')).toMatchObject({ exitCode: 1, sum: { on_chain: 0 } });
-    const other = await TestChain.start();
-    try {
-      // Later than the deposits: a node that is behind could not know them.
-      await other.mine(100);
-      const elsewhere = await recheck(other.rpcUrl);
-      expect(elsewhere).toMatchObject({ exitCode: 2, sum: { on_chain: 0, missing: sum['on_chain'] } });
-      expect(JSON.parse(elsewhere.first)).toEqual({
-        order_id: expect.any(String),
-        deposit_id: expect.any(String),
-        position: expect.any(String),
-        found: 'missing',
-        why: expect.stringContaining('is in no block'),
-      });
-    } finally {
-      await other.stop();
-    }
   });
 });

@@ -73,23 +73,6 @@ describe('an order at SideShift', () => {
     });
   });
 
-  it('is as it was while SideShift contradicts itself, and an error is logged', async () => {
-    const { order, shiftId } = await newOrder();
-    sideshift.lie = (reported, request) =>
-      request.endsWith(shiftId)
-        ? { ...reported, depositAddress: '0x1111111111111111111111111111111111111111' }
-        : reported;
-    sideshift.pay(shiftId, '100');
-    expectProblem(await open.act(order.id, 'refresh', ADDRESS), 503);
-    await eventually(() =>
-      readFileSync(logFile, 'utf8')
-        .split('\n')
-        .some((line) => /"contradiction"/.test(line) && line.includes(order.id)),
-    );
-    sideshift.lie = (reported) => reported;
-    await until(order.id, 'completed');
-  });
-
   it('cannot be created while SideShift is unavailable, and the service is ready and says so', async () => {
     await sideshift.shutDown();
     const response = await open.order(REQUEST);

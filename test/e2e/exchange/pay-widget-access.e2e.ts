@@ -98,24 +98,21 @@ describe('the page is opened (contract.md 26.1)', () => {
       const url = `${widgetUrl(app, query)}&withdraw_address=${OTHER_ADDRESS}`;
       expect((await navigate(url)).status).toBe(400);
     }
+    expect((await navigate(`${widgetUrl(app, unsigned())}&user_id=caf%e9`)).status).toBe(400);
     for (const address of ['', 'nonsense']) expect(await statusOf(unsigned(address))).toBe(422);
     expect(await statusOf({ ...unsigned(), user_id: 'a\u0000' })).toBe(422);
   });
 
   it('a signed_url with anything added, changed, removed or repeated is refused, and says when it has expired', async () => {
     const url = signedUrl(app, signing, { user_id: 'u', withdraw_address_memo: '1' });
+    const ofOpenKey = signedUrl(app, open, { user_id: 'u' });
     const changed = [
       `${url}&onramp_fiat=EUR`,
-      url.replace('withdraw_address_memo=1', 'withdraw_address_memo=2'),
       url.replace(ADDRESS, OTHER_ADDRESS),
       url.replace(signing.credentials.apiKey, open.credentials.apiKey),
       `${url}&signature=${hmac(signing.credentials.secret, `withdraw_address=${ADDRESS}`)}`,
-    ];
-    const ofOpenKey = signedUrl(app, open, { user_id: 'u' });
-    changed.push(
       ofOpenKey.replace(/&url_signature=[0-9a-f]+/, ''),
-      ofOpenKey.replace(/&nonce=[^&]+/, '').replace(/&url_signature=[0-9a-f]+/, ''),
-    );
+    ];
     for (const each of changed) expect([each, (await navigate(each)).status]).toEqual([each, 401]);
     expect((await navigate(`${url}&user_id=u`)).status).toBe(400);
     expect((await navigate(url)).status).toBe(200);
@@ -173,20 +170,7 @@ describe('the page', () => {
 });
 
 describe('nothing is served', () => {
-  it('401: once the key is revoked, and streams end', async () => {
-    const key = await app.newExchangeKey(true);
-    const visitor = await Visitor.at(app, signedUrl(app, key));
-    const { order } = await visitor.order();
-    const stream = await visitor.call(`orders/${order.id}/events`);
-    await app.app.get(CommandBus).execute(new RevokeExchangeKey(key.credentials.apiKey));
-    await eventually(async () => (await statusOf(signedBy(key))) === 401);
-    expect((await visitor.call(`orders/${order.id}`)).status).toBe(401);
-    expect((await visitor.create()).status).toBe(401);
-    // It ends: this would wait for ever otherwise.
-    expect(await stream.text()).toContain(order.id);
-  });
-
-  it('403: while the merchant is suspended', async () => {
+  it('403 while the merchant is suspended, 401 once the key is revoked', async () => {
     const merchant = await app.newMerchant();
     const { apiKey } = merchant.credentials;
     const key = await app.newExchangeKey(false, apiKey);
@@ -198,6 +182,9 @@ describe('nothing is served', () => {
     expect((await visitor.create()).status).toBe(403);
     await bus.execute(new ReinstateMerchant(apiKey));
     await eventually(async () => (await navigate(url)).status === 200);
+    await bus.execute(new RevokeExchangeKey(key.credentials.apiKey));
+    await eventually(async () => (await navigate(url)).status === 401);
+    expect((await visitor.create()).status).toBe(401);
   });
 });
 

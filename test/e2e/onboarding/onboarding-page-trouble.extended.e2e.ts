@@ -249,20 +249,5 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
       await person.enterCode(code);
       await person.heading('detailsHeading');
     });
-
-    it('the person uses the code that the page requested, after others were requested and guessed', async () => {
-      const { person, user } = await framed();
-      await person.heading('phoneHeading');
-      const code = await person.askForCode();
-      await wait(user);
-      await attack(user, 2);
-      const theirs = (await (await user.step('inbox')).json()) as { code: string };
-      if (theirs.code !== code) {
-        await person.enterCode(theirs.code);
-        await person.text('codeWrongLeft', { left: 4 }).waitFor();
-      }
-      await person.enterCode(code);
-      await person.heading('detailsHeading');
-    });
   });
 });
