@@ -9,7 +9,7 @@ import { framersOf, type Visitor } from '../../support/onboarding/widget-harness
 
 const SHOP = 'https://shop.example';
 
-/** Tests of `onboarding-page.e2e.ts`. */
+/** Tests of `onboarding-page.extended.e2e.ts`. */
 export function describeFramed(pages: OnboardingPages): void {
   describe('of a shop', () => {
     const embed = async (change: Partial<Embedding>, user: Visitor, framers?: string): Promise<void> => {

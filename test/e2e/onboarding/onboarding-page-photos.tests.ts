@@ -7,7 +7,7 @@ import type { OnboardingPages, Visit } from '../../support/onboarding/page-harne
 const NO_CAMERA: BrowserContextOptions = { permissions: [] };
 const PLACE = 'GPS 52.52N 13.40E';
 
-/** Tests of `onboarding-page-trouble.e2e.ts`. */
+/** Tests of `onboarding-page-trouble.extended.e2e.ts`. */
 export function describePhotos(pages: OnboardingPages): void {
   describe('with photos', () => {
     const toPhotos = async (locale: 'en' | 'es' | 'de', options?: BrowserContextOptions): Promise<Visit> => {

@@ -28,35 +28,14 @@ export interface Check {
 type Json = Record<string, unknown>;
 type Body = Readonly<Json>;
 
-const APPLICANT_FIELDS = [
-  'first_name',
-  'last_name',
-  'dob',
-  'email',
-  'phone_number',
-  'address',
-  'location',
-  'consents',
-  'id_numbers',
-];
-const CHECK_FIELDS = [
-  'applicant_id',
-  'report_names',
-  'document_ids',
-  'tags',
-  'webhook_ids',
-  'asynchronous',
-  'applicant_provides_data',
-  'privacy_notices_read_consent_given',
-];
+const APPLICANT_FIELDS =
+  `first_name last_name dob email phone_number address location consents id_numbers`.split(/\s+/);
+const CHECK_FIELDS = `applicant_id report_names document_ids tags
+  webhook_ids asynchronous applicant_provides_data privacy_notices_read_consent_given`.split(/\s+/);
 const REPORTS = ['document', 'facial_similarity_photo', 'known_faces', 'identity_enhanced'];
-const DOCUMENT_TYPES = [
-  'passport',
-  'driving_licence',
-  'national_identity_card',
-  'residence_permit',
-  'unknown',
-];
+const DOCUMENT_TYPES = `passport driving_licence national_identity_card residence_permit unknown`.split(
+  /\s+/,
+);
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Bytes, by paths/documents.yaml and paths/live_photos.yaml of onfido-openapi-spec. */
 const DOCUMENT_BYTES = [2048, 3 * 1_048_576] as const;
