@@ -160,26 +160,23 @@ class Race {
       replies,
       history: histories.get(id) ?? new Set(),
     }));
-    const wrong = (broken: (reply: Reply, history: ReadonlySet<unknown>) => boolean): readonly unknown[] =>
-      all.flatMap(({ id, replies, history }) =>
-        replies.filter((each) => broken(each, history)).map((each) => [id, each]),
+    const rules: Readonly<Record<string, (reply: Reply, history: ReadonlySet<unknown>) => boolean>> = {
+      'a response is neither 200 nor, of an action, 409': ({ kind, status }) =>
+        !(status === 200 || (status === 409 && kind !== 'refresh')),
+      'a response has a status that the order never had': ({ order }, history) =>
+        order !== null && !history.has(order.status),
+      'a cancel is 200, and the order was not cancelled': ({ kind, status }, history) =>
+        kind === 'cancel' && status === 200 && !history.has('cancelled'),
+      'mark_as_paid is 200, and the order was not paid': ({ kind, status }, history) =>
+        kind === 'mark_as_paid' && status === 200 && !history.has('paid'),
+    };
+    for (const [fact, isBroken] of Object.entries(rules))
+      verdict.none(
+        all.flatMap(({ id, replies, history }) =>
+          replies.filter((each) => isBroken(each, history)).map((each) => [id, each]),
+        ),
+        fact,
       );
-    verdict.none(
-      wrong(({ kind, status }) => !(status === 200 || (status === 409 && kind !== 'refresh'))),
-      'a response is neither 200 nor, of an action, 409',
-    );
-    verdict.none(
-      wrong(({ order }, history) => order !== null && !history.has(order.status)),
-      'a response has a status that the order never had',
-    );
-    verdict.none(
-      wrong(({ kind, status }, history) => kind === 'cancel' && status === 200 && !history.has('cancelled')),
-      'a cancel is 200, and the order was not cancelled',
-    );
-    verdict.none(
-      wrong(({ kind, status }, history) => kind === 'mark_as_paid' && status === 200 && !history.has('paid')),
-      'mark_as_paid is 200, and the order was not paid',
-    );
     const cancels = (replies: readonly Reply[]): number =>
       replies.filter(({ kind, status }) => kind === 'cancel' && status === 200).length;
     verdict.none(

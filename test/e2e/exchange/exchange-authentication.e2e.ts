@@ -66,14 +66,6 @@ describe('the edge of the exchange', () => {
     expect((await open.call({ method: 'DELETE', path: '/v1/tokens' })).status).toBe(405);
   });
 
-  it('requires no signature for tokens, and only from keys that demand it', async () => {
-    expect((await signing.get('/v1/tokens')).status).toBe(200);
-    expect((await signing.get('/v1/tokens', {}, OTHER_ADDRESS)).status).toBe(200);
-    expect((await orders(open, {}, null)).status).toBe(201);
-    expect((await open.get(CONFIGURATION, { withdraw_address: ADDRESS }, null)).status).toBe(200);
-    expect((await open.call({ method: 'PATCH', path: '/v1/orders/x/cancel' })).status).toBe(200);
-  });
-
   it.each([
     ['POST', '/v1/orders', 201],
     ['GET', CONFIGURATION, 200],
@@ -199,7 +191,6 @@ describe('the edge of the exchange', () => {
 
   describe('a signature of the whole query (contract.md 21.8)', () => {
     const MEMO = { withdraw_address: ADDRESS, withdraw_address_memo: "7 'a'&b=1/~" };
-    const BACK = { withdraw_address: ADDRESS, return_url: 'https://shop.example/?a=b' };
     const call = async (client: ExchangeClient, path: string, query: Record<string, string>) => {
       const method = path === CONFIGURATION ? 'GET' : 'POST';
       return (await client.call({ method, path, query, signs: null })).status;
@@ -260,13 +251,5 @@ describe('the edge of the exchange', () => {
         expect(await call(full, path, right)).toBe(path === CONFIGURATION ? 200 : 201);
       },
     );
-
-    it('is needed for a return_url by every key, also by one that demands no signature', async () => {
-      for (const client of [signing, open]) {
-        expect(await call(client, CONFIGURATION, BACK)).toBe(401);
-        expect(await call(client, CONFIGURATION, { ...BACK, ...ofAddress(client) })).toBe(401);
-        expect(await call(client, CONFIGURATION, signedQuery(client, CONFIGURATION, BACK))).toBe(200);
-      }
-    });
   });
 });

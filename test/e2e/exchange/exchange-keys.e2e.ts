@@ -195,25 +195,4 @@ describe('the keys of the exchange', () => {
     await expect(exchange('key', 'revoke-secret', key, randomUUID())).rejects.toThrow('Secret not found');
     await expect(exchange('key', 'allow', key, '10.0.0.0/33')).rejects.toThrow('is not an address');
   });
-
-  it('come with the settings of the exchange, as they stand', async () => {
-    const notices = join(specFolder('notices'), 'notices.json');
-    writeFileSync(notices, '{"DE": "Not offered in Germany."}');
-    const env = {
-      DATABASE_URL: app.config.databaseUrl!,
-      MASTER_KEY: app.config.masterKey!,
-      EXCHANGE_NOTICES_FILE: notices,
-    };
-    const { printed } = await invoke('exchange', env, 'settings');
-    expect(printed).toMatch(/^EXCHANGE_PROVIDER {2}\(not set\)\n {2}\S/m);
-    expect(printed).toMatch(/^EXCHANGE_ORDER_EXPIRY_SECONDS {2}3600$/m);
-    expect(printed).toContain('"DE": "Not offered in Germany."');
-    expect(printed).toMatch(/^countries by address {2}iptoasn-country\.mmdb of 20/m);
-    const away = await invoke('exchange', { ...env, EXCHANGE_COUNTRIES_FILE: '/gone.mmdb' }, 'settings');
-    expect(away.printed).toMatch(/^countries by address {2}no countries: ENOENT/m);
-    const asJson = await invoke('exchange', env, '--json', 'settings');
-    const { settings } = JSON.parse(asJson.printed) as { settings: { name: string; value: unknown }[] };
-    const value = settings.find(({ name }) => name === 'EXCHANGE_NOTICES_FILE')?.value;
-    expect(value).toEqual({ DE: 'Not offered in Germany.' });
-  });
 });

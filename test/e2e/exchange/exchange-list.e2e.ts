@@ -19,7 +19,8 @@ async function pastOrders(
   const hashes = app.get(KeyedHash, { strict: false });
   return Promise.all(
     orders.map(async ({ then, ...more }) => {
-      const user_hash = more.user_id == null ? null : userHash(hashes, key_id, more.user_id);
+      const { user_id } = more;
+      const user_hash = typeof user_id === 'string' ? userHash(hashes, key_id, user_id) : null;
       const merchant_id = merchant.credentials.apiKey;
       const created = orderFacts({ key_id, merchant_id, user_hash, ...more });
       const { order_id, created_at: at } = created;

@@ -1,11 +1,6 @@
-import { CommandBus } from '@nestjs/cqrs';
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
 import type { Frame, Page } from 'playwright-core';
-import {
-  ReinstateMerchant,
-  SuspendMerchant,
-} from '../../../src/contexts/access/application/merchant-commands.js';
 import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
 import { eventually } from '../../support/eventually.js';
 import { canBrowse } from '../../support/http/browser.js';
@@ -63,21 +58,6 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     await person.enterCode(await person.askForCode());
     await person.heading('detailsHeading');
     expect(await person.field('lastNameLabel').inputValue()).toBe('Lovelace');
-  });
-
-  it('a suspension of the merchant is displayed', async () => {
-    const { person, user } = await pages.open('de', { at: 'details' });
-    const { apiKey } = pages.app.merchant.credentials;
-    const bus = pages.app.app.get(CommandBus);
-    await bus.execute(new SuspendMerchant(apiKey));
-    try {
-      await eventually(async () => (await fetch(pages.addressOf(user))).status === 403);
-      await person.enterDetails();
-      await person.heading('refusedSuspended');
-    } finally {
-      await bus.execute(new ReinstateMerchant(apiKey));
-      await eventually(async () => (await fetch(pages.addressOf(user))).status === 200);
-    }
   });
 
   it('two presses are one call, on a slow network too', async () => {

@@ -65,27 +65,6 @@ describe('an order', () => {
     expect(harness.opened).toBe(2);
   });
 
-  it('is one, however many processes make it at once', async () => {
-    const order = requested();
-    let opening = 0;
-    let allAreThere!: () => void;
-    const all4 = new Promise<void>((resolve) => (allAreThere = resolve));
-    sideshift.before = (request) => {
-      if (request !== 'POST /shifts/fixed') return;
-      if ((opening += 1) === 4) allAreThere();
-      return all4;
-    };
-    const all = await Promise.all(Array.from({ length: 4 }, () => harness.process().create(order)));
-    expect(harness.opened).toBe(4);
-    expect(new Set(all.map(({ deposit_address }) => deposit_address)).size).toBe(1);
-    expect(
-      await provider.status({ orderId: order.order_id, reference: all[0]!.provider_reference }),
-    ).toMatchObject({
-      deposits: [],
-      outcome: null,
-    });
-  });
-
   it('names the caller, but not one of a private network', async () => {
     sideshift.deniedAddress = '185.143.234.1';
     await expect(newOrder({ caller_address: '185.143.234.1' })).rejects.toMatchObject({ parameter: null });

@@ -226,13 +226,6 @@ describe('cards of Stripe Issuing', () => {
     const [holder] = holdersOf(request.userId);
     expect(holder).toMatchObject({ status: 'inactive', email: 'erased@example.com' });
   });
-
-  it('need no cancellation for an erased user without a card', async () => {
-    const userId = newId();
-    await issuer().forget(userId);
-    expect(stripe.requests).toEqual([]);
-    expect(await failure(issuer().issue(person({ userId })))).toBeInstanceOf(ProviderRefused);
-  });
 });
 
 const set = (change: string, value: string, { userId }: CardRequest): Promise<unknown> =>
