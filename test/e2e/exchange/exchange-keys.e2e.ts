@@ -148,12 +148,9 @@ describe('the keys of the exchange', () => {
     expect(await displayed()).toEqual(cleared);
 
     const jpeg = file('logo.jpg', Buffer.from('ffd8ffe0', 'hex'));
-    for (const [options, why] of [
-      [['--logo', jpeg], 'PNG or WebP'],
-      [['--logo', `${logo}.missing`], 'logo.png.missing'],
-      [['--help-url', 'http://shop.example/help'], 'https://'],
-    ] as const)
-      await expect(exchange('key', 'page', key, ...options)).rejects.toThrow(why);
+    await expect(exchange('key', 'page', key, '--logo', jpeg)).rejects.toThrow('PNG or WebP');
+    const clear = ['--help-url', 'http://shop.example/help'];
+    await expect(exchange('key', 'page', key, ...clear)).rejects.toThrow('https://');
     expect(await displayed()).toEqual(cleared);
     await expect(exchange('key', 'page', randomUUID(), '--help-url', help)).rejects.toThrow('not found');
     await exchange('key', 'revoke', key);

@@ -25,6 +25,7 @@ beforeAll(async () => {
   logFile = join(folder, 'service.log');
   sideshift = await SideShift.start();
   const { sideshiftUrl, sideshiftSecret, sideshiftAffiliateId } = sideshift.account;
+  // Its own service: another provider, and its log.
   app = await startTestApp({
     EXCHANGE_PROVIDER: 'sideshift',
     SIDESHIFT_URL: sideshiftUrl,

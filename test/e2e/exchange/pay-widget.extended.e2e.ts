@@ -115,12 +115,6 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     await guest.press('payCancel');
     await guest.check();
     expect(await guest.page.evaluate('document.activeElement.textContent')).toBe(guest.says('cancelKeep'));
-    const fill = (key: 'cancelKeep' | 'cancelYes'): Promise<string> =>
-      guest
-        .button(key)
-        .evaluate((button) => button.ownerDocument.defaultView!.getComputedStyle(button).backgroundColor);
-    expect(await fill('cancelYes')).toBe('rgba(0, 0, 0, 0)');
-    expect(await fill('cancelKeep')).not.toBe('rgba(0, 0, 0, 0)');
     // Enter keeps the payment.
     await guest.page.keyboard.press('Enter');
     await guest.press('payCancel');

@@ -1,20 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Images } from '../../../src/contexts/onboarding/store/images.js';
 import { eventually } from '../../support/eventually.js';
-import {
-  confirmed,
-  eventsOf,
-  handIn,
-  MERCHANT,
-  onboardingOf,
-  urlOf,
-} from '../../support/onboarding/onboard.js';
+import { submitted, eventsOf, onboardingOf, urlOf } from '../../support/onboarding/onboard.js';
 import { Onfido } from '../../support/onboarding/onfido/onfido.js';
 import { invoke } from '../../support/programs/cli.js';
 import { pageUrl, startPeople, type People } from '../../support/onboarding/people.js';
 
 const MASTER_KEY = '22'.repeat(32);
-const JPEG = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), Buffer.alloc(40_000, 7)]);
 
 type Callback = ReturnType<Onfido['webhook']>;
 
@@ -35,11 +27,6 @@ describe('a service whose identities are checked by Onfido', () => {
     await onfido.shutDown();
   });
 
-  async function handedIn(): Promise<string> {
-    const userId = await confirmed(people);
-    await handIn(people, userId, MERCHANT, JPEG);
-    return userId;
-  }
   const stageOf = async (userId: string): Promise<string> => (await onboardingOf(people, userId)).stage;
   const openCheck = () =>
     eventually(() => onfido.records.checks.find(({ status }) => status === 'in_progress'));
@@ -51,7 +38,7 @@ describe('a service whose identities are checked by Onfido', () => {
 
   it('waits during an outage, reports it, uploads the images once and passes after the webhook', async () => {
     await onfido.shutDown();
-    const userId = await handedIn();
+    const userId = await submitted(people);
     const stuck = async (): Promise<string> => (await user('stuck', '--older-than', '0s')).printed;
     await eventually(async () => (await stuck()).includes('Onfido cannot be reached'));
     expect(await people.module.get(Images, { strict: false }).kinds(userId)).toHaveLength(2);
@@ -69,7 +56,7 @@ describe('a service whose identities are checked by Onfido', () => {
     let userId: string;
     let check: Awaited<ReturnType<typeof openCheck>>;
     beforeEach(async () => {
-      userId = await handedIn();
+      userId = await submitted(people);
       check = await openCheck();
       // None is in flight.
       await eventually(async () => {

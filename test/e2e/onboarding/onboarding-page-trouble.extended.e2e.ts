@@ -129,18 +129,6 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     await person.heading('documentsHeading');
   });
 
-  it('a browser without storage continues, and a reload needs a new code', async () => {
-    const { person, page, user } = await pages.open('de', {
-      before: (opened) => opened.addInitScript(NO_STORAGE),
-    });
-    await person.confirmPhone();
-    await person.enterDetails();
-    await person.heading('documentsHeading');
-    await page.goto(pages.addressOf(user));
-    await person.confirmPhone();
-    await person.heading('documentsHeading');
-  });
-
   it('the keyboard is enough', async () => {
     const { person, page } = await pages.open('en');
     const { keyboard } = page;

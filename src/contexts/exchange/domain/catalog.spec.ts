@@ -1,15 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  PAIRS,
-  TOKENS,
-  chainOf,
-  decimalsOf,
-  offered,
-  pairOf,
-  pairsTo,
-  tokenOf,
-  type Asset,
-} from './catalog.js';
+import { PAIRS, TOKENS, chainOf, decimalsOf, offered, pairOf, tokenOf, type Asset } from './catalog.js';
 
 const SOL = { token: 'sol', chain: 'solana' };
 
@@ -76,7 +66,4 @@ describe('what is offered', () => {
     expect(offered(SOL, ['DOGESOL'])).toEqual([]);
     expect(offered({ token: 'usdc', chain: 'ethereum' }, ['USDCSOL'])).toEqual([]);
   });
-
-  it('is every pair for a provider of all', () =>
-    expect(pairsTo(SOL).map(({ id }) => id)).toEqual(PAIRS.map(({ id }) => id)));
 });

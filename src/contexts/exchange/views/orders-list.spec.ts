@@ -143,11 +143,4 @@ describe('orders for operators, 40,000 of 40 keys', () => {
     expect((await readModels.lastCost()).scans.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
     expect(await list.search('address', null, 20)).toEqual([]);
   });
-
-  it('has the personal fields for those who may read them alone', async () => {
-    const request = { merchants: null, filter: {}, page: { pageSize: 1 } };
-    const read = async (withPersonal: boolean) => (await list.page({ ...request, withPersonal })).orders[0];
-    expect(await read(true)).toMatchObject({ user_id: 'someone', deposits: [], refunds: [] });
-    expect(await read(false)).toMatchObject({ user_id: null, deposits: [], refunds: [] });
-  });
 });
