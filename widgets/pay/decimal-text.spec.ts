@@ -4,19 +4,7 @@ import { amountText, minorUnits, readAmount, shortAmount } from './decimal-text.
 
 const LOCALES = ['en', 'de', 'es'] as const;
 /** Variants of the languages in which a visitor may have copied an amount. */
-const VARIANTS = [
-  'en-US',
-  'en-IE',
-  'en-ZA',
-  'de-DE',
-  'de-AT',
-  'de-CH',
-  'es-ES',
-  'es-MX',
-  'es-CR',
-  'fr-FR',
-  'pt-BR',
-];
+const VARIANTS = 'en-US en-IE en-ZA de-DE de-AT de-CH es-ES es-MX es-CR fr-FR pt-BR'.split(' ');
 
 const digits = (min: number, max: number) =>
   fc.array(fc.integer({ min: 0, max: 9 }), { minLength: min, maxLength: max }).map((each) => each.join(''));
@@ -97,7 +85,7 @@ describe('an amount that the page displays', () => {
       fc.property(amounts, locales, (amount, locale) => {
         expect(readAmount(amountText(amount, locale), locale)).toEqual({ amount });
       }),
-      { numRuns: 5000 },
+      { numRuns: 1000 },
     ));
 
   it('is never read as another amount on a page in another language', () =>
@@ -107,7 +95,7 @@ describe('an amount that the page displays', () => {
         if ('amount' in reading) expect(reading).toEqual({ amount });
         else expect(reading.ambiguous).toContain(amount);
       }),
-      { numRuns: 5000 },
+      { numRuns: 1000 },
     ));
 
   it.each([
@@ -137,7 +125,7 @@ describe('an amount that another program formatted', () => {
         expect(text).toMatch(locale === 'en' ? /^[1-9]\d{0,2},\d{3}$/ : /^[1-9]\d{0,2}\.\d{3}$/);
         expect(reading.amount).toBe(text.replace(/\D/g, ''));
       }),
-      { numRuns: 5000 },
+      { numRuns: 1000 },
     ));
 
   it('is read as that amount on a page in its language', () =>
@@ -149,7 +137,7 @@ describe('an amount that another program formatted', () => {
         if (isAmbiguous) expect(reading).toHaveProperty('ambiguous');
         else expect(reading).toEqual({ amount });
       }),
-      { numRuns: 5000 },
+      { numRuns: 1000 },
     ));
 });
 
@@ -178,7 +166,7 @@ describe('an ambiguous text', () => {
         if (reading !== null && 'amount' in reading && meanings.size > 1)
           expect(text.trim()).toMatch(locale === 'en' ? /^[1-9]\d{0,2},\d{3}$/ : /^[1-9]\d{0,2}\.\d{3}$/);
       }),
-      { numRuns: 20_000 },
+      { numRuns: 2000 },
     );
   });
 });

@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../composition.js';
+import { setting, type Setting } from '../../platform/config/settings.js';
+import { listedSettings } from './cli/exchange.js';
+import { EXCHANGE_SETTINGS } from './settings.js';
 
 const SIDESHIFT = { SIDESHIFT_SECRET: 'a-private-key', SIDESHIFT_AFFILIATE_ID: 'YQMi62XMb' };
 const PRODUCTION = {
@@ -41,4 +44,19 @@ describe('the provider of the exchange', () => {
 
   it('keeps its secret to itself when that is malformed', () =>
     expect(() => readConfig({ SIDESHIFT_SECRET: 'my secret key' })).toThrow(/^(?!.*my secret)/));
+});
+
+it('settings of the exchange are displayed without secrets and passwords', () => {
+  const secret = setting('SHOP_SECRET', (text) => text, '', 'what it is for.', true);
+  const place = setting('SHOP_URL', (text) => text, '', 'where it is.');
+  const values = { secret: 'hunter2', place: 'https://shop:hunter2@shop' };
+  expect(listedSettings({ secret, place }, values)).toEqual([
+    { name: 'SHOP_SECRET', value: '(set, not displayed)', help: 'what it is for.' },
+    { name: 'SHOP_URL', value: 'https://shop:[redacted]@shop', help: 'where it is.' },
+  ]);
+  for (const each of Object.values<Setting<unknown>>(EXCHANGE_SETTINGS))
+    expect([each.name, /SECRET|PASSWORD|TOKEN|API_KEY/.test(each.name)]).toEqual([
+      each.name,
+      each.secret === true,
+    ]);
 });

@@ -7,7 +7,6 @@ import { toMinorUnits } from '../../../src/kernel/money.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
 import { checkBooks } from '../support/books.js';
-import { interleaving, type Step } from '../support/orders/interleaving.js';
 import { checkMoney, historiesOf, ordersSettled, SALE } from '../support/orders/order-facts.js';
 import type { Order, Sent } from '../support/orders/order-facts.js';
 import { Random } from '../support/random.js';
@@ -22,6 +21,46 @@ const AT_ONCE = 150;
 const SETTLE_MS = 300_000;
 const MAX_RETRIES = 10;
 const BLOCK_MS = 200;
+
+/** What merchants, the payer and time do to one order. Times are in milliseconds. */
+interface Step {
+  readonly kind: 'cancel' | 'mark_as_paid' | 'refresh' | 'deposit';
+  /** After the order was created; relative to its end when the interleaving is of its end. */
+  readonly atMs: number;
+  /** Which of the two processes gets the request. */
+  readonly process: 0 | 1;
+  /** Of a deposit: its share of the amount, in hundredths. */
+  readonly hundredths: number;
+}
+
+interface Interleaving {
+  /** Around the order's end, not its beginning. */
+  readonly atTheEnd: boolean;
+  readonly steps: readonly Step[];
+}
+
+const MAX_STEPS = 8;
+/** So far apart, at most, are the first and the last step. */
+const BEGINNING_MS = 60;
+const END_MS = 250;
+const KINDS = ['cancel', 'mark_as_paid', 'refresh', 'refresh', 'deposit', 'deposit'] as const;
+/** Too little, halves that are enough together, exact, too much, more than the pair's maximum. */
+const HUNDREDTHS = [1, 30, 50, 50, 70, 100, 100, 100, 150, 6000] as const;
+
+/** Two to {@link MAX_STEPS} steps, all of them following from the generator. */
+function interleaving(random: Random): Interleaving {
+  const atTheEnd = random.chance(0.4);
+  const steps = Array.from({ length: 2 + random.below(MAX_STEPS - 1) }, (): Step => {
+    const atMs = atTheEnd ? random.below(2 * END_MS) - END_MS : random.below(BEGINNING_MS);
+    return {
+      kind: random.pick(KINDS),
+      atMs,
+      process: random.chance(0.5) ? 0 : 1,
+      hundredths: random.pick(HUNDREDTHS),
+    };
+  });
+  return { atTheEnd, steps: steps.sort((a, b) => a.atMs - b.atMs) };
+}
 
 /** A response to a merchant about an order; times are of `performance.now()`. */
 interface Reply {
@@ -160,26 +199,23 @@ class Race {
       replies,
       history: histories.get(id) ?? new Set(),
     }));
-    const wrong = (broken: (reply: Reply, history: ReadonlySet<unknown>) => boolean): readonly unknown[] =>
-      all.flatMap(({ id, replies, history }) =>
-        replies.filter((each) => broken(each, history)).map((each) => [id, each]),
+    const rules: Readonly<Record<string, (reply: Reply, history: ReadonlySet<unknown>) => boolean>> = {
+      'a response is neither 200 nor, of an action, 409': ({ kind, status }) =>
+        !(status === 200 || (status === 409 && kind !== 'refresh')),
+      'a response has a status that the order never had': ({ order }, history) =>
+        order !== null && !history.has(order.status),
+      'a cancel is 200, and the order was not cancelled': ({ kind, status }, history) =>
+        kind === 'cancel' && status === 200 && !history.has('cancelled'),
+      'mark_as_paid is 200, and the order was not paid': ({ kind, status }, history) =>
+        kind === 'mark_as_paid' && status === 200 && !history.has('paid'),
+    };
+    for (const [fact, isBroken] of Object.entries(rules))
+      verdict.none(
+        all.flatMap(({ id, replies, history }) =>
+          replies.filter((each) => isBroken(each, history)).map((each) => [id, each]),
+        ),
+        fact,
       );
-    verdict.none(
-      wrong(({ kind, status }) => !(status === 200 || (status === 409 && kind !== 'refresh'))),
-      'a response is neither 200 nor, of an action, 409',
-    );
-    verdict.none(
-      wrong(({ order }, history) => order !== null && !history.has(order.status)),
-      'a response has a status that the order never had',
-    );
-    verdict.none(
-      wrong(({ kind, status }, history) => kind === 'cancel' && status === 200 && !history.has('cancelled')),
-      'a cancel is 200, and the order was not cancelled',
-    );
-    verdict.none(
-      wrong(({ kind, status }, history) => kind === 'mark_as_paid' && status === 200 && !history.has('paid')),
-      'mark_as_paid is 200, and the order was not paid',
-    );
     const cancels = (replies: readonly Reply[]): number =>
       replies.filter(({ kind, status }) => kind === 'cancel' && status === 200).length;
     verdict.none(

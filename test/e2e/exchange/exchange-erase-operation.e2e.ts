@@ -61,20 +61,3 @@ it('who orders were for is erased once a second person approved it, and the oper
   );
   expect(causes).toEqual(orders.map(() => ({ operation: id })));
 });
-
-it('an erasure that is rejected erases nothing, nor does one of an order that has changed', async () => {
-  const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
-  const order = await ended(PERSON);
-  const requested = async (): Promise<string> =>
-    /operation (\S{36}) waits until/.exec(await erase(ada.key, '--order', order.id))![1]!;
-  const first = await requested();
-  expect((await bob.post(`/operations/${first}/reject`, { reason: 'It is not theirs' })).status).toBe(200);
-  expect(await read(order)).toMatchObject(PERSON);
-  const [second, third] = [await requested(), await requested()];
-  expect((await bob.post(`/operations/${second}/approve`, { reason: 'It is theirs' })).status).toBe(200);
-  const late = await bob.post(`/operations/${third}/approve`, { reason: 'It is theirs' });
-  expect(late.status).toBe(409);
-  const { operation } = (await bob.get(`/operations/${third}`)).json<{ operation: OperationJson }>();
-  expect(operation).toMatchObject({ status: 'failed', failure: { code: 'changed' } });
-  expect(await read(order)).toMatchObject(NO_PERSON);
-});

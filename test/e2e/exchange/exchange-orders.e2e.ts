@@ -1,18 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
-import { onTestApp } from '../../support/app.js';
-import { exchangeSignature, type ExchangeClient } from '../../support/exchange/exchange-client.js';
-import {
-  ADDRESS,
-  callerOf,
-  expectProblem,
-  orderIn,
-  OTHER_ADDRESS,
-  pastOrders,
-} from '../../support/exchange/exchange-orders.js';
-import { navigate, payUrl } from '../../support/exchange/pay-page.js';
-import { send, type ApiResponse } from '../../support/http/signed-client.js';
+import { onSharedApp } from '../../support/app.js';
+import { type ExchangeClient } from '../../support/exchange/exchange-client.js';
+import { ADDRESS, expectProblem, orderIn, OTHER_ADDRESS } from '../../support/exchange/exchange-orders.js';
 
 const ORDERS = '/v1/orders';
 const LEAST = { pair_id: 'USDCSOL', withdraw_address: ADDRESS };
@@ -24,7 +15,7 @@ const FULL = {
 };
 const LONG = 'a'.repeat(10_000);
 
-const app = onTestApp({ TRUST_PROXY: '127.0.0.1' });
+const app = onSharedApp();
 let open: ExchangeClient;
 let signing: ExchangeClient;
 
@@ -80,10 +71,12 @@ describe('POST /v1/orders', () => {
     expect((await open.call({ method: 'POST', path: ORDERS, query: LEAST, signs: null })).status).toBe(201);
   });
 
-  it('201: text of any kind comes back as it was sent, and nothing else is given away by it', async () => {
+  it('201: text of any kind comes back as it was sent, up to 255 characters', async () => {
     const user_id = `'; drop table exchange.orders; -- <script>"\\ %00 \u202e${'😀'.repeat(50)}`;
-    const order = await created({ ...LEAST, user_id });
-    expect(order.user_id).toBe(user_id);
+    const longest = '😀'.repeat(255);
+    const texts = { user_id, withdraw_address_tag: longest, withdraw_address_memo: longest };
+    const order = await created({ ...LEAST, ...texts, amount: '5', unknown: 'ignored' });
+    expect(order).toMatchObject(texts);
     const today = new Date().toISOString().slice(0, 10);
     const listed = await signing.list({ start_date: today, end_date: today, user_id });
     expect(listed.json()).toMatchObject({ total_count: 1, orders: [order] });
@@ -108,31 +101,11 @@ describe('POST /v1/orders', () => {
   const bad: [string, Record<string, string | undefined>, string][] = [
     ['no pair', { pair_id: undefined }, 'pair_id'],
     ['no address', { withdraw_address: undefined }, 'withdraw_address'],
-    ['another pair', { pair_id: 'SOLUSDC' }, 'pair_id'],
-    ['an address one letter off', { withdraw_address: `${ADDRESS}1` }, 'withdraw_address'],
     ['a tag with a line feed', { withdraw_address_tag: 'a\nb' }, 'withdraw_address_tag'],
-    ['a memo with a zero byte', { withdraw_address_memo: 'a\0' }, 'withdraw_address_memo'],
     ['a user of 256 characters', { user_id: '😀'.repeat(256) }, 'user_id'],
-    ['an empty user', { user_id: '' }, 'user_id'],
   ];
   it.each(bad)('422, and nothing is created: %s', async (_, change, name) => {
     expectProblem(await open.order({ ...LEAST, ...change }), 422, { [name]: [expect.any(String)] });
-  });
-
-  it('201: what is just allowed', async () => {
-    const longest = '😀'.repeat(255);
-    const order = await created({
-      ...LEAST,
-      withdraw_address_tag: longest,
-      withdraw_address_memo: longest,
-      user_id: longest,
-    });
-    expect([order.withdraw_address_tag, order.withdraw_address_memo, order.user_id]).toEqual([
-      longest,
-      longest,
-      longest,
-    ]);
-    await created({ ...LEAST, withdraw_address: '1'.repeat(32), amount: '5', unknown: 'ignored' });
   });
 
   it('400: an Idempotency-Key that is no quoted uuid; an unknown parameter of 10,000 characters', async () => {
@@ -144,25 +117,6 @@ describe('POST /v1/orders', () => {
     } as const;
     expectProblem(await open.call(call), 400);
     expectProblem(await open.order({ ...LEAST, any: LONG }), 400);
-  });
-
-  it('422: a pair of the catalogue that the provider of new orders does not do', async () => {
-    expectProblem(await open.order({ ...LEAST, pair_id: 'BTCSOL' }), 422, { pair_id: [expect.any(String)] });
-  });
-
-  it('400, and nothing is created: a memo, a tag or a user_id of bytes that are no UTF-8', async () => {
-    const { apiKey, secret } = open.credentials;
-    const query = `api_key=${apiKey}&pair_id=USDCSOL&withdraw_address=${ADDRESS}`;
-    for (const name of ['withdraw_address_memo', 'withdraw_address_tag', 'user_id']) {
-      const order = await send(`${app.url}${ORDERS}?${query}&${name}=caf%e9`, { method: 'POST' });
-      const page = await navigate(`${payUrl(app)}/widget?${query}&${name}=caf%e9`);
-      expect([name, order.status, page.status]).toEqual([name, 400, 400]);
-    }
-    const day = new Date().toISOString().slice(0, 10);
-    const list = `${app.url}/v1/merchant/orders?start_date=${day}&end_date=${day}`;
-    const headers = { 'x-api-key': apiKey, 'x-signature': exchangeSignature(secret, '') };
-    expect((await send(`${list}&user_id=caf%e9`, { headers })).status).toBe(400);
-    expect((await send(list, { headers })).text).not.toContain('\ufffd');
   });
 });
 
@@ -180,6 +134,14 @@ describe('PATCH /v1/orders/{id}/...', () => {
     expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(paid);
   });
 
+  it('200: the same response again under an Idempotency-Key', async () => {
+    const path = `${ORDERS}/${(await created()).id}/mark_as_paid`;
+    const call = { method: 'PATCH', path, signs: ADDRESS, idempotencyKey: randomUUID() } as const;
+    const [first, again] = [await signing.call(call), await signing.call(call)];
+    expect([first.status, again.text]).toEqual([200, first.text]);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+  });
+
   it('200: cancelled; then it can neither be paid nor cancelled again', async () => {
     const order = await created();
     const cancelled = orderIn(await signing.act(order.id, 'cancel', ADDRESS));
@@ -191,39 +153,6 @@ describe('PATCH /v1/orders/{id}/...', () => {
       await signing.list({ start_date: today, end_date: today, status: 'cancelled' })
     ).json<{ orders: OrderRecord[] }>();
     expect(orders).toContainEqual(cancelled);
-  });
-
-  it('200: the same response again under an Idempotency-Key, also after the order has changed', async () => {
-    const order = await created(LEAST);
-    const key = randomUUID();
-    const act = (): Promise<ApiResponse> =>
-      signing.call({
-        method: 'PATCH',
-        path: `${ORDERS}/${order.id}/mark_as_paid`,
-        signs: ADDRESS,
-        idempotencyKey: key,
-      });
-    const first = await act();
-    const again = await act();
-    expect([first.status, again.text, again.headers['idempotent-replayed']]).toEqual([
-      200,
-      first.text,
-      'true',
-    ]);
-  });
-
-  it('409 for every end that an order may have', async () => {
-    const ends = ['order.expired.v1', 'order.failed.v1', 'order.refunded.v1', 'order.completed.v1'] as const;
-    const ids = await pastOrders(
-      app,
-      open,
-      ends.map((end) => ({ then: [end] })),
-    );
-    for (const id of ids) {
-      expectProblem(await open.act(id, 'mark_as_paid', ADDRESS), 409);
-      expectProblem(await open.act(id, 'cancel', ADDRESS), 409);
-      expect((await open.act(id, 'refresh', ADDRESS)).status).toBe(200);
-    }
   });
 
   it.each(ACTIONS)(
@@ -282,26 +211,6 @@ describe('PATCH /v1/orders/{id}/...', () => {
       expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(order);
     },
   );
-
-  it('belongs to the address that a configured proxy names, of IPv6 to the network of its subscriber', async () => {
-    const newOrder = async (address: string): Promise<unknown> => {
-      const headers = { 'x-forwarded-for': address };
-      const response = await open.call({ method: 'POST', path: ORDERS, query: LEAST, headers });
-      return callerOf(app, orderIn(response, 201));
-    };
-    expect(await callerOf(app, await created({ ...LEAST, user_id: 'ann' }))).toBeNull();
-    const [one, again, mapped, other] = await Promise.all(
-      ['203.0.113.7', '198.51.100.9, 203.0.113.7', '::ffff:203.0.113.7', '203.0.113.8'].map(newOrder),
-    );
-    expect(one).toMatch(/^[0-9a-f]{64}$/);
-    expect([again, mapped]).toEqual([one, one]);
-    expect(other).not.toBe(one);
-    const [home, samePlace, neighbour] = await Promise.all(
-      ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:db8:1:3::1'].map(newOrder),
-    );
-    expect(samePlace).toBe(home);
-    expect(neighbour).not.toBe(home);
-  });
 
   it('404 and 405 for what is no action', async () => {
     const order = await created(LEAST, open);

@@ -4,7 +4,6 @@ import { startService } from '../../../sandbox/service.js';
 import type { Service } from '../../../src/service.js';
 import { startTestApp, type TestApp, type TestSettings } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { TestChain } from '../../support/payouts/chain.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { ADDRESS, expectProblem, orderIn } from '../../support/exchange/exchange-orders.js';
 import { invoke, type Run } from '../../support/programs/cli.js';
@@ -22,10 +21,8 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
   let brief: Service;
 
   beforeAll(async () => {
+    // Its own service: its finality, reorganisations of its chain, and a check of every deposit.
     app = await startTestApp({
-      EXCHANGE_CHECK_INTERVAL_MS: '50',
-      EXCHANGE_SCAN_INTERVAL_MS: '20',
-      EXCHANGE_SETTLE_MS: '50',
       PAYOUT_FINALITY: '2',
       ...settings,
     });
@@ -72,41 +69,6 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
   const exchange = async <T>(...args: string[]): Promise<T> =>
     JSON.parse((await run(app.config.chainRpcUrl!, ...args)).printed) as T;
 
-  it('a deposit of what was requested: completed', async () => {
-    const order = await newOrder();
-    const hash = await pay(order, '100');
-    expect(await until(order.id, ({ status }) => status === 'completed')).toEqual({
-      ...order,
-      status: 'completed',
-      amount_received: '100',
-      deposit_transaction_hash: hash,
-      withdraw_transaction_hash: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{80,}$/),
-      updated_at: expect.any(String),
-    });
-    expectProblem(await app.exchange.open.act(order.id, 'cancel', ADDRESS), 409);
-  });
-
-  it('less, then the rest: completed', async () => {
-    const order = await newOrder();
-    await pay(order, '99.999999');
-    const part = await until(order.id, ({ amount_received }) => amount_received !== '0');
-    expect(part).toMatchObject({ status: 'pending', amount_received: '99.999999', amount_refundable: '0' });
-    await app.exchange.open.act(order.id, 'mark_as_paid', ADDRESS);
-    await pay(order, '0.01');
-    const whole = await until(order.id, ({ status }) => status === 'completed');
-    expect(Number(whole.amount_received)).toBeGreaterThan(100);
-    expect(whole.amount_from).toBe(whole.amount_received);
-  });
-
-  it('more than the pair takes: completed, and the rest is refundable', async () => {
-    const order = await newOrder();
-    await pay(order, (BigInt(order.maximum) + 7n).toString());
-    expect(await until(order.id, ({ status }) => status === 'completed')).toMatchObject({
-      amount_from: order.maximum,
-      amount_refundable: '7',
-    });
-  });
-
   it('a second deposit: late, refundable, listed for the operator until it is refunded', async () => {
     const order = await newOrder();
     await pay(order, '100');
@@ -127,33 +89,18 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     expect(await eventually(refundable)).toBe('33.5');
     const payer = await app.chain.funded.getAddress();
     const back = (await app.chain.transfer(payer, '33.5')).hash;
-    const refund = (amount: string, transaction = back, ...more: string[]): Promise<object> =>
-      exchange('refund', order.id, '--amount', amount, '--transaction', transaction, ...more);
-    await expect(refund('33.5')).rejects.toThrow('The block of the transaction is not final yet');
+    const refund = (transaction: string): Promise<object> =>
+      exchange('refund', order.id, '--amount', '33.5', '--transaction', transaction);
+    await expect(refund(back)).rejects.toThrow('The block of the transaction is not final yet');
     await app.chain.mine();
-    await expect(refund('33.6')).rejects.toThrow('At most 33.5 is refundable');
-    await expect(refund('33.5', '0xabc')).rejects.toThrow(
-      'transaction_hash must be a transaction of ethereum',
-    );
-    const stranger = app.chain.newAddress();
-    await expect(refund('33.5', back, '--to', stranger)).rejects.toThrow(`to ${stranger}`);
-    expect(await refund('33.5')).toMatchObject({
+    expect(await refund(back)).toMatchObject({
       refundable: '0',
       currency: 'USDC on Ethereum',
       is_checked: true,
     });
-    expect(await refund('33.5', back.toUpperCase().replace('0X', '0x'))).toMatchObject({ refundable: '0' });
+    expect(await refund(back.toUpperCase().replace('0X', '0x'))).toMatchObject({ refundable: '0' });
     await eventually(async () => (await refundable()) === undefined);
     expect((await listed(order.id)).amount_refundable).toBe('0');
-    const { events } = await exchange<{ events: { type: string }[] }>('order', order.id);
-    expect(events.map(({ type }) => type)).toEqual([
-      'order.created.v1',
-      'order.deposit_received.v1',
-      'order.processing_started.v1',
-      'order.completed.v1',
-      'order.late_deposit_recorded.v1',
-      'order.refund_recorded.v1',
-    ]);
   });
 
   it('a deposit that waits for its confirmations: not cancelled over it; a reorganisation removes it', async () => {
@@ -190,11 +137,11 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     });
   });
 
-  it('a recheck finds every deposit on its chain, those of one that has them not are missing, and none is checked without a node', async () => {
+  it('a recheck finds every deposit on its chain, and checks none without a node', async () => {
     const recheck = async (rpcUrl: string, ...args: string[]) => {
       const { printed, exitCode } = await run(rpcUrl, 'recheck', ...args);
       const sum = JSON.parse(printed.slice(printed.indexOf('{\n'))) as Record<string, unknown>;
-      return { exitCode, sum, first: printed.split('\n')[0]! };
+      return { exitCode, sum };
     };
     const order = await newOrder();
     await pay(order, '100');
@@ -206,27 +153,5 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
       sum: { on_chain: 0 },
     });
     expect(await recheck('')).toMatchObject({ exitCode: 1, sum: { on_chain: 0 } });
-    const other = await TestChain.start();
-    try {
-      // Later than the deposits: a node that is behind could not know them.
-      await other.mine(100);
-      const elsewhere = await recheck(other.rpcUrl);
-      expect(elsewhere).toMatchObject({ exitCode: 2, sum: { on_chain: 0, missing: sum['on_chain'] } });
-      expect(JSON.parse(elsewhere.first)).toEqual({
-        order_id: expect.any(String),
-        deposit_id: expect.any(String),
-        position: expect.any(String),
-        found: 'missing',
-        why: expect.stringContaining('is in no block'),
-      });
-    } finally {
-      await other.stop();
-    }
-  });
-
-  it('refuses an unknown order and an unknown status', async () => {
-    await expect(exchange('order', app.merchant.credentials.apiKey)).rejects.toThrow('Order not found');
-    await expect(exchange('orders', '--status', 'lost')).rejects.toThrow('--status must be one of');
-    expect((await exchange<{ orders: object[] }>('orders', '--limit', '2')).orders).toHaveLength(2);
   });
 });

@@ -8,9 +8,10 @@ import {
   SuspendMerchant,
 } from '../../../src/contexts/access/application/merchant-commands.js';
 import type { PayFacts } from '../../../src/contexts/exchange/http/pay/pay-types.js';
-import { onTestApp } from '../../support/app.js';
+import { onSharedApp, onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { type ExchangeClient, querySignature } from '../../support/exchange/exchange-client.js';
+import { orderIn } from '../../support/exchange/exchange-orders.js';
 import {
   ADDRESS,
   hmac,
@@ -26,7 +27,7 @@ import { factsIn } from '../../support/onboarding/people.js';
 
 const ONE_KIB = 1024;
 
-const app = onTestApp({ EXCHANGE_CHECK_INTERVAL_MS: '100', EXCHANGE_SCAN_INTERVAL_MS: '50' });
+const app = onSharedApp();
 let signing: ExchangeClient;
 let open: ExchangeClient;
 beforeAll(() => {
@@ -63,21 +64,16 @@ describe('the page is opened (contract.md 26.1)', () => {
       [{}],
       [{ withdraw_address: ADDRESS }],
       [{ ...unsigned(), api_key: randomUUID() }],
-      [{ ...unsigned(), api_key: 'x' }],
       [{ ...signedBy(signing), signature: '' }],
       [{ api_key: api_key!, withdraw_address: ADDRESS }],
       [signedBy(signing, ADDRESS, OTHER_ADDRESS)],
       [{ ...signedBy(signing), signature: signature.toUpperCase() }],
-      [{ ...signedBy(signing), signature: signature.slice(0, -1) }],
-      [{ ...signedBy(signing), signature: hmac(api_key!, `withdraw_address=${ADDRESS}`) }],
       [{ ...signedBy(signing), api_key: open.credentials.apiKey }],
       [{ ...signedBy(open), signature: '0'.repeat(64) }],
       [{ withdraw_address: ADDRESS }, { 'x-api-key': api_key! }],
       [signedBy(signing), { 'x-signature': '0'.repeat(64) }],
-      [signedBy(signing), { 'x-api-key': open.credentials.apiKey }],
       // The signature covers neither.
       [{ ...signedBy(signing), withdraw_address_memo: '7' }],
-      [{ ...signedBy(signing), withdraw_address_tag: '7' }],
       [{ ...signedBy(signing), url_signature: hmac(secret, '') }],
     ];
     const pages = await Promise.all(
@@ -92,9 +88,6 @@ describe('the page is opened (contract.md 26.1)', () => {
     expect(new Set(pages.map(({ html }) => html)).size).toBe(1);
     expect(pages[0]!.html).toContain('This link does not work');
     expect(pages[0]!.html).not.toContain('<script');
-  });
-
-  it('401 for programs: problem details', async () => {
     const response = await fetch(widgetUrl(app, { withdraw_address: ADDRESS }));
     expect(response.headers.get('content-type')).toContain('application/problem+json');
     expect(await response.json()).toMatchObject({ status: 401, title: 'Invalid link' });
@@ -105,33 +98,21 @@ describe('the page is opened (contract.md 26.1)', () => {
       const url = `${widgetUrl(app, query)}&withdraw_address=${OTHER_ADDRESS}`;
       expect((await navigate(url)).status).toBe(400);
     }
-    const wrong = [ADDRESS.slice(0, -1), `${ADDRESS}x`, ADDRESS.replace('4', '0'), '', '1'.repeat(10_000)];
-    for (const address of wrong) expect(await statusOf(unsigned(address))).toBe(422);
-    expect(await statusOf(signedBy(signing, 'nonsense'))).toBe(422);
+    expect((await navigate(`${widgetUrl(app, unsigned())}&user_id=caf%e9`)).status).toBe(400);
+    for (const address of ['', 'nonsense']) expect(await statusOf(unsigned(address))).toBe(422);
     expect(await statusOf({ ...unsigned(), user_id: 'a\u0000' })).toBe(422);
-    expect(await statusOf({ ...unsigned(), withdraw_address_memo: 'x'.repeat(256) })).toBe(422);
   });
 
   it('a signed_url with anything added, changed, removed or repeated is refused, and says when it has expired', async () => {
     const url = signedUrl(app, signing, { user_id: 'u', withdraw_address_memo: '1' });
-    const expires = /expires=(\d+)/.exec(url)![1]!;
+    const ofOpenKey = signedUrl(app, open, { user_id: 'u' });
     const changed = [
       `${url}&onramp_fiat=EUR`,
-      `${url}&`.replace('user_id=u&', ''),
-      url.replace('user_id=u', 'user_id=v'),
-      url.replace('withdraw_address_memo=1', 'withdraw_address_memo=2'),
       url.replace(ADDRESS, OTHER_ADDRESS),
-      url.replace(`expires=${expires}`, `expires=${Number(expires) + 3600}`),
-      url.replace(/nonce=[0-9a-f]+/, 'nonce=0'),
       url.replace(signing.credentials.apiKey, open.credentials.apiKey),
       `${url}&signature=${hmac(signing.credentials.secret, `withdraw_address=${ADDRESS}`)}`,
-    ];
-    const ofOpenKey = signedUrl(app, open, { user_id: 'u' });
-    changed.push(
       ofOpenKey.replace(/&url_signature=[0-9a-f]+/, ''),
-      ofOpenKey.replace('url_signature', 'url_Signature'),
-      ofOpenKey.replace(/&nonce=[^&]+/, '').replace(/&url_signature=[0-9a-f]+/, ''),
-    );
+    ];
     for (const each of changed) expect([each, (await navigate(each)).status]).toEqual([each, 401]);
     expect((await navigate(`${url}&user_id=u`)).status).toBe(400);
     expect((await navigate(url)).status).toBe(200);
@@ -141,8 +122,6 @@ describe('the page is opened (contract.md 26.1)', () => {
     const text = await late.text();
     expect(text).toContain('This link has expired');
     expect(text).toContain('&quot;session&quot;:null');
-    const moved = signedUrl(app, signing, {}, -1000).replace(/expires=\d+/, `expires=${expires}`);
-    expect(await (await navigate(moved)).text()).not.toContain('This link has expired');
   });
 });
 
@@ -169,9 +148,6 @@ describe('the page', () => {
   });
 
   it('holds the parameters of the link as text, also markup', async () => {
-    const user_id = '"></main><script>alert(1)</script>\'&amp;';
-    const response = await navigate(signedUrl(app, signing, { user_id }));
-    expect(await response.text()).not.toContain('alert(1)');
     const memo = '"></main><script>alert(1)</script>';
     const displayed = await navigate(widgetUrl(app, { ...unsigned(), withdraw_address_memo: memo }));
     const html = await displayed.clone().text();
@@ -194,20 +170,7 @@ describe('the page', () => {
 });
 
 describe('nothing is served', () => {
-  it('401: once the key is revoked, and streams end', async () => {
-    const key = await app.newExchangeKey(true);
-    const visitor = await Visitor.at(app, signedUrl(app, key));
-    const { order } = await visitor.order();
-    const stream = await visitor.call(`orders/${order.id}/events`);
-    await app.app.get(CommandBus).execute(new RevokeExchangeKey(key.credentials.apiKey));
-    await eventually(async () => (await statusOf(signedBy(key))) === 401);
-    expect((await visitor.call(`orders/${order.id}`)).status).toBe(401);
-    expect((await visitor.create()).status).toBe(401);
-    // It ends: this would wait for ever otherwise.
-    expect(await stream.text()).toContain(order.id);
-  });
-
-  it('403: while the merchant is suspended', async () => {
+  it('403 while the merchant is suspended, 401 once the key is revoked', async () => {
     const merchant = await app.newMerchant();
     const { apiKey } = merchant.credentials;
     const key = await app.newExchangeKey(false, apiKey);
@@ -219,6 +182,9 @@ describe('nothing is served', () => {
     expect((await visitor.create()).status).toBe(403);
     await bus.execute(new ReinstateMerchant(apiKey));
     await eventually(async () => (await navigate(url)).status === 200);
+    await bus.execute(new RevokeExchangeKey(key.credentials.apiKey));
+    await eventually(async () => (await navigate(url)).status === 401);
+    expect((await visitor.create()).status).toBe(401);
   });
 });
 
@@ -266,15 +232,10 @@ describe('a signature of the whole query (contract.md 26.1)', () => {
       401,
     );
   });
-
-  it('422: a way back that is no address of the web', async () => {
-    for (const return_url of ['javascript:alert(1)', '/done', 'http://shop.example/'])
-      expect(await statusOf(signedQuery(signing, { return_url }))).toBe(422);
-    expect(await statusOf(signedQuery(signing, { return_url: 'http://localhost:8080/done' }))).toBe(200);
-  });
 });
 
 describe('behind a proxy', () => {
+  /** Its own service: its limits, and who may frame its page. */
   const crowded = onTestApp({
     TRUST_PROXY: '127.0.0.1',
     PAY_FRAMED_BY: 'https://shop.example',
@@ -300,5 +261,27 @@ describe('behind a proxy', () => {
     const headers = { ...from(1), authorization: `Bearer ${session}` };
     expect((await fetch(quote, { headers })).status).toBe(429);
     expect((await fetch(quote, { headers: { ...headers, ...from(3) } })).status).toBe(200);
+  });
+
+  it('an order belongs to the address that the proxy names, of IPv6 to the network of its subscriber', async () => {
+    const { open: key } = crowded.exchange;
+    const callerOf = async (address: string): Promise<string | null> => {
+      const headers = { 'x-forwarded-for': address };
+      const query = { pair_id: 'USDCSOL', withdraw_address: ADDRESS };
+      const order = orderIn(await key.call({ method: 'POST', path: '/v1/orders', query, headers }), 201);
+      const [event] = await crowded.database.query<{ caller: string | null }>(
+        `select data::json->>'caller' as caller from event_store.events where stream = $1`,
+        [`order-${order.id}`],
+      );
+      return event!.caller;
+    };
+    const one = await callerOf('203.0.113.7');
+    expect(one).toMatch(/^[0-9a-f]{64}$/);
+    for (const same of ['198.51.100.9, 203.0.113.7', '::ffff:203.0.113.7'])
+      expect(await callerOf(same)).toBe(one);
+    const home = await callerOf('2001:db8:1:2::1');
+    expect(await callerOf('2001:db8:1:2:ffff::9')).toBe(home);
+    for (const other of ['203.0.113.8', '2001:db8:1:3::1'])
+      expect([one, home]).not.toContain(await callerOf(other));
   });
 });

@@ -10,48 +10,28 @@ import { ordersOf, signedUrl } from '../../support/exchange/pay-page.js';
 
 const PHONE: BrowserContextOptions = { viewport: SIZES.phone, hasTouch: true, isMobile: true };
 
-/** What people type, in each language, for five thousand; and what the page writes for it. */
-const LANGUAGES = [
-  { locale: 'en-GB', typed: '5 000', written: '5,000', ambiguous: ['5.000', '1.125'] },
-  { locale: 'de-DE', typed: '5 000', written: '5.000', ambiguous: ['5,000', '1,125'] },
-  { locale: 'es-ES', typed: '5\u202f000', written: '5000', ambiguous: ['5,000', '1,125'] },
-];
-
 /** Tests of `pay-widget.extended.e2e.ts`. */
 export function testLanguages(app: TestApp, browser: TestBrowser): void {
-  it.each(LANGUAGES)(
-    'reads five thousand however it is written in $locale, and says what it understood before there is an order',
-    async ({ locale, typed, written, ambiguous }) => {
-      const guest = await PayGuest.arrive(app, browser, { locale });
-      const user = `five-thousand-${locale}`;
-      await guest.toAmounts(signedUrl(app, app.exchange.signing, { user_id: user }));
-      expect(await guest.page.evaluate('document.documentElement.lang')).toBe(locale.slice(0, 2));
-      const understood = { amount: written, symbol: 'USDC', toAmount: '25', toSymbol: 'SOL' };
-      for (const text of [typed, written]) {
-        await guest.enterAmount('');
-        await guest.enterAmount(text);
-        await guest.text('amountUnderstood', understood).waitFor();
-      }
-      // The limits, as the page writes them, are amounts that it reads.
-      const limits = { minimum: '5', maximum: written, symbol: 'USDC' };
-      await guest.text('amountLimits', limits).waitFor();
-      await guest.enterAmount('4');
-      await guest.text('amountOutside', limits).waitFor();
-      for (const text of ambiguous) {
-        await guest.enterAmount(text);
-        await guest.page.locator('.error', { hasText: text }).waitFor();
-        const field = guest.field('amountFrom', { symbol: 'USDC' });
-        expect(await field.getAttribute('aria-invalid')).toBe('true');
-        expect(await guest.button('amountSubmit').isDisabled()).toBe(true);
-      }
-      await guest.check();
-      await guest.enterAmount(typed);
-      await guest.text('amountUnderstood', understood).waitFor();
-      await guest.press('amountSubmit');
-      await guest.heading('payHeading', { amount: written, symbol: 'USDC' });
-      expect(await ordersOf(app, user)).toMatchObject([{ amount_from: '5000', status: 'pending' }]);
-    },
-  );
+  it('reads five thousand in the language of the browser, and says what it understood before there is an order', async () => {
+    const guest = await PayGuest.arrive(app, browser, { locale: 'de-DE' });
+    await guest.toAmounts(signedUrl(app, app.exchange.signing, { user_id: 'five-thousand' }));
+    expect(await guest.page.evaluate('document.documentElement.lang')).toBe('de');
+    const understood = { amount: '5.000', symbol: 'USDC', toAmount: '25', toSymbol: 'SOL' };
+    // The limits, as the page writes them, are amounts that it reads.
+    const limits = { minimum: '5', maximum: '5.000', symbol: 'USDC' };
+    await guest.text('amountLimits', limits).waitFor();
+    await guest.enterAmount('4');
+    await guest.text('amountOutside', limits).waitFor();
+    await guest.enterAmount('5,000');
+    await guest.page.locator('.error', { hasText: '5,000' }).waitFor();
+    expect(await guest.button('amountSubmit').isDisabled()).toBe(true);
+    await guest.check();
+    await guest.enterAmount('5 000');
+    await guest.text('amountUnderstood', understood).waitFor();
+    await guest.press('amountSubmit');
+    await guest.heading('payHeading', { amount: '5.000', symbol: 'USDC' });
+    expect(await ordersOf(app, 'five-thousand')).toMatchObject([{ amount_from: '5000', status: 'pending' }]);
+  });
 
   it('says on each step that it is a sandbox, and pays with test money', async () => {
     const guest = await PayGuest.arrive(app, browser, { locale: 'de-DE', ...PHONE });

@@ -7,14 +7,7 @@ import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { canBrowse, onTestBrowser, SIZES } from '../../support/http/browser.js';
 import { PayGuest } from '../../support/exchange/pay-guest.js';
-import {
-  ADDRESS,
-  ordersOf,
-  PAY_SETTINGS,
-  signedBy,
-  signedUrl,
-  widgetUrl,
-} from '../../support/exchange/pay-page.js';
+import { ADDRESS, ordersOf, signedBy, signedUrl, widgetUrl } from '../../support/exchange/pay-page.js';
 import { testLanguages } from './pay-widget-languages.tests.js';
 
 const PHONE: BrowserContextOptions = { viewport: SIZES.phone, hasTouch: true, isMobile: true };
@@ -22,7 +15,8 @@ const SMALL: BrowserContextOptions = { ...PHONE, viewport: { width: 360, height:
 const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMotion: 'reduce' };
 
 (canBrowse() ? describe : describe.skip)('the pay widget in a browser', () => {
-  const app = onTestApp(PAY_SETTINGS);
+  /** Its own service: tests change its clock and settings. */
+  const app = onTestApp();
   const browser = onTestBrowser();
   const arrive = (options?: BrowserContextOptions): Promise<PayGuest> =>
     PayGuest.arrive(app, browser, options);
@@ -121,12 +115,6 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     await guest.press('payCancel');
     await guest.check();
     expect(await guest.page.evaluate('document.activeElement.textContent')).toBe(guest.says('cancelKeep'));
-    const fill = (key: 'cancelKeep' | 'cancelYes'): Promise<string> =>
-      guest
-        .button(key)
-        .evaluate((button) => button.ownerDocument.defaultView!.getComputedStyle(button).backgroundColor);
-    expect(await fill('cancelYes')).toBe('rgba(0, 0, 0, 0)');
-    expect(await fill('cancelKeep')).not.toBe('rgba(0, 0, 0, 0)');
     // Enter keeps the payment.
     await guest.page.keyboard.press('Enter');
     await guest.press('payCancel');

@@ -1,11 +1,6 @@
-import { CommandBus } from '@nestjs/cqrs';
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
 import type { Frame, Page } from 'playwright-core';
-import {
-  ReinstateMerchant,
-  SuspendMerchant,
-} from '../../../src/contexts/access/application/merchant-commands.js';
 import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
 import { eventually } from '../../support/eventually.js';
 import { canBrowse } from '../../support/http/browser.js';
@@ -63,21 +58,6 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     await person.enterCode(await person.askForCode());
     await person.heading('detailsHeading');
     expect(await person.field('lastNameLabel').inputValue()).toBe('Lovelace');
-  });
-
-  it('a suspension of the merchant is displayed', async () => {
-    const { person, user } = await pages.open('de', { at: 'details' });
-    const { apiKey } = pages.app.merchant.credentials;
-    const bus = pages.app.app.get(CommandBus);
-    await bus.execute(new SuspendMerchant(apiKey));
-    try {
-      await eventually(async () => (await fetch(pages.addressOf(user))).status === 403);
-      await person.enterDetails();
-      await person.heading('refusedSuspended');
-    } finally {
-      await bus.execute(new ReinstateMerchant(apiKey));
-      await eventually(async () => (await fetch(pages.addressOf(user))).status === 200);
-    }
   });
 
   it('two presses are one call, on a slow network too', async () => {
@@ -146,18 +126,6 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     await person.press('documentsChange');
     await person.heading('detailsHeading');
     await goBack();
-    await person.heading('documentsHeading');
-  });
-
-  it('a browser without storage continues, and a reload needs a new code', async () => {
-    const { person, page, user } = await pages.open('de', {
-      before: (opened) => opened.addInitScript(NO_STORAGE),
-    });
-    await person.confirmPhone();
-    await person.enterDetails();
-    await person.heading('documentsHeading');
-    await page.goto(pages.addressOf(user));
-    await person.confirmPhone();
     await person.heading('documentsHeading');
   });
 
@@ -233,11 +201,8 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
       return { person: await enter(), user };
     };
 
-    it.each([
-      ['in a tab', () => pages.open('en')],
-      ['in a frame that keeps nothing', framed],
-    ])('the person signs up with the long code after all others were requested: %s', async (_, open) => {
-      const { person, user } = await open();
+    it('the person signs up with the long code after all others were requested', async () => {
+      const { person, user } = await framed();
       await person.heading('phoneHeading');
       await attack(user, 6);
       await person.press('phoneSubmit');
@@ -249,23 +214,6 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
       expect(code).toMatch(/^\d{3}( \d{3}){5}$/);
       await person.enterCode('123 456 78');
       expect(await person.errorOf('codeLabel')).toBe(person.says('codeMissingLong'));
-      await person.enterCode(code.replace(/^./, (digit) => (digit === '1' ? '2' : '1')));
-      await person.text('codeWrong').waitFor();
-      await person.enterCode(code);
-      await person.heading('detailsHeading');
-    });
-
-    it('the person uses the code that the page requested, after others were requested and guessed', async () => {
-      const { person, user } = await framed();
-      await person.heading('phoneHeading');
-      const code = await person.askForCode();
-      await wait(user);
-      await attack(user, 2);
-      const theirs = (await (await user.step('inbox')).json()) as { code: string };
-      if (theirs.code !== code) {
-        await person.enterCode(theirs.code);
-        await person.text('codeWrongLeft', { left: 4 }).waitFor();
-      }
       await person.enterCode(code);
       await person.heading('detailsHeading');
     });

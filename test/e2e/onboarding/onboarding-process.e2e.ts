@@ -1,85 +1,164 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { SandboxWallets } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
-import { OnboardingSteps } from '../../../src/contexts/onboarding/application/onboarding-steps.js';
-import { StartOnboarding } from '../../../src/contexts/onboarding/application/person-commands.js';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { HDNodeWallet } from 'ethers';
 import {
-  SendPhoneCode,
-  VerifyPhone,
-} from '../../../src/contexts/onboarding/application/phone-verification.js';
-import { SMS_INBOX, type SmsInbox } from '../../../src/contexts/onboarding/application/ports.js';
+  CARD_ISSUER,
+  IDENTITY_VERIFIER,
+  WALLET_PROVISIONER,
+  type CardRequest,
+  type IdentityRequest,
+} from '../../../src/contexts/onboarding/application/ports.js';
+import { SandboxCards, SandboxWallets } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
+import { OnboardingSteps } from '../../../src/contexts/onboarding/application/onboarding-steps.js';
+import { RetryStep } from '../../../src/contexts/onboarding/application/operator-commands.js';
 import { stepsSaga } from '../../../src/contexts/onboarding/application/steps-worker.js';
-import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
+import { StartDeactivation } from '../../../src/contexts/users/contract.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
-import { KeyRing } from '../../../src/platform/sealing/key-ring.js';
 import { eventually } from '../../support/eventually.js';
-import { BROWSER, eventsOf, MERCHANT, REQUEST, submitted } from '../../support/onboarding/onboard.js';
-import { plainTicket, startPeople, type People } from '../../support/onboarding/people.js';
+import { eventsOf, MERCHANT, onboardingOf, submitted } from '../../support/onboarding/onboard.js';
+import { ACT, startPeople, type People } from '../../support/onboarding/people.js';
 
 const WHOLE_HISTORY = [
   ...['started.v1', 'phone_verified.v1', 'consent_given.v1', 'details_confirmed.v1', 'kyc_submitted.v1'],
   ...['kyc_passed.v1', 'wallet_provisioned.v1', 'card_issued.v1', 'completed.v1'],
 ];
 
-describe('the onboarding process', () => {
-  let people: People;
-  beforeAll(async () => {
-    people = await startPeople();
-  });
-  afterAll(() => people.close());
+/** Providers that record requests. The identity decides on command, cards may be refused, and all may get one wallet. */
+class Providers {
+  readonly provider = 'counting';
+  readonly checked: string[] = [];
+  readonly wallets: string[] = [];
+  readonly cards: string[] = [];
+  refusesCards = false;
+  decides: Promise<void> = Promise.resolve();
+  private onlyWallet: string | null = null;
+  readonly sandboxWallets = new SandboxWallets({ root: Buffer.alloc(32, 1) });
+  private readonly sandboxCards = new SandboxCards();
 
-  const completed = async (userId: string): Promise<void> => {
-    await eventually(async () => (await eventsOf(people, userId)).at(-1) === 'completed.v1');
-    expect(await eventsOf(people, userId)).toEqual(WHOLE_HISTORY);
-  };
-  const hasNoSteps = (): Promise<true> =>
-    eventually(
-      async () =>
-        (await people.database.query("select from work.items where kind = 'onboarding.step'")).length === 0,
-    );
+  async decide({ userId, deleteImages }: IdentityRequest): Promise<{ passed: true }> {
+    this.checked.push(userId);
+    await this.decides;
+    await deleteImages();
+    return { passed: true };
+  }
+  async provision(userId: string) {
+    this.wallets.push(userId);
+    const own = await this.sandboxWallets.provision(userId);
+    return this.onlyWallet === null ? own : { address: this.onlyWallet, derivation: null };
+  }
+  /** From now on everybody gets this wallet; null: their own. */
+  giveAll(wallet: string | null): void {
+    this.onlyWallet = wallet;
+  }
+  async replace(): Promise<void> {}
+  issue(request: CardRequest) {
+    this.cards.push(request.userId);
+    const details = { ...request.details, lastName: this.refusesCards ? 'Cardless' : 'Lovelace' };
+    return this.sandboxCards.issue({ ...request, details });
+  }
+  async forget(): Promise<void> {}
+}
 
-  it('activates the user with the wallet that belongs to it, completes, and does nothing more when its events come twice', async () => {
-    const userId = await submitted(people);
-    await completed(userId);
-    const { address: wallet } = await new SandboxWallets(people.module.get(KeyRing)).provision(userId);
-    expect(await people.users.find(MERCHANT, userId)).toMatchObject({
-      accountState: 'active',
-      issuerWalletAddress: wallet,
-    });
-    await hasNoSteps();
-    const saga = stepsSaga(() => undefined);
-    const store = people.module.get<EventStore>(EVENT_STORE, { strict: false });
-    const stream = await store.readStream(`onboarding-${userId}`);
-    const events = stream.filter(({ type }) => saga.events.includes(type));
-    expect(events).toHaveLength(2);
-    await people.database.transaction((tx) => saga.apply([...events, ...events], tx));
-    await hasNoSteps();
-    await completed(userId);
+const providers = new Providers();
+let people: People;
+beforeAll(async () => {
+  people = await startPeople({
+    override: (builder) =>
+      [IDENTITY_VERIFIER, WALLET_PROVISIONER, CARD_ISSUER].reduce(
+        (all, port) => all.overrideProvider(port).useValue(providers),
+        builder,
+      ),
   });
+});
+beforeEach(() => {
+  Object.assign(providers, { refusesCards: false, decides: Promise.resolve() });
+  providers.giveAll(null);
+});
+afterAll(() => people.close());
 
-  it('writes every step once with eight concurrent workers, and that of the service', async () => {
-    const userId = await submitted(people);
-    await Promise.all(
-      Array.from({ length: 8 }, () => people.module.get(OnboardingSteps, { strict: false }).advance(userId)),
-    );
-    await completed(userId);
-  });
+const completed = async (userId: string): Promise<void> => {
+  await eventually(async () => (await eventsOf(people, userId)).at(-1) === 'completed.v1');
+  expect(await eventsOf(people, userId)).toEqual(WHOLE_HISTORY);
+};
+const deactivate = async (userId: string): Promise<void> => {
+  await people.commandBus.execute(new StartDeactivation(userId, ACT));
+  await eventually(async () => (await people.users.find(MERCHANT, userId))?.accountState === 'deactivated');
+};
+const stepOf = (userId: string) =>
+  people.database.query<{ failures: number }>(
+    "select failures from work.items where kind = 'onboarding.step' and key = $1",
+    [userId],
+  );
+const noStepOf = (userId: string): Promise<true> =>
+  eventually(async () => (await stepOf(userId)).length === 0);
+const advance = (userId: string) => people.module.get(OnboardingSteps, { strict: false }).advance(userId);
+const retry = (userId: string): Promise<unknown> => people.commandBus.execute(new RetryStep(userId));
 
-  it('links nothing to a phone that is not the one of the profile, or with a wrong code', async () => {
-    const phone = '+15559990001';
-    const userId = newId();
-    const created = new CreateUser(MERCHANT, { phone_number: phone }, plainTicket(userId), {});
-    await people.commandBus.execute(created);
-    const verify = (number: string, code: string): Promise<unknown> =>
-      people.commandBus.execute(new VerifyPhone(MERCHANT, userId, number, code, BROWSER));
-    await people.commandBus.execute(new StartOnboarding(MERCHANT, userId));
-    await people.commandBus.execute(new SendPhoneCode(MERCHANT, userId, REQUEST));
-    const code = people.module.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(phone)!;
-    const refused = { code: 'validation_failed', fields: { code: ['is wrong'] } };
-    await expect(verify('+15550002222', code)).rejects.toMatchObject(refused);
-    await expect(verify(phone, code === '000000' ? '000001' : '000000')).rejects.toMatchObject(refused);
-    expect(await eventsOf(people, userId)).toEqual(['started.v1']);
-    await verify(phone, code);
-    expect((await eventsOf(people, userId)).at(-1)).toBe('phone_verified.v1');
+it('an onboarding activates the user with the own wallet, and does nothing more when its events come twice', async () => {
+  const userId = await submitted(people);
+  await completed(userId);
+  const { address } = await providers.sandboxWallets.provision(userId);
+  expect(await people.users.find(MERCHANT, userId)).toMatchObject({
+    accountState: 'active',
+    issuerWalletAddress: address,
   });
+  await noStepOf(userId);
+  const saga = stepsSaga(() => undefined);
+  const store = people.module.get<EventStore>(EVENT_STORE, { strict: false });
+  const stream = await store.readStream(`onboarding-${userId}`);
+  const events = stream.filter(({ type }) => saga.events.includes(type));
+  expect(events).toHaveLength(2);
+  await people.database.transaction((tx) => saga.apply([...events, ...events], tx));
+  await noStepOf(userId);
+  await completed(userId);
+});
+
+it('eight concurrent workers, and that of the service, write every step once', async () => {
+  const userId = await submitted(people);
+  await Promise.all(Array.from({ length: 8 }, () => advance(userId)));
+  await completed(userId);
+});
+
+it('of two users who get one wallet at the same time the second waits until the provider gives another wallet', async () => {
+  const wallet = HDNodeWallet.createRandom().address;
+  providers.giveAll(wallet);
+  const both = await Promise.all([submitted(people), submitted(people, 'Lovelace', newId())]);
+  const stages = () => Promise.all(both.map(async (id) => (await onboardingOf(people, id)).stage));
+  const second = await eventually(async () => {
+    const all = await stages();
+    const waits = both[all.indexOf('kyc_passed')];
+    if (!all.includes('completed') || waits === undefined) return null;
+    return Number((await stepOf(waits))[0]?.failures) > 0 && waits;
+  });
+  providers.giveAll(wallet.toLowerCase());
+  await expect(advance(second)).rejects.toThrow('the wallet that was provisioned belongs to another user');
+  expect((await stages()).sort()).toEqual(['completed', 'kyc_passed']);
+  providers.giveAll(null);
+  await completed(second);
+});
+
+it('a user who is deactivated gets neither wallet nor card after a late decision of the provider', async () => {
+  let decide = (): void => undefined;
+  providers.decides = new Promise((resolve) => (decide = resolve));
+  const userId = await submitted(people);
+  await eventually(() => providers.checked.includes(userId));
+  await deactivate(userId);
+  await noStepOf(userId);
+  decide();
+  await eventually(async () => (await eventsOf(people, userId)).includes('kyc_passed.v1'));
+  // The event schedules the next step, which finds the deactivation.
+  await noStepOf(userId);
+  expect([...providers.wallets, ...providers.cards]).not.toContain(userId);
+});
+
+it('a user who is deactivated is refused the retry of a step, and no provider is called', async () => {
+  providers.refusesCards = true;
+  const userId = await submitted(people);
+  await eventually(async () => (await onboardingOf(people, userId)).stage === 'card_failed');
+  await deactivate(userId);
+  providers.refusesCards = false;
+  const requests = providers.cards.length;
+  await expect(retry(userId)).rejects.toMatchObject({ code: 'invalid_transition' });
+  expect(await eventsOf(people, userId)).not.toContain('card_retried.v1');
+  expect(providers.cards).toHaveLength(requests);
 });

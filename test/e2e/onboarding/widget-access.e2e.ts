@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { CreateMerchantWithKey } from '../../../src/contexts/access/contract.js';
+import { registry } from '../../../src/platform/telemetry/metrics.js';
 import { HealthRegistry } from '../../../src/platform/telemetry/health.js';
 import { eventually } from '../../support/eventually.js';
 import { TERMS, Widget } from '../../support/onboarding/widget-harness.js';
@@ -81,8 +82,8 @@ const PRODUCTION = {
   PAY_URL: 'https://pay.example',
   ...TERMS,
 };
-const termsCheck = async () =>
-  (await widget.people.module.get(HealthRegistry, { strict: false }).report()).checks['onboarding_terms'];
+const checkOf = async (name: string) =>
+  (await widget.people.module.get(HealthRegistry, { strict: false }).report()).checks[name];
 
 describe('the page in production', () => {
   beforeAll(async () => {
@@ -90,10 +91,28 @@ describe('the page in production', () => {
   });
   afterAll(() => widget?.close());
 
+  it('503: sends no code without a provider, and readiness and metrics name the providers that are missing', async () => {
+    const visitor = await widget.visitor();
+    expect((await visitor.step('code', { phone_number: visitor.phone })).status).toBe(503);
+    const missing = [
+      'codes by SMS (ONBOARDING_SMS)',
+      'identity verification (ONBOARDING_IDENTITY)',
+      ...['wallets (ONBOARDING_WALLETS)', 'cards (ONBOARDING_CARDS)'],
+    ];
+    expect(await checkOf('onboarding')).toEqual({
+      status: 'ok',
+      detail: `no provider for ${missing.join(', ')}: onboardings wait`,
+    });
+    for (const port of ['card', 'identity', 'sms', 'wallet'])
+      expect(await registry.metrics()).toMatch(
+        new RegExp(`disburse_onboarding_providers\\{port="${port}",provider="none".*\\} 1`),
+      );
+  });
+
   it('has the terms that are set, and nothing of the sandbox', async () => {
     const visitor = await widget.visitor();
     expect((await visitor.page()).status).toBe(200);
-    expect(await termsCheck()).toBeUndefined();
+    expect(await checkOf('onboarding_terms')).toBeUndefined();
     expect((await visitor.step('inbox')).status).toBe(404);
   });
 
@@ -159,7 +178,7 @@ describe('the page in production without terms (contract.md 18.8)', () => {
     ]);
     expect(await widget.codesOf(visitor)).toBe(0);
     expect(await widget.eventsOf(visitor)).toEqual([]);
-    expect(await termsCheck()).toEqual({
+    expect(await checkOf('onboarding_terms')).toEqual({
       status: 'ok',
       detail: 'onboarding unavailable: ONBOARDING_TERMS_VERSION not set',
     });

@@ -10,14 +10,6 @@ import { factsIn, pageUrl } from '../onboarding/people.js';
 export const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 export const OTHER_ADDRESS = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
 
-/** Orders that move fast. */
-export const PAY_SETTINGS = {
-  EXCHANGE_CHECK_INTERVAL_MS: '100',
-  EXCHANGE_SCAN_INTERVAL_MS: '50',
-  EXCHANGE_SETTLE_MS: '500',
-  PAYOUT_FINALITY: '1',
-};
-
 /** `http://127.0.0.1:<port>` of the pay widget. */
 export function payUrl(app: TestApp): string {
   return pageUrl(app.app, PAY_PAGE);

@@ -19,6 +19,20 @@ export interface ProviderCall {
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
+  readonly bytes: Buffer;
+}
+
+/** A status and a body; null: no body. */
+export type Response = readonly [number, Record<string, unknown> | null];
+
+/** The refusal of a request, with the status and the body of the response. */
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly body: Record<string, unknown>,
+  ) {
+    super(JSON.stringify(body));
+  }
 }
 
 /** A local server in place of a provider, which may be down, slow, broken or lying. */
@@ -53,12 +67,16 @@ export abstract class ProviderServer extends LocalServer {
     this.passed = 0;
   }
 
-  /** Without a body where it is null. */
-  protected abstract respondTo(call: ProviderCall): readonly [number, Record<string, unknown> | null];
+  /** May throw a {@link Refusal}. */
+  protected abstract respondTo(call: ProviderCall): Response | Promise<Response>;
 
   protected override async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+    try {
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+    } catch {
+      return;
+    }
     const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://localhost');
     const path = pathname.startsWith(this.base) ? pathname.slice(this.base.length) : pathname;
     const method = request.method ?? '';
@@ -72,8 +90,9 @@ export abstract class ProviderServer extends LocalServer {
     else if (fault === 'huge') flood(response);
     else if (typeof fault === 'object' && fault !== null) response.writeHead(fault.status).end(fault.body);
     else {
-      const call = { method, path, query, headers: request.headers, body: Buffer.concat(chunks).toString() };
-      const [status, reported] = this.respondTo(call);
+      const bytes = Buffer.concat(chunks);
+      const call = { method, path, query, headers: request.headers, body: bytes.toString(), bytes };
+      const [status, reported] = await this.accepted(call);
       if (fault === 'done, then reset') response.destroy();
       else if (reported === null) response.writeHead(status).end();
       else if (fault !== 'done, then hang') {
@@ -81,6 +100,15 @@ export abstract class ProviderServer extends LocalServer {
         const text = typeof changed === 'string' ? changed : JSON.stringify(changed);
         response.writeHead(status, { 'content-type': 'application/json' }).end(text);
       }
+    }
+  }
+
+  private async accepted(call: ProviderCall): Promise<Response> {
+    try {
+      return await this.respondTo(call);
+    } catch (error) {
+      if (error instanceof Refusal) return [error.status, error.body];
+      throw error;
     }
   }
 }

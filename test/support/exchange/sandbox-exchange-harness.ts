@@ -5,12 +5,11 @@ import { DevChain } from '../../../sandbox/exchange/dev-chain.js';
 import { SandboxOrders } from '../../../sandbox/exchange/sandbox-orders.js';
 import { SandboxProvider } from '../../../sandbox/exchange/sandbox-provider.js';
 import { readConfig } from '../../../src/composition.js';
-import type { ProviderReference, ProviderStatus } from '../../../src/contexts/exchange/application/ports.js';
+import type { ProviderReference } from '../../../src/contexts/exchange/application/ports.js';
 import { systemClock } from '../../../src/kernel/clock.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
 import { TestChain } from '../payouts/chain.js';
-import { eventually } from '../eventually.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
 import { TestNode } from '../payouts/test-node.js';
 
@@ -71,14 +70,6 @@ export class SandboxExchangeHarness {
 
   async amounts(order: TestOrder): Promise<readonly string[]> {
     return (await this.provider.status(order)).deposits.map(({ amount }) => amount);
-  }
-
-  /** Waits until the status of an order is as expected, and returns it. */
-  until(order: TestOrder, isExpected: (status: ProviderStatus) => boolean): Promise<ProviderStatus> {
-    return eventually(async () => {
-      const status = await this.provider.status(order);
-      return isExpected(status) && status;
-    });
   }
 
   async close(): Promise<void> {

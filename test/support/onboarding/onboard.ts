@@ -14,11 +14,11 @@ import { REQUIRED_IMAGES } from '../../../src/contexts/onboarding/domain/image-k
 import { Images } from '../../../src/contexts/onboarding/store/images.js';
 import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
-import { JPEG } from './images.js';
+import { PHOTO } from './images.js';
 import { plainTicket, type People } from './people.js';
 
 /** A service, or a part of it, that users are onboarded in. */
-export type Onboarders = Pick<People, 'commandBus' | 'database'> & {
+type Onboarders = Pick<People, 'commandBus' | 'database'> & {
   readonly module: Pick<People['module'], 'get'>;
 };
 
@@ -26,7 +26,7 @@ export const MERCHANT = newId();
 /** The nonce of a page, and who requests codes with it. */
 export const BROWSER = 'b0'.repeat(16);
 export const REQUEST = { browser: BROWSER, address: null };
-export const CONSENT = { termsVersion: 'sandbox', privacyVersion: 'sandbox' };
+const CONSENT = { termsVersion: 'sandbox', privacyVersion: 'sandbox' };
 const DETAILS = { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1815-12-10' };
 
 let phones = 0;
@@ -48,36 +48,17 @@ export async function confirmed(
   return userId;
 }
 
-/** A user who handed in their identity. */
+/** A user who handed in their identity, with the images that every verification needs. */
 export async function submitted(
   people: Onboarders,
   lastName = DETAILS.lastName,
   merchantId = MERCHANT,
 ): Promise<string> {
   const userId = await confirmed(people, lastName, merchantId);
-  await handIn(people, userId, merchantId);
+  const images = people.module.get(Images, { strict: false });
+  for (const kind of REQUIRED_IMAGES) await images.keep(userId, { kind, type: 'image/jpeg', bytes: PHOTO });
+  await people.commandBus.execute(new SubmitKyc(merchantId, userId));
   return userId;
-}
-
-/** Puts what every verification needs into the store. */
-export async function upload(
-  { module }: Pick<Onboarders, 'module'>,
-  userId: string,
-  bytes: Buffer = JPEG,
-): Promise<void> {
-  const images = module.get(Images, { strict: false });
-  for (const kind of REQUIRED_IMAGES) await images.keep(userId, { kind, type: 'image/jpeg', bytes });
-}
-
-/** Uploads what every verification needs and hands it in; a later one follows a failed one. */
-export async function handIn(
-  { commandBus, module }: Pick<Onboarders, 'commandBus' | 'module'>,
-  userId: string,
-  merchantId = MERCHANT,
-  bytes: Buffer = JPEG,
-): Promise<void> {
-  await upload({ module }, userId, bytes);
-  await commandBus.execute(new SubmitKyc(merchantId, userId));
 }
 
 export async function onboardingOf(people: Onboarders, userId: string): Promise<Onboarding> {

@@ -7,6 +7,7 @@ import type { Embedding } from '../../../src/contexts/access/domain/merchant.js'
 import { CreateMerchantWithKey } from '../../../src/contexts/access/contract.js';
 import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
 import { JPEG } from './images.js';
+import { eventsOf } from './onboard.js';
 import { pageUrl, plainTicket, startPeople, type People, type PeopleOptions } from './people.js';
 
 /** What the sandbox takes as a person. */
@@ -69,11 +70,7 @@ export class Widget {
 
   /** Types of all events of the user's onboarding. */
   async eventsOf({ userId }: Visitor): Promise<string[]> {
-    const rows = await this.people.database.query<{ type: string }>(
-      'select type from event_store.events where stream = $1 order by position',
-      [`onboarding-${userId}`],
-    );
-    return rows.map(({ type }) => type);
+    return (await eventsOf(this.people, userId)).map((type) => `onboarding.${type}`);
   }
 
   async codesOf({ userId }: Visitor): Promise<number> {

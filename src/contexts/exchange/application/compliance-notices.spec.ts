@@ -23,30 +23,10 @@ describe('the notice for an address', () => {
     expect(shipped.of(address)).toBe('Not offered in Iran.'),
   );
 
-  it.each([
-    '8.8.8.8',
-    '2001:4860:4860::8888',
-    '127.0.0.1',
-    '::1',
-    '10.0.0.1',
-    '192.168.1.1',
-    '172.16.0.1',
-    '100.64.0.1',
-    '169.254.0.1',
-    'fe80::1%eth0',
-    'fd00::1',
-    '::',
-    '0.0.0.0',
-    '255.255.255.255',
-    '224.0.0.1',
-    '',
-    'unix:',
-    'nonsense',
-    '1.2.3',
-    '185.143.234.1 ',
-    '999.1.1.1',
-    '2002:b98f:ea01::1',
-  ])('does not exist for %j', (address) => expect(shipped.of(address)).toBeNull());
+  it.each(['8.8.8.8', '127.0.0.1', '::1', 'fe80::1%eth0', '::', '', '185.143.234.1 ', '2002:b98f:ea01::1'])(
+    'does not exist for %j',
+    (address) => expect(shipped.of(address)).toBeNull(),
+  );
 });
 
 describe('a file of countries that cannot be read', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { onrampUrl, readOnramps, SANDBOX_ONRAMPS, takes, type Onramp } from './onramps.js';
+import { onrampUrl, readOnramps, SANDBOX_ONRAMPS, takes } from './onramps.js';
 
 const GOOD = {
   id: 'pay-co',
@@ -23,12 +23,8 @@ describe('the file of on-ramps', () => {
     ['an entry that is none', [null], /onramps 0 must be an object/],
     ['an id in upper case', [{ ...GOOD, id: 'Pay' }], /onramps 0 id must be/],
     ['one id twice', [GOOD, GOOD], /two on-ramps have the id pay-co/],
-    ['a blank name', [{ ...GOOD, name: ' ' }], /name must be a text/],
-    ['a name with a line break', [{ ...GOOD, name: 'a\nb' }], /name must be a text/],
-    ['plain http', [{ ...GOOD, url: 'http://pay.example/' }], /url must be an https:\/\/ URL/],
     ['a script', [{ ...GOOD, url: 'javascript:alert(1)' }], /url must be an https:\/\/ URL/],
     ['a user in its URL', [{ ...GOOD, url: 'https://a@pay.example/' }], /must name no user/],
-    ['a password in its URL', [{ ...GOOD, url: 'https://:b@pay.example/' }], /must name no user/],
     [
       'an unknown placeholder',
       [{ ...GOOD, url: 'https://pay.example/?a={user_id}' }],
@@ -57,9 +53,7 @@ describe('the file of on-ramps', () => {
 describe('an on-ramp takes', () => {
   it.each<[string, string | null, string | null, boolean]>([
     ['a purchase of which nothing is known', null, null, true],
-    ['its currency', 'EUR', null, true],
     ['no other currency', 'USD', null, false],
-    ['no other currency, regardless of the amount', 'USD', '100', false],
     ['its minimum', 'EUR', '20', true],
     ['no less', 'EUR', '19.99', false],
     ['its maximum', 'EUR', '5000.50', true],
@@ -81,10 +75,5 @@ describe('the URL of an on-ramp', () => {
     expect(searchParams.getAll('to')).toEqual(['A']);
     expect(searchParams.get('memo')).toBe(hostile.withdraw_address_memo);
     expect(hash).toBe('');
-  });
-
-  it('takes nothing from where objects inherit', () => {
-    const shop: Onramp = { ...GOOD, url: 'https://pay.example/?a={constructor}' };
-    expect(() => readOnramps([shop])).toThrow('must not hold {constructor}');
   });
 });

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { eventually } from '../../../../test/support/eventually.js';
 import { OrderHarness, type OrderProcess } from '../../../../test/support/exchange/order-harness.js';
 import type { DomainError } from '../../../kernel/domain-error.js';
 
@@ -96,23 +95,5 @@ describe('use cases of orders', () => {
     await process.cancel.execute(harness.cancellation(orderId));
     harness.provider.set({ isUnavailable: true });
     expect((await process.refresh.execute(harness.refreshment(orderId))).status).toBe('cancelled');
-  });
-
-  it('make no call during an outage of the provider, and one when it may be over', async () => {
-    const ids = await Promise.all(Array.from({ length: 30 }, () => harness.order(process)));
-    const refreshAll = () =>
-      Promise.allSettled(ids.map((id) => process.refresh.execute(harness.refreshment(id))));
-    harness.provider.set({ isUnavailable: true });
-    for (const id of ids)
-      await expect(process.refresh.execute(harness.refreshment(id))).rejects.toEqual(refusal('unavailable'));
-    expect(harness.provider.count('status')).toBeLessThan(10);
-    const requested = await eventually(async () => {
-      const before = harness.provider.count('status');
-      await refreshAll();
-      return harness.provider.count('status') - before || null;
-    });
-    expect(requested).toBe(1);
-    harness.provider.set({ isUnavailable: false });
-    await eventually(async () => (await refreshAll()).every(({ status }) => status === 'fulfilled'));
   });
 });

@@ -123,14 +123,6 @@ describe('deposits that a reorganisation took off the chain', () => {
       .then(failed('no liquidity', '0', at));
     expect(amountRefundable(stateAfter(...processed, failed('no liquidity', '0', at)))).toBe('100');
   });
-
-  it('leave the other deposits of the order as they are, counted and late', () => {
-    const other = deposit('c', '60');
-    const counted = stateAfter(created, received(part), received(other), missing(part));
-    expect(counted.deposits.map(({ deposit_id }) => deposit_id)).toEqual(['c']);
-    const after = stateAfter(created, cancelled, late(part), late(other), missing(part));
-    expect(after.lateDeposits.map(({ deposit_id }) => deposit_id)).toEqual(['c']);
-  });
 });
 
 describe('transfers after twenty late ones that are too small to be recorded', () => {

@@ -70,20 +70,6 @@ describe('deposits', () => {
       .then(received(b), processing('100', '0.5'));
   });
 
-  it('that are reported again, and in another order, change nothing', () =>
-    given(created, received(a), received(b), processing('100', '0.5'))
-      .when(observing({ deposits: [b, a, b] }))
-      .then());
-
-  it('that a provider lists twice in one response count once', () => {
-    given(created)
-      .when(observing({ deposits: [a, a] }))
-      .then(received(a));
-    given(created, cancelled)
-      .when(observing({ deposits: [a, b, a] }))
-      .then(late(a), late(b));
-  });
-
   it('of 0.5 of 100 USDC are recorded one by one up to the twentieth, the next ones as a sum', () => {
     const small = Array.from({ length: 20 }, (_, n) => deposit(`small${n}`, '0.5'));
     given(created, ...small.slice(0, 19).map((each) => received(each)))

@@ -123,16 +123,6 @@ describe('refunds of an operator', () => {
     expect(amountRefundable(stateAfter(...history, refund('60')))).toBe('40');
     expect(amountRefundable(stateAfter(...history, refund('60'), refund('40', '0xs')))).toBe('0');
   });
-  it('take off transfers that are too small for a record each', () => {
-    const dust: DecidedEvent = {
-      type: 'order.dust_recorded.v1',
-      data: { ...base, count: 9, amount: '0.25' },
-    };
-    expect(amountRefundable(stateAfter(...history, dust))).toBe('100.25');
-    given(...history, dust)
-      .when(refunding('100.25'))
-      .then(refund('100.25'));
-  });
   it('are never more than that, and never nothing', () => {
     given(...history)
       .when(refunding('100.01'))

@@ -39,13 +39,6 @@ function polls(
 }
 
 describe('the schedule of polls', () => {
-  it('polls a pending order every second at first, and ever more rarely: some 250 times in its hour', () => {
-    const times = polls(stateAfter(created), 0, 60 * MINUTE);
-    expect(times.filter((at) => at < 5000)).toHaveLength(5);
-    expect(times.length).toBeLessThan(260);
-    expect(Math.max(...times.slice(1).map((at, n) => at - times[n]!))).toBeLessThanOrEqual(20_000);
-  });
-
   it('polls right after the end of an order, regardless of the jitter, and every few seconds while it cannot end', () => {
     fc.assert(
       fc.property(
@@ -64,13 +57,6 @@ describe('the schedule of polls', () => {
         },
       ),
     );
-  });
-
-  it('polls some 90 times in 30 days after the end, and then no more', () => {
-    const times = polls(stateAfter(created, expired), 10 * MINUTE, 400 * DAY);
-    expect(times.length).toBeLessThan(110);
-    expect(times.at(-1)!).toBeGreaterThan(30 * DAY);
-    expect(times.at(-1)!).toBeLessThan(32 * DAY);
   });
 
   it.each([

@@ -10,7 +10,7 @@ import { ORDER_STATUSES, userHash } from '../domain/order-events.js';
 import { ListedOrderRow } from './order-row.js';
 import { OrdersList, type OrdersListFilter, type OrdersListPage } from './orders-list.js';
 
-const ROWS = 200_000;
+const ROWS = 40_000;
 /** Each merchant has two keys; under each are ten users, who have the same names under every key. */
 const KEYS = 40;
 const MERCHANTS = 20;
@@ -30,7 +30,7 @@ const refundableOf = (n: number): boolean => n % 997 === 0;
 const statusOf = (n: number): (typeof ORDER_STATUSES)[number] =>
   n >= ROWS - 1000 ? 'pending' : n % 101 === 0 ? 'failed' : 'completed';
 
-describe('orders for operators, 200,000 of 40 keys', () => {
+describe('orders for operators, 40,000 of 40 keys', () => {
   let db: TestDatabase;
   let readModels: ExplainedReadModels;
   let list: OrdersList;
@@ -51,7 +51,7 @@ describe('orders for operators, 200,000 of 40 keys', () => {
          ($5::text[])[(n % $3) * $6 + (n / $3) % $6 + 1], 'x',
          case when n >= $7 - 1000 then 0 when n % 101 = 0 then 6 else 3 end,
          $8::timestamptz + n * interval '1 second', case when n % 997 = 0 then 1 else 0 end, 0,
-         array['address ' || n % 50000], 0,
+         array['address ' || n % 10000], 0,
          '[' || replace($9, $10, md5('orders' || n)::uuid::text) || ']', '{}'
        from generate_series(0, $7::int - 1) n`,
       [
@@ -115,39 +115,32 @@ describe('orders for operators, 200,000 of 40 keys', () => {
     ],
   ];
 
-  it.each(LISTS)('a list %s is what its filters say, newest first', async (_, filter, merchants, holds) => {
-    const first = await page(filter, merchants);
-    expect(first.orders.map(({ id }) => id)).toEqual(await idOf(expected(holds)));
-    if (first.next_cursor === null) return;
-    const second = await page(filter, merchants, decodeCursor(first.next_cursor)!);
-    expect(second.orders.map(({ id }) => id)).toEqual(await idOf(expected(holds, PAGE)));
-  });
-
-  it.each(LISTS)('a list %s reads indexes alone', async (_, filter, merchants) => {
-    await page(filter, merchants);
-    const { read, scans } = await readModels.lastCost();
-    expect(scans.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
-    // A user has 500 orders under each key, a key 5,000; everything else is a page for each range.
-    const ranges = (filter.status === undefined ? ORDER_STATUSES.length : 1) * (merchants?.length ?? 1);
-    const keysOfUser = filter.userId === undefined ? 0 : merchants === null ? KEYS : KEYS / MERCHANTS;
-    const strange = filter.keyId !== undefined && merchants !== null ? 5000 : 0;
-    expect(read).toBeLessThanOrEqual((ranges + 1) * (PAGE + 1) + keysOfUser * 500 + strange);
-  });
+  it.each(LISTS)(
+    'a list %s is what its filters say, newest first, and reads indexes alone',
+    async (...list) => {
+      const [, filter, merchants, holds] = list;
+      const first = await page(filter, merchants);
+      const { read, scans } = await readModels.lastCost();
+      expect(scans.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
+      // A user has 100 orders under each key, a key 1,000; everything else is a page for each range.
+      const ranges = (filter.status === undefined ? ORDER_STATUSES.length : 1) * (merchants?.length ?? 1);
+      const keysOfUser = filter.userId === undefined ? 0 : merchants === null ? KEYS : KEYS / MERCHANTS;
+      const strange = filter.keyId !== undefined && merchants !== null ? ROWS / KEYS : 0;
+      expect(read).toBeLessThanOrEqual((ranges + 1) * (PAGE + 1) + keysOfUser * 100 + strange);
+      expect(first.orders.map(({ id }) => id)).toEqual(await idOf(expected(holds)));
+      if (first.next_cursor === null) return;
+      const second = await page(filter, merchants, decodeCursor(first.next_cursor)!);
+      expect(second.orders.map(({ id }) => id)).toEqual(await idOf(expected(holds, PAGE)));
+    },
+  );
 
   it('a search by a deposit address or a hash finds the orders that have it, through its index', async () => {
-    const numbers = [150_007, 100_007, 50_007, 7];
+    const numbers = [30_007, 20_007, 10_007, 7];
     const found = async (merchants: readonly string[] | null) =>
       (await list.search('address 7', merchants, 20)).map(({ id }) => id);
-    expect(await found(null)).toEqual(await idOf(numbers.filter((n) => n < ROWS)));
+    expect(await found(null)).toEqual(await idOf(numbers));
     expect(await found([merchant(3)])).toEqual(await idOf(numbers.filter((n) => n % MERCHANTS === 3)));
     expect((await readModels.lastCost()).scans.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
     expect(await list.search('address', null, 20)).toEqual([]);
-  });
-
-  it('has the personal fields for those who may read them alone', async () => {
-    const request = { merchants: null, filter: {}, page: { pageSize: 1 } };
-    const read = async (withPersonal: boolean) => (await list.page({ ...request, withPersonal })).orders[0];
-    expect(await read(true)).toMatchObject({ user_id: 'someone', deposits: [], refunds: [] });
-    expect(await read(false)).toMatchObject({ user_id: null, deposits: [], refunds: [] });
   });
 });

@@ -22,7 +22,6 @@ import type { EventCodec } from '../../../platform/event-store/event-codec.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
-import { ShadowTables } from '../../../platform/projections/shadow-tables.js';
 import type { ExistingOrder } from '../domain/order.js';
 import {
   ORDER_STATUSES,
@@ -33,7 +32,7 @@ import {
 } from '../domain/order-events.js';
 import { orderRecord, type OrderRecord } from '../domain/order-record.js';
 import { OrdersView, type OrderFilter } from './orders.js';
-import { applyOrderEvents, orderViews } from './order-projection.js';
+import { applyOrderEvents } from './order-projection.js';
 
 let db: TestDatabase;
 
@@ -239,22 +238,6 @@ describe('the list of orders', () => {
       }),
       { numRuns: 15 },
     );
-  });
-
-  it('is rebuilt into shadow of its tables', async () => {
-    const all = ENDINGS.map((ending, n) => story(facts(deriveId('rebuild', String(n))), ending));
-    await apply(all.flatMap(({ events }) => events));
-    const before = await rows();
-    await db.database.transaction(async (tx) => {
-      const shadow = await ShadowTables.create(tx, orderViews.tables!);
-      await shadow.index();
-      for (const { events } of all) await applyOrderEvents(events, tx, shadow.schema);
-      await shadow.replaceLive();
-    });
-    expect(await rows()).toEqual(before);
-    expect(
-      (await page({ from: new Date(START), until: new Date(START + HOUR), pageSize: 3 })).total_count,
-    ).toBe(ENDINGS.length);
   });
 });
 

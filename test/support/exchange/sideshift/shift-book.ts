@@ -1,15 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { exchanged, isAtLeast, isDecimal, isZero } from '../../../../src/kernel/decimal.js';
+import { Refusal } from '../provider-server.js';
 import { readAddress } from '../../../../src/contexts/exchange/domain/addresses.js';
 
 /** What SideShift refuses, with its status, code and sentence. */
-export class Refused extends Error {
-  constructor(
-    readonly status: number,
-    message: string,
-    readonly code = 'BAD_USER_INPUT',
-  ) {
-    super(message);
+export class Refused extends Refusal {
+  constructor(status: number, message: string, code = 'BAD_USER_INPUT') {
+    super(status, { error: { message, code } });
   }
 }
 

@@ -1,10 +1,8 @@
 import { isIP } from 'node:net';
-import { ProviderServer, type ProviderCall } from '../provider-server.js';
+import { ProviderServer, type ProviderCall, type Response } from '../provider-server.js';
 import { Refused, ShiftBook } from './shift-book.js';
 
 export const ACCOUNT = { sideshiftSecret: 'a-private-key', sideshiftAffiliateId: 'YQMi62XMb' };
-
-type Responded = readonly [number, Record<string, unknown> | null];
 
 /** A local server that responds as SideShift documents version 2 of its API: https://docs.sideshift.ai */
 export class SideShift extends ProviderServer {
@@ -34,16 +32,7 @@ export class SideShift extends ProviderServer {
     this.deniedAddress = null;
   }
 
-  protected override respondTo(call: ProviderCall): Responded {
-    try {
-      return this.handle(call);
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      return [error.status, { error: { message: error.message, code: error.code } }];
-    }
-  }
-
-  private handle({ method, path, query, headers, body: text }: ProviderCall): Responded {
+  protected override respondTo({ method, path, query, headers, body: text }: ProviderCall): Response {
     const [, shiftId] = /^\/shifts\/([0-9a-f]+)$/.exec(path) ?? [];
     if (method === 'GET' && shiftId !== undefined) return [200, { ...this.book.shift(shiftId) }];
     if (headers['x-sideshift-secret'] !== ACCOUNT.sideshiftSecret)

@@ -48,7 +48,7 @@ export class OnfidoHarness {
     return new Verifications(this.database, this.sealer);
   }
 
-  verifier(times = { timeoutMs: 2000, claimSeconds: 60 }, store = this.verifications()): OnfidoVerifier {
+  verifier(times = { timeoutMs: 30_000, claimSeconds: 60 }, store = this.verifications()): OnfidoVerifier {
     return new OnfidoVerifier(this.onfido.account, store, times);
   }
 

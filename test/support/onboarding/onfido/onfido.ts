@@ -1,29 +1,14 @@
 import { createHmac } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { OnfidoRecords, Refused, jsonOf, type Check } from './records.js';
-import { LocalServer } from '../../http/local-server.js';
-
-/** What happens to a request. `done, then reset` rehearses a response that is lost. */
-export type Fault =
-  | 'reset'
-  | 'hang'
-  | 'trickle'
-  | 'huge'
-  | 'redirect'
-  | 'done, then reset'
-  | { readonly status: number; readonly body: string };
+import { ProviderServer, type ProviderCall, type Response } from '../../exchange/provider-server.js';
 
 export const ONFIDO_TOKEN = 'api_sandbox.a-token-of-onfido';
 export const ONFIDO_WEBHOOK_TOKEN = '_ABC123abc123ABC123abc123ABC123_';
-const BASE = '/v3.6';
 
 /** A local Onfido, which refuses what the documentation of its API 3.6 refuses, and may be unavailable, slow, broken or lying. */
-export class Onfido extends LocalServer {
+export class Onfido extends ProviderServer {
   readonly records = new OnfidoRecords();
-  readonly requests: string[] = [];
-  /** By the number of the request from now on, the first being 0. */
-  faults: (Fault | null)[] = [];
-  lie: (body: object, request: string) => unknown = (honest) => honest;
+  protected override readonly base = '/v3.6';
 
   static async start(): Promise<Onfido> {
     const onfido = new Onfido();
@@ -32,7 +17,7 @@ export class Onfido extends LocalServer {
   }
 
   get account() {
-    return { onfidoUrl: `http://127.0.0.1:${this.port}${BASE}`, onfidoApiToken: ONFIDO_TOKEN };
+    return { onfidoUrl: `${this.url}${this.base}`, onfidoApiToken: ONFIDO_TOKEN };
   }
 
   get settings() {
@@ -42,12 +27,6 @@ export class Onfido extends LocalServer {
       ONFIDO_WEBHOOK_TOKEN,
       ONFIDO_URL: this.account.onfidoUrl,
     };
-  }
-
-  recover(): void {
-    this.faults = [];
-    this.lie = (honest) => honest;
-    this.requests.length = 0;
   }
 
   /** The check is over, with these reports. */
@@ -80,87 +59,38 @@ export class Onfido extends LocalServer {
     };
   }
 
-  protected override async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    try {
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-    } catch {
-      return;
-    }
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
-    const name = `${request.method} ${pathname.replace(BASE, '')}`;
-    this.requests.push(name);
-    const fault = this.faults.shift() ?? null;
-    if (fault === 'reset') return void response.destroy();
-    if (fault === 'hang') return;
-    if (fault === 'trickle') return trickle(response);
-    if (fault === 'huge')
-      return void response
-        .writeHead(200, { 'content-type': 'application/json' })
-        .end(Buffer.alloc(4 << 20, 'a'));
-    if (fault === 'redirect')
-      return void response
-        .writeHead(307, { location: this.account.onfidoUrl + pathname.replace(BASE, '') })
-        .end();
-    if (typeof fault === 'object' && fault !== null)
-      return void response.writeHead(fault.status, { 'content-type': 'application/json' }).end(fault.body);
-    const [status, said] = await this.respondTo(request, pathname, searchParams, Buffer.concat(chunks));
-    if (fault === 'done, then reset') return void response.destroy();
-    if (status === 204) return void response.writeHead(204).end();
-    const body = status < 400 ? this.lie(said, name) : said;
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-  }
-
-  private async respondTo(
-    request: IncomingMessage,
-    path: string,
-    query: URLSearchParams,
-    body: Buffer,
-  ): Promise<[number, object]> {
-    try {
-      if (request.headers.authorization !== `Token token=${ONFIDO_TOKEN}`)
-        throw new Refused(
-          401,
-          'authorization_error',
-          'Authorization error: please re-check your credentials',
-        );
-      if (!path.startsWith(`${BASE}/`)) throw new Refused(404, 'resource_not_found', 'Unknown version');
-      return await this.route(request, path.slice(BASE.length), query, body);
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      const { status, type, message, fields } = error;
-      return [status, { error: { type, message, fields } }];
-    }
-  }
-
-  private async route(
-    request: IncomingMessage,
-    path: string,
-    query: URLSearchParams,
-    body: Buffer,
-  ): Promise<[number, object]> {
+  protected override async respondTo({
+    method,
+    path,
+    query,
+    headers,
+    bytes,
+  }: ProviderCall): Promise<Response> {
     const { records } = this;
-    const type = request.headers['content-type'] ?? '';
+    if (headers.authorization !== `Token token=${ONFIDO_TOKEN}`)
+      throw new Refused(401, 'authorization_error', 'Authorization error: please re-check your credentials');
+    const type = headers['content-type'] ?? '';
     const json = (): Record<string, unknown> => {
       if (!type.startsWith('application/json'))
         throw new Refused(415, 'bad_request', 'Content-Type must be application/json');
-      return JSON.parse(body.toString()) as Record<string, unknown>;
+      return JSON.parse(bytes.toString()) as Record<string, unknown>;
     };
     const form = (): Promise<FormData> => {
       if (!/^multipart\/form-data; ?boundary=/.test(type))
         throw new Refused(400, 'bad_request', 'must be multipart/form-data');
-      return new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData();
+      const body = new Uint8Array(bytes);
+      return new globalThis.Response(body, { headers: { 'content-type': type } }).formData();
     };
     const applicant = (): ReturnType<OnfidoRecords['find']> => records.find(query.get('applicant_id') ?? '');
     const [, resource, id] = /^\/([a-z_]+)(?:\/([^/]+))?$/.exec(path) ?? [];
-    switch (`${request.method} ${resource}${id === undefined ? '' : '/:id'}`) {
+    switch (`${method} ${resource}${id === undefined ? '' : '/:id'}`) {
       case 'POST applicants':
         return [201, records.createApplicant(json())];
       case 'PUT applicants/:id':
         return [200, records.updateApplicant(id!, json())];
       case 'DELETE applicants/:id':
         records.deleteApplicant(id!);
-        return [204, {}];
+        return [204, null];
       case 'GET documents':
         return [200, { documents: applicant().documents }];
       case 'POST documents':
@@ -181,10 +111,4 @@ export class Onfido extends LocalServer {
         throw new Refused(404, 'resource_not_found', 'Could not find the requested resource');
     }
   }
-}
-
-function trickle(response: ServerResponse): void {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  const timer = setInterval(() => response.write(' '), 50);
-  response.on('close', () => clearInterval(timer));
 }

@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { Refusal } from '../../exchange/provider-server.js';
 
 /** What Onfido refuses, with its status, its name of the error and the fields that are wrong. */
-export class Refused extends Error {
-  constructor(
-    readonly status: number,
-    readonly type: string,
-    message: string,
-    readonly fields: Readonly<Record<string, unknown>> = {},
-  ) {
-    super(message);
+export class Refused extends Refusal {
+  constructor(status: number, type: string, message: string, fields: Readonly<Record<string, unknown>> = {}) {
+    super(status, { error: { type, message, fields } });
   }
 }
 
@@ -29,37 +25,17 @@ export interface Check {
   reports: object[];
 }
 
-type Body = Readonly<Record<string, unknown>>;
+type Json = Record<string, unknown>;
+type Body = Readonly<Json>;
 
-const APPLICANT_FIELDS = [
-  'first_name',
-  'last_name',
-  'dob',
-  'email',
-  'phone_number',
-  'address',
-  'location',
-  'consents',
-  'id_numbers',
-];
-const CHECK_FIELDS = [
-  'applicant_id',
-  'report_names',
-  'document_ids',
-  'tags',
-  'webhook_ids',
-  'asynchronous',
-  'applicant_provides_data',
-  'privacy_notices_read_consent_given',
-];
+const APPLICANT_FIELDS =
+  `first_name last_name dob email phone_number address location consents id_numbers`.split(/\s+/);
+const CHECK_FIELDS = `applicant_id report_names document_ids tags
+  webhook_ids asynchronous applicant_provides_data privacy_notices_read_consent_given`.split(/\s+/);
 const REPORTS = ['document', 'facial_similarity_photo', 'known_faces', 'identity_enhanced'];
-const DOCUMENT_TYPES = [
-  'passport',
-  'driving_licence',
-  'national_identity_card',
-  'residence_permit',
-  'unknown',
-];
+const DOCUMENT_TYPES = `passport driving_licence national_identity_card residence_permit unknown`.split(
+  /\s+/,
+);
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Bytes, by paths/documents.yaml and paths/live_photos.yaml of onfido-openapi-spec. */
 const DOCUMENT_BYTES = [2048, 3 * 1_048_576] as const;
@@ -77,7 +53,7 @@ export class OnfidoRecords {
     return [...this.applicants.values()].flatMap(({ checks }) => checks);
   }
 
-  createApplicant(body: Body): object {
+  createApplicant(body: Body): Json {
     requireApplicant(body, ['first_name', 'last_name']);
     const applicant: Applicant = {
       id: randomUUID(),
@@ -90,7 +66,7 @@ export class OnfidoRecords {
     return { id: applicant.id, ...body };
   }
 
-  updateApplicant(id: string, body: Body): object {
+  updateApplicant(id: string, body: Body): Json {
     const applicant = this.find(id);
     requireApplicant(body, []);
     Object.assign(applicant.fields, body);
@@ -109,7 +85,7 @@ export class OnfidoRecords {
     this.deleted.push(id);
   }
 
-  async addDocument(form: FormData): Promise<object> {
+  async addDocument(form: FormData): Promise<Json> {
     const applicant = this.find(field(form, 'applicant_id'));
     const type = field(form, 'type');
     if (!DOCUMENT_TYPES.includes(type)) throw invalid('type', 'is not included in the list');
@@ -121,7 +97,7 @@ export class OnfidoRecords {
     return document;
   }
 
-  async addLivePhoto(form: FormData): Promise<object> {
+  async addLivePhoto(form: FormData): Promise<Json> {
     const applicant = this.find(field(form, 'applicant_id'));
     const bytes = await picture(form, PHOTO_BYTES);
     if (form.get('advanced_validation') !== 'false' && bytes.includes(NO_FACE))
@@ -134,7 +110,7 @@ export class OnfidoRecords {
     return photo;
   }
 
-  createCheck(body: Body, at: number): object {
+  createCheck(body: Body, at: number): Json {
     requireKnown(body, CHECK_FIELDS);
     const { applicant_id, report_names, tags = [] } = body;
     const applicant = this.find(String(applicant_id));
@@ -178,7 +154,7 @@ export class OnfidoRecords {
   }
 }
 
-export function jsonOf({ reports, ...check }: Check): object {
+export function jsonOf({ reports, ...check }: Check): Json {
   return { ...check, report_ids: reports.map(() => randomUUID()), href: `/v3.6/checks/${check.id}` };
 }
 

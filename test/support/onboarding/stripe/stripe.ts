@@ -1,8 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { ProviderServer, type ProviderCall } from '../../exchange/provider-server.js';
-import { checkPerson } from './people.js';
-import { formOf, namesOf, type Form } from './forms.js';
-import { invalid, Refused, refusal, require, unknownParameter } from './refusals.js';
+import { ProviderServer, type ProviderCall, type Response } from '../../exchange/provider-server.js';
+import {
+  checkPerson,
+  formOf,
+  invalid,
+  namesOf,
+  Refused,
+  require,
+  unknownParameter,
+  type Form,
+} from './rules.js';
 
 const STRIPE_ACCOUNT = {
   stripeSecretKey: 'rk_test_51DisburseIssuing',
@@ -27,7 +34,7 @@ interface Holder extends Json {
   phone_number: string | null;
   type: string;
   metadata: Record<string, string>;
-  requirements: { disabled_reason: string | null; past_due: string[] };
+  requirements: { disabled_reason: string | null };
 }
 interface Card extends Json {
   id: string;
@@ -60,7 +67,7 @@ const KNOWN = {
 interface Kept {
   readonly request: string;
   readonly at: number;
-  readonly response: readonly [number, Json];
+  readonly response: Response;
 }
 
 /** A local server of the part of Stripe's API that issues cards: cardholders and cards, with idempotency keys. */
@@ -108,17 +115,8 @@ export class StripeServer extends ProviderServer {
     this.cardFailures = [];
   }
 
-  protected respondTo(call: ProviderCall): readonly [number, Json] {
-    try {
-      return this.keyed(call);
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      return refusal(error);
-    }
-  }
-
   /** "We save results only after the execution of an endpoint begins": what fails validation is not kept. */
-  private keyed(call: ProviderCall): readonly [number, Json] {
+  protected override respondTo(call: ProviderCall): Response {
     requireAccount(call);
     const { method, path, query, headers, body } = call;
     const key = headers['idempotency-key'];
@@ -137,12 +135,12 @@ export class StripeServer extends ProviderServer {
       return kept.response;
     }
     const execute = this.validated(path, formOf(body));
-    let response: readonly [number, Json];
+    let response: Response;
     try {
       response = [200, execute()];
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      response = refusal(error);
+      response = [error.status, error.body];
     }
     if (typeof key === 'string') this.keys.set(key, { request, at: this.now(), response });
     return response;
@@ -185,12 +183,9 @@ export class StripeServer extends ProviderServer {
       email: (email as string | undefined) ?? null,
       phone_number: (phone as string | undefined) ?? null,
       individual: person,
-      company: null,
-      livemode: false,
       metadata: (metadata ?? {}) as Record<string, string>,
-      requirements: { disabled_reason: reason, past_due: [] },
+      requirements: { disabled_reason: reason },
       status: reason === 'rejected.listed' ? 'blocked' : ((status as string | undefined) ?? 'active'),
-      preferred_locales: [],
     };
     this.cardholders.unshift(holder);
     return holder;
@@ -222,15 +217,9 @@ export class StripeServer extends ProviderServer {
       id: `ic_${randomBytes(12).toString('hex')}`,
       object: 'issuing.card',
       created: Math.floor(this.now() / 1000),
-      brand: 'Visa',
-      last4: '4242',
-      exp_month: 8,
-      exp_year: 2030,
-      livemode: false,
       type,
       currency,
       status: (status as string | undefined) ?? 'inactive',
-      cancellation_reason: null,
       metadata: (metadata ?? {}) as Record<string, string>,
       cardholder: holder,
     };

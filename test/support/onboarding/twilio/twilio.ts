@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ProviderServer, type ProviderCall } from '../../exchange/provider-server.js';
+import { ProviderServer, Refusal, type ProviderCall, type Response } from '../../exchange/provider-server.js';
 
 const TWILIO_ACCOUNT = {
   twilioAccountSid: `AC${'1a'.repeat(16)}`,
@@ -25,13 +25,9 @@ interface SentMessage {
   readonly validitySeconds: number;
 }
 
-class Refused extends Error {
-  constructor(
-    readonly status: number,
-    readonly code: number,
-    message: string,
-  ) {
-    super(message);
+class Refused extends Refusal {
+  constructor(status: number, code: number, message: string) {
+    super(status, { code, message, more_info: `https://www.twilio.com/docs/errors/${code}`, status });
   }
 }
 
@@ -69,17 +65,7 @@ export class Twilio extends ProviderServer {
     return last === undefined ? null : (/\b\d{6}\b|\d{3}(?: \d{3}){5}/.exec(last.body)?.[0] ?? null);
   }
 
-  protected respondTo(call: ProviderCall): readonly [number, Record<string, unknown>] {
-    try {
-      return [201, this.send(call)];
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      const { status, code, message } = error;
-      return [status, { code, message, more_info: `https://www.twilio.com/docs/errors/${code}`, status }];
-    }
-  }
-
-  private send({ method, path, headers, body }: ProviderCall): Record<string, unknown> {
+  protected override respondTo({ method, path, headers, body }: ProviderCall): Response {
     const { twilioAccountSid: sid, twilioAuthToken: token } = TWILIO_ACCOUNT;
     if (headers.authorization !== `Basic ${Buffer.from(`${sid}:${token}`).toString('base64')}`)
       throw new Refused(401, 20003, 'Authenticate');
@@ -108,25 +94,7 @@ export class Twilio extends ProviderServer {
     const bad = this.numbers.get(to);
     if (bad !== undefined) throw new Refused(400, bad, `Error ${bad} of ${to}: ${text}`);
     this.messages.push({ to, from: from ?? null, body: text, validitySeconds: Number(validity) });
-    return {
-      account_sid: sid,
-      api_version: '2010-04-01',
-      body: text,
-      to,
-      from: from ?? null,
-      sid: `SM${randomBytes(16).toString('hex')}`,
-      status: service ? 'accepted' : 'queued',
-      messaging_service_sid: service ?? null,
-      error_code: null,
-      error_message: null,
-      direction: 'outbound-api',
-      num_segments: '1',
-      num_media: '0',
-      price: null,
-      price_unit: null,
-      date_created: new Date(this.now()).toUTCString(),
-      date_sent: null,
-      date_updated: null,
-    };
+    const status = service ? 'accepted' : 'queued';
+    return [201, { account_sid: sid, sid: `SM${randomBytes(16).toString('hex')}`, status, error_code: null }];
   }
 }

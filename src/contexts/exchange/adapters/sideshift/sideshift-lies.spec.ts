@@ -11,7 +11,7 @@ import type { SideShift } from '../../../../../test/support/exchange/sideshift/s
 import { newId } from '../../../../kernel/ids.js';
 import type { ProviderStatus } from '../../application/ports.js';
 import type { DepositFacts } from '../../domain/order-events.js';
-import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
+import { ProviderRefused } from '../../../../platform/outbound/provider-errors.js';
 
 let harness: SideShiftHarness;
 let sideshift: SideShift;
@@ -37,7 +37,6 @@ const factsOf = ({ deposits }: ProviderStatus): DepositFacts[] =>
 describe('a SideShift that lies', () => {
   it.each<[string, object]>([
     ['another coin', { depositCoin: 'USDT' }],
-    ['another network', { depositNetwork: 'base' }],
     ['something else that it pays out', { settleCoin: 'BTC' }],
     ['another address that it pays out to', { settleAddress: ShiftBook.OWN_ADDRESS }],
     ['a rate that is not fixed', { type: 'variable' }],
@@ -45,13 +44,9 @@ describe('a SideShift that lies', () => {
     ['a least deposit', { depositMin: '5' }],
     ['less to be paid out', { settleAmount: '0.1' }],
     ['an amount in other words', { depositAmount: '1e2' }],
-    ['an amount that is a number', { depositAmount: 100 }],
-    ['an amount below nothing', { settleAmount: '-0.5' }],
     ['no deposit address', { depositAddress: null }],
     ['a deposit address of another chain', { depositAddress: 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh' }],
-    ['a deposit address of many lines', { depositAddress: '0x1234567890\n0x1234567890' }],
     ['a deposit address of 10,000 characters', { depositAddress: 'a'.repeat(10_000) }],
-    ['a memo that is none', { depositMemo: 'a\u0000' }],
     ['no expiry', { expiresAt: 'soon' }],
     ['an expiry in years', { expiresAt: '2099-01-01T00:00:00Z' }],
     ['an id that leads elsewhere', { id: '../account' }],
@@ -67,7 +62,6 @@ describe('a SideShift that lies', () => {
     ['another amount', { depositAmount: '1' }],
     ['another coin', { settleCoin: 'ETH' }],
     ['a rate that its amounts do not have', { rate: '0.006' }],
-    ['no rate', { rate: '0' }],
     ['nothing to be paid out', { settleAmount: '0' }],
   ])('about a quote with %s makes no order', async (_, lie) => {
     sideshift.lie = (reported, request) => (request === 'POST /quotes' ? { ...reported, ...lie } : reported);
@@ -78,7 +72,6 @@ describe('a SideShift that lies', () => {
   it.each<[string, object]>([
     ['limits that are none', { min: '9', max: '1' }],
     ['a rate that is none', { rate: 'Infinity' }],
-    ['another pair', { depositCoin: 'ETH' }],
   ])('about a price with %s quotes nothing', async (_, lie) => {
     sideshift.lie = (reported) => ({ ...reported, ...lie });
     await expect(provider.quote('USDCSOL', null)).rejects.toMatchObject(CONTRADICTION);
@@ -92,15 +85,10 @@ describe('a SideShift that lies', () => {
     ['another coin', { depositCoin: 'USDT' }],
     ['more that it paid out', { settleAmount: '1' }],
     ['a deposit of less', { depositAmount: '99' }],
-    ['a deposit of garbage', { depositAmount: {} }],
-    ['a deposit from before the shift', { depositReceivedAt: '2020-01-01T00:00:00Z' }],
     ['a deposit from the future', { depositReceivedAt: '2100-01-01T00:00:00Z' }],
-    ['a deposit without a hash', { depositHash: 7 }],
     ['a payment without a hash', { settleHash: null }],
     ['a status of its own', { status: 'constructor' }],
-    ['no status', { status: null }],
     ['several deposits, and none listed', { status: 'multiple' }],
-    ['deposits that are none', { status: 'multiple', deposits: [null] }],
     ['more deposits than there can be', { status: 'multiple', deposits: Array(1001).fill({}) }],
   ])('about a paid shift with %s is ignored', async (_, lie) => {
     const { reference, shiftId } = await newOrder();
@@ -181,11 +169,6 @@ describe('a SideShift in trouble', () => {
     expect(JSON.stringify([thrown, (thrown as Error).message])).not.toMatch(
       new RegExp(`${ADDRESS}|${secret}`),
     );
-  });
-
-  it('refuses redirects', async () => {
-    sideshift.faults = [{ status: 302, body: '' }];
-    await expect(provider.quote('USDCSOL', null)).rejects.toBeInstanceOf(ProviderUnavailable);
   });
 });
 
