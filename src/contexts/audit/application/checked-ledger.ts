@@ -38,13 +38,14 @@ export async function currentLedger(
     // Only those that are not stored as well are read from there.
     retained: new Set(kept),
     forgedRows: sealer === null ? [] : await forgedRowsOf(stored.heads, state, sealer),
-    ...(sealer !== null && refreshKeys !== undefined && {
-      isForged: async (event: LeafEvent) => {
-        if (hasValidMac(event, sealer)) return false;
-        await refreshKeys();
-        return !hasValidMac(event, sealer);
-      },
-    }),
+    ...(sealer !== null &&
+      refreshKeys !== undefined && {
+        isForged: async (event: LeafEvent) => {
+          if (hasValidMac(event, sealer)) return false;
+          await refreshKeys();
+          return !hasValidMac(event, sealer);
+        },
+      }),
   };
 }
 
