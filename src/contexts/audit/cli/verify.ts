@@ -151,15 +151,12 @@ async function verifyConnected(
         heads: exportedHead === null ? heads : [exportedHead, ...heads],
         key,
         sealer,
-        ...(ring !== null && { refreshKeys: () => ring.refresh() }),
+        ...(exported === null && ring !== null && { refreshKeys: () => ring.refresh() }),
       });
       const source = await storeSource(store);
       const read = exported === null ? source : exportSource(exported);
       const isWholeLog = exported === null || (why === null && read.end === source.end);
-      // MACs are over the texts that are stored; an export has canonical ones.
-      const { isForged: _ofStored, ...withoutMacs } = stored;
-      const comparable = exported === null ? stored : withoutMacs;
-      const ledger = isWholeLog ? comparable : exportedLedger(exported!.manifest, { heads, key });
+      const ledger = isWholeLog ? stored : exportedLedger(exported.manifest, { heads, key });
       const rules = { ...rest, token: config.usdcAddress, ledger };
       if (why !== null) return verify(read, why, rules);
       return liveTables(database, { ...cli, sealer }, async (live) => {
