@@ -17,7 +17,7 @@ export interface AuditorInputs {
   readonly key: Pick<SigningKey, 'key_id' | 'public_key'> | null;
   /** Of the master key, where it is at hand: proves which keys the service created. */
   readonly sealer: Pick<Sealer, 'openBytes' | 'isAuthentic'> | null;
-  /** Reads the key ring again. Absent for an export: MACs are over stored texts, and its texts are canonical. */
+  /** Reads the key ring again, for events of keys that were added since. */
   readonly refreshKeys?: () => Promise<void>;
 }
 
@@ -38,14 +38,13 @@ export async function currentLedger(
     // Only those that are not stored as well are read from there.
     retained: new Set(kept),
     forgedRows: sealer === null ? [] : await forgedRowsOf(stored.heads, state, sealer),
-    ...(sealer !== null &&
-      refreshKeys !== undefined && {
-        isForged: async (event: LeafEvent) => {
-          if (hasValidMac(event, sealer)) return false;
-          await refreshKeys();
-          return !hasValidMac(event, sealer);
-        },
-      }),
+    ...(sealer !== null && {
+      isForged: async (event: LeafEvent) => {
+        if (hasValidMac(event, sealer)) return false;
+        await refreshKeys?.();
+        return !hasValidMac(event, sealer);
+      },
+    }),
   };
 }
 

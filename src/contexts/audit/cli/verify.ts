@@ -151,7 +151,7 @@ async function verifyConnected(
         heads: exportedHead === null ? heads : [exportedHead, ...heads],
         key,
         sealer,
-        ...(exported === null && ring !== null && { refreshKeys: () => ring.refresh() }),
+        ...(ring !== null && { refreshKeys: () => ring.refresh() }),
       });
       const source = await storeSource(store);
       const read = exported === null ? source : exportSource(exported);
