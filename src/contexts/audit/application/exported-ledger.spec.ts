@@ -36,7 +36,8 @@ describe('the signed head of an export', () => {
   let db: TestDatabase;
   let store: PostgresEventStore;
   const sealer = new Sealer(randomBytes(32));
-  const anchor = new LedgerAnchor(new HealthRegistry());
+  const atEnd = { last: async () => null };
+  const anchor = new LedgerAnchor(new HealthRegistry(), atEnd, { readAll: async () => [] });
   const folder = specFolder('exported-ledger');
   const [whole, copy, pem] = [join(folder, 'whole'), join(folder, 'copy'), join(folder, 'key.pem')];
 

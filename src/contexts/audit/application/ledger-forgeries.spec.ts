@@ -57,7 +57,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
   } {
     const { database } = harness.database;
     const own = new HealthRegistry();
-    const anchor = new LedgerAnchor(own);
+    const anchor = new LedgerAnchor(own, new Ledger(database), harness.writer);
     const keys = new LedgerKeys(new SigningKeys(database), harness.sealer, systemClock);
     const config = { auditHeadSeconds: 3600, auditHeadsFile };
     const signer = new HeadSigner(
