@@ -47,7 +47,7 @@ export class LedgerAnchor {
 
   constructor(
     health: HealthRegistry,
-    private readonly ledger: Pick<Ledger, 'last'>,
+    @Inject(Ledger) private readonly ledger: Pick<Ledger, 'last'>,
     @Inject(EVENT_STORE) private readonly store: Pick<EventStore, 'readAll'>,
   ) {
     health.register({
