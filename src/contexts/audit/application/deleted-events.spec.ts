@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { eventually } from '../../../../test/support/eventually.js';
+import { freshReport } from '../../../../test/support/fresh-report.js';
 import { SubscriptionHarness } from '../../../../test/support/event-store/subscription-harness.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import { beginLedger, Ledger } from '../store/ledger.js';
@@ -28,7 +29,7 @@ describe('a log whose newest events were deleted next to the running service', (
     const health = new HealthRegistry();
     const anchor = new LedgerAnchor(health, ledger, harness.writer);
     harness.process(ledgerFollower(harness.writer, harness.sealer, anchor, async () => null)).runner.start();
-    return async () => (await health.report()).checks['ledger'];
+    return async () => (await freshReport(() => health.report())).checks['ledger'];
   }
   const sizeOf = async (): Promise<number | undefined> => (await ledger.state())?.tree.size;
   const deleted = async (events: number): Promise<string> => {

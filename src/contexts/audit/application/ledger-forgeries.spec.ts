@@ -6,6 +6,7 @@ import { Logger } from '@nestjs/common';
 import { headSizesIn, listOf } from '../../../../test/support/audit/signed-log.js';
 import { TableCopies } from '../../../../test/support/database/table-copies.js';
 import { eventually } from '../../../../test/support/eventually.js';
+import { freshReport } from '../../../../test/support/fresh-report.js';
 import { runFolder } from '../../../../test/support/run-folder.js';
 import { SubscriptionHarness } from '../../../../test/support/event-store/subscription-harness.js';
 import { systemClock } from '../../../kernel/clock.js';
@@ -84,7 +85,8 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     await eventually(async () => (await ledger.state())?.tree.size === size);
     return signer.sign();
   };
-  const problem = async (): Promise<string | undefined> => (await health.report()).checks['ledger']?.detail;
+  const problem = async (): Promise<string | undefined> =>
+    (await freshReport(() => health.report())).checks['ledger']?.detail;
   const copies = (): TableCopies => new TableCopies(harness.database.pool);
   const restore = (tables: readonly string[]): Promise<void> => copies().restore(tables);
   const storedHeads = (): Promise<SignedHead[]> => listOf(new Heads(harness.database.database).all());
