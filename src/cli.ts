@@ -9,7 +9,7 @@ import { ContextsModule } from './platform/boot/contexts.module.js';
 import type { CliContext } from './platform/cli/cli-context.js';
 import { printable } from './platform/cli/printable.js';
 import { type Config, ConfigModule } from './platform/config/config.js';
-import { about, ConfigError } from './platform/config/settings.js';
+import { about, ConfigError, readSetting } from './platform/config/settings.js';
 import { forCli, type CliCommands } from './platform/context.js';
 import { exitCodeOf } from './exit-codes.js';
 import { CHANGES_NEED_OPERATION } from './platform/event-store/current-operation.js';
@@ -98,6 +98,10 @@ function cliContextOf({ env, print, exit, complete = (given) => given }: CliIo):
     exit,
     adminKey: env['DISBURSE_ADMIN_KEY']?.trim() || null,
     config,
+    masterKeys: () => ({
+      masterKey: readSetting(ALL_SETTINGS.masterKey, env),
+      masterKeyFormer: readSetting(ALL_SETTINGS.masterKeyFormer, env),
+    }),
     boot: () => onOwnSchema(createContext),
   };
 }

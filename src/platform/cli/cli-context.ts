@@ -19,6 +19,8 @@ export interface CliContext {
   readonly adminKey: string | null;
   /** The service's own settings; without DATABASE_URL, the sandbox of DATA_DIR. */
   config(): Config;
+  /** The master keys in the environment alone: for a program without a database. */
+  masterKeys(): Pick<Config, 'masterKey' | 'masterKeyFormer'>;
   /** Boots what operators act on (`cliModule` of each context). */
   boot(): Promise<INestApplicationContext>;
 }

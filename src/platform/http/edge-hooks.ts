@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { upTo } from '../cache-size.js';
 import type { Config } from '../config/config.js';
 import { failpoint } from '../failpoints.js';
 import type { Log } from '../telemetry/logger.js';
@@ -13,12 +15,14 @@ import { PAGE_BYTES } from '../postgres/list-page.js';
 import { MAX_PAGE } from './list-query.js';
 import { MemoryBudget } from './memory-budget.js';
 import { isDeclaredTooLarge, BODY_TOO_LARGE, readBody, settleBody } from './request-body.js';
-import { BUSY, applyProblem, sendProblem, WRONG_MEDIA_TYPE } from './problem.js';
+import { BUSY, applyProblem, sendProblem, TOO_MANY_PAGES, WRONG_MEDIA_TYPE } from './problem.js';
 import type { RequestLog } from './request-log.js';
 import { endRequestSpan, loggedRequest, recordRequest, startRequestSpan, rawPath } from './request-state.js';
 
 /** The most that one item of a page takes, such as a payout with all the metadata it may have. */
 const ITEM_BYTES = 32_768;
+/** Of how many lists the size of the last pages is known. */
+const MAX_LISTS = 10_000;
 
 type Done = (error?: Error) => void;
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: Done) => void;
@@ -41,6 +45,8 @@ interface EdgeServices {
 export class EdgeHooks {
   private readonly checks: ListenerChecks;
   private readonly memory: MemoryBudget;
+  /** Bytes of pages by caller, route and number of items: the last one, or more where it was larger lately. */
+  private readonly pageBytes = new LRUCache<string, number>(upTo(MAX_LISTS));
   private services: EdgeServices | null = null;
   private draining = false;
 
@@ -132,20 +138,33 @@ export class EdgeHooks {
     done();
   };
 
-  /** The payload, or 503 when there is no memory for it. A write always gets its response. */
+  /** The payload, or a problem when there is no memory for it. A write always gets its response. */
   private withinBudget(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
+    const isPage = request.routeOptions.config.isListPage === true && request.edge.merchant !== null;
+    if (isPage && reply.statusCode === 200) this.notePageBytes(listOf(request), payload.length);
     const isRequired = request.method !== 'GET' && request.method !== 'HEAD';
     return this.memory.reserveResponse(request.edge, payload.length, isRequired)
       ? payload
-      : applyProblem(reply, BUSY);
+      : applyProblem(reply, isPage ? TOO_MANY_PAGES : BUSY);
   }
 
-  /** Reserved before the database reads the page: many clients that read nothing would each have one built. */
-  private hasRoomForListPage({ edge, query }: FastifyRequest): boolean {
-    const items = Number((query as { readonly page_size?: unknown }).page_size ?? MAX_PAGE);
-    const bytes = items > 0 ? Math.min(PAGE_BYTES, items * ITEM_BYTES) : PAGE_BYTES;
-    return this.memory.reserveResponse(edge, bytes, false);
+  /** Larger pages count at once, smaller ones little by little. */
+  private notePageBytes(list: string, bytes: number): void {
+    const before = this.pageBytes.get(list) ?? 0;
+    this.pageBytes.set(list, Math.max(bytes, before - (before - bytes) / 8));
+  }
+
+  /**
+   * Waits for the memory of a page before the database reads it: many clients that read nothing would each have one built.
+   * It is twice what such a page took lately; before the first one, as much as it may take.
+   */
+  private hasRoomForListPage(request: FastifyRequest): Promise<boolean> {
+    const { edge, query } = request;
+    const items = Number((query as ListParameters).page_size ?? MAX_PAGE);
+    const most = items > 0 ? Math.min(PAGE_BYTES, items * ITEM_BYTES) : PAGE_BYTES;
+    const lately = this.pageBytes.get(listOf(request));
+    return this.memory.awaitResponse(edge, lately === undefined ? most : Math.min(most, 2 * lately));
   }
 
   private logRequest({ requests }: EdgeServices, request: FastifyRequest, reply: FastifyReply): void {
@@ -186,8 +205,8 @@ export class EdgeHooks {
     if (!(await admission.admit(request, reply, merchant))) return false;
     edge.merchant = merchant;
     failpoint('request.authenticated');
-    if (request.routeOptions.config.isListPage && !this.hasRoomForListPage(request)) {
-      sendProblem(reply, BUSY);
+    if (request.routeOptions.config.isListPage && !(await this.hasRoomForListPage(request))) {
+      sendProblem(reply, TOO_MANY_PAGES);
       return false;
     }
     return (await keyed.acquire(request, reply, callerOf(merchant))) && parseBody(request, reply);
@@ -203,6 +222,13 @@ declare module 'fastify' {
     /** The route parses its body itself (`@BodyAsBytes()`). */
     bodyAsBytes?: boolean;
   }
+}
+
+type ListParameters = { readonly page_size?: unknown };
+
+/** Names the pages of one size that a caller reads of one list. */
+function listOf({ edge, query }: FastifyRequest): string {
+  return `${callerOf(edge.merchant!)} ${edge.route} ${String((query as ListParameters).page_size)}`;
 }
 
 /** Puts the parsed body on the request; false when the response was sent because of its media type. Throws DomainError. */

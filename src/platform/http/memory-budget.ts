@@ -7,6 +7,16 @@ export const SMALL_BYTES = 16_384;
 /** One client's share of all bytes: a part of this. */
 const SHARES = 4;
 
+/** How long a page waits for memory, and how many of one client do. */
+const WAIT_MS = 5000;
+const MAX_WAITING = 256;
+
+interface WaitingPage {
+  readonly edge: RequestState;
+  readonly bytes: number;
+  end(hasRoom: boolean): void;
+}
+
 /**
  * The bytes of request bodies and of responses not yet sent, of the process and of each client: an address while its
  * request is read, the merchant or its key once that is known. Above the bound large ones are refused.
@@ -14,8 +24,13 @@ const SHARES = 4;
 export class MemoryBudget {
   private total = 0;
   private readonly held = new Map<string, number>();
+  /** By client, in the order of their arrival. */
+  private readonly lines = new Map<string, WaitingPage[]>();
 
-  constructor(private readonly limit: number) {}
+  constructor(
+    private readonly limit: number,
+    private readonly waitMs = WAIT_MS,
+  ) {}
 
   /** Reserves bytes for a request's body; false when they exceed the budget. */
   reserveBody(edge: RequestState, bytes: number): boolean {
@@ -40,6 +55,26 @@ export class MemoryBudget {
     return true;
   }
 
+  /** As {@link reserveResponse}, as soon as there is room; false after a while, or where too many of the client wait. */
+  async awaitResponse(edge: RequestState, bytes: number): Promise<boolean> {
+    const holder = responderOf(edge);
+    const line = this.lines.get(holder) ?? [];
+    if (line.length === 0 && this.reserveResponse(edge, bytes, false)) return true;
+    if (line.length >= MAX_WAITING) return false;
+    this.lines.set(holder, line);
+    return new Promise((resolve) => {
+      const end = (hasRoom: boolean): void => {
+        clearTimeout(timer);
+        line.splice(line.indexOf(page), 1);
+        if (line.length === 0) this.lines.delete(holder);
+        resolve(hasRoom);
+      };
+      const timer = setTimeout(end, this.waitMs, false);
+      const page = { edge, bytes, end };
+      line.push(page);
+    });
+  }
+
   /** Called once the response was sent or its client is gone. */
   release(edge: RequestState): void {
     edge.isReleased = true;
@@ -58,6 +93,16 @@ export class MemoryBudget {
     const left = (this.held.get(holder) ?? 0) + bytes;
     if (left === 0) this.held.delete(holder);
     else this.held.set(holder, left);
+    if (bytes < 0) for (const line of [...this.lines.values()]) this.admit(line);
+  }
+
+  private admit(line: readonly WaitingPage[]): void {
+    for (let [first] = line; first !== undefined; [first] = line) {
+      const { edge, bytes } = first;
+      if (edge.isReleased) first.end(false);
+      else if (this.reserveResponse(edge, bytes, false)) first.end(true);
+      else return;
+    }
   }
 }
 

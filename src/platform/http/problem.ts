@@ -93,6 +93,12 @@ export const BUSY: HttpProblem = {
   headers: { 'retry-after': RETRY_AFTER },
 };
 
+export const TOO_MANY_PAGES: HttpProblem = {
+  status: 429,
+  detail: 'Too many lists are read at once: their responses exceed the memory of one client',
+  headers: { 'retry-after': RETRY_AFTER },
+};
+
 /** Of HTTP/1.1 alone: Node's own response would have no problem details. */
 export const HOST_REQUIRED: HttpProblem = { status: 400, detail: 'The Host header is required' };
 

@@ -7,6 +7,9 @@ export interface ServedRequest {
   /** When it arrived, by `performance.now()`. */
   readonly startedAt: number;
   readonly method: string;
+  /** The address, or its part that is one client; it is not recorded. */
+  readonly client: string;
+  /** Without personal data, and no longer than a row may be, as {@link stringToSign}. */
   readonly path: string;
   readonly queryNames: readonly string[];
   readonly status: number;

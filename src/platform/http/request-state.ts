@@ -3,6 +3,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestTicket } from '../idempotency/ticket.js';
 import type { Log } from '../telemetry/logger.js';
+import { REDACTED, redactText } from '../telemetry/redaction.js';
 import { httpDuration, httpRequests, idempotentRequests } from '../telemetry/metrics.js';
 import type { Authentication } from './authentication.js';
 import type { ApiCaller } from './merchant-directory.js';
@@ -133,7 +134,12 @@ export function recordRequest(log: Log, request: FastifyRequest, reply: FastifyR
   }
 }
 
-const MAX_PATH = 1024;
+/** Of a path, and of what was to be signed: as much of its end stays as the digest of a body takes. */
+const MAX_TEXT = 1024;
+const END_OF_TEXT = 128;
+const ENCODED = /(?:%[0-9a-f]{2})+/gi;
+/** A phone number without its plus, where a path has an id. */
+const DIGITS = /(?<=\/)\d{7,15}(?=\/|$)/gm;
 const MAX_QUERY_NAMES = 50;
 /** Other text before a `=` may be a value that lost its name. */
 const QUERY_NAME = /^[A-Za-z_][\w.-]{0,63}$/;
@@ -150,15 +156,35 @@ export function loggedRequest(request: FastifyRequest, reply: FastifyReply): Ser
     credentialId: edge.credentialId,
     startedAt: edge.startedAt,
     method,
-    path: rawPath(request).slice(0, MAX_PATH),
+    client: edge.client,
+    path: storableText(rawPath(request)),
     queryNames: parts
       .map(({ name }) => name ?? UNNAMED)
       .filter((name, place, all) => all.indexOf(name) === place),
     status: reply.statusCode,
     durationMs: performance.now() - edge.startedAt,
     refusal: refusalWithoutValues(edge.refusal, parts),
-    stringToSign: edge.stringToSign,
+    stringToSign: edge.stringToSign === null ? null : storableText(edge.stringToSign),
   };
+}
+
+/** The text as it was sent, or without percent-encoding where personal data in it are masked. */
+function storableText(text: string): string {
+  const decoded = text.replaceAll('%25', '%').replace(ENCODED, decodeText);
+  const masked = redactText(decoded).replace(DIGITS, REDACTED);
+  const kept = masked === decoded ? text : masked;
+  return kept.length <= MAX_TEXT
+    ? kept
+    : `${kept.slice(0, MAX_TEXT - END_OF_TEXT - 1)}…${kept.slice(-END_OF_TEXT)}`;
+}
+
+/** Percent-encoded bytes as text, where PostgreSQL can store it. */
+function decodeText(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded).replaceAll('\0', '\ufffd');
+  } catch {
+    return encoded;
+  }
 }
 
 interface QueryPart {

@@ -1,4 +1,5 @@
 import pg, { type QueryConfig } from 'pg';
+import { isMeasuring } from '../measuring.js';
 import { outliveConnections } from './unavailable.js';
 
 /** TCP keep-alive: an unresponsive peer is probed after so long, and given up after three probes. */
@@ -56,9 +57,32 @@ export function openPool(
   options: pg.PoolConfig,
   ...settings: readonly Readonly<Record<string, string | number>>[]
 ): pg.Pool {
-  const pool = new pg.Pool({ ...CONNECTING, ...options, options: sessionOptions(...settings) });
-  outliveConnections(pool);
-  return pool;
+  return new ServicePool({ ...CONNECTING, ...options, options: sessionOptions(...settings) });
+}
+
+/** The most connections of measurements, in addition to those of the pool. */
+const MEASURING_CONNECTIONS = 4;
+
+/** Measurements have connections of their own: neither do requests wait for them nor they for requests. */
+class ServicePool extends pg.Pool {
+  private readonly measuring: pg.Pool;
+
+  constructor(options: pg.PoolConfig) {
+    super(options);
+    this.measuring = new pg.Pool({ ...options, min: 0, max: MEASURING_CONNECTIONS });
+    for (const pool of [this, this.measuring]) outliveConnections(pool);
+  }
+
+  override connect(...args: unknown[]): never {
+    // pg.Pool declares an overload for each kind of result: both of them come from the pool below.
+    if (isMeasuring()) return this.measuring.connect(...(args as [])) as never;
+    return super.connect(...(args as [])) as never;
+  }
+
+  override end(...args: unknown[]): never {
+    const ended = this.measuring.end();
+    return ended.then(() => super.end(...(args as []))) as never;
+  }
 }
 
 /** How long a statement may take that a request waits for, before the database counts as unavailable. */

@@ -35,7 +35,7 @@ export class MasterKey {
     return { keyId: id, masterId: this.id, wrapped: this.sealer.seal(key, `key-ring/${id}`), sealsFrom };
   }
 
-  unwrap({ keyId: id, wrapped }: KeyCopy): Buffer {
+  unwrap({ keyId: id, wrapped }: Pick<KeyCopy, 'keyId' | 'wrapped'>): Buffer {
     return this.sealer.openBytes(wrapped, `key-ring/${id}`);
   }
 }
@@ -99,6 +99,26 @@ export class KeyRing {
     this.sealer.setKeys(current, others);
     await noteProcess(this.database, ROOT_ID, this.master.id);
   }
+}
+
+/** The keys of MACs as they leave the database with an export: not the root, which hashes personal values. */
+export function wrappedKeys(copies: readonly KeyCopy[]) {
+  return copies
+    .filter(({ keyId: id }) => id !== ROOT_ID)
+    .map(({ keyId: key_id, masterId: master_id, wrapped }) => ({ key_id, master_id, wrapped }));
+}
+
+/** A {@link Sealer} of {@link wrappedKeys}; null where none is wrapped by these master keys. Throws SealError for a changed key. */
+export function sealerOfWrapped(
+  keys: Readonly<ReturnType<typeof wrappedKeys>>,
+  { current, former }: MasterKeys,
+): Sealer | null {
+  const opened = [current, former].flatMap((master) =>
+    keys
+      .filter(({ master_id }) => master_id === master?.id)
+      .map(({ key_id, wrapped }) => master!.unwrap({ keyId: key_id, wrapped })),
+  );
+  return opened.length === 0 ? null : new Sealer(opened[0]!, opened);
 }
 
 /** Ids of the keys of which there is no copy for this master key. */

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { HealthRegistry } from '../telemetry/health.js';
 import type { KeyRing } from './key-ring.js';
+import { freshReport } from '../../../test/support/fresh-report.js';
 import { SealingModule } from './sealing.module.js';
 
 describe('a process whose master key is retired', () => {
@@ -23,7 +24,7 @@ describe('a process whose master key is retired', () => {
     sealing.onModuleInit();
     const refresh = async (): Promise<string | undefined> => {
       await sealing.refreshing.options.run(new AbortController().signal);
-      return (await health.report()).checks['master_key']?.status;
+      return (await freshReport(() => health.report())).checks['master_key']?.status;
     };
     const ready = await refresh();
     expect(error).not.toHaveBeenCalled();

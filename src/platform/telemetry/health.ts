@@ -1,3 +1,4 @@
+import { sharedMeasurement } from '../measuring.js';
 import { withTimeout } from '../timeout.js';
 
 /** One thing the service cannot work without. */
@@ -27,6 +28,9 @@ const CHECK_TIMEOUT_MS = 2000;
 export class HealthRegistry {
   private readonly checks: HealthCheck[] = [];
   private draining = false;
+  private readonly measure = sharedMeasurement(() =>
+    Promise.all(this.checks.map((check) => this.run(check))),
+  );
 
   register(check: HealthCheck): void {
     this.checks.push(check);
@@ -38,7 +42,7 @@ export class HealthRegistry {
   }
 
   async report(): Promise<HealthReport> {
-    const results = await Promise.all(this.checks.map((check) => this.run(check)));
+    const results = [...(await this.measure())];
     if (this.draining)
       results.push(['shutdown', { status: 'unavailable', detail: 'shutting down' }] as const);
     const status = results.every(([, result]) => result.status === 'ok') ? 'ok' : 'unavailable';

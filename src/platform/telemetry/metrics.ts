@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { sharedMeasurement } from '../measuring.js';
 import { withTimeout } from '../timeout.js';
 
 /** What GET /metrics serves: the metrics below, and those of each context in its metrics.ts. */
@@ -107,13 +108,13 @@ export function measureOnScrape(measure: () => Promise<void>): () => void {
   return () => void measurements.delete(measure);
 }
 
-/** Everything, measured now, in Prometheus' text form. */
-export async function scrape(): Promise<string> {
+/** Everything, measured at most half a second ago, in Prometheus' text form. */
+export const scrape = sharedMeasurement(async () => {
   await Promise.allSettled(
     [...measurements].map((measure) => withTimeout(MEASURE_TIMEOUT_MS, measure(), () => undefined)),
   );
   return registry.metrics();
-}
+});
 
 let defaults = false;
 

@@ -2,7 +2,7 @@
 const SECRET_FIELD =
   /secret|password|private_?key|api_?key|signature|authorization|cookie|token|master_?key|phone|e-?mail|withdraw_?address|^(code|otp|one_time_code|full_name|first_name|last_name|date_of_birth|address_line\d?|document_number)$/i;
 
-const REDACTED = '[redacted]';
+export const REDACTED = '[redacted]';
 const MAX_DEPTH = 8;
 
 /** Personal data and secrets that may be inside a text: e-mail addresses, E.164 numbers, secrets of ours, URL passwords. */

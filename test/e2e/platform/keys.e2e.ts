@@ -8,6 +8,7 @@ import { startService } from '../../../sandbox/service.js';
 import type { Service } from '../../../src/service.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
+import { freshReport } from '../../support/fresh-report.js';
 import { invoke } from '../../support/programs/cli.js';
 import { SignedClient } from '../../support/http/signed-client.js';
 
@@ -57,7 +58,7 @@ describe('a master key', () => {
     return (await invoke(program, env, ...args)).printed;
   };
   const ready = async ({ address }: Service): Promise<string> => {
-    const { checks } = (await (await fetch(`${address}/health/ready`)).json()) as {
+    const { checks } = (await (await freshReport(() => fetch(`${address}/health/ready`))).json()) as {
       checks: Record<string, { status: string }>;
     };
     return checks['master_key']!.status;

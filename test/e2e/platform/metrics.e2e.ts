@@ -8,6 +8,7 @@ import { freePort } from '../../../sandbox/processes.js';
 import { onTestApp } from '../../support/app.js';
 import { exposedBy, valueOf, type Exposed } from '../../support/http/exposition.js';
 import { eventually } from '../../support/eventually.js';
+import { freshReport } from '../../support/fresh-report.js';
 import { createPayee, reported } from '../../support/payouts/payout-calls.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 
@@ -20,7 +21,7 @@ const METRICS_PORT = String(await freePort());
 const app = onTestApp({ METRICS_PORT });
 
 async function scraped(): Promise<Exposed> {
-  return exposedBy(await (await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`)).text());
+  return exposedBy(await (await freshReport(() => fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`))).text());
 }
 
 /** Labels of any metric: Prometheus adds the first two; recordings and alerts have the others. */

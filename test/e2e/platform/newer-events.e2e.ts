@@ -4,6 +4,7 @@ import { newId } from '../../../src/kernel/ids.js';
 import { scrape } from '../../../src/platform/telemetry/metrics.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
+import { freshReport } from '../../support/fresh-report.js';
 import { invoke, type Run } from '../../support/programs/cli.js';
 import { createUser, getPayout, report, reported, USERS } from '../../support/payouts/payout-calls.js';
 
@@ -43,7 +44,7 @@ describe('events of a newer version', () => {
   const program = (which: string, ...args: string[]): Promise<Run> =>
     invoke(which, { DATABASE_URL: app.config.databaseUrl!, MASTER_KEY: app.config.masterKey! }, ...args);
   const ready = async () => {
-    const response = await fetch(`${app.url}/health/ready`);
+    const response = await freshReport(() => fetch(`${app.url}/health/ready`));
     return { status: response.status, body: (await response.json()) as { checks: Record<string, object> } };
   };
 

@@ -7,6 +7,7 @@ import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
 import { onTestApp, type TestSettings } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ContractChecker, routeDifferences } from '../../support/http/openapi.js';
+import { freshReport } from '../../support/fresh-report.js';
 import { send, type ApiResponse } from '../../support/http/signed-client.js';
 import { createPayee, REPORT, reported, settledPayout, USERS } from '../../support/payouts/payout-calls.js';
 import { specFolder } from '../../support/run-folder.js';
@@ -206,7 +207,7 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
 
   it('is not ready, and says why, when the node of the chain is unavailable', async () => {
     await test.chain.stop();
-    const response = await fetch(`${test.url}/health/ready`);
+    const response = await freshReport(() => fetch(`${test.url}/health/ready`));
     expect(response.status).toBe(503);
     const { checks } = (await response.json()) as { checks: Record<string, { status: string }> };
     expect(checks['chain']?.status).toBe('unavailable');

@@ -12,6 +12,7 @@ const request = (over: Partial<ServedRequest> = {}): ServedRequest => ({
   credentialId: SECRET,
   startedAt: performance.now(),
   method: 'GET',
+  client: '192.0.2.1',
   path: '/merchants/v1/payouts',
   queryNames: [],
   status: 200,
@@ -83,13 +84,41 @@ describe('the request log', () => {
 
   it('takes 300 unsigned requests of a merchant in a minute and counts the others', async () => {
     const { log, batches } = written();
-    for (let n = 0; n < 400; n += 1) log.record(request({ credentialId: null, status: 401 }));
+    for (let n = 0; n < 400; n += 1)
+      log.record(request({ credentialId: null, status: 401, client: `192.0.2.${n % 4}` }));
     log.record(request({ merchantId: 'm2', credentialId: null, status: 401 }));
     log.record(request());
     await log.flush();
     const { requests, usage } = batches[0]!.batch;
     expect(requests).toHaveLength(302);
     expect(usage[0]).toEqual({ merchantId: 'm1', requests: 401, refused: 400 });
+  });
+
+  describe('of requests that no secret signed', () => {
+    const refused = (over: Partial<ServedRequest>): ServedRequest =>
+      request({ credentialId: null, status: 401, ...over });
+    const rowsOf = async (requests: readonly ServedRequest[]): Promise<readonly ServedRequest[]> => {
+      const { log, batches } = written();
+      for (const each of requests) log.record(each);
+      await log.flush();
+      return batches.flatMap(({ batch }) => batch.requests);
+    };
+
+    it('takes 300 small rows of a merchant in a minute, 100 of one address, and fewer of large ones', async () => {
+      const many = (clients: number, over: Partial<ServedRequest> = {}): ServedRequest[] =>
+        Array.from({ length: 500 }, (_, n) => refused({ client: `192.0.2.${n % clients}`, ...over }));
+      expect(await rowsOf(many(1))).toHaveLength(100);
+      expect(await rowsOf(many(9))).toHaveLength(300);
+      expect(await rowsOf(many(9, { stringToSign: 'x'.repeat(1024) }))).toHaveLength(100);
+    });
+
+    it('takes those of an address that signed before, whatever strangers send', async () => {
+      const strangers = Array.from({ length: 900 }, (_, n) => refused({ client: `198.51.100.${n % 200}` }));
+      const own = Array.from({ length: 50 }, () => refused({}));
+      const rows = await rowsOf([request(), ...strangers, ...own]);
+      expect(rows.filter(({ client }) => client === '192.0.2.1')).toHaveLength(51);
+      expect(rows).toHaveLength(351);
+    });
   });
 
   it('drops what does not fit into its buffer while the database is unavailable', async () => {

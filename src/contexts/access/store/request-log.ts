@@ -11,8 +11,11 @@ const FLUSH_MS = 500;
 const MAX_BATCH = 5000;
 /** About 20 MB, and some seconds of full load. */
 const MAX_BUFFERED = 40_000;
-/** Of one merchant, in a minute, and this process. */
+/** Points of one merchant, in a minute, and this process: one for a row, and one more for each of these bytes. */
 const MAX_UNSIGNED = 300;
+const BYTES_PER_POINT = 512;
+/** Of them for one address. */
+const MAX_OF_ADDRESS = 100;
 const MAX_CREDENTIALS = 50_000;
 const MINUTE_MS = 60_000;
 
@@ -23,7 +26,8 @@ interface Counts {
 
 /**
  * Buffers requests and writes them in batches, never while a request waits. Api keys are public: of requests that no secret
- * signed a merchant's log takes {@link MAX_UNSIGNED} a minute, so that a stranger cannot fill it; all are counted.
+ * signed a merchant's log takes {@link MAX_UNSIGNED} points a minute, so that a stranger cannot fill it; all are counted.
+ * An address from which the merchant's secret signed before has its own share: strangers do not displace its refusals.
  */
 @Injectable()
 export class BufferedRequestLog extends RequestLog implements BeforeApplicationShutdown {
@@ -40,6 +44,8 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
   /** What is being written, or could not be written yet. */
   private batch: RequestBatch | null = null;
   private readonly unsigned = new MinuteCounts(Date.now);
+  /** Addresses and merchants of signed requests. */
+  private readonly signers = new LRUCache<string, true>(upTo(MAX_CREDENTIALS));
   /** When the use of each credential was last written, by `performance.now()`. */
   private readonly used = new LRUCache<string, number>(upTo(MAX_CREDENTIALS));
 
@@ -49,9 +55,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
 
   record(request: ServedRequest): void {
     this.count(request);
-    const { credentialId, merchantId } = request;
-    if (credentialId === null && this.unsigned.add(merchantId, 1).points > MAX_UNSIGNED)
-      requestsLeftOut.inc({ reason: 'unsigned' });
+    if (this.isOneTooMany(request)) requestsLeftOut.inc({ reason: 'unsigned' });
     else if (this.buffer.length >= MAX_BUFFERED) requestsLeftOut.inc({ reason: 'full' });
     else this.buffer.push(request);
   }
@@ -80,6 +84,19 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     await this.flush().catch(() => undefined);
   }
 
+  private isOneTooMany(request: ServedRequest): boolean {
+    const { credentialId, merchantId, client } = request;
+    const source = `${client} ${merchantId}`;
+    if (credentialId !== null) {
+      this.signers.set(source, true);
+      return false;
+    }
+    const points = 1 + Math.floor(bytesOf(request) / BYTES_PER_POINT);
+    const share = this.unsigned.add(source, points).points;
+    if (this.signers.has(source)) return share > MAX_UNSIGNED;
+    return share > MAX_OF_ADDRESS || this.unsigned.add(merchantId, points).points > MAX_UNSIGNED;
+  }
+
   private count({ merchantId, status }: ServedRequest): void {
     let counts = this.counts.get(merchantId);
     if (counts === undefined) this.counts.set(merchantId, (counts = { requests: 0, refused: 0 }));
@@ -106,6 +123,11 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
         ids.add(credentialId);
     return [...ids].sort();
   }
+}
+
+/** The lengths of the texts of a row. */
+function bytesOf({ method, path, queryNames, refusal, stringToSign }: ServedRequest): number {
+  return [method, path, ...queryNames, refusal ?? '', stringToSign ?? ''].join().length;
 }
 
 /** SQLSTATE class 22: a value that no column takes. The batch would be refused for ever. */

@@ -13,6 +13,7 @@ const request = (over: Partial<ServedRequest> = {}): ServedRequest => ({
   merchantId: randomUUID(),
   credentialId: null,
   startedAt: performance.now() - 250,
+  client: '192.0.2.1',
   method: 'POST',
   path: '/merchants/v1/payouts/report',
   queryNames: ['status', 'created_from'],

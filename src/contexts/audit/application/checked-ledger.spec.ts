@@ -11,7 +11,7 @@ import type { Ledger, LedgerState } from '../store/ledger.js';
 import type { SigningKeys } from '../store/signing-keys.js';
 import type { Manifest } from '../domain/manifest.js';
 import type { CheckedLedger } from './check-ledger.js';
-import { type AuditorInputs, exportedLedger, currentLedger } from './checked-ledger.js';
+import { type AuditorInputs, currentLedger, exportedLedger, macCheck } from './checked-ledger.js';
 
 const sealer = new Sealer(randomBytes(32));
 const key = signer(null);
@@ -67,14 +67,14 @@ describe('the ledger that a log is compared with', () => {
     const place = { stream: 's', revision: 0, position: '1', recordedAt: new Date(0) };
     const event = { id: 'e', type: 't', data: { n: 1 }, metadata: {} };
     const own: LeafEvent = { ...withMac(event, 's', 0, sealer), ...place };
-    const { isForged } = await atHand({}, { sealer, refreshKeys: async () => undefined });
+    const { isForged } = await atHand({}, { sealer, ...macCheck(sealer) });
     expect([await isForged!(own), await isForged!({ ...own, revision: 1 })]).toEqual([false, true]);
     // A rotation while the log is read adds a key to the ring.
     const [before, later] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
     const ring = new Sealer(before);
     const rotated = { ...withMac(event, 's', 0, new Sealer(later)), ...place };
     const refreshKeys = async (): Promise<void> => ring.setKeys(later, [before]);
-    const during = await atHand({}, { sealer: ring, refreshKeys });
+    const during = await atHand({}, { sealer: ring, ...macCheck(ring, refreshKeys) });
     expect(await during.isForged!(rotated)).toBe(false);
     for (const inputs of [{}, { sealer }]) expect((await atHand({}, inputs)).isForged).toBeUndefined();
   });

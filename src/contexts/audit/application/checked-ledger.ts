@@ -1,7 +1,8 @@
-import type { Sealer } from '../../../platform/sealing/sealer.js';
+import { masterKeysOf, sealerOfWrapped } from '../../../platform/sealing/key-ring.js';
+import { SealError, type Sealer } from '../../../platform/sealing/sealer.js';
 import type { LeafEvent } from '../domain/event-leaf.js';
-import { hasValidMac } from '../../../platform/event-store/event-mac.js';
-import { isWhole, type Manifest, MANIFEST_FILE } from '../domain/manifest.js';
+import { hasValidMac, type Macs } from '../../../platform/event-store/event-mac.js';
+import { FORMER_FORMAT, isWhole, type Manifest, MANIFEST_FILE } from '../domain/manifest.js';
 import { hashOfHead, headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';
 import { isAuthenticState, type Ledger, type LedgerState } from '../store/ledger.js';
@@ -17,15 +18,23 @@ export interface AuditorInputs {
   readonly key: Pick<SigningKey, 'key_id' | 'public_key'> | null;
   /** Of the master key, where it is at hand: proves which keys the service created. */
   readonly sealer: Pick<Sealer, 'openBytes' | 'isAuthentic'> | null;
-  /** Reads the key ring again, for events of keys that were added since. */
-  readonly refreshKeys?: () => Promise<void>;
+  readonly isForged?: CheckedLedger['isForged'];
+}
+
+/** Checks MACs of events. `refreshKeys` reads the key ring again, for events of keys that were added since. */
+export function macCheck(
+  macs: Pick<Macs, 'isAuthentic'>,
+  refreshKeys: () => Promise<void> = async () => undefined,
+): Pick<AuditorInputs, 'isForged'> {
+  const isForged = (event: LeafEvent): boolean => !hasValidMac(event, macs);
+  return { isForged: async (event) => isForged(event) && (await refreshKeys(), isForged(event)) };
 }
 
 /** The ledger as it is now, for a check of the log `logId` that begins after this. */
 export async function currentLedger(
   stored: { readonly ledger: Ledger; readonly heads: Heads; readonly keys: SigningKeys },
   logId: string,
-  { heads: kept, key, sealer, refreshKeys }: AuditorInputs,
+  { heads: kept, key, sealer, ...forged }: AuditorInputs,
 ): Promise<CheckedLedger> {
   // In this order: the keys may have signed more than this head, and the leaves are at least those that it covers.
   const newest = await stored.heads.newest();
@@ -38,13 +47,7 @@ export async function currentLedger(
     // Only those that are not stored as well are read from there.
     retained: new Set(kept),
     forgedRows: sealer === null ? [] : await forgedRowsOf(stored.heads, state, sealer),
-    ...(sealer !== null && {
-      isForged: async (event: LeafEvent) => {
-        if (hasValidMac(event, sealer)) return false;
-        await refreshKeys?.();
-        return !hasValidMac(event, sealer);
-      },
-    }),
+    ...forged,
   };
 }
 
@@ -72,7 +75,7 @@ async function forgedRowsOf(
  */
 export function exportedLedger(
   manifest: Manifest | null,
-  { heads, key }: Pick<AuditorInputs, 'heads' | 'key'>,
+  { heads, key, sealer, ...forged }: Omit<AuditorInputs, 'sealer'> & Partial<Pick<AuditorInputs, 'sealer'>>,
 ): CheckedLedger | string | null {
   const isRequested = key !== null || heads.length > 0;
   if (manifest === null || !isWhole(manifest.scope))
@@ -80,11 +83,36 @@ export function exportedLedger(
   const { log_id, signed_head: head, signing_keys: keys } = manifest;
   const all = head === null ? heads : [head, ...heads];
   if (all.length === 0 && isRequested) return `${SIGNATURE}: ${MANIFEST_FILE} names none`;
-  const trust = new HeadVerifier(log_id, keys, key, null);
-  return { state: null, leaves: async () => [], heads: withKept([], all), trust };
+  const trust = new HeadVerifier(log_id, keys, key, sealer ?? null);
+  return { state: null, leaves: async () => [], heads: withKept([], all), trust, ...forged };
 }
 
 const SIGNATURE = 'the signature of the head';
+
+type MacCheck = ReturnType<typeof macCheck>;
+
+/** How the MACs of an export are checked, or why not. `open`: null without the master key. */
+export function exportedMacs(manifest: Manifest | null, open: (() => MacCheck | string) | null) {
+  if (open === null || manifest === null || !isWhole(manifest.scope)) return { check: {}, unchecked: [] };
+  const check = manifest.format === FORMER_FORMAT ? 'the export is of an earlier version' : open();
+  return typeof check === 'string'
+    ? { check: {}, unchecked: [`whether the service wrote each event: ${check}`] }
+    : { check, unchecked: [] };
+}
+
+/** The keys of MACs by the manifest and the master keys; or why there are none. */
+export function keyRingIn(
+  { key_ring }: Manifest,
+  keys: Parameters<typeof masterKeysOf>[0],
+): MacCheck | string {
+  try {
+    const sealer = sealerOfWrapped(key_ring, masterKeysOf(keys));
+    return sealer === null ? `no key in ${MANIFEST_FILE} is wrapped by this MASTER_KEY` : macCheck(sealer);
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    return `a key in ${MANIFEST_FILE} was changed`;
+  }
+}
 
 /** Both, in the order of their sizes; what was kept of those that are stored counts once. */
 async function* withKept(

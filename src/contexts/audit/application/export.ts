@@ -100,7 +100,7 @@ export async function exportTo(
   }
   const manifest: Manifest = isWhole(scope)
     ? { ...said, merkle_root: tree.root.toString('hex'), ...(await signed(said.events)) }
-    : { ...said, merkle_root: null, signed_head: null, signing_keys: [] };
+    : { ...said, merkle_root: null, signed_head: null, signing_keys: [], key_ring: [] };
   await folder.finish(manifest);
   return { manifest, resumed: begun?.events ?? 0 };
 }

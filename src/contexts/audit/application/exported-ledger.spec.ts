@@ -44,7 +44,8 @@ describe('the signed head of an export', () => {
   let db: TestDatabase;
   let store: PostgresEventStore;
   const sealer = new Sealer(randomBytes(32));
-  const anchor = new LedgerAnchor(new HealthRegistry());
+  const atEnd = { last: async () => null };
+  const anchor = new LedgerAnchor(new HealthRegistry(), atEnd, { readAll: async () => [] });
   const folder = specFolder('exported-ledger');
   const [whole, copy, pem] = [join(folder, 'whole'), join(folder, 'copy'), join(folder, 'key.pem')];
 
@@ -259,7 +260,7 @@ describe('the signed head of an export', () => {
 
   it('is refused with a sentence where a manifest is none', async () => {
     rewrite({ ...manifestAt(whole), format: 7 });
-    await expect(offline()).rejects.toThrow('manifest.json is not of the format disburse-export.v1');
+    await expect(offline()).rejects.toThrow('manifest.json is not of the format disburse-export.v2');
   });
 
   it('is compared with the ledger of its database', async () => {
@@ -272,7 +273,7 @@ describe('the signed head of an export', () => {
     expect(ledger!.findings).toEqual([expect.objectContaining({ kind: 'head', size: 22 })]);
   });
 
-  it('reports a line that cannot be serialized again, with all other findings', async () => {
+  it('reports a line with a number that JSON cannot hold, with all other findings', async () => {
     const file = join(copy, 'events-000001.ndjson');
     const [first, ...others] = readFileSync(file, 'utf8').split('\n');
     const text = first!.replace(/,"leaf":"[0-9a-f]{64}"\}$/, '}').replace('"thing-0"', '1e999');
@@ -280,8 +281,8 @@ describe('the signed head of an export', () => {
     writeFileSync(file, [`${text.slice(0, -1)},"leaf":"${leaf}"}`, ...others].join('\n'));
     const { printed } = await invoke('audit', env(), '--json', 'verify', '--from', copy);
     const { ledger, faults } = JSON.parse(printed) as Report;
-    expect(ledger!.findings).toContainEqual(expect.objectContaining({ kind: 'unreadable', revision: 0 }));
-    expect(faults.length).toBeGreaterThan(0);
+    expect(ledger!.findings).toContainEqual(expect.objectContaining({ kind: 'deleted' }));
+    expect(faults).toContain('events-000001.ndjson, line 1: does not have its leaf hash: it was changed');
   });
 
   it('counts once, and so does each head that was kept of those in the table', async () => {

@@ -19,7 +19,8 @@ import { beginLedger, Ledger, LedgerWriter } from '../store/ledger.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import { LEDGER, LedgerAnchor, ledgerFollower } from './ledger-follower.js';
 
-const anchor = (): LedgerAnchor => new LedgerAnchor(new HealthRegistry());
+const anchor = (health = new HealthRegistry()): LedgerAnchor =>
+  new LedgerAnchor(health, { last: async () => null }, { readAll: async () => [] });
 
 describe('the ledger that follows a log', () => {
   let harness: SubscriptionHarness;
@@ -162,7 +163,7 @@ describe('the ledger that follows a log', () => {
       throw new LedgerTampered(sentence);
     };
     const size = (await ledger.state())!.tree.size;
-    const follower = ledgerFollower(harness.writer, harness.sealer, new LedgerAnchor(health), lastStored);
+    const follower = ledgerFollower(harness.writer, harness.sealer, anchor(health), lastStored);
     await harness.write(1);
     const events = (await log()).slice(-1);
     const apply = harness.database.database.transaction((tx) => follower.apply(events, tx));

@@ -7,6 +7,7 @@ import { LedgerTampered, type SignedExtent } from '../domain/signed-head.js';
 import { LedgerWriter } from '../store/ledger.js';
 import { HealthRegistry, NotReady } from '../../../platform/telemetry/health.js';
 import { LedgerTables } from '../store/heads.js';
+import { Ledger } from '../store/ledger.js';
 import { LedgerKeys } from './ledger-keys.js';
 
 export const LEDGER = subscriptionName('audit.ledger');
@@ -44,11 +45,18 @@ export class LedgerAnchor {
   private readonly problems = new Map<string, string>();
   last: SignedExtent | null = null;
 
-  constructor(health: HealthRegistry) {
+  constructor(
+    health: HealthRegistry,
+    @Inject(Ledger) private readonly ledger: Pick<Ledger, 'last'>,
+    @Inject(EVENT_STORE) private readonly store: Pick<EventStore, 'readAll'>,
+  ) {
     health.register({
       name: 'ledger',
       check: async () => {
-        if (this.problems.size > 0) throw new NotReady([...this.problems.values()].join('; '));
+        if (this.problems.size > 0) throw new NotReady([...new Set(this.problems.values())].join('; '));
+        await this.requireRecorded().catch((error: unknown) => {
+          throw error instanceof LedgerTampered ? new NotReady(error.message) : error;
+        });
       },
     });
   }
@@ -57,6 +65,8 @@ export class LedgerAnchor {
   async guard<T>(who: 'follower' | 'signer', work: () => Promise<T>): Promise<T> {
     try {
       const result = await work();
+      // The follower's transaction is still open: this is the last leaf before it.
+      await this.requireRecorded();
       this.problems.delete(who);
       return result;
     } catch (error) {
@@ -66,6 +76,18 @@ export class LedgerAnchor {
       }
       throw error;
     }
+  }
+
+  /**
+   * Requires the event of the last leaf in the log. After the newest events were deleted, the log grows again and only this
+   * leaf still shows it: no leaf or head is added until the event is back or the ledger begins again.
+   */
+  private async requireRecorded(): Promise<void> {
+    const last = await this.ledger.last();
+    if (last === null) return;
+    const [event] = await this.store.readAll(last.after, 1);
+    if (event?.position !== last.position)
+      throw new LedgerTampered(`the event at position ${last.position} was recorded and is not in the log`);
   }
 }
 

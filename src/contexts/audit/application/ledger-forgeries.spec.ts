@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { Logger } from '@nestjs/common';
 import { headSizesIn, listOf } from '../../../../test/support/audit/signed-log.js';
 import { eventually } from '../../../../test/support/eventually.js';
+import { freshReport } from '../../../../test/support/fresh-report.js';
 import { runFolder } from '../../../../test/support/run-folder.js';
 import { SubscriptionHarness } from '../../../../test/support/event-store/subscription-harness.js';
 import { systemClock } from '../../../kernel/clock.js';
@@ -65,7 +66,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
   /** A process with follower and signer. */
   function start(auditHeadsFile = file) {
     const own = new HealthRegistry();
-    const anchor = new LedgerAnchor(own);
+    const anchor = new LedgerAnchor(own, ledger(), harness.writer);
     const config = { auditHeadSeconds: 3600, auditHeadsFile };
     const parts = [ledger(), new Heads(database()), ledgerKeys(), anchor, harness.sealer] as const;
     const signer = new HeadSigner(...parts, systemClock, config);
@@ -95,7 +96,8 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     await hasLeaves(size);
     return signer.sign();
   }
-  const problem = async (): Promise<string | undefined> => (await health.report()).checks['ledger']?.detail;
+  const problem = async (): Promise<string | undefined> =>
+    (await freshReport(() => health.report())).checks['ledger']?.detail;
   const refuses = async (sentence: string): Promise<void> => {
     const { length } = await storedHeads();
     await expect(signer.sign()).rejects.toThrow(sentence);

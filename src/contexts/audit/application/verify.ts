@@ -69,6 +69,8 @@ export interface VerifyOptions {
   /** The ledger of a whole log; or why there is none to compare it with. */
   readonly ledger: CheckedLedger | string | null;
   readonly progress: (read: number, position: string) => void;
+  /** What the caller could not prepare, and why. */
+  readonly unchecked?: readonly string[];
 }
 
 /**
@@ -79,7 +81,7 @@ export interface VerifyOptions {
 export async function verify(
   source: LogSource,
   tables: LiveTables | string | null,
-  { contexts, token, ledger: against, progress }: VerifyOptions,
+  { contexts, token, ledger: against, progress, unchecked = [] }: VerifyOptions,
 ): Promise<AuditReport> {
   const ledger = against === null || typeof against === 'string' ? null : await LedgerCheck.begin(against);
   const live = typeof tables === 'string' ? null : tables;
@@ -125,6 +127,7 @@ export async function verify(
     difference_count: unexplained.count,
     let_pass: unknown.filter(({ type }) => allowed.has(type)),
     not_checked: [
+      ...unchecked,
       ...rebuilt.failures,
       ...waitsFor.map(unknownTo),
       ...(differences === unexplained || differences.count === 0 ? [] : [rowsOfNewer(differences)]),

@@ -4,6 +4,8 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
+import { wrappedKeys } from '../../../platform/sealing/key-ring.js';
+import { readCopies } from '../../../platform/sealing/key-ring-store.js';
 import { type Exported, exportedLines, exportTo } from '../application/export.js';
 import { type ExportScope, isWhole, type Signed } from '../domain/manifest.js';
 import { POINT_FORMS, readPoint } from '../domain/log-point.js';
@@ -49,10 +51,11 @@ export function exportProgram(program: Command, cli: CliContext): void {
           return printLines(exportedLines(store, scope, { end, progress }));
         }
         const folder = await ExportFolder.at(resolve(out));
-        // In this order: the keys are at least those that signed the head.
+        // In this order: the keys are at least those that signed the head and the events.
         const signed = async (size: number): Promise<Signed> => ({
           signed_head: await new Heads(database).newest(size),
           signing_keys: (await new SigningKeys(database).all()).map(readKey),
+          key_ring: wrappedKeys(await readCopies(database)),
         });
         const exported = await exportTo(folder, store, scope, { progress, signed, now: new Date() });
         printResult(program, cli, exported.manifest, () => describe(exported, folder.path));

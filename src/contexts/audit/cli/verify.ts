@@ -8,7 +8,14 @@ import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { exportSource, storeSource } from '../application/log-source.js';
 import { type AuditReport, isWrong, type VerifyOptions, verify } from '../application/verify.js';
 import type { LedgerReport } from '../application/check-ledger.js';
-import { type AuditorInputs, exportedLedger, currentLedger } from '../application/checked-ledger.js';
+import {
+  type AuditorInputs,
+  currentLedger,
+  exportedLedger,
+  exportedMacs,
+  keyRingIn,
+  macCheck,
+} from '../application/checked-ledger.js';
 import { describeFindings, isOfEvents } from '../domain/findings.js';
 import { isWhole } from '../domain/manifest.js';
 import { LastVerifies, type LastVerify } from '../store/last-verify.js';
@@ -88,16 +95,10 @@ async function audit(
   { inputs, offline }: Given,
 ): Promise<void> {
   const rules = { contexts: cli.contexts, progress: progressOf() };
-  const report =
+  const { report, pinned, hasMasterKey } =
     offline && exported !== null
-      ? await verify(exportSource(exported), null, {
-          ...rules,
-          token: null,
-          ledger: exportedLedger(exported.manifest, inputs),
-        })
+      ? await verifyOffline(cli, exported, inputs, rules)
       : await verifyConnected(cli, exported, inputs, rules);
-  const hasMasterKey = !offline && cli.config().masterKey !== null;
-  const pinned = inputs.key !== null || hasMasterKey;
   const said = {
     ...report,
     faults: exported?.faults.listed ?? [],
@@ -131,12 +132,37 @@ interface Said extends AuditReport {
   readonly keys_pinned: boolean;
 }
 
+/** A report, and what pins the keys of its heads: the auditor's key, or the master key. */
+interface Audited {
+  readonly report: AuditReport;
+  readonly pinned: boolean;
+  /** Personal keys can be opened. */
+  readonly hasMasterKey: boolean;
+}
+
+async function verifyOffline(
+  cli: CliContext,
+  exported: ExportedLog,
+  inputs: Given['inputs'],
+  rest: Pick<VerifyOptions, 'contexts' | 'progress'>,
+): Promise<Audited> {
+  const { manifest } = exported;
+  const keys = cli.masterKeys();
+  const { check, unchecked } = exportedMacs(
+    manifest,
+    keys.masterKey === null ? null : () => keyRingIn(manifest!, keys),
+  );
+  const ledger = exportedLedger(manifest, { ...inputs, ...check });
+  const report = await verify(exportSource(exported), null, { ...rest, token: null, ledger, unchecked });
+  return { report, pinned: inputs.key !== null, hasMasterKey: false };
+}
+
 async function verifyConnected(
   cli: CliContext,
   exported: ExportedLog | null,
   { heads, key }: Given['inputs'],
   rest: Pick<VerifyOptions, 'contexts' | 'progress'>,
-): Promise<AuditReport> {
+): Promise<Audited> {
   const config = cli.config();
   return connected(
     cli,
@@ -145,26 +171,40 @@ async function verifyConnected(
       const why = exported === null ? null : unfit(exported, logId);
       const ring = await keyRingOf(config, database);
       const sealer = ring?.sealer ?? null;
-      const exportedHead = why === null ? (exported?.manifest?.signed_head ?? null) : null;
+      const manifest = exported?.manifest ?? null;
+      const isOther = manifest !== null && manifest.log_id !== logId;
+      const macs = ring === null ? null : macCheck(ring.sealer, () => ring.refresh());
+      const { check, unchecked } =
+        exported === null
+          ? { check: macs ?? {}, unchecked: [] }
+          : exportedMacs(manifest, macs === null || isOther ? null : () => macs);
+      const exportedHead = why === null ? (manifest?.signed_head ?? null) : null;
+      const tables = storedLedger(database);
       // Before the log is read: every event of the ledger is then in it.
-      const stored = await currentLedger(storedLedger(database), logId, {
+      const stored = await currentLedger(tables, logId, {
         heads: exportedHead === null ? heads : [exportedHead, ...heads],
         key,
         sealer,
-        ...(ring !== null && { refreshKeys: () => ring.refresh() }),
+        ...check,
       });
+      // Anybody can write keys into a manifest: those of the database are the ones that the master key pins.
+      const signing_keys = await tables.keys.all();
+      const known = manifest === null || isOther ? manifest : { ...manifest, signing_keys };
       const source = await storeSource(store);
       const read = exported === null ? source : exportSource(exported);
       const isWholeLog = exported === null || (why === null && read.end === source.end);
-      const ledger = isWholeLog ? stored : exportedLedger(exported.manifest, { heads, key });
-      const rules = { ...rest, token: config.usdcAddress, ledger };
-      if (why !== null) return verify(read, why, rules);
-      return liveTables(database, { ...cli, sealer }, async (live) => {
-        // Its end is read after the snapshot of the tables: it includes their checkpoints.
-        const log = exported === null ? await storeSource(store) : read;
-        const isBehind = comparePositions(log.end, live.furthest) < 0;
-        return verify(log, isBehind ? 'the export ends before their checkpoints' : live, rules);
-      });
+      const ledger = isWholeLog ? stored : exportedLedger(known, { heads, key, sealer, ...check });
+      const rules = { ...rest, token: config.usdcAddress, ledger, unchecked };
+      const report =
+        why !== null
+          ? await verify(read, why, rules)
+          : await liveTables(database, { ...cli, sealer }, async (live) => {
+              // Its end is read after the snapshot of the tables: it includes their checkpoints.
+              const log = exported === null ? await storeSource(store) : read;
+              const isBehind = comparePositions(log.end, live.furthest) < 0;
+              return verify(log, isBehind ? 'the export ends before their checkpoints' : live, rules);
+            });
+      return { report, pinned: key !== null || (ring !== null && !isOther), hasMasterKey: ring !== null };
     },
     CONNECTIONS,
   );

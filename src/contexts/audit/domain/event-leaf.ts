@@ -60,7 +60,10 @@ export function hashOfEvent(event: LeafEvent, position?: string): Buffer {
   return leafHash(canonicalJson(eventLeaf(event, position)));
 }
 
-/** A line of an export: the canonical JSON of an event with its leaf hash as one member more, the last one. */
+/**
+ * A line of an export: an event with its leaf hash as one member more, the last one. `data` and `metadata` keep the order
+ * of their members, which the MAC of the event covers; the leaf is over the canonical text.
+ */
 export interface ExportLine {
   readonly position: string;
   /** Without the line break. */
@@ -68,15 +71,15 @@ export interface ExportLine {
   readonly leaf: Buffer;
 }
 
-/** What the leaf adds to the canonical text, which ends with a brace. */
+/** What the leaf adds to the text of the event, which ends with a brace. */
 const LEAF = /^,"leaf":"([0-9a-f]{64})"\}$/;
 const LEAF_LENGTH = 75;
 const POSITION = /^[0-9]{1,40}$/;
 
 /** Throws SyntaxError where the store holds no JSON. */
 export function exportLine(event: LeafEvent): ExportLine {
-  const text = canonicalJson(eventLeaf(event));
-  const leaf = leafHash(text);
+  const leaf = hashOfEvent(event);
+  const text = JSON.stringify(eventLeaf(event));
   const { position } = event;
   return { position, text: `${text.slice(0, -1)},"leaf":"${leaf.toString('hex')}"}`, leaf };
 }
@@ -90,19 +93,21 @@ export interface ExportedEvent extends LeafEvent {
 export function readLine(line: string): ExportedEvent | string {
   const found = LEAF.exec(line.slice(-LEAF_LENGTH));
   if (found === null) return 'is cut, or no line of an export';
-  const text = `${line.slice(0, -LEAF_LENGTH)}}`;
-  const leaf = leafHash(text);
-  if (leaf.toString('hex') !== found[1]) return 'does not have its leaf hash: it was changed';
+  const event = parseEvent(`${line.slice(0, -LEAF_LENGTH)}}`);
+  if (event?.leaf.toString('hex') !== found[1]) return 'does not have its leaf hash: it was changed';
+  // No other member: nothing of a line is read that the text of an event does not have.
+  const { position, stream, revision, id, type, data, metadata, recorded_at, leaf } = event!;
+  const recordedAt = new Date(recorded_at);
+  if (typeof position !== 'string' || !POSITION.test(position) || Number.isNaN(recordedAt.getTime()))
+    return 'is no event';
+  return { position, stream, revision, id, type, data, metadata, recordedAt, leaf };
+}
+
+function parseEvent(text: string): (EventLeaf & Pick<ExportedEvent, 'leaf'>) | null {
   try {
-    // No other member: nothing of a line is read that the text of an event does not have.
-    const { position, stream, revision, id, type, data, metadata, recorded_at } = JSON.parse(
-      text,
-    ) as EventLeaf;
-    const recordedAt = new Date(recorded_at);
-    if (typeof position === 'string' && POSITION.test(position) && !Number.isNaN(recordedAt.getTime()))
-      return { position, stream, revision, id, type, data, metadata, recordedAt, leaf };
+    const event = JSON.parse(text) as EventLeaf;
+    return { ...event, leaf: leafHash(canonicalJson(event)) };
   } catch {
-    // Below.
+    return null;
   }
-  return 'is no event';
 }

@@ -15,7 +15,7 @@ const head = {
 const key = { key_id: 'k', public_key: 'p', made_at: 'then', former_key_id: null, signature: null };
 const scope = { merchant: null, from: null, to: null, part_events: 10 };
 const manifest = {
-  format: 'disburse-export.v1',
+  format: 'disburse-export.v2',
   log_id: 'l',
   scope,
   log_end: '1',
@@ -27,6 +27,7 @@ const manifest = {
   merkle_root: 'ab',
   signed_head: head,
   signing_keys: [key],
+  key_ring: [{ key_id: 'k', master_id: 'm', wrapped: 's1.w' }],
 };
 const read = (over: object): unknown => readManifest(JSON.stringify({ ...manifest, ...over }));
 
@@ -41,6 +42,12 @@ describe('the manifest of an export', () => {
 
   it('is not read without keys', () => {
     expect(read({ signing_keys: undefined })).toBe('names signing keys that are none');
+    expect(read({ key_ring: [{ key_id: 'k' }] })).toBe('names keys of MACs that are none');
+  });
+
+  it('of the version before is read, and has no keys of MACs', () => {
+    const former = { format: 'disburse-export.v1', key_ring: undefined };
+    expect(read(former)).toEqual({ ...manifest, ...former, key_ring: [] });
   });
 
   it('is that of the whole log without a merchant and ends', () => {
@@ -49,7 +56,7 @@ describe('the manifest of an export', () => {
   });
 
   it.each<[string, object, string]>([
-    ['of another format', { format: 'x' }, 'is not of the format disburse-export.v1'],
+    ['of another format', { format: 'x' }, 'is not of the format disburse-export.v2'],
     ...['merchant', 'from', 'to', 'part_events'].map((name): [string, object, string] => [
       `without ${name} in what was requested`,
       { scope: { ...scope, [name]: undefined } },
@@ -92,6 +99,6 @@ describe('the manifest of an export', () => {
   it('is refused as a text that is none', () => {
     expect(readManifest('{')).toBe('is no JSON');
     for (const none of ['null', '7', '"x"', '{}'])
-      expect(readManifest(none)).toBe('is not of the format disburse-export.v1');
+      expect(readManifest(none)).toBe('is not of the format disburse-export.v2');
   });
 });

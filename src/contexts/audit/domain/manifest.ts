@@ -2,7 +2,9 @@ import { readHead, readKey, type SignedHead, type SigningKey } from './signed-he
 
 /** Of the folder that an export is. */
 export const MANIFEST_FILE = 'manifest.json';
-export const MANIFEST_FORMAT = 'disburse-export.v1';
+export const MANIFEST_FORMAT = 'disburse-export.v2';
+/** Its lines lack the order of members that MACs cover, and its manifest the keys of MACs. */
+export const FORMER_FORMAT = 'disburse-export.v1';
 
 /** What an export covers. Times are ISO 8601; both ends null and no merchant: the whole log. */
 export interface ExportScope {
@@ -28,7 +30,7 @@ export interface Part {
 
 /** `manifest.json`, next to the parts of an export. */
 export interface Manifest {
-  readonly format: typeof MANIFEST_FORMAT;
+  readonly format: typeof MANIFEST_FORMAT | typeof FORMER_FORMAT;
   /** Which log: the identity that stays with the events. */
   readonly log_id: string;
   readonly scope: ExportScope;
@@ -45,10 +47,18 @@ export interface Manifest {
   readonly signed_head: SignedHead | null;
   /** The public keys of the ledger, from the first on, each signed by the one before. */
   readonly signing_keys: readonly SigningKey[];
+  /** The keys of the MACs of events, each as a master key wraps it; none unless it is the whole log. */
+  readonly key_ring: readonly ExportedKey[];
 }
 
-/** What the ledger adds to it. */
-export type Signed = Pick<Manifest, 'signed_head' | 'signing_keys'>;
+export interface ExportedKey {
+  readonly key_id: string;
+  readonly master_id: string;
+  readonly wrapped: string;
+}
+
+/** What the ledger and the key ring add to it. */
+export type Signed = Pick<Manifest, 'signed_head' | 'signing_keys' | 'key_ring'>;
 
 export function isWhole({ merchant, from, to }: ExportScope): boolean {
   return merchant === null && from === null && to === null;
@@ -62,15 +72,18 @@ export function readManifest(text: string): Manifest | string {
   } catch {
     return 'is no JSON';
   }
-  if (found?.format !== MANIFEST_FORMAT) return `is not of the format ${MANIFEST_FORMAT}`;
-  const { parts, scope, events, log_id, log_end } = found;
+  if (found?.format !== MANIFEST_FORMAT && found?.format !== FORMER_FORMAT)
+    return `is not of the format ${MANIFEST_FORMAT}`;
+  const { parts, scope, events, log_id, log_end, key_ring = [] } = found;
   const isSaid =
     hasTypes(scope, SCOPE) &&
     hasTypes({ events, log_id, log_end }, { events: ['number'], log_id: ['string'], log_end: TEXT_OR_NULL });
   if (!isSaid || !Array.isArray(parts)) return 'lacks what a manifest says';
   const bad = (parts as readonly unknown[]).findIndex((part) => !hasTypes(part, PART));
   if (bad >= 0) return `lacks what it says of part ${bad + 1}`;
-  return signed(found as Manifest);
+  if (!Array.isArray(key_ring) || !key_ring.every((key) => hasTypes(key, KEY)))
+    return 'names keys of MACs that are none';
+  return signed({ ...(found as Manifest), key_ring });
 }
 
 type Types = Readonly<Record<string, readonly string[]>>;
@@ -90,6 +103,7 @@ const PART: Types = {
   first_position: ['string'],
   last_position: ['string'],
 };
+const KEY: Types = { key_id: ['string'], master_id: ['string'], wrapped: ['string'] };
 
 function hasTypes(value: unknown, types: Types): boolean {
   if (typeof value !== 'object' || value === null) return false;

@@ -25,7 +25,7 @@ export class ExportFolder {
 
   static async at(path: string): Promise<ExportFolder> {
     return withReason(path, async () => {
-      await mkdir(path, { recursive: true });
+      await mkdir(path, { recursive: true, mode: 0o700 });
       return new ExportFolder(path);
     });
   }
@@ -96,7 +96,8 @@ export class PartWriter {
   static async begin(folder: string, name: string): Promise<PartWriter> {
     return withReason(
       folder,
-      async () => new PartWriter(folder, name, await open(join(folder, `.${name}.${process.pid}`), 'w')),
+      async () =>
+        new PartWriter(folder, name, await open(join(folder, `.${name}.${process.pid}`), 'w', 0o600)),
     );
   }
 

@@ -69,6 +69,15 @@ export class Ledger {
     return row === undefined ? null : stateOf(row);
   }
 
+  /** Positions of the last event in the tree and of the one before it (null: there is none); null before the first event. */
+  async last(): Promise<{ readonly position: string; readonly after: string | null } | null> {
+    const [row] = await this.database.query<{ position: string; after: string | null }>(
+      `select l.position, b.position as after from audit.ledger l
+       left join audit.leaves b on b.index = l.size - 2 where l.size > 0`,
+    );
+    return row ?? null;
+  }
+
   /** Indexes of these events in the tree; null for one that is not in it yet. */
   async indexes(positions: readonly string[]): Promise<readonly (number | null)[]> {
     const rows = await this.database.query<{ index: string | null }>(

@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import { eventually } from '../../test/support/eventually.js';
+import { testDatabase } from '../../test/support/postgres.js';
+import { isMeasuring, sharedMeasurement } from './measuring.js';
+import { HealthRegistry } from './telemetry/health.js';
+import { measureOnScrape, scrape } from './telemetry/metrics.js';
+
+describe('a measurement that many callers share', () => {
+  it('runs once for all who call meanwhile and shortly after, and again later', async () => {
+    let [runs, finish] = [0, (): void => undefined];
+    const measure = sharedMeasurement(async () => {
+      runs += 1;
+      await new Promise<void>((resolve) => (finish = resolve));
+      return isMeasuring();
+    });
+    const first = Array.from({ length: 960 }, () => measure());
+    finish();
+    expect(new Set(await Promise.all(first))).toEqual(new Set([true]));
+    await Promise.all(Array.from({ length: 100 }, () => measure()));
+    expect([runs, isMeasuring()]).toEqual([1, false]);
+    await eventually(() => {
+      void measure();
+      return runs === 2;
+    });
+    finish();
+  });
+
+  it('runs again after a failure', async () => {
+    let runs = 0;
+    const measure = sharedMeasurement(async () => {
+      runs += 1;
+      if (runs === 1) throw new Error('gone');
+      return runs;
+    });
+    await expect(measure()).rejects.toThrow('gone');
+    expect(await measure()).toBe(2);
+  });
+});
+
+it('a report and a scrape wait for no connection of the requests, however many ask', async () => {
+  const db = await testDatabase({ poolSize: 1 });
+  const health = new HealthRegistry();
+  let [checks, measured] = [0, 0];
+  health.register({
+    name: 'database',
+    check: async () => {
+      checks += 1;
+      await db.database.requireWrites();
+    },
+  });
+  const end = measureOnScrape(async () => {
+    await db.database.ping();
+    measured += 1;
+  });
+  try {
+    // The only connection of the requests is in use until the reports are there.
+    await db.database.transaction(async () => {
+      const reports = await Promise.all(Array.from({ length: 1800 }, () => health.report()));
+      expect(reports.map(({ status }) => status)).toEqual(reports.map(() => 'ok'));
+      await Promise.all(Array.from({ length: 960 }, () => scrape()));
+    });
+    expect([checks, measured]).toEqual([1, 1]);
+  } finally {
+    end();
+    await db.drop();
+  }
+});

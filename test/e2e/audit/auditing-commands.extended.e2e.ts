@@ -1,0 +1,230 @@
+import { execFile } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { canonicalJson, leafHash } from '../../../src/contexts/audit/domain/event-leaf.js';
+import type { Manifest } from '../../../src/contexts/audit/domain/manifest.js';
+import { MerkleTree } from '../../../src/contexts/audit/domain/merkle-tree.js';
+import { sha256 } from '../../../src/kernel/sha256.js';
+import { onTestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import {
+  createPayee,
+  getPayout,
+  PAYOUTS,
+  reported,
+  settledPayout,
+} from '../../support/payouts/payout-calls.js';
+import { specFolder } from '../../support/run-folder.js';
+
+const CLI = resolve('dist/cli.js');
+const NO_KEY = { MASTER_KEY: '' };
+const FORGED = 'was not written by the service';
+
+type Line = Record<string, unknown> & { leaf?: string };
+
+describe('the programs of docs/auditing.md', () => {
+  const app = onTestApp({ AUDIT_HEAD_SECONDS: '1' });
+  let user: string;
+  let payout: string;
+  let folder: string;
+  let settledAt: string;
+  const ran = new Set<string>();
+
+  beforeAll(async () => {
+    folder = specFolder('auditing');
+    const payee = await createPayee(app.merchant);
+    user = payee.id;
+    const { hash } = await app.chain.transfer(payee.wallet, '2');
+    payout = (await reported(app.merchant, user, { amount: '2', transaction_hash: hash })).id;
+    await settledPayout(app.merchant, payout);
+    settledAt = new Date().toISOString();
+    await eventually(async () => (await app.merchant.get(`${PAYOUTS}/${payout}/proof`)).status === 200);
+  });
+
+  /** Runs the built program, as npm does. */
+  async function run(
+    line: string,
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<{ code: number; text: string }> {
+    const [program, name] = line.replace('--json ', '').split(' ');
+    ran.add(`${program} ${name}`);
+    const env = {
+      PATH: process.env['PATH'],
+      OPERATIONS_APPROVALS: 'off',
+      DATABASE_URL: app.config.databaseUrl!,
+      MASTER_KEY: app.config.masterKey!,
+      CHAIN_RPC_URL: app.config.chainRpcUrl!,
+      USDC_ADDRESS: app.config.usdcAddress!,
+      ...settings,
+    };
+    return new Promise((done) => {
+      const options = { cwd: folder, env, maxBuffer: 1 << 28 };
+      execFile(process.execPath, [CLI, ...line.split(' ')], options, (error, out, err) => {
+        done({ code: error === null ? 0 : Number(error.code), text: out + err });
+      });
+    });
+  }
+
+  /** Runs one after the other; the first line that is not as expected fails with what it printed. */
+  async function expectCodes(
+    lines: readonly (readonly [line: string, code: number, settings?: Readonly<Record<string, string>>])[],
+  ): Promise<void> {
+    for (const [line, code, settings] of lines) {
+      const found = await run(line, settings);
+      expect({ line, ...found }).toEqual({ line, code, text: found.text });
+      expect(found.text).not.toContain(FORGED);
+    }
+  }
+
+  async function keep(name: string, line: string): Promise<void> {
+    writeFileSync(join(folder, name), (await run(line)).text);
+  }
+
+  /** `--from` of an export that is the whole log compares the read models, too. */
+  const commands = (out: string, whole: 0 | 1) =>
+    [
+      ['audit verify', 0],
+      ['audit verify', 1, NO_KEY],
+      ['audit verify --head heads.ndjson --key key.pem', 0],
+      [`audit verify --from ${out}`, whole],
+      [`audit verify --from ${out} --head heads.ndjson --key key.pem`, whole],
+      [`audit verify --from ${out} --offline`, 1],
+      [`audit verify --from ${out} --offline --key key.pem`, 0],
+      [`audit verify --from ${out} --offline --key key.pem`, 0, NO_KEY],
+      [`audit verify --from ${out}/events-000001.ndjson --offline`, 1],
+      ['audit heads --since 1', 0],
+      ['audit proof --from first.ndjson', 0],
+      [`audit balance --user ${user}`, 0],
+      [`audit balance --user ${user} --at ${settledAt} --quick --json`, 0],
+      [`audit explain payout ${payout}`, 0],
+      [`audit explain balance ${user}`, 0],
+      [`audit recheck --rpc ${app.config.chainRpcUrl!}`, 0],
+      ['exchange recheck', 0],
+      ['rebuild --compare-only', 0],
+    ] as const;
+
+  it('are in order on a log at rest, for an export as for the log itself', async () => {
+    await keep('heads.ndjson', 'audit heads');
+    await keep('key.pem', 'audit key');
+    writeFileSync(
+      join(folder, 'first.ndjson'),
+      readFileSync(join(folder, 'heads.ndjson'), 'utf8').split('\n')[0]!,
+    );
+    await expectCodes([['audit export --out rest --part-events 20', 0], ...commands('rest', 0)]);
+  });
+
+  it('are in order on a log that grows', async () => {
+    const work = { isOver: false };
+    const writing = (async () => {
+      while (!work.isOver) await getPayout(app.merchant, (await reported(app.merchant, user)).id);
+    })();
+    try {
+      await expectCodes([['audit export --out growing', 0]]);
+      await getPayout(app.merchant, (await reported(app.merchant, user)).id);
+      await expectCodes(commands('growing', 1));
+      const part = `--from 5 --to 40 --merchant ${app.merchant.credentials.apiKey}`;
+      await expectCodes([
+        ['audit export', 0],
+        [`audit export --out part ${part}`, 0],
+        ['audit verify --from part --offline', 1],
+      ]);
+    } finally {
+      work.isOver = true;
+      await writing;
+    }
+  });
+
+  it('find with the master key alone what somebody without it wrote into an export', async () => {
+    await rewritten('rest', 'forged', (line) => {
+      const data = line['data'] as Record<string, unknown>;
+      if (data['amount'] === '2') data['amount'] = '3';
+    });
+    expect((await run('audit verify --from forged --offline', NO_KEY)).text).not.toContain(FORGED);
+    const offline = await run('audit verify --from forged --offline');
+    expect([offline.code, offline.text]).toEqual([2, expect.stringContaining(FORGED)]);
+    const connected = await run('audit verify --from forged');
+    expect([connected.code, connected.text]).toEqual([2, expect.stringContaining(FORGED)]);
+    const other = { MASTER_KEY: 'ab'.repeat(32) };
+    const unchecked = await run('audit verify --from rest --offline --key key.pem', other);
+    expect(unchecked.code).toBe(1);
+    expect(unchecked.text).toContain('UNCHECKED whether the service wrote each event: no key');
+  });
+
+  it('call no event forged in an export of the version before', async () => {
+    await rewritten('rest', 'former', () => undefined, {
+      format: 'disburse-export.v1',
+      signed_head: manifestOf('rest').signed_head,
+    });
+    const { code, text } = await run('audit verify --from former --offline --key key.pem');
+    expect([code, text]).toEqual([
+      1,
+      expect.stringContaining('UNCHECKED whether the service wrote each event'),
+    ]);
+    await expectCodes([['audit verify --from former --offline --key key.pem', 0, NO_KEY]]);
+  });
+
+  it('let nobody else read what they export', () => {
+    const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+    const names = readdirSync(join(folder, 'rest'));
+    expect(names).toContain('manifest.json');
+    expect(names.map((name) => modeOf(join(folder, 'rest', name)))).toEqual(names.map(() => '600'));
+    expect(modeOf(join(folder, 'rest'))).toBe('700');
+  });
+
+  it('change what they are meant to change, and leave the rest in order', async () => {
+    await expectCodes([
+      ['rebuild --reason auditing', 0],
+      ['audit key rotate --reason auditing', 0],
+      ['audit verify', 0],
+    ]);
+    await app.stop();
+    await expectCodes([['audit begin --reason auditing', 0]]);
+  });
+
+  it('are all of those that the guide names', () => {
+    const guide = readFileSync('docs/auditing.md', 'utf8');
+    const named = [...guide.matchAll(/npm run (?:-s )?(audit|exchange|rebuild) -- (?:--json )?([a-z]+)?/g)];
+    const found = new Set([...ran].map((each) => each.replace(/ -.*/, ' ')));
+    for (const [, program, name = ''] of named) expect(found).toContain(`${program} ${name}`);
+  });
+
+  const manifestOf = (name: string): Manifest =>
+    JSON.parse(readFileSync(join(folder, name, 'manifest.json'), 'utf8')) as Manifest;
+
+  /** A copy with other lines, in canonical order, whose hashes and manifest somebody computed again. */
+  async function rewritten(
+    from: string,
+    to: string,
+    change: (line: Line) => void,
+    over: Partial<Manifest> = {},
+  ): Promise<void> {
+    cpSync(join(folder, from), join(folder, to), { recursive: true });
+    const manifest = manifestOf(from);
+    const tree = new MerkleTree();
+    const isFormer = over.format !== undefined;
+    const parts = manifest.parts.map((part) => {
+      const file = join(folder, to, part.file);
+      const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+      const text = lines
+        .map((line) => {
+          const event = JSON.parse(line) as Line;
+          delete event.leaf;
+          change(event);
+          const canonical = canonicalJson(event);
+          const leaf = leafHash(canonical);
+          tree.append(leaf);
+          const kept = isFormer ? canonical : JSON.stringify(event);
+          return `${kept.slice(0, -1)},"leaf":"${leaf.toString('hex')}"}\n`;
+        })
+        .join('');
+      writeFileSync(file, text);
+      return { ...part, bytes: Buffer.byteLength(text), sha256: sha256(Buffer.from(text)).toString('hex') };
+    });
+    const merkle_root = tree.root.toString('hex');
+    writeFileSync(
+      join(folder, to, 'manifest.json'),
+      JSON.stringify({ ...manifest, signed_head: null, ...over, parts, merkle_root }),
+    );
+  }
+});
