@@ -47,8 +47,9 @@ export class RequestedOperations extends Operations {
   async request(request: OperationRequest): Promise<OperationOutcome> {
     const definition = this.definitions.find(request.name);
     const { parameters, requester, subject } = request;
-    requireScopes(requester, await this.definitions.scopesOf(definition, parameters, subject.id));
-    requireMerchant(requester, request.merchantId, definition.subject);
+    const isOwn = await this.definitions.isOwn(definition, requester, parameters, subject.id);
+    requireScopes(requester, await this.definitions.scopesOf(definition, parameters, subject.id, isOwn));
+    if (!isOwn) requireMerchant(requester, request.merchantId, definition.subject);
     const ticket = request.idempotency ?? { id: newId };
     return withIdempotencyKey(ticket, 'operation', (id) => this.requestAs(id, definition, request));
   }
