@@ -63,7 +63,7 @@ export class AdminCredentials {
     caller: Pick<AdminCaller, 'merchants' | 'operatorId'>,
   ): Promise<AdminCredential | null> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
-    const row = await this.credentials.findBySecret(this.secrets.hashOf(secret.trim()));
+    const row = await this.credentials.findBySecret(this.secrets.hashOf(secret));
     if (row === null) return null;
     return this.find(row.id, caller).catch((error: unknown) => {
       if (error instanceof DomainError && error.code === 'not_found') return null;
