@@ -6,6 +6,17 @@ export const CONTROL_CHARACTERS = /[\p{Cc}\p{Cs}]/u;
 /** One line: also separators that end a line somewhere. */
 export const CONTROL_AND_LINE_SEPARATORS = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
+/** The beginning of a secret that the service issued, of any kind, also within a longer word. */
+const SECRET = /(dsb_(live|test)_admin_|(dsk|dxs)_[0-9a-f]{8}|whsec_)[0-9A-Za-z+/]/i;
+/** They display text in another order than it has. */
+const BIDIRECTIONAL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+
+/** Why text of operators may not be recorded: it is kept for ever and read by many. Null where it may. */
+export function findUnrecordable(text: string): string | null {
+  if (SECRET.test(text)) return 'must not contain a secret';
+  return BIDIRECTIONAL.test(text) ? 'must not contain bidirectional characters' : null;
+}
+
 /** What people call something, trimmed. Throws `validation_failed` on `field`. */
 export function readLabel(field: string, text: string, maxLength: number): string {
   const label = text.trim();

@@ -9,6 +9,8 @@ import type { FormField } from './form.js';
 export interface Decider {
   /** The id of the person. */
   readonly me: string;
+  /** Whether the session has the scope. */
+  can(scope: string): boolean;
   /** Whether the person may decide on operations of this name that another requested. */
   mayDecide(operation: string): boolean;
 }
@@ -19,8 +21,6 @@ export interface Kit extends Decider {
   /** In the title of every page. */
   readonly brand: string;
   readonly queries: QueryClient;
-  /** Whether the session has the scope. */
-  can(scope: string): boolean;
   /** Why nothing may be written; null: it may. */
   readonly readOnly: string | null;
   /** What every write says in addition. */

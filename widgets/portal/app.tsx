@@ -70,6 +70,10 @@ export function App({ facts, code: first }: { facts: PortalFacts; code: string |
           forget();
           route('/', true);
         }}
+        stay={() => {
+          forget();
+          route('/', true);
+        }}
       />
     );
   if (session.isPending) return <Loading />;

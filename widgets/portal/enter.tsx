@@ -29,16 +29,36 @@ interface EnterProps {
   readonly mode: string;
   readonly code: string;
   readonly done: () => void;
+  /** The person stays where they are. */
+  readonly stay: () => void;
 }
 
 /** Opens the session of a link. */
-export function Enter({ mode, code, done }: EnterProps) {
+export function Enter({ mode, code, done, stay }: EnterProps) {
   const [error, setError] = useState<unknown>(null);
-  const run = (): void => {
+  const run = (replace = false): void => {
     setError(null);
-    enter(code).then(done, setError);
+    enter(code, replace).then(done, setError);
   };
-  useEffect(run, [code]);
+  useEffect(() => run(), [code]);
+  if (error instanceof Problem && error.status === 409)
+    return (
+      <Gate brand={BRAND} mode={mode}>
+        <Heading title="Another merchant">Leave the portal of the other merchant?</Heading>
+        <p class="lead" role="status">
+          This browser is signed in to the portal of another merchant than the link belongs to. If you
+          continue, that session ends. Stay if you did not expect this link.
+        </p>
+        <div class="stack">
+          <button type="button" class="primary" onClick={stay}>
+            Stay
+          </button>
+          <button type="button" onClick={() => run(true)}>
+            Leave and continue
+          </button>
+        </div>
+      </Gate>
+    );
   if (error instanceof Problem && error.status >= 400 && error.status < 500 && error.status !== 429)
     return (
       <Closed mode={mode} title="This link does not work any more">
@@ -49,7 +69,7 @@ export function Enter({ mode, code, done }: EnterProps) {
   return (
     <Gate brand={BRAND} mode={mode}>
       <Heading title="Sign in">Signing in to the portal</Heading>
-      {error === null ? <Loading what="Signing in" /> : <Trouble error={error} retry={run} />}
+      {error === null ? <Loading what="Signing in" /> : <Trouble error={error} retry={() => run()} />}
     </Gate>
   );
 }

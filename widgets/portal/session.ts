@@ -46,9 +46,9 @@ export function returnLink(session: Row | null | undefined): string | null {
   return /^https?:\/\//i.test(url) && URL.canParse(url) ? url : null;
 }
 
-/** Exchanges the code of a link for a session; a code is good once. */
-export async function enter(code: string): Promise<void> {
-  await site.write({ method: 'POST', path: '/session', body: { code } });
+/** Exchanges the code of a link for a session; a code is good once. `replace`: also where another merchant's is open. */
+export async function enter(code: string, replace: boolean): Promise<void> {
+  await site.write({ method: 'POST', path: '/session', body: { code, replace } });
 }
 
 export async function signOut(): Promise<void> {

@@ -81,6 +81,7 @@ import { SvcSignature } from './http/svc-signature.js';
 import { checkAccessSettings, ACCESS_SETTINGS } from './settings.js';
 import { ConsoleModule, LoginLinksModule } from './console.module.js';
 import { Access1795000000200 } from './migrations/1795000000200-access.js';
+import { LoginMacs1795000000990 } from './migrations/1795000000990-login-macs.js';
 import { CredentialList } from './views/credential-list.js';
 import { CredentialRow, CredentialUseRow, HolderRow } from './views/credential-rows.js';
 import { MerchantList, MerchantListRow } from './views/merchant-list.js';
@@ -219,5 +220,5 @@ export const access = defineContext({
   },
   entities: [LoggedRequest, CredentialRow, HolderRow, CredentialUseRow, MerchantListRow, DisplayedOperator],
   operations: [...merchantOperations, ...credentialOperations, ...operatorOperations, ...programOperations],
-  migrations: [Access1795000000200],
+  migrations: [Access1795000000200, LoginMacs1795000000990],
 });

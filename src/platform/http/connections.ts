@@ -79,6 +79,8 @@ export function guardConnections(server: Server, bounds: ConnectionBounds): Conn
   );
   // Node's own response to an Expect that it does not know is no problem document: the request counts as if it had none.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  // `100 Continue` is sent once the caller is identified: sendContinue.
+  server.on('checkContinue', (request, response) => server.emit('request', request, response));
   const sweeper = setInterval(() => guard.sweep(performance.now()), Math.min(1000, bounds.stallMs / 4));
   sweeper.unref();
   server.on('close', () => clearInterval(sweeper));

@@ -1,4 +1,14 @@
-import { Body, createParamDecorator, Param, Query, type ExecutionContext } from '@nestjs/common';
+import {
+  Body,
+  createParamDecorator,
+  Injectable,
+  Param,
+  Query,
+  UseInterceptors,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiParam } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
@@ -10,7 +20,8 @@ import { traceparent } from '../telemetry/tracing.js';
 import { keepJsonText } from '../json-text/json-text.js';
 import { BodyPipe, InputsPipe, QueryPipe } from './validation.js';
 import { RequestTicket, type IdempotencyTicket } from '../idempotency/ticket.js';
-import { requestOf } from './request-state.js';
+import { withinList } from '../postgres/page-cursor.js';
+import { rawPath, requestOf } from './request-state.js';
 
 /** Throws on an open route. */
 export function merchantOf({ edge }: FastifyRequest): ApiCaller {
@@ -85,13 +96,28 @@ export const BodyWithText = (...path: readonly string[]): ParameterDecorator =>
 /** The query string as an instance of the parameter's DTO class; 400 naming the parameter at fault otherwise. */
 export const ValidQuery = (): ParameterDecorator => Query(new QueryPipe(false));
 
+/** Parameters of lists that are no filters. */
+const PLACES = ['page_cursor', 'page_size', 'totals'];
+
+/** Cursors belong to their list and its filters: elsewhere they are 400. */
+@Injectable()
+class ListCursors implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler) {
+    const request = requestOf(context);
+    const filters = Object.entries(request.query as object).filter(([name]) => !PLACES.includes(name));
+    return withinList([rawPath(request), filters.sort()], () => next.handle());
+  }
+}
+
 /** As {@link ValidQuery}, of a list: 400 also for a parameter that it does not know. `isPaged`: false where the list is short. */
 export const ListQuery =
   ({ isPaged = true } = {}): ParameterDecorator =>
   (target, key, index) => {
     Query(new QueryPipe(true))(target, key, index);
-    if (isPaged)
-      RouteConfig({ isListPage: true })(target, key!, Object.getOwnPropertyDescriptor(target, key!)!);
+    if (!isPaged) return;
+    const method = Object.getOwnPropertyDescriptor(target, key!)!;
+    RouteConfig({ isListPage: true })(target, key!, method);
+    UseInterceptors(ListCursors)(target, key!, method);
   };
 
 /** As {@link ValidQuery}, where all inputs of an operation are in its query: 422 naming each parameter at fault. */

@@ -14,7 +14,7 @@ import { callerOf } from './merchant-directory.js';
 import { PAGE_BYTES } from '../postgres/list-page.js';
 import { MAX_PAGE } from './list-query.js';
 import { MemoryBudget } from './memory-budget.js';
-import { isDeclaredTooLarge, BODY_TOO_LARGE, readBody, settleBody } from './request-body.js';
+import { isDeclaredTooLarge, BODY_TOO_LARGE, readBody, sendContinue, settleBody } from './request-body.js';
 import { BUSY, applyProblem, sendProblem, TOO_MANY_PAGES, WRONG_MEDIA_TYPE } from './problem.js';
 import type { RequestLog } from './request-log.js';
 import { endRequestSpan, loggedRequest, recordRequest, startRequestSpan, rawPath } from './request-state.js';
@@ -243,12 +243,7 @@ function parseBody(request: FastifyRequest, reply: FastifyReply): boolean {
   return true;
 }
 
-/** Continues the request: a client that waits for `100 Continue` sends its body now. */
 function proceed(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-  if (request.raw.headers.expect !== undefined) {
-    // HTTP/1.0 would read `100 Continue` as the response.
-    if (request.raw.httpVersion === '1.1') reply.raw.writeContinue();
-    delete request.raw.headers.expect;
-  }
+  sendContinue(request, reply);
   done();
 }

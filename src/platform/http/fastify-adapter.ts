@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.js';
@@ -104,10 +103,6 @@ export class EdgeAdapter extends FastifyAdapter implements Drainable {
     fastify.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
     fastify.removeAllContentTypeParsers();
     fastify.addContentTypeParser('*', (request, payload, done) => this.edge.parse(request, payload, done));
-    // `100 Continue` is sent once the caller is identified.
-    fastify.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
-      fastify.server.emit('request', request, response),
-    );
     fastify.addHook('onRoute', (route) => {
       this.routes.add(route.method, route.url);
       route.onRequest = [this.edge.onRouteRequest(route.url)];

@@ -72,6 +72,14 @@ export function readBody(
 /** The process, or this client's share of it, is full of bodies. */
 export class MemoryBudgetExceeded extends Error {}
 
+/** A client that waits for `100 Continue` sends its body now. */
+export function sendContinue({ raw }: FastifyRequest, reply: FastifyReply): void {
+  if (raw.headers.expect === undefined) return;
+  // HTTP/1.0 would read `100 Continue` as the response.
+  if (raw.httpVersion === '1.1') reply.raw.writeContinue();
+  delete raw.headers.expect;
+}
+
 /** How much of a refused body is read and discarded before the connection is cut. */
 const MAX_DISCARDED_BYTES = 16 * 1_048_576;
 

@@ -1,5 +1,6 @@
 import type { InjectionToken } from '@nestjs/common';
 import type { JsonObject } from '../event-store/port.js';
+import type { Requester } from './operations.js';
 
 /** Returns a provider of the running service. */
 export type Get = <T>(token: InjectionToken<T>) => T;
@@ -25,7 +26,7 @@ export interface RunningOperation<Parameters extends object = JsonObject> {
 export interface OperationDefinition<Parameters extends object = JsonObject> {
   /** `<resources>.<verb>`, as `merchants.suspend`. */
   readonly name: string;
-  /** Requesting, approving, rejecting and confirming it need this scope. */
+  /** Requesting, approving, rejecting and confirming it need this scope, but for {@link own}. */
   readonly scope: string;
   /** The kind of its subject, as `merchant`. */
   readonly subject: string;
@@ -42,6 +43,16 @@ export interface OperationDefinition<Parameters extends object = JsonObject> {
     | ((parameters: Parameters, get: Get, subjectId: string) => Promise<'before' | null>);
   /** Scopes that it gives to somebody: who requests or approves it needs them. */
   readonly gives?: (parameters: Parameters, get: Get, subjectId: string) => Promise<readonly string[]>;
+  /**
+   * Whether it is the requester's own: then {@link scope} is not needed to request it, and the merchants of the requester do
+   * not matter. Throws `forbidden` for another person's, and for what would exceed the requester's credential.
+   */
+  readonly own?: (
+    requester: Pick<Requester, 'operatorId' | 'credentialId'>,
+    parameters: Parameters,
+    get: Get,
+    subjectId: string,
+  ) => Promise<boolean>;
   /** Throws DomainError for what the operation may not be requested with; nothing was recorded then. */
   readonly check?: (parameters: Parameters, get: Get, subjectId: string) => Promise<void>;
   /**

@@ -17,9 +17,8 @@ export class ClockCheck {
   /** Seconds that this clock is ahead, at least; 0 when the time the question took explains all of it. */
   async skewSeconds(): Promise<number> {
     const before = this.clock.now().getTime();
-    const [row] = await this.database.query<{ now: Date }>('select clock_timestamp() as now');
+    const database = (await databaseNow(this.database)).getTime();
     const responded = this.clock.now().getTime();
-    const database = row!.now.getTime();
     const skewMs = database < before ? before - database : Math.min(0, responded - database);
     clockSkew.set(skewMs / 1000);
     return skewMs / 1000;
@@ -51,10 +50,15 @@ export class ClockCheck {
   }
 }
 
+/** The time of the database, to the millisecond. */
+export async function databaseNow(database: Pick<Database, 'query'>): Promise<Date> {
+  const [row] = await database.query<{ now: Date }>('select clock_timestamp() as now');
+  return row!.now;
+}
+
 /** By the clock that is behind, this process's or the database's: what goes by age is not deleted early by one that jumped. */
 export async function earlierNow(database: Pick<Database, 'query'>, clock: Clock): Promise<Date> {
-  const [row] = await database.query<{ now: Date }>('select clock_timestamp() as now');
-  return new Date(Math.min(row!.now.getTime(), clock.now().getTime()));
+  return new Date(Math.min((await databaseNow(database)).getTime(), clock.now().getTime()));
 }
 
 /** Nothing may be decided by this process's clock. */

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { uuidOf } from '../../kernel/ids.js';
 import type { ExactPlace, PagePlace } from './list-page.js';
@@ -14,11 +15,18 @@ const LATEST = BigInt(Date.UTC(9999, 11, 31, 23, 59, 59, 999));
 const EARLIEST_EXACT = BigInt(Date.parse('0001-01-01T00:00:00Z')) * 1000n;
 const LATEST_EXACT = LATEST * 1000n + 999n;
 const CHECK_BYTES = 3;
+/** What cursors of the present list end with. */
+const currentList = new AsyncLocalStorage<string>();
+
+/** Reads and writes cursors of one list alone while `work` runs. `list`: its path and filters. */
+export function withinList<T>(list: readonly unknown[], work: () => T): T {
+  return currentList.run(checksum(Buffer.from(JSON.stringify(list))).toString('base64url'), work);
+}
 const ID_BYTES = 16;
 
 /**
  * The opaque `next_cursor`: version, milliseconds and id, with a checksum that rejects other text.
- * It is only a place in the one order of a list, so it stays good under other filters and page sizes.
+ * Within {@link withinList} it belongs to that list and its filters; page sizes may differ.
  */
 export function encodeCursor({ createdAt, id }: PagePlace): string {
   return encode(MILLISECONDS, BigInt(createdAt.getTime()), id);
@@ -48,10 +56,13 @@ function encode({ version, timeBytes }: CursorKind, value: bigint, id: string): 
   time.writeBigInt64BE(value);
   const key = Buffer.from(id.replaceAll('-', ''), 'hex');
   const body = Buffer.concat([Buffer.from([version]), time.subarray(-timeBytes), key]);
-  return Buffer.concat([body, checksum(body)]).toString('base64url');
+  return Buffer.concat([body, checksum(body)]).toString('base64url') + (currentList.getStore() ?? '');
 }
 
-function decode(text: string, { version, timeBytes }: CursorKind): { time: bigint; id: string } | null {
+function decode(cursor: string, { version, timeBytes }: CursorKind): { time: bigint; id: string } | null {
+  const list = currentList.getStore() ?? '';
+  if (!cursor.endsWith(list)) return null;
+  const text = cursor.slice(0, cursor.length - list.length);
   const bytes = Buffer.from(text, 'base64url');
   const length = 1 + timeBytes + ID_BYTES;
   if (bytes.length !== length + CHECK_BYTES || bytes.toString('base64url') !== text) return null;

@@ -33,7 +33,10 @@ function patternsIn(folder: string): readonly RegExp[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
   return lines.map((line) => {
-    const text = line.replaceAll('.', String.raw`\.`).replaceAll('*', '[^/]*').replace(/^\//, '');
+    const text = line
+      .replaceAll('.', String.raw`\.`)
+      .replaceAll('*', '[^/]*')
+      .replace(/^\//, '');
     const start = /\/./.test(line) ? `^${folder === '' ? '' : `${folder}/`}` : '(?:^|/)';
     return new RegExp(`${start}${text}${text.endsWith('/') ? '' : '(?:/|$)'}`);
   });

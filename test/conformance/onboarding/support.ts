@@ -32,8 +32,7 @@ export async function expectRefusal(call: Promise<unknown>): Promise<void> {
 export async function theOne<T>(calls: readonly Promise<T>[]): Promise<T> {
   const settled = await Promise.allSettled(calls);
   const results = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-  for (const each of settled)
-    if (each.status === 'rejected') ok(!(each.reason instanceof ProviderRefused));
+  for (const each of settled) if (each.status === 'rejected') ok(!(each.reason instanceof ProviderRefused));
   ok(results.length > 0);
   deepEqual(
     results,

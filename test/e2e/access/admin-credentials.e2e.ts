@@ -168,13 +168,13 @@ describe('credentials in the admin API', () => {
     expect((await client.post('/credentials', { kind: 'admin', name: 'x', reason })).status).toBe(403);
   });
 
-  it('an admin key is rolled with that key, and with no other key of its person', async () => {
+  it('an admin key is rolled with no key of its person that is bound to fewer addresses', async () => {
     const other = await app.newAdmin({ operatorId: admin.operatorId, addresses: ['127.0.0.0/8'] });
     const { actor } = (await admin.get('/whoami')).json<{ actor: { credential_id: string } }>();
     const refused = await other.change(`/credentials/${actor.credential_id}`, '/roll', { reason });
     expect(refused.status).toBe(403);
     expect(refused.json()).toMatchObject({
-      detail: 'An admin key is rolled with that key or in the console',
+      detail: 'The addresses would exceed those of the key that requests it',
     });
   });
 

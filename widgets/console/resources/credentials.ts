@@ -101,6 +101,25 @@ export const credentials: Resource = {
       then: (body) => toPage('credentials', 'credential.id')(body),
     },
     {
+      label: 'Issue own admin key',
+      path: () => '/credentials',
+      when: (_, { can }) => !can('credentials:write'),
+      says: 'The secret is displayed once, in the next step. The key may do what your role may, and needs a second person.',
+      fields: [
+        { name: 'kind', label: 'Kind', kind: 'choice', options: ['admin'], preset: 'admin', required: true },
+        { name: 'name', label: 'Name', required: true, hint: 'Where it is used, such as “laptop”.' },
+        {
+          name: 'addresses',
+          label: 'Network ranges',
+          kind: 'lines',
+          hint: 'One a line. Empty: every address.',
+        },
+        { name: 'expires_at', label: 'Expires', kind: 'time', hint: 'In UTC. Empty: never.' },
+      ],
+      done: 'The credential is issued.',
+      then: (body) => toPage('credentials', 'credential.id')(body),
+    },
+    {
       label: 'Revoke a leaked key',
       path: () => '/credentials/revoke_leaked',
       scope: 'credentials:write',
@@ -148,9 +167,10 @@ export const credentials: Resource = {
     {
       label: 'Roll',
       path: actionOn('credentials', 'roll'),
-      scope: 'credentials:write',
       revision: true,
-      when: ({ status }) => status === 'active',
+      when: (row, { me, can }) =>
+        row['status'] === 'active' &&
+        (row['kind'] === 'admin' ? row['operator_id'] === me : can('credentials:write')),
       says: 'Issues a new secret with the same rights. The old one works until the overlap ends.',
       fields: [
         {

@@ -39,7 +39,7 @@ describe.each(RESOURCES.map((resource) => [resource.name, resource] as const))(
 describe('the decisions on an operation', () => {
   const labels = (status: string, me: string, decided = 'orders.record_refund'): string[] => {
     const row = { name: 'orders.record_refund', status, requested_by: { operator_id: 'ada' } };
-    const person = { me, mayDecide: (name: string): boolean => name === decided };
+    const person = { me, can: () => true, mayDecide: (name: string): boolean => name === decided };
     return operations.actions!.filter(({ when }) => when!(row, person)).map(({ label }) => label);
   };
 
@@ -68,7 +68,7 @@ it('a delivery is sent again in any state, as the API allows', () => {
     expect([
       status,
       resend!.label,
-      resend!.when?.({ status }, { me: 'ada', mayDecide: () => false }),
+      resend!.when?.({ status }, { me: 'ada', can: () => true, mayDecide: () => false }),
     ]).toEqual([status, 'Resend', undefined]);
 });
 

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { isWithin } from '../../../platform/config/cidrs.js';
 
 /**
  * Distinct canonical CIDRs; a bare address becomes a range of one. Throws `validation_failed` on `cidrs`, naming the first
@@ -21,6 +22,15 @@ function canonicalCidr(text: string): string {
       ? ipaddr.IPv4.networkAddressFromCIDR(cidr)
       : ipaddr.IPv6.networkAddressFromCIDR(cidr);
   return `${network.toString()}/${bits}`;
+}
+
+/** Whether each of these ranges lies in one of `outer`; all are canonical. */
+export function areWithin(cidrs: readonly string[], outer: readonly string[]): boolean {
+  const ranges = outer.map((each) => ipaddr.parseCIDR(each));
+  return cidrs.every((each) => {
+    const [network, bits] = ipaddr.parseCIDR(each);
+    return ranges.some((range) => bits >= range[1] && isWithin(network, range));
+  });
 }
 
 /** Entries of each list. */

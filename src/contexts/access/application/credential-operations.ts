@@ -7,7 +7,8 @@ import {
   type Get,
   type RunningOperation,
 } from '../../../platform/operations/operation-definition.js';
-import { adminKey, knownAdminKey, readScopes } from '../domain/admin-key.js';
+import type { Requester } from '../../../platform/operations/operations.js';
+import { adminKey, knownAdminKey, readScopes, type AdminKeyTerms } from '../domain/admin-key.js';
 import type { CredentialKind } from '../domain/credential.js';
 import { exchangeKey, type MemoSigning, type PayPageSettings } from '../domain/exchange-key.js';
 import { merchant } from '../domain/merchant.js';
@@ -16,6 +17,7 @@ import { ROLE_SCOPES } from '../domain/roles.js';
 import { ActivateAdminKey, IssueAdminKey, RevokeAdminKey, RollAdminKey } from './admin-key-commands.js';
 import { CredentialSecrets } from './credential-secrets.js';
 import { type CredentialChanged } from './access-commands.js';
+import { areWithin } from './allow-lists.js';
 import { IssueSecret, RevokeSecret, RollSecret, SetAddresses } from './secret-commands.js';
 import {
   IssueExchangeKey,
@@ -80,8 +82,39 @@ async function secretOf(get: Get, id: string): Promise<IssuedCredential> {
 }
 
 function adminOrder({ operator_id, name, scopes, merchants, addresses, expires_at }: IssueParameters) {
-  if (operator_id === null) throw new DomainError('forbidden', 'An admin key is issued by its own person');
-  return { operatorId: operator_id, name, scopes, merchants, addresses, expiresAt: expires_at };
+  return { operatorId: operator_id!, name, scopes, merchants, addresses, expiresAt: expires_at };
+}
+
+/** What the events of an admin key say that it was issued with. Throws `not_found`. */
+async function issuedKey(get: Get, id: string) {
+  return knownAdminKey((await get(CommandLoop).load(adminKey, id)).state).issued;
+}
+
+type KeyTerms = Pick<AdminKeyTerms, 'merchants' | 'addresses' | 'expiresAt'>;
+
+/**
+ * An admin key is requested by its own person, with a session, the key itself or another one that is not exceeded. Throws
+ * `forbidden`.
+ */
+async function requireOwnKey(
+  { operatorId, credentialId }: Pick<Requester, 'operatorId' | 'credentialId'>,
+  key: KeyTerms & { readonly id: string; readonly owner: string | null },
+  get: Get,
+): Promise<true> {
+  if (operatorId === null || key.owner !== operatorId)
+    throw new DomainError('forbidden', 'An admin key is issued and rolled by its own person');
+  if (credentialId === null || credentialId === key.id) return true;
+  const { issued, endsAt } = knownAdminKey((await get(CommandLoop).load(adminKey, credentialId)).state);
+  const { merchants, addresses } = issued;
+  const exceeds = {
+    merchants: merchants !== null && !(key.merchants?.every((each) => merchants.includes(each)) ?? false),
+    addresses: addresses.length > 0 && !(key.addresses.length > 0 && areWithin(key.addresses, addresses)),
+    expires_at:
+      endsAt !== null && !(key.expiresAt !== null && Date.parse(key.expiresAt) <= Date.parse(endsAt)),
+  };
+  const [exceeded] = Object.entries(exceeds).find(([, is]) => is) ?? [];
+  if (exceeded === undefined) return true;
+  throw new DomainError('forbidden', `The ${exceeded} would exceed those of the key that requests it`);
 }
 
 async function issue(operation: RunningOperation<IssueParameters>, get: Get): Promise<IssuedCredential> {
@@ -145,6 +178,8 @@ export const credentialOperations = [
     // A new credential has no revision; an admin key exists before it is approved.
     streams: (id, { kind }) => (kind === 'admin' ? [`admin_key-${id}`] : []),
     secondPerson: async ({ kind }) => (kind === 'admin' ? 'before' : null),
+    own: async (by, { kind, operator_id: owner, expires_at: expiresAt, merchants, addresses }, get, id) =>
+      kind === 'admin' && requireOwnKey(by, { id, owner, merchants, addresses, expiresAt }, get),
     gives: async ({ kind, scopes, operator_id }, get) => {
       if (kind !== 'admin') return [];
       if (scopes !== null) return readScopes(scopes);
@@ -174,8 +209,12 @@ export const credentialOperations = [
     ...CREDENTIAL,
     name: 'credentials.roll',
     streams: credentialStreams,
-    gives: async ({ kind }, get, id) =>
-      kind === 'admin' ? knownAdminKey((await get(CommandLoop).load(adminKey, id)).state).issued.scopes : [],
+    own: async (by, { kind }, get, id) => {
+      if (kind !== 'admin') return false;
+      const { operator_id: owner, expires_at: expiresAt, ...terms } = await issuedKey(get, id);
+      return requireOwnKey(by, { ...terms, id, owner, expiresAt }, get);
+    },
+    gives: async ({ kind }, get, id) => (kind === 'admin' ? (await issuedKey(get, id)).scopes : []),
     execute: roll,
     repeat: async ({ id }, get) => secretOf(get, deriveId(id, 'credential')),
   }),

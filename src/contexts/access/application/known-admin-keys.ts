@@ -2,11 +2,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { CachedDirectory } from '../../../platform/http/merchant-directory.js';
 import type { Requester } from '../../../platform/operations/operations.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { adminKey } from '../domain/admin-key.js';
+import { operatorPerson } from '../domain/operator.js';
 import { effectiveScopes } from '../domain/roles.js';
 import { DirectoryView } from '../views/directory.js';
 import { CredentialSecrets } from './credential-secrets.js';
 
-interface KnownAdminKey extends Omit<Requester, 'address'> {
+export interface KnownAdminKey extends Omit<Requester, 'address'> {
   readonly operatorId: string;
   readonly role: string;
   readonly credentialId: string;
@@ -23,6 +26,7 @@ export class AdminKeyDirectory {
 
   constructor(
     private readonly view: DirectoryView,
+    private readonly loop: CommandLoop,
     private readonly secrets: CredentialSecrets,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
@@ -40,14 +44,19 @@ export class AdminKeyDirectory {
     return end !== null && end <= this.clock.now() ? null : key;
   }
 
+  /** By the events of the key and of its person: no row that a writer of the database can change says whose it is. */
   private async load(hash: string): Promise<KnownAdminKey | null> {
-    const row = await this.view.adminKey(hash);
-    if (row === null || row.isPending || row.revokedAt !== null || row.operatorStatus === 'disabled')
-      return null;
-    const { credentialId, operatorId, operatorName: name, role, merchants, cidrs: addresses } = row;
-    const ends = [row.expiresAt, row.rollingUntil].filter((end) => end !== null);
-    const expiresAt = ends.sort((a, b) => a.getTime() - b.getTime())[0] ?? null;
-    const scopes = effectiveScopes(row.scopes, role);
+    const credentialId = await this.view.adminKeyId(hash);
+    if (credentialId === null) return null;
+    const { state: key } = await this.loop.load(adminKey, credentialId);
+    if (key.status !== 'active' && key.status !== 'rolling') return null;
+    const { secret_hash, operator_id: operatorId, merchants, addresses } = key.issued;
+    if (secret_hash !== hash) return null;
+    const { state: person } = await this.loop.load(operatorPerson, operatorId);
+    if (person.status !== 'active') return null;
+    const { name, role } = person;
+    const scopes = effectiveScopes(key.issued.scopes, role);
+    const expiresAt = key.endsAt === null ? null : new Date(key.endsAt);
     return { credentialId, operatorId, name, role, scopes, merchants, addresses, expiresAt };
   }
 }

@@ -57,9 +57,12 @@ export class CreatePortalSessionHandler implements ICommandHandler<CreatePortalS
   }
 }
 
-/** Exchanges the code for the token of the cookie. Throws `forbidden` for a code that is unknown, used or expired. */
+/** Exchanges the code for the token of the cookie. Throws as {@link enterPortal}; the code is good then as before. */
 export class EnterPortal extends Command<{ readonly token: string; readonly expiresAt: string }> {
-  constructor(readonly code: string) {
+  constructor(
+    readonly code: string,
+    readonly leaves: string | null,
+  ) {
     super();
   }
 }
@@ -72,14 +75,17 @@ export class EnterPortalHandler implements ICommandHandler<EnterPortal> {
     private readonly links: PortalLinks,
   ) {}
 
-  async execute({ code }: EnterPortal): Promise<{ readonly token: string; readonly expiresAt: string }> {
+  async execute({
+    code,
+    leaves,
+  }: EnterPortal): Promise<{ readonly token: string; readonly expiresAt: string }> {
     const id = this.links.idIn(code);
     const token = this.links.secretFor(id);
     const hashes = {
       codeHash: this.links.hashOf('code', code),
       tokenHash: this.links.hashOf('token', token),
     };
-    const command = { ...hashes, at: timestamp(this.clock) };
+    const command = { ...hashes, leaves, at: timestamp(this.clock) };
     const { state } = await this.loop.execute(portalSession, id, (current) => enterPortal(command, current), {
       metadata: { actor: 'portal' },
     });

@@ -32,6 +32,8 @@ export interface KnownOperator {
   readonly email: string;
   readonly role: Role;
   readonly passkeys: readonly Passkey[];
+  /** The last time, also of one who was enabled again; ISO 8601. */
+  readonly disabledAt: string | null;
 }
 
 export const operatorPerson: Aggregate<OperatorPerson, OperatorEvent> = {
@@ -40,14 +42,14 @@ export const operatorPerson: Aggregate<OperatorPerson, OperatorEvent> = {
   evolve(state, event) {
     if (event.type === 'operator.created.v1') {
       const { operator_id: operatorId, name, email, role } = event.data;
-      return { status: 'active', operatorId, name, email, role, passkeys: [] };
+      return { status: 'active', operatorId, name, email, role, passkeys: [], disabledAt: null };
     }
     if (state.status === 'unknown') return state;
     switch (event.type) {
       case 'operator.role_set.v1':
         return { ...state, role: event.data.role };
       case 'operator.disabled.v1':
-        return { ...state, status: 'disabled' };
+        return { ...state, status: 'disabled', disabledAt: event.data.at };
       case 'operator.enabled.v1':
         return { ...state, status: 'active' };
       case 'operator.passkey_added.v1': {

@@ -126,9 +126,20 @@ export function createPortalSession(
   return [{ type: 'portal_session.created.v1', data }];
 }
 
-/** Throws `forbidden` for a code that is unknown, used or expired, without saying which. */
+interface Entry {
+  readonly codeHash: string;
+  readonly tokenHash: string;
+  readonly at: string;
+  /** The merchant whose portal the browser is in; absent or null: none, or the person leaves it. */
+  readonly leaves?: string | null;
+}
+
+/**
+ * Throws `forbidden` for a code that is unknown, used or expired, without saying which, and `invalid_transition` where the
+ * browser is in the portal of another merchant.
+ */
 export function enterPortal(
-  { codeHash, tokenHash, at }: { readonly codeHash: string; readonly tokenHash: string; readonly at: string },
+  { codeHash, tokenHash, at, leaves = null }: Entry,
   state: PortalSession | null,
 ): PortalSessionEvent[] {
   if (
@@ -137,6 +148,8 @@ export function enterPortal(
     portalSessionStatus(state, at) !== 'pending'
   )
     throw new DomainError('forbidden', 'The link was used already, has expired or was revoked');
+  if (leaves !== null && leaves !== state.merchantId)
+    throw new DomainError('invalid_transition', 'This browser is in the portal of another merchant');
   const session_expires_at = later(at, SESSION_LASTS_MS);
   const data = { ...idsOf(state), token_hash: tokenHash, session_expires_at, entered_at: at };
   return [{ type: 'portal_session.entered.v1', data }];

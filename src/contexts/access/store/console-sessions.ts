@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { databaseNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
+import { Sealer } from '../../../platform/sealing/sealer.js';
 
 export type LoginMethod = 'passkey' | 'oidc' | 'link';
 
@@ -7,10 +9,16 @@ export interface ConsoleSessionRow {
   readonly session_id: string;
   readonly operator_id: string;
   readonly method: LoginMethod;
+  readonly address: string;
   readonly authenticated_at: Date;
   readonly expires_at: Date;
   readonly idle_expires_at: Date;
 }
+
+/** What the MAC of a row authenticates; `expires_at` follows from it. */
+type SessionFacts = Omit<ConsoleSessionRow, 'expires_at' | 'idle_expires_at'> & {
+  readonly token_hash: string;
+};
 
 interface NewConsoleSession {
   readonly sessionId: string;
@@ -18,6 +26,7 @@ interface NewConsoleSession {
   readonly operatorId: string;
   readonly method: LoginMethod;
   readonly address: string;
+  /** From {@link authenticatedAt}. */
   readonly seconds: number;
   /** By another clock; null: now. */
   readonly authenticatedAt: Date | null;
@@ -27,31 +36,51 @@ interface NewConsoleSession {
 const SEEN_EVERY_SECONDS = 1;
 const KEPT_SECONDS = 86_400;
 
+/** Purpose of MACs. */
+const SESSION = 'console session';
+
+function textOf(facts: SessionFacts): string {
+  const { token_hash, session_id, operator_id, method, address, authenticated_at } = facts;
+  return JSON.stringify([token_hash, session_id, operator_id, method, address, authenticated_at]);
+}
+
 /** Sessions of the console, in `access.console_sessions`. Ages are by the clock of the database. */
 @Injectable()
 export class ConsoleSessionTable {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly sealer: Sealer,
+  ) {}
 
   /** Drops those that ended a day ago. */
   async insert(session: NewConsoleSession): Promise<void> {
     const { sessionId, tokenHash, operatorId, method, address, seconds, authenticatedAt } = session;
+    const now = await databaseNow(this.database);
+    const authenticated_at = authenticatedAt !== null && authenticatedAt < now ? authenticatedAt : now;
+    const ids = { token_hash: tokenHash, session_id: sessionId, operator_id: operatorId };
+    const mac = this.sealer.mac(SESSION, textOf({ ...ids, method, address, authenticated_at }));
     await this.database.query(
       `with ended as (
          delete from access.console_sessions where expires_at < now() - ${KEPT_SECONDS} * interval '1 s'
        )
        insert into access.console_sessions (session_id, token_hash, operator_id, method, address, authenticated_at,
-         last_seen_at, expires_at)
-       values ($1, $2, $3, $4, $5, least(now(), $7::timestamptz), now(), now() + $6 * interval '1 s')`,
-      [sessionId, tokenHash, operatorId, method, address, seconds, authenticatedAt],
+         last_seen_at, expires_at, mac)
+       values ($1, $2, $3, $4, $5, $6, now(), $6::timestamptz + $7 * interval '1 s', $8)`,
+      [sessionId, tokenHash, operatorId, method, address, authenticated_at, seconds, mac],
     );
   }
 
-  /** Null for one that is unknown, ended, or idle for too long. `uses`: the request counts as activity. */
-  async find(tokenHash: string, idleSeconds: number, uses: boolean): Promise<ConsoleSessionRow | null> {
-    const [row] = await this.database.query<
-      Omit<ConsoleSessionRow, 'idle_expires_at'> & { idle_expires_at: Date; stale: boolean }
-    >(
-      `select session_id, operator_id, method, authenticated_at, expires_at,
+  /**
+   * Null for one that is unknown, ended, idle for too long, or changed outside the service. `uses`: the request counts as
+   * activity.
+   */
+  async find(
+    tokenHash: string,
+    { idleSeconds, seconds }: { readonly idleSeconds: number; readonly seconds: number },
+    uses: boolean,
+  ): Promise<ConsoleSessionRow | null> {
+    const [row] = await this.database.query<ConsoleSessionRow & { mac: string | null; stale: boolean }>(
+      `select session_id, operator_id, method, address, authenticated_at, expires_at, mac,
          last_seen_at + $2 * interval '1 s' as idle_expires_at,
          last_seen_at < now() - ${SEEN_EVERY_SECONDS} * interval '1 s' as stale
        from access.console_sessions
@@ -59,7 +88,10 @@ export class ConsoleSessionTable {
       [tokenHash, idleSeconds],
     );
     if (row === undefined) return null;
-    const { stale, ...session } = row;
+    const { stale, mac, ...session } = row;
+    const isLonger = session.expires_at.getTime() > session.authenticated_at.getTime() + seconds * 1000;
+    if (isLonger || !this.sealer.isAuthentic(SESSION, textOf({ ...session, token_hash: tokenHash }), mac))
+      return null;
     if (!uses || !stale) return session;
     const [seen] = await this.database.query<{ idle_expires_at: Date }>(
       `update access.console_sessions set last_seen_at = now() where session_id = $1 and ended_at is null

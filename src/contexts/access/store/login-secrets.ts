@@ -1,13 +1,27 @@
 import { Injectable } from '@nestjs/common';
+import { databaseNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
+import { Sealer } from '../../../platform/sealing/sealer.js';
 
 /** What a login secret is good for: a one-time link, or a challenge of WebAuthn. */
 export type LoginPurpose = 'link' | 'enrol' | 'passkey';
 
+interface SecretRow {
+  readonly operator_id: string | null;
+  readonly expires_at: Date;
+  readonly mac: string | null;
+}
+
+/** Purpose of MACs. */
+const SECRET = 'login secret';
+
 /** One-time secrets of logins under keyed hashes, in `access.login_secrets`. */
 @Injectable()
 export class LoginSecrets {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly sealer: Sealer,
+  ) {}
 
   /** `operatorId` null: of no particular person. Drops those that have expired. */
   async insert(
@@ -16,18 +30,21 @@ export class LoginSecrets {
     operatorId: string | null,
     seconds: number,
   ): Promise<void> {
+    const expires_at = new Date((await databaseNow(this.database)).getTime() + seconds * 1000);
+    const mac = this.sealer.mac(SECRET, textOf(hash, purpose, { operator_id: operatorId, expires_at }));
     await this.database.query(
       `with expired as (delete from access.login_secrets where expires_at < now())
-       insert into access.login_secrets (hash, purpose, operator_id, expires_at)
-       values ($1, $2, $3, now() + $4 * interval '1 s')`,
-      [hash, purpose, operatorId, seconds],
+       insert into access.login_secrets (hash, purpose, operator_id, expires_at, mac)
+       values ($1, $2, $3, $4, $5)`,
+      [hash, purpose, operatorId, expires_at, mac],
     );
   }
 
-  /** Whose it is; null for one that is unknown, used or expired. */
+  /** Whose it is; null for one that is unknown, used, expired, or changed outside the service. */
   async find(purpose: LoginPurpose, hash: string): Promise<{ readonly operatorId: string | null } | null> {
     return this.one(
-      'select operator_id as "operatorId" from access.login_secrets where hash = $1 and purpose = $2 and expires_at > now()',
+      `select operator_id, expires_at, mac from access.login_secrets
+       where hash = $1 and purpose = $2 and expires_at > now()`,
       hash,
       purpose,
     );
@@ -37,7 +54,7 @@ export class LoginSecrets {
   async take(purpose: LoginPurpose, hash: string): Promise<{ readonly operatorId: string | null } | null> {
     return this.one(
       `delete from access.login_secrets where hash = $1 and purpose = $2 and expires_at > now()
-       returning operator_id as "operatorId"`,
+       returning operator_id, expires_at, mac`,
       hash,
       purpose,
     );
@@ -52,7 +69,16 @@ export class LoginSecrets {
   }
 
   private async one(sql: string, hash: string, purpose: LoginPurpose) {
-    const [row] = await this.database.query<{ operatorId: string | null }>(sql, [hash, purpose]);
-    return row ?? null;
+    const [row] = await this.database.query<SecretRow>(sql, [hash, purpose]);
+    const isAuthentic = row && this.sealer.isAuthentic(SECRET, textOf(hash, purpose, row), row.mac);
+    return isAuthentic ? { operatorId: row.operator_id } : null;
   }
+}
+
+function textOf(
+  hash: string,
+  purpose: LoginPurpose,
+  { operator_id, expires_at }: Omit<SecretRow, 'mac'>,
+): string {
+  return JSON.stringify([hash, purpose, operator_id, expires_at]);
 }

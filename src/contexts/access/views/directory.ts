@@ -4,7 +4,6 @@ import { Database } from '../../../platform/postgres/database.js';
 import type { CredentialKind } from '../domain/credential.js';
 import type { MemoSigning, PayPageSettings } from '../domain/exchange-key.js';
 import type { Embedding } from '../domain/merchant.js';
-import type { Role } from '../domain/roles.js';
 
 export interface SecretRow {
   readonly secretId: string;
@@ -62,30 +61,6 @@ const EXCHANGE_KEYS = `
          c.logo, c.help_url as "helpUrl", c.terms_url as "termsUrl",
          c.issued_at as "issuedAt", c.revoked_at as "revokedAt", ${SECRETS}
   from access.credentials c where c.kind = 'exchange_key'`;
-
-/** An admin key with its person, as both are now. */
-interface AdminKeyRow {
-  readonly credentialId: string;
-  readonly operatorId: string;
-  readonly operatorName: string;
-  readonly operatorStatus: 'active' | 'disabled';
-  readonly role: Role;
-  readonly scopes: readonly string[];
-  /** Null: all. */
-  readonly merchants: readonly string[] | null;
-  readonly cidrs: readonly string[];
-  readonly isPending: boolean;
-  readonly expiresAt: Date | null;
-  readonly rollingUntil: Date | null;
-  readonly revokedAt: Date | null;
-}
-
-const ADMIN_KEY = `select c.credential_id as "credentialId", o.operator_id as "operatorId", o.name as "operatorName",
-        o.status as "operatorStatus", o.role, c.scopes, c.merchants, c.cidrs,
-        s.is_pending as "isPending", s.expires_at as "expiresAt", s.rolling_until as "rollingUntil",
-        s.revoked_at as "revokedAt"
- from access.secrets s join access.credentials c using (credential_id) join access.operators o using (operator_id)
- where c.kind = 'admin_key' and s.secret_hash = $1`;
 
 /** Sealed, of one kind, while they and their credential are valid. */
 export const validSecrets = (kind: CredentialKind): string =>
@@ -146,9 +121,10 @@ export class DirectoryView {
     return row?.id ?? credentialId;
   }
 
-  /** By the keyed hash of its secret. */
-  async adminKey(secretHash: string): Promise<AdminKeyRow | null> {
-    return (await this.database.query<AdminKeyRow>(ADMIN_KEY, [secretHash]))[0] ?? null;
+  /** The id of the admin key whose secret has this keyed hash. The events say what it may do, and for whom. */
+  async adminKeyId(secretHash: string): Promise<string | null> {
+    const sql = 'select credential_id as id from access.secrets where secret_hash = $1';
+    return (await this.database.query<{ id: string }>(sql, [secretHash]))[0]?.id ?? null;
   }
 
   /** By kind, of those that were neither rolled nor revoked: the next that expires, or one that did within a day. */

@@ -35,7 +35,7 @@ export class RetryStepHandler implements ICommandHandler<RetryStep> {
     if (state.stage !== 'not_started') await this.onboardings.applicant(state);
     switch (state.stage) {
       case 'not_started':
-        throw new DomainError('not_found', 'There is no such user, or no code was requested yet');
+        throw new DomainError('invalid_transition', 'Nothing to retry: no code was requested yet');
       case 'kyc_submitted':
       case 'kyc_passed':
       case 'wallet_provisioned':

@@ -54,15 +54,25 @@ export class OperationDecisions {
   }
 
   /** One's own is withdrawn. Throws as {@link approve} does for what is decided. */
-  async reject(id: string, caller: Requester, reason: string): Promise<OperationOutcome> {
-    const state = await this.decide(id, caller, reason, rejectOperation);
+  async reject(
+    id: string,
+    caller: Requester,
+    reason: string,
+    decisionId: string = newId(),
+  ): Promise<OperationOutcome> {
+    const state = await this.decide(id, caller, reason, rejectOperation, decisionId);
     await this.execution.discard(state.facts);
     return { operation: operationJson(state), result: {} };
   }
 
   /** Throws `not_found`, `forbidden`, or `invalid_transition` for one that needs no confirmation. */
-  async confirm(id: string, caller: Requester, reason: string): Promise<OperationOutcome> {
-    const state = await this.decide(id, caller, reason, confirmOperation);
+  async confirm(
+    id: string,
+    caller: Requester,
+    reason: string,
+    decisionId: string = newId(),
+  ): Promise<OperationOutcome> {
+    const state = await this.decide(id, caller, reason, confirmOperation, decisionId);
     return { operation: operationJson(state), result: {} };
   }
 
@@ -76,30 +86,36 @@ export class OperationDecisions {
     return existingOperation(state);
   }
 
-  /** The scopes of the operation are those that it needs now, and those of its persons, too: a role may have changed. */
+  /**
+   * The scopes of the operation are those that it needs now, and those of its persons, too: a role may have changed. To
+   * withdraw one's own needs none.
+   */
   private async decide(
     id: string,
     caller: Requester,
     reason: string,
     decide: Decide,
-    decisionId?: string,
+    decisionId: string,
   ): Promise<ExistingOperation> {
     const { facts, phase } = existingOperation((await this.log.load(id)).state);
     requireMerchantInReach(caller, facts.merchant_id);
     const definition = this.definitions.find(facts.name);
-    const scopes = await this.definitions.scopesOf(definition, facts.parameters, facts.subject.id);
+    const { operator_id: requesterId } = facts.requested_by;
+    const isOwn = requesterId !== null && requesterId === caller.operatorId;
+    const scopes =
+      isOwn && decide === rejectOperation
+        ? []
+        : await this.definitions.scopesOf(definition, facts.parameters, facts.subject.id);
     requireScopes(caller, scopes);
     await this.clockCheck.require();
     const lost = await this.lostBy(caller.operatorId, scopes);
     if (lost !== null) throw new DomainError('forbidden', lost);
-    const { operator_id: requesterId } = facts.requested_by;
-    if (decide === approveOperation && phase === 'pending' && requesterId !== caller.operatorId)
-      await this.requireRequester(facts, scopes);
+    if (decide === approveOperation && phase === 'pending' && !isOwn) await this.requireRequester(facts);
     const decision = {
       operation_id: id,
       decided_by: personOf(caller),
       reason,
-      ...(decisionId !== undefined && { decision_id: decisionId }),
+      decision_id: decisionId,
       at: timestamp(this.clock),
     };
     const { state, events } = await this.log.record(id, (current) => decide(decision, current));
@@ -119,8 +135,14 @@ export class OperationDecisions {
     return missing === undefined ? null : `The scope ${missing} is missing`;
   }
 
-  private async requireRequester(facts: Requested, scopes: readonly string[]): Promise<void> {
-    const lost = await this.lostBy(facts.requested_by.operator_id, scopes);
+  private async requireRequester(facts: Requested): Promise<void> {
+    const { name, parameters, subject, requested_by } = facts;
+    const definition = this.definitions.find(name);
+    // What the credential of the request allowed was checked with the request.
+    const requester = { operatorId: requested_by.operator_id, credentialId: null };
+    const isOwn = await this.definitions.isOwn(definition, requester, parameters, subject.id);
+    const scopes = await this.definitions.scopesOf(definition, parameters, subject.id, isOwn);
+    const lost = await this.lostBy(requested_by.operator_id, scopes);
     if (lost === null) return;
     const why = `Who requested it may not do so now: ${lost}`;
     await this.execution.failed(facts, 'forbidden', why);

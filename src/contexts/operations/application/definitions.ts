@@ -7,6 +7,7 @@ import type {
   RunningOperation,
 } from '../../../platform/operations/operation-definition.js';
 import type { JsonObject } from '../../../platform/event-store/port.js';
+import type { Requester } from '../../../platform/operations/operations.js';
 import type { Requested } from '../domain/operation-events.js';
 
 /** The operations that the contexts declare. */
@@ -39,13 +40,25 @@ export class Definitions {
     return this.byName.get(name)?.takesMs;
   }
 
-  /** The scopes that the operation needs now, of the person who requests it or decides on it. */
+  /** The scopes that the operation needs now, of the person who decides on it, or who requests it where it is not `own`. */
   async scopesOf(
     { scope, gives }: OperationDefinition,
     parameters: Requested['parameters'],
     subjectId: string,
+    own = false,
   ) {
-    return [scope, ...((await gives?.(parameters as JsonObject, this.get, subjectId)) ?? [])];
+    const given = (await gives?.(parameters as JsonObject, this.get, subjectId)) ?? [];
+    return own ? given : [scope, ...given];
+  }
+
+  /** As {@link OperationDefinition.own}. */
+  async isOwn(
+    { own }: OperationDefinition,
+    requester: Pick<Requester, 'operatorId' | 'credentialId'>,
+    parameters: Requested['parameters'],
+    subjectId: string,
+  ): Promise<boolean> {
+    return (await own?.(requester, parameters as JsonObject, this.get, subjectId)) ?? false;
   }
 }
 

@@ -3,8 +3,10 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
 import { IdempotencyKeyExpired, requireIdempotent } from '../../../kernel/idempotency.js';
+import { findUnrecordable } from '../../../kernel/text.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { SubjectChanged } from '../../../platform/event-store/current-operation.js';
+import type { JsonObject } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { requireScopes } from '../../../platform/operations/scopes.js';
@@ -47,8 +49,10 @@ export class RequestedOperations extends Operations {
   async request(request: OperationRequest): Promise<OperationOutcome> {
     const definition = this.definitions.find(request.name);
     const { parameters, requester, subject } = request;
-    requireScopes(requester, await this.definitions.scopesOf(definition, parameters, subject.id));
-    requireMerchant(requester, request.merchantId, definition.subject);
+    requireRecordable(parameters);
+    const isOwn = await this.definitions.isOwn(definition, requester, parameters, subject.id);
+    requireScopes(requester, await this.definitions.scopesOf(definition, parameters, subject.id, isOwn));
+    if (!isOwn) requireMerchant(requester, request.merchantId, definition.subject);
     const ticket = request.idempotency ?? { id: newId };
     return withIdempotencyKey(ticket, 'operation', (id) => this.requestAs(id, definition, request));
   }
@@ -120,6 +124,14 @@ export class RequestedOperations extends Operations {
       },
       { approvals: this.config.operationsApprovals },
     );
+  }
+}
+
+/** Names and other texts of programs too. Throws `validation_failed`. */
+function requireRecordable(parameters: JsonObject): void {
+  for (const [name, value] of Object.entries(parameters)) {
+    const fault = findUnrecordable(JSON.stringify(value) ?? '');
+    if (fault !== null) throw DomainError.invalid({ [name]: [fault] });
   }
 }
 

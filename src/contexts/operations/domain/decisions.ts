@@ -47,6 +47,11 @@ function isSamePerson(one: PersonFacts, other: PersonFacts): boolean {
   return one.operator_id !== null && one.operator_id === other.operator_id;
 }
 
+/** Whether it is decided by this very request: a repeat after a crash changes nothing. */
+function isRepeat({ decision_id: id }: DecisionFacts, { decision }: ExistingOperation): boolean {
+  return id !== undefined && id === decision?.decision_id;
+}
+
 function decided({ phase }: ExistingOperation): DomainError {
   const words = phase === 'pending' ? 'waiting for its approval' : phase === 'approved' ? 'approved' : phase;
   return new DomainError('invalid_transition', `The operation is ${words}`);
@@ -67,10 +72,7 @@ export function approveOperation(
 ): (OperationApproved | OperationLapsed)[] {
   const found = existingOperation(state);
   requirePerson(decision);
-  // A repeat after a crash executes what it approved.
-  if (found.phase === 'approved' && isSamePerson(found.decision!.decided_by, decision.decided_by)) return [];
-  const { decision_id: id } = decision;
-  if (found.phase === 'executed' && id !== undefined && id === found.decision?.decision_id) return [];
+  if (isRepeat(decision, found)) return [];
   if (found.phase !== 'pending') throw decided(found);
   if (isExpired(found, decision.at)) return lapseOperation(decision, state);
   if (isSamePerson(found.facts.requested_by, decision.decided_by))
@@ -85,6 +87,7 @@ export function rejectOperation(
 ): (OperationRejected | OperationWithdrawn | OperationLapsed)[] {
   const found = existingOperation(state);
   requirePerson(decision);
+  if (isRepeat(decision, found)) return [];
   if (found.phase !== 'pending') throw decided(found);
   if (isExpired(found, decision.at)) return lapseOperation(decision, state);
   const own = isSamePerson(found.facts.requested_by, decision.decided_by);
@@ -95,6 +98,7 @@ export function rejectOperation(
 export function confirmOperation(decision: DecisionFacts, state: OperationState): OperationConfirmed[] {
   const found = existingOperation(state);
   requirePerson(decision);
+  if (isRepeat(decision, found)) return [];
   if (!isUnconfirmed(found)) throw decided(found);
   if (isSamePerson(found.facts.requested_by, decision.decided_by))
     throw new DomainError('forbidden', 'Another person must confirm this operation');

@@ -34,7 +34,7 @@ export interface DecisionFacts {
   readonly operation_id: string;
   readonly decided_by: PersonFacts;
   readonly reason: string;
-  /** Of an approval: its request, which a repeat finds again. */
+  /** Names the request, whose repeat finds it again. Absent in events of earlier versions. */
   readonly decision_id?: string;
   readonly at: string;
 }

@@ -102,7 +102,7 @@ describe('an operation', () => {
       .thenRefused('invalid_transition');
     given(requested('before'), approved)
       .when((state) => approveOperation(by('bob'), state))
-      .then();
+      .thenRefused('invalid_transition');
   });
 
   it('of the shell is approved by a person, never by the shell', () => {

@@ -1,5 +1,5 @@
 import { Fault } from '../../../kernel/fault.js';
-import { CONTROL_AND_LINE_SEPARATORS } from '../../../kernel/text.js';
+import { CONTROL_AND_LINE_SEPARATORS, findUnrecordable } from '../../../kernel/text.js';
 import { ApiProperty, Field, type Rule } from '../../dto/field.js';
 import { text } from '../../dto/rules.js';
 import type { OperationOutcome, OperationRequest } from '../../operations/operations.js';
@@ -10,12 +10,10 @@ const MIN_REASON = 3;
 const MAX_REASON = 500;
 const MAX_TICKET = 255;
 
-/** The beginning of a secret that the service issued, of any kind. */
-const SECRET = /\b(dsb_(live|test)_admin_|(dsk|dxs)_[0-9a-f]{8}|whsec_)[0-9A-Za-z+/]/;
-
-/** What operators write is kept for ever and read by many: a secret must not be in it. */
-export function withoutSecret(text: string): string | Fault {
-  return SECRET.test(text) ? new Fault('must not contain a secret') : text;
+/** The text, or a {@link Fault} where it may not be recorded. */
+export function readRecordable(text: string): string | Fault {
+  const fault = findUnrecordable(text);
+  return fault === null ? text : new Fault(fault);
 }
 
 function line(min: number, max: number): Rule {
@@ -25,7 +23,7 @@ function line(min: number, max: number): Rule {
     if (length < min || length > max) return new Fault(`must have ${min} to ${max} characters`);
     return CONTROL_AND_LINE_SEPARATORS.test(trimmed)
       ? new Fault('must not contain control characters')
-      : withoutSecret(trimmed);
+      : readRecordable(trimmed);
   });
 }
 

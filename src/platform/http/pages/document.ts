@@ -29,8 +29,10 @@ function policyOf(own: string, media: string, framedBy: Framers): string {
 /** Data of pages that have an API of their own: its errors are problem documents, also in a browser. */
 const DATA = /^\/(admin|api)\/v1(\/|\?|$)/;
 
+/** Also any HEAD: programs that inspect a link name no types. */
 export function acceptsHtml({ method, headers, url }: FastifyRequest): boolean {
-  return method === 'GET' && (headers.accept ?? '').includes('text/html') && !DATA.test(url);
+  const isDocument = method === 'HEAD' || (method === 'GET' && (headers.accept ?? '').includes('text/html'));
+  return isDocument && !DATA.test(url);
 }
 
 function sendHtml(reply: FastifyReply, policy: string, html: string): void {

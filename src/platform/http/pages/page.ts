@@ -27,7 +27,7 @@ import { causeOf } from '../decorators.js';
 import { isJsonMediaType, parseJsonBody } from '../json-body.js';
 import { Refusal, WRONG_MEDIA_TYPE } from '../problem.js';
 import { MemoryBudget } from '../memory-budget.js';
-import { isDeclaredTooLarge, readBody, tooLarge } from '../request-body.js';
+import { isDeclaredTooLarge, readBody, sendContinue, tooLarge } from '../request-body.js';
 import type { PageMessages } from './document.js';
 import { localeOf, type Locale } from './locale.js';
 import { requestOf } from '../request-state.js';
@@ -149,6 +149,7 @@ class PageBody implements NestInterceptor {
   private read(request: FastifyRequest, reply: FastifyReply, limit: number): Promise<Buffer> {
     const { edge, raw } = request;
     if (isDeclaredTooLarge(raw, limit)) throw new DomainError('too_large', tooLarge(limit));
+    sendContinue(request, reply);
     reply.raw.once('close', () => this.memory.release(edge));
     const room = (bytes: number): boolean => this.memory.reserveBody(edge, bytes);
     return new Promise((resolve, reject) =>

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { isUuid } from '../../../../kernel/ids.js';
 import { CommandLoop } from '../../../../platform/event-store/command-loop.js';
 import { Operations, type OperationRequest } from '../../../../platform/operations/operations.js';
-import { operatorPerson, type Passkey } from '../../domain/operator.js';
+import { operatorPerson, type OperatorPerson, type Passkey } from '../../domain/operator.js';
 import { isRole, ROLE_SCOPES, scopesGained } from '../../domain/roles.js';
-import { OperatorsView, type OperatorRow } from '../../views/operators.js';
+import { OperatorsView } from '../../views/operators.js';
 
 /** An operator who may sign in. */
 export interface Person {
@@ -28,7 +28,7 @@ interface Enrolment {
 /** What a login changes of its person is the person's own: no role is needed for it. */
 const OWN_CHANGES: ReadonlySet<string> = new Set(['operators:write']);
 
-/** Operators as logins see them, from their directory; passkeys are in their own streams. */
+/** Operators as logins find them: by the events of each. */
 @Injectable()
 export class People {
   constructor(
@@ -37,13 +37,16 @@ export class People {
     private readonly operations: Operations,
   ) {}
 
-  /** Null for one who is unknown, disabled, or not approved yet. Within two seconds of the change. */
+  /** Null for one who is unknown, disabled, or not approved yet; by the events. */
   async find(operatorId: string): Promise<Person | null> {
-    return isUuid(operatorId) ? personOf(await this.operators.operator(operatorId)) : null;
+    return isUuid(operatorId) ? personIn((await this.loop.load(operatorPerson, operatorId)).state) : null;
   }
 
+  /** The read model only finds the person. */
   async findByEmail(email: string): Promise<Person | null> {
-    return personOf(await this.operators.byEmail(email));
+    const found = await this.operators.byEmail(email);
+    const person = found && (await this.find(found.operatorId));
+    return person?.email.toLowerCase() === email.toLowerCase() ? person : null;
   }
 
   async passkeysOf(operatorId: string): Promise<readonly Passkey[]> {
@@ -94,9 +97,10 @@ export class People {
   }
 }
 
-function personOf(row: OperatorRow | null): Person | null {
-  if (row === null || row.status === 'disabled') return null;
-  const { operatorId, name, email, role, disabledAt } = row;
+function personIn(state: OperatorPerson): Person | null {
+  if (state.status !== 'active') return null;
+  const { operatorId, name, email, role } = state;
   const scopes = new Set(isRole(role) ? ROLE_SCOPES[role] : []);
+  const disabledAt = state.disabledAt === null ? null : new Date(state.disabledAt);
   return { operatorId, name, email, role, scopes, disabledAt };
 }

@@ -52,7 +52,8 @@ export class SessionTokens {
   /** Null where it has ended, or its person may not sign in any more. `uses`: the request counts as activity. */
   async find(token: string, uses = true): Promise<ConsoleSession | null> {
     if (!TOKEN.test(token)) return null;
-    const session = await this.table.find(this.hashOf(token), this.config.consoleIdleSeconds, uses);
+    const { consoleIdleSeconds: idleSeconds, consoleSessionSeconds: seconds } = this.config;
+    const session = await this.table.find(this.hashOf(token), { idleSeconds, seconds }, uses);
     if (session === null) return null;
     const person = await this.people.find(session.operator_id);
     const isOld = person?.disabledAt && session.authenticated_at <= person.disabledAt;

@@ -5,7 +5,8 @@ import { isInside } from '../../../../platform/http/address.js';
 import { AdminCallers, type AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { tooManyRequests, type CallerRateLimiter } from '../../../../platform/http/rate-limit.js';
-import { AdminKeyDirectory } from '../../application/known-admin-keys.js';
+import { AdminKeyDirectory, type KnownAdminKey } from '../../application/known-admin-keys.js';
+import { isRole, ROLE_SCOPES } from '../../domain/roles.js';
 import { CredentialUses } from '../../store/credential-uses.js';
 
 /** Requests a minute of one credential (admin-api.md 1). */
@@ -55,7 +56,7 @@ export class AdminAuthentication extends AdminCallers {
     const session = {
       authenticatedAt: null,
       sessionId: null,
-      idempotencyScope: scopeOf(person.operatorId, person.merchants),
+      idempotencyScope: scopeOf(key),
     };
     return { ...person, ...session, address: ip, expiresAt: expiresAt?.toISOString() ?? null };
   }
@@ -68,11 +69,15 @@ export class AdminAuthentication extends AdminCallers {
   }
 }
 
-/** Of a person; of a key that is confined, its own: a replay says no more than the key may read. */
-function scopeOf(operatorId: string, merchants: readonly string[] | null): string {
-  if (merchants === null) return operatorId;
-  const reach = createHash('sha256').update(merchants.toSorted().join());
-  return `${operatorId} ${reach.digest('hex')}`;
+/**
+ * Of a person; of a key that is confined, or lacks a scope of the role, its own: a replay says no more than the key may read,
+ * and has no secret of a key that may do more.
+ */
+function scopeOf({ operatorId, role, scopes, merchants, addresses }: KnownAdminKey): string {
+  const hasAll = isRole(role) && scopes.size === ROLE_SCOPES[role].length;
+  if (hasAll && merchants === null && addresses.length === 0) return operatorId;
+  const reach = [[...scopes].sort(), merchants?.toSorted() ?? null, addresses.toSorted()];
+  return `${operatorId} ${createHash('sha256').update(JSON.stringify(reach)).digest('hex')}`;
 }
 
 function unauthorized(isMissing: boolean): Refusal {

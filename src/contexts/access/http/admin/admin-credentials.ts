@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { requireReach, type AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
+import { requireScopes } from '../../../../platform/operations/scopes.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { exchangeKeyIdOf, type CredentialHolder } from '../../application/credential-operations.js';
 import { isRole, ROLE_SCOPES } from '../../domain/roles.js';
@@ -38,13 +39,20 @@ export class AdminCredentials {
     return { credentials: rows.map((row) => credentialJson(row, now)), next_cursor };
   }
 
-  /** Throws `not_found`, also for one that belongs to no merchant whom the caller is confined to. */
-  async find(id: string, { merchants }: Pick<AdminCaller, 'merchants'>): Promise<AdminCredential> {
+  /** Throws `not_found`, also for one that is not the caller's own and of no merchant whom the caller is confined to. */
+  async find(
+    id: string,
+    { merchants, operatorId }: Pick<AdminCaller, 'merchants' | 'operatorId'>,
+  ): Promise<AdminCredential> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
     const row = await this.credentials.find(id);
     if (row === null) throw DomainError.notFound(CREDENTIAL);
-    const { merchantId } = row.holder;
-    if (merchants !== null && (merchantId === null || !merchants.includes(merchantId)))
+    const { merchantId, operatorId: owner } = row.holder;
+    if (
+      merchants !== null &&
+      owner !== operatorId &&
+      (merchantId === null || !merchants.includes(merchantId))
+    )
       throw DomainError.notFound(CREDENTIAL);
     return credentialJson(row, this.clock.now());
   }
@@ -52,10 +60,10 @@ export class AdminCredentials {
   /** The credential of a secret of any kind; null where there is none within the caller's reach. */
   async findBySecret(
     secret: string,
-    caller: Pick<AdminCaller, 'merchants'>,
+    caller: Pick<AdminCaller, 'merchants' | 'operatorId'>,
   ): Promise<AdminCredential | null> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
-    const row = await this.credentials.findBySecret(this.secrets.hashOf(secret.trim()));
+    const row = await this.credentials.findBySecret(this.secrets.hashOf(secret));
     if (row === null) return null;
     return this.find(row.id, caller).catch((error: unknown) => {
       if (error instanceof DomainError && error.code === 'not_found') return null;
@@ -65,14 +73,13 @@ export class AdminCredentials {
 
   /**
    * The parameters of `credentials.issue`. Throws `validation_failed` for members that are missing or of another kind,
-   * `forbidden` for an admin key of another person,
-   * `not_found` for merchants whom the caller is not confined to.
+   * `forbidden` without the scope that the kind needs, `not_found` for merchants whom the caller is not confined to.
    */
   async order(id: string, body: NewCredentialBody, caller: AdminCaller) {
     const { kind, name, merchant_id = null, operator_id = null, merchants = null } = body;
     requireMembers(body);
-    if (kind === 'admin' && operator_id !== null && operator_id !== caller.operatorId)
-      throw new DomainError('forbidden', 'An admin key is issued by its own person');
+    // First, so that a key without it does not learn which merchants exist.
+    if (kind !== 'admin') requireScopes(caller, ['credentials:write']);
     const named = [...(merchants ?? []), ...(merchant_id ? [merchant_id] : [])];
     // First, so that a confined key does not learn which others exist.
     for (const id of named) requireReach(caller, id, 'Merchant');
@@ -86,7 +93,7 @@ export class AdminCredentials {
       name,
       merchant_id,
       api_key: kind === 'exchange' ? exchangeKeyIdOf(id) : null,
-      operator_id: kind === 'admin' ? caller.operatorId : null,
+      operator_id: kind === 'admin' ? (operator_id ?? caller.operatorId) : null,
       // Absent: those of the role now. The second person reads them.
       scopes: body.scopes ?? (kind === 'admin' && isRole(caller.role) ? ROLE_SCOPES[caller.role] : null),
       merchants,

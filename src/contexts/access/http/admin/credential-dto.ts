@@ -10,7 +10,7 @@ import {
   type ListedKind,
 } from '../../views/credential-list.js';
 import type { CredentialRow } from '../../views/credential-rows.js';
-import { label, listOf, networks, place, truth } from './rules.js';
+import { label, leakedToken, listOf, networks, place, truth } from './rules.js';
 
 const KINDS = ['payouts', 'exchange', 'admin'];
 const MEMO_SIGNING = ['contract', 'full'];
@@ -72,7 +72,7 @@ export class RollBody extends WriteBody {
 }
 
 export class LeakedBody extends WriteBody {
-  @Field(text({ minLength: 1, maxLength: 512 }), { description: 'The secret that leaked.' }) token!: string;
+  @Field(leakedToken, { description: 'The secret that leaked.' }) token!: string;
   @Field(place, { description: 'Where it was found; its query and fragment are not recorded.' }) url!: string;
 }
 

@@ -1,6 +1,5 @@
 import { Get, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { DomainError } from '../../../../kernel/domain-error.js';
 import {
   AdminController,
   Caller,
@@ -75,12 +74,12 @@ export class AdminCredentialsController {
     tag: TAG,
     summary: 'Issue a credential',
     description:
-      'An admin key belongs to the person who issues it, and is not valid until another person approves it.',
-    scopes: ['credentials:write'],
+      'Needs credentials:write, but for an admin key: that belongs to the person who issues it, whose own scopes are enough, and it is not valid until another person approves it.',
+    scopes: [],
     responses: {
       201: [CredentialCreated, 'The credential, with its secret.'],
       202: [PendingCredential, 'An admin key, with its secret; another person has to approve it.'],
-      403: 'A scope is missing: credentials:write, or one that the key would have.',
+      403: 'A scope is missing: credentials:write, or one that the key would have; or it would exceed the merchants, addresses or expiry of the key that requests it.',
       409: 'The merchant has two valid payouts keys.',
       422: 'A member is invalid.',
     },
@@ -125,11 +124,11 @@ export class AdminCredentialsController {
     tag: TAG,
     summary: 'Replace a credential by a new one',
     description:
-      'The old one is valid until the overlap or its own expiry ends. An admin key is rolled with the key, or by its person in the console.',
-    scopes: ['credentials:write'],
+      'The old one is valid until the overlap or its own expiry ends. Needs credentials:write, but for an admin key: that is rolled by its person, in the console or with a key that has its scopes and does not end before it.',
+    scopes: [],
     responses: {
       201: [CredentialCreated, 'The new credential, with its secret.'],
-      403: 'A scope is missing: credentials:write, or one of the key; or it is another admin key.',
+      403: "A scope is missing: credentials:write, or one of the key; or it is another person's admin key, or exceeds the merchants, addresses or expiry of the key that requests it.",
       409: 'It is not active, or the merchant has two valid payouts keys.',
       422: 'overlap_seconds, reason or ticket is invalid.',
     },
@@ -137,12 +136,6 @@ export class AdminCredentialsController {
   async roll(@WriteTo(CREDENTIAL) write: SubjectWrite, @ValidBody() body: RollBody): Promise<Reply> {
     const { requester, subject } = write;
     const credential = await this.credentials.find(subject.id, requester);
-    if (credential.kind === 'admin' && credential.operator_id !== requester.operatorId)
-      throw new DomainError('forbidden', 'An admin key is rolled by its own person');
-    // One that is confined, or ends soon, would get the secret of one that is not.
-    const byOtherKey = requester.credentialId !== null && requester.credentialId !== subject.id;
-    if (credential.kind === 'admin' && byOtherKey)
-      throw new DomainError('forbidden', 'An admin key is rolled with that key or in the console');
     const outcome = await this.operations.request({
       ...writeOf(write, body),
       name: 'credentials.roll',

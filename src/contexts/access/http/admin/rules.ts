@@ -3,7 +3,7 @@ import { Fault } from '../../../../kernel/fault.js';
 import { readLabel } from '../../../../kernel/text.js';
 import type { Rule } from '../../../../platform/dto/field.js';
 import { text } from '../../../../platform/dto/rules.js';
-import { withoutSecret } from '../../../../platform/http/admin/writes.js';
+import { readRecordable } from '../../../../platform/http/admin/writes.js';
 import { canonicalCidrs } from '../../application/allow-lists.js';
 
 const MAX_ITEMS = 100;
@@ -25,8 +25,18 @@ export function listOf(item: Rule): Rule {
 const MAX_LABEL = 255;
 
 /** One line of text, trimmed. */
-export const label: Rule = text({ minLength: 1, maxLength: MAX_LABEL }, (value) =>
-  faultOf(() => readLabel('label', value, MAX_LABEL)),
+export const label: Rule = text({ minLength: 1, maxLength: MAX_LABEL }, (value) => {
+  const read = faultOf(() => readLabel('label', value, MAX_LABEL));
+  return read instanceof Fault ? read : readRecordable(read);
+});
+
+const MAX_TOKEN = 512;
+
+/** A secret that leaked, with whatever was copied around it. */
+export const leakedToken: Rule = text({ minLength: 1, maxLength: MAX_TOKEN }, (value) =>
+  value.trim() !== '' && value.length <= MAX_TOKEN
+    ? value.trim()
+    : new Fault(`must have 1 to ${MAX_TOKEN} characters`),
 );
 
 /** Addresses and CIDR ranges, in canonical form. */
@@ -53,7 +63,7 @@ const MAX_URL = 2048;
 export const place: Rule = text({ minLength: 1, maxLength: MAX_URL, format: 'uri' }, (value) => {
   if (!URL.canParse(value)) return new Fault('must be an https address');
   const { protocol, origin, pathname } = new URL(value);
-  return protocol === 'https:' ? withoutSecret(origin + pathname) : new Fault('must be an https address');
+  return protocol === 'https:' ? readRecordable(origin + pathname) : new Fault('must be an https address');
 });
 
 export const truth: Rule = {

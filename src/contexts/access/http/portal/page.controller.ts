@@ -15,6 +15,7 @@ import { Refusal } from '../../../../platform/http/problem.js';
 import { EnterPortal, RevokePortalSession } from '../../application/portal-session-commands.js';
 import type { PortalSession } from '../../domain/portal-session.js';
 import { PortalUses } from '../../store/portal-uses.js';
+import { truth } from '../admin/rules.js';
 import { PortalLinks } from '../../application/portal-links.js';
 import { PortalSite } from '../page-site.js';
 import { PortalAuthentication } from './portal-authentication.js';
@@ -28,6 +29,8 @@ const BAD_CODE = {
 
 class EntryCode {
   @Field(text({ maxLength: 128 })) code!: string;
+  /** The person leaves the portal of another merchant. */
+  @Field(truth, { optional: true }) replace?: boolean;
 }
 
 /** The document of the portal at every path of its pages, and how its session begins and ends (admin-api.md 6). */
@@ -55,13 +58,15 @@ export class PortalPageController {
   async enter(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-    @ValidBody() { code }: EntryCode,
+    @ValidBody() { code, replace = false }: EntryCode,
   ): Promise<void> {
     this.site.requireOwnOrigin(request);
     const id = this.links.idIn(code);
     this.limits.take(request.ip, 'portal', id);
     const former = await this.authentication.session(request);
-    const { token, expiresAt } = await this.commandBus.execute(new EnterPortal(code)).catch(refused);
+    const lives = former !== null && !replace && (await this.uses.find(former.id, false));
+    const command = new EnterPortal(code, lives ? former.merchantId : null);
+    const { token, expiresAt } = await this.commandBus.execute(command).catch(refused);
     if (former !== null) await this.revoke(former, request, 'POST /session');
     await this.uses.begin(id);
     const seconds = Math.floor((Date.parse(expiresAt) - this.clock.now().getTime()) / 1000);

@@ -103,7 +103,7 @@ export class AdminOperationsController {
   ): Promise<Reply> {
     // What it gives to the one who approves, as the first login of an operator, is a secret.
     ticket.storeSealed();
-    return this.decide('approve', id, caller, reason, ticket.id('decision'));
+    return this.decide('approve', id, caller, reason, ticket);
   }
 
   @Post(':id/reject')
@@ -114,10 +114,11 @@ export class AdminOperationsController {
   })
   async reject(
     @Caller() caller: AdminCaller,
+    @WriteTicket() ticket: RequestTicket,
     @UuidParam('id', 'Operation') id: string,
     @ValidBody() { reason }: DecisionBody,
   ): Promise<Reply> {
-    return this.decide('reject', id, caller, reason);
+    return this.decide('reject', id, caller, reason, ticket);
   }
 
   @Post(':id/confirm')
@@ -128,10 +129,11 @@ export class AdminOperationsController {
   })
   async confirm(
     @Caller() caller: AdminCaller,
+    @WriteTicket() ticket: RequestTicket,
     @UuidParam('id', 'Operation') id: string,
     @ValidBody() { reason }: DecisionBody,
   ): Promise<Reply> {
-    return this.decide('confirm', id, caller, reason);
+    return this.decide('confirm', id, caller, reason, ticket);
   }
 
   /** Of the results of an execution only the login of a new operator is for the one who approves it. */
@@ -140,12 +142,12 @@ export class AdminOperationsController {
     id: string,
     caller: AdminCaller,
     reason: string,
-    decisionId?: string,
+    ticket: RequestTicket,
   ): Promise<Reply> {
     const { authenticatedAt } = caller;
     if (authenticatedAt !== null && this.clock.now().getTime() - Date.parse(authenticatedAt) > FRESH_LOGIN_MS)
       throw new Refusal(LOGIN_REQUIRED);
-    const { operation, result } = await this.decisions[decision](id, caller, reason, decisionId);
+    const { operation, result } = await this.decisions[decision](id, caller, reason, ticket.id(decision));
     const { login_url } = result as { readonly login_url?: string };
     return new Reply(200, JSON.stringify({ operation, operation_id: operation.id, login_url }));
   }

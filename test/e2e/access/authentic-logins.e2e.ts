@@ -1,0 +1,167 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { OperationJson } from '../../../src/platform/operations/operations.js';
+import { ConsoleSite } from '../../support/access/console-site.js';
+import { CookieClient } from '../../support/access/cookie-client.js';
+import { AdminClient } from '../../support/admin/admin-client.js';
+import { onTestApp } from '../../support/app.js';
+
+const reason = 'one person alone';
+const TWICE = 'older.event.v1';
+
+/** A writer of the database without the master key, and what each column may become. */
+const SESSION_COLUMNS = [
+  ['session_id', 'gen_random_uuid()'],
+  ['operator_id', '$2::uuid'],
+  ['method', "'passkey'"],
+  ['address', "'192.0.2.77'"],
+  ['authenticated_at', "authenticated_at + interval '1 s'"],
+  ['expires_at', "expires_at + interval '1 s'"],
+  ['mac', 'null'],
+  ['mac', "mac || 'x'"],
+] as const;
+const LINK_COLUMNS = [
+  ['operator_id', '$2::uuid'],
+  ['expires_at', "expires_at + interval '1 s'"],
+  ['mac', 'null'],
+] as const;
+
+describe('who a login belongs to', () => {
+  // Its own service: its database is tampered with.
+  const site = new ConsoleSite(onTestApp());
+  let [ada, bob]: AdminClient[] = [];
+  beforeAll(async () => {
+    [ada, bob] = [await site.app.newAdmin(), await site.app.newAdmin()];
+  });
+
+  const sql = (text: string, values: readonly unknown[]): Promise<unknown> =>
+    site.app.database.query(text, [...values]);
+  const request = async (): Promise<string> => {
+    const path = `/system/event_types/${TWICE}/let_pass`;
+    const { operation } = (await ada!.post(path, { reason })).json<{ operation: OperationJson }>();
+    return `/operations/${operation.id}`;
+  };
+  const statusOf = async (path: string): Promise<string> =>
+    (await bob!.get(path)).json<{ operation: OperationJson }>().operation.status;
+
+  it.each(SESSION_COLUMNS)('is refused in a session whose %s became %s', async (column, other) => {
+    const { browser, id } = await site.signedIn('administrator');
+    const path = await request();
+    const change = `update access.console_sessions set ${column} = ${other} where operator_id = $1`;
+    await sql(change, other.includes('$2') ? [id, bob!.operatorId] : [id]);
+    expect((await browser.call('/session')).status).toBe(401);
+    expect((await browser.post(`/admin/v1${path}/approve`, { reason })).status).toBe(401);
+    expect(await statusOf(path)).toBe('pending_approval');
+  });
+
+  it('is refused in a session with the row of another one, and kept in one that ends earlier', async () => {
+    const { browser, id } = await site.signedIn('viewer');
+    const other = await site.signedIn('administrator');
+    const columns = 'session_id, operator_id, method, address, authenticated_at, expires_at, mac';
+    await sql(
+      `update access.console_sessions set expires_at = expires_at - interval '1 h' where operator_id = $1`,
+      [id],
+    );
+    expect((await browser.call('/session')).status).toBe(200);
+    await sql(
+      `with gone as (delete from access.console_sessions where operator_id = $2 returning ${columns})
+       update access.console_sessions s set operator_id = g.operator_id, method = g.method, mac = g.mac,
+         authenticated_at = g.authenticated_at, expires_at = g.expires_at, address = g.address
+       from gone g where s.operator_id = $1`,
+      [id, other.id],
+    );
+    expect((await browser.call('/session')).status).toBe(401);
+  });
+
+  it.each(LINK_COLUMNS)('is refused in a one-time link whose %s became %s', async (column, other) => {
+    const { id } = await site.operator();
+    const token = await site.token(id);
+    const change = `update access.login_secrets set ${column} = ${other} where operator_id = $1`;
+    await sql(change, other.includes('$2') ? [id, bob!.operatorId] : [id]);
+    const browser = new CookieClient(site.origin);
+    expect((await browser.post('/enrol/options', { token })).status).toBe(401);
+    expect((await browser.post('/login/link', { token })).status).toBe(401);
+  });
+
+  it.each([
+    ['operator_id', '$2::uuid'],
+    ['scopes', `'{payouts:read}'`],
+    ['merchants', `'{}'`],
+    ['cidrs', `'{192.0.2.0/24}'`],
+    ['kind', `'exchange_key'`],
+  ] as const)('is what the events of an admin key say, whatever its row has as %s', async (column, other) => {
+    const second = await site.app.newAdmin({
+      operatorId: ada!.operatorId,
+      addresses: ['127.0.0.0/8', '::1/128'],
+    });
+    const own = (await second.get('/whoami')).json<{ actor: { credential_id: string } }>();
+    const key = await site.app.newAdmin({ operatorId: ada!.operatorId });
+    await sql(
+      `update access.credentials c set ${column} = ${other} where operator_id = $1 and label = 'test'`,
+      other.includes('$2') ? [ada!.operatorId, bob!.operatorId] : [ada!.operatorId],
+    );
+    // Read for the first time, so from no cache.
+    const who = (await key.get('/whoami')).json<object>();
+    expect(who).toMatchObject({
+      actor: { operator_id: ada!.operatorId },
+      role: 'administrator',
+      merchants: null,
+    });
+    const path = await request();
+    expect((await key.post(`${path}/approve`, { reason })).status).toBe(403);
+    expect(await statusOf(path)).toBe('pending_approval');
+    await sql(
+      `update access.credentials set operator_id = $1, kind = 'admin_key' where operator_id in ($1, $2) and credential_id = $3`,
+      [ada!.operatorId, bob!.operatorId, own.actor.credential_id],
+    );
+  });
+
+  it.each([
+    ['is_pending', 'false'],
+    ['credential_id', '(select credential_id from access.credentials where operator_id = $2 limit 1)'],
+  ])('lets no key in that waits for its approval, whatever its secret has as %s', async (column, other) => {
+    const body = { kind: 'admin', name: 'next', reason };
+    const issued = (await bob!.post('/credentials', body)).json<{
+      credential: { id: string; secret: string };
+    }>();
+    const { id, secret } = issued.credential;
+    await sql(
+      `update access.secrets set ${column} = ${other} where secret_id = $1`,
+      other.includes('$2') ? [id, ada!.operatorId] : [id],
+    );
+    expect((await new AdminClient(bob!.baseUrl, secret, bob!.operatorId).get('/whoami')).status).toBe(401);
+  });
+
+  it.each([
+    ['role', `'administrator'`],
+    ['operator_id', 'gen_random_uuid()'],
+    ['status', `'active'`],
+  ])(
+    'has the role and the state of the events, whatever the row of the person has as %s',
+    async (column, other) => {
+      const { browser, id } = await site.signedIn('viewer');
+      const { key } = await site.app.newAdmin({ operatorId: id });
+      await sql(`update access.operators set ${column} = ${other} where operator_id = $1`, [id]);
+      expect((await browser.call('/admin/v1/whoami')).json<object>()).toMatchObject({
+        actor: { operator_id: id },
+        role: 'viewer',
+      });
+      const response = await bob!.call({ path: '/whoami', headers: { authorization: `Bearer ${key}` } });
+      expect(response.json<object>()).toMatchObject({ actor: { operator_id: id }, role: 'viewer' });
+    },
+  );
+
+  it("gives no person the secret of another one's key, whatever its row says", async () => {
+    const victim = await site.app.newAdmin();
+    const { credential_id: id } = (await victim.get('/whoami')).json<{ actor: { credential_id: string } }>()
+      .actor;
+    const { browser, id: thief } = await site.signedIn('administrator');
+    await sql('update access.credentials set operator_id = $2 where credential_id = $1', [id, thief]);
+    const read = await browser.call(`/admin/v1/credentials/${id}`);
+    const rolled = await browser.post(
+      `/admin/v1/credentials/${id}/roll`,
+      { reason },
+      { 'if-match': read.headers.get('etag')! },
+    );
+    expect([rolled.status, rolled.text.includes('dsb_')]).toEqual([403, false]);
+  });
+});

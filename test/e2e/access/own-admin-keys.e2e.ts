@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ROLE_SCOPES, ROLES, type Role } from '../../../src/contexts/access/domain/roles.js';
+import type { OperationJson } from '../../../src/platform/operations/operations.js';
+import { AdminClient } from '../../support/admin/admin-client.js';
+import { onSharedApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import type { ApiResponse } from '../../support/http/signed-client.js';
+
+const reason = 'a test of own admin keys';
+const HOUR_MS = 3_600_000;
+
+interface Issued {
+  readonly credential: { readonly id: string; readonly secret: string; readonly expires_at: string | null };
+  readonly operation: OperationJson;
+}
+
+describe('admin keys of one person', () => {
+  const app = onSharedApp();
+  let approver: AdminClient;
+  beforeAll(async () => {
+    approver = await app.newAdmin();
+  });
+
+  const issue = (by: AdminClient, body: object = {}, idempotencyKey: string = randomUUID()) =>
+    by.post('/credentials', { kind: 'admin', name: 'next', reason, ...body }, { idempotencyKey });
+  const idOf = async (client: AdminClient): Promise<string> =>
+    (await client.get('/whoami')).json<{ actor: { credential_id: string } }>().actor.credential_id;
+  const roll = async (by: AdminClient, key: AdminClient, options: object = {}): Promise<ApiResponse> => {
+    const path = `/credentials/${await idOf(key)}`;
+    const ifMatch = String((await approver.get(path)).headers['etag']);
+    return by.post(`${path}/roll`, { reason }, { ifMatch, ...options });
+  };
+  const detailOf = (response: ApiResponse) => [response.status, response.json<{ detail: string }>().detail];
+  const approved = async (response: ApiResponse, by: AdminClient): Promise<AdminClient> => {
+    const { credential, operation } = response.json<Issued>();
+    expect((await approver.post(`/operations/${operation.id}/approve`, { reason })).status).toBe(200);
+    const client = new AdminClient(by.baseUrl, credential.secret, by.operatorId);
+    await eventually(async () => (await client.get('/whoami')).status === 200);
+    return client;
+  };
+
+  it.each(ROLES)('are issued, rolled and withdrawn by a %s, within its scopes', async (role: Role) => {
+    const person = await app.newAdmin({ role });
+    const next = await approved(await issue(person), person);
+    expect((await next.get('/whoami')).json<object>()).toMatchObject({ scopes: ROLE_SCOPES[role] });
+    expect((await roll(person, next)).status).toBe(201);
+    // It ends now.
+    expect((await roll(next, person)).status).toBe(403);
+    const unwanted = (await issue(person)).json<Issued>().operation;
+    const withdrawn = await person.post(`/operations/${unwanted.id}/reject`, { reason });
+    expect(withdrawn.json<{ operation: OperationJson }>().operation.status).toBe('withdrawn');
+    if (role === 'administrator') return;
+    expect(detailOf(await issue(person, { scopes: ['operators:write'] }))).toEqual([
+      403,
+      'The scope operators:write is missing',
+    ]);
+    const merchant_id = app.merchant.credentials.apiKey;
+    expect(detailOf(await issue(person, { kind: 'payouts', merchant_id }))).toEqual([
+      403,
+      'The scope credentials:write is missing',
+    ]);
+    expect((await issue(person, { kind: 'payouts', merchant_id: randomUUID() })).status).toBe(403);
+  });
+
+  it('are rolled by another own key that has their scopes, and by no other person', async () => {
+    const full = await app.newAdmin();
+    const own = { operatorId: full.operatorId };
+    const [reader, audits] = [
+      await app.newAdmin({ ...own, scopes: ['payouts:read'] }),
+      await app.newAdmin({ ...own, scopes: ['audit:read'] }),
+    ];
+    expect(detailOf(await roll(audits, reader))).toEqual([403, 'The scope payouts:read is missing']);
+    expect((await roll(approver, reader)).status).toBe(403);
+    expect((await roll(full, reader)).status).toBe(201);
+    expect((await roll(audits, audits)).status).toBe(201);
+  });
+
+  it.each([
+    ['merchants', () => ({ merchants: [app.merchant.credentials.apiKey] })],
+    ['addresses', () => ({ addresses: ['127.0.0.0/8', '::1/128'] })],
+    ['expires_at', () => ({ expiresAt: new Date(Date.now() + HOUR_MS).toISOString() })],
+  ] as const)('give no other one more %s than they have', async (what, terms) => {
+    const free = await app.newAdmin();
+    const bound = await app.newAdmin({ operatorId: free.operatorId, ...terms() });
+    const detail = `The ${what} would exceed those of the key that requests it`;
+    expect(detailOf(await issue(bound))).toEqual([403, detail]);
+    expect(detailOf(await roll(bound, free))).toEqual([403, detail]);
+    const {
+      merchants = null,
+      addresses = [],
+      expiresAt: expires_at = null,
+    } = terms() as {
+      merchants?: readonly string[];
+      addresses?: readonly string[];
+      expiresAt?: string;
+    };
+    const wider = {
+      merchants: { merchants: [app.merchant.credentials.apiKey, app.secondMerchant.credentials.apiKey] },
+      addresses: { addresses: ['127.0.0.0/7'] },
+      expires_at: { expires_at: new Date(Date.now() + 2 * HOUR_MS).toISOString() },
+    }[what];
+    // A merchant that it is not confined to is 404, as everywhere.
+    expect([403, 404]).toContain((await issue(bound, wider)).status);
+    const narrower =
+      what === 'addresses' ? { addresses: ['127.0.0.1', '::1'] } : { merchants, addresses, expires_at };
+    const earlier = expires_at && { expires_at: new Date(Date.parse(expires_at) - 60_000).toISOString() };
+    const next = await approved(await issue(bound, { ...narrower, ...earlier }), bound);
+    expect((await roll(bound, next)).status).toBe(201);
+    expect((await roll(bound, bound)).status).toBe(201);
+    expect((await roll(free, free)).status).toBe(201);
+  });
+
+  it('that are rolled give no other one that outlives them', async () => {
+    const old = await app.newAdmin();
+    expect((await roll(old, old)).status).toBe(201);
+    await eventually(async () => {
+      const status = (await issue(old)).status;
+      return status === 403;
+    });
+    const other = await app.newAdmin({ operatorId: old.operatorId });
+    expect((await roll(old, other)).status).toBe(403);
+  });
+
+  it.each([
+    ['scope', () => ({ scopes: ['credentials:write', 'credentials:read'] })],
+    ['merchant', () => ({ merchants: [app.merchant.credentials.apiKey] })],
+    ['address', () => ({ addresses: ['127.0.0.0/8', '::1/128'] })],
+  ])('replay no secret to one that lacks a %s of the new one', async (_, terms) => {
+    const full = await app.newAdmin();
+    const less = await app.newAdmin({ operatorId: full.operatorId, ...terms() });
+    const key = randomUUID();
+    const { secret } = (await issue(full, {}, key)).json<Issued>().credential;
+    expect((await issue(full, {}, key)).text).toContain(secret);
+    const replay = await issue(less, {}, key);
+    expect([replay.status, replay.text.includes('dsb_')]).toEqual([403, false]);
+    const target = await app.newAdmin({ operatorId: full.operatorId });
+    const options = { idempotencyKey: randomUUID() };
+    const rolled = (await roll(full, target, options)).json<Issued>().credential;
+    expect((await roll(full, target, options)).text).toContain(rolled.secret);
+    const again = await roll(less, target, options);
+    expect([again.status, again.text.includes('dsb_')]).toEqual([403, false]);
+  });
+
+  it('need the scope of their approver, and the person of their requester', async () => {
+    const support = await app.newAdmin({ role: 'support' });
+    const { operation } = (await issue(support)).json<Issued>();
+    const another = await app.newAdmin({ role: 'support' });
+    expect(detailOf(await another.post(`/operations/${operation.id}/approve`, { reason }))).toEqual([
+      403,
+      'The scope credentials:write is missing',
+    ]);
+    const lowered = { role: 'viewer', reason };
+    expect((await approver.change(`/operators/${support.operatorId}`, '', lowered)).status).toBe(200);
+    expect((await approver.post(`/operations/${operation.id}/approve`, { reason })).status).toBe(409);
+  });
+});
