@@ -11,7 +11,7 @@ const SECRET = /(dsb_(live|test)_admin_|(dsk|dxs)_[0-9a-f]{8}|whsec_)[0-9A-Za-z+
 /** They display text in another order than it has. */
 const BIDIRECTIONAL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
-/** Why text of operators may not be recorded: it is kept for ever and read by many. Null where it may. */
+/** Returns the reason why text of operators may not be recorded, or null. It is kept for ever and read by many. */
 export function findUnrecordable(text: string): string | null {
   if (SECRET.test(text)) return 'must not contain a secret';
   return BIDIRECTIONAL.test(text) ? 'must not contain bidirectional characters' : null;

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 const measuring = new AsyncLocalStorage<true>();
 
-/** Whether the caller is part of a measurement: its statements take connections that no request waits for. */
+/** Returns true in a measurement, whose statements take connections that no request waits for. */
 export function isMeasuring(): boolean {
   return measuring.getStore() === true;
 }

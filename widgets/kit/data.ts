@@ -9,7 +9,7 @@ import type { FormField } from './form.js';
 export interface Decider {
   /** The id of the person. */
   readonly me: string;
-  /** Whether the session has the scope. */
+  /** Returns true when the session has the scope. */
   can(scope: string): boolean;
   /** Whether the person may decide on operations of this name that another requested. */
   mayDecide(operation: string): boolean;

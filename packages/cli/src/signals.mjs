@@ -21,7 +21,7 @@ export function onSignals(listener) {
   };
 }
 
-/** From here on signals no longer end this command; the first one is the result. */
+/** Resolves with the first signal. Signals no longer end this command. */
 export function nextSignal() {
   return new Promise((resolve) => void onSignals(resolve));
 }

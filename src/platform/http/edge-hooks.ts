@@ -21,7 +21,7 @@ import { endRequestSpan, loggedRequest, recordRequest, startRequestSpan, rawPath
 
 /** The most that one item of a page takes, such as a payout with all the metadata it may have. */
 const ITEM_BYTES = 32_768;
-/** Of how many lists the size of the last pages is known. */
+/** The number of lists whose last page sizes are remembered. */
 const MAX_LISTS = 10_000;
 
 type Done = (error?: Error) => void;

@@ -7,7 +7,7 @@ export const SMALL_BYTES = 16_384;
 /** One client's share of all bytes: a part of this. */
 const SHARES = 4;
 
-/** How long a page waits for memory, and how many of one client do. */
+/** The longest wait of a page for memory, and the most pages of one client that wait. */
 const WAIT_MS = 5000;
 const MAX_WAITING = 256;
 
@@ -24,7 +24,7 @@ interface WaitingPage {
 export class MemoryBudget {
   private total = 0;
   private readonly held = new Map<string, number>();
-  /** By client, in the order of their arrival. */
+  /** The waiting pages by client, in the order of their arrival. */
   private readonly lines = new Map<string, WaitingPage[]>();
 
   constructor(
@@ -55,7 +55,7 @@ export class MemoryBudget {
     return true;
   }
 
-  /** As {@link reserveResponse}, as soon as there is room; false after a while, or where too many of the client wait. */
+  /** Does what {@link reserveResponse} does once there is room. False after a while, or when too many of the client wait. */
   async awaitResponse(edge: RequestState, bytes: number): Promise<boolean> {
     const holder = responderOf(edge);
     const line = this.lines.get(holder) ?? [];

@@ -9,7 +9,7 @@ export interface ServedRequest {
   readonly method: string;
   /** The address, or its part that is one client; it is not recorded. */
   readonly client: string;
-  /** Without personal data, and no longer than a row may be, as {@link stringToSign}. */
+  /** The path without personal data, no longer than a row may be, like {@link stringToSign}. */
   readonly path: string;
   readonly queryNames: readonly string[];
   readonly status: number;

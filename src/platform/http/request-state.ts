@@ -134,7 +134,7 @@ export function recordRequest(log: Log, request: FastifyRequest, reply: FastifyR
   }
 }
 
-/** Of a path, and of what was to be signed: as much of its end stays as the digest of a body takes. */
+/** Shortens a path or a string to sign. As much of its end stays as the digest of a body takes. */
 const MAX_TEXT = 1024;
 const END_OF_TEXT = 128;
 const ENCODED = /(?:%[0-9a-f]{2})+/gi;

@@ -15,7 +15,7 @@ const LATEST = BigInt(Date.UTC(9999, 11, 31, 23, 59, 59, 999));
 const EARLIEST_EXACT = BigInt(Date.parse('0001-01-01T00:00:00Z')) * 1000n;
 const LATEST_EXACT = LATEST * 1000n + 999n;
 const CHECK_BYTES = 3;
-/** What cursors of the present list end with. */
+/** The suffix of the cursors of the present list. */
 const currentList = new AsyncLocalStorage<string>();
 
 /** Reads and writes cursors of one list alone while `work` runs. `list`: its path and filters. */

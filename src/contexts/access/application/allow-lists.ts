@@ -24,7 +24,7 @@ function canonicalCidr(text: string): string {
   return `${network.toString()}/${bits}`;
 }
 
-/** Whether each of these ranges lies in one of `outer`; all are canonical. */
+/** Returns true when each range lies in one of `outer`. All ranges are canonical. */
 export function areWithin(cidrs: readonly string[], outer: readonly string[]): boolean {
   const ranges = outer.map((each) => ipaddr.parseCIDR(each));
   return cidrs.every((each) => {

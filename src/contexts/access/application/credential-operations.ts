@@ -85,7 +85,7 @@ function adminOrder({ operator_id, name, scopes, merchants, addresses, expires_a
   return { operatorId: operator_id!, name, scopes, merchants, addresses, expiresAt: expires_at };
 }
 
-/** What the events of an admin key say that it was issued with. Throws `not_found`. */
+/** Reads from the events what an admin key was issued with. Throws `not_found`. */
 async function issuedKey(get: Get, id: string) {
   return knownAdminKey((await get(CommandLoop).load(adminKey, id)).state).issued;
 }

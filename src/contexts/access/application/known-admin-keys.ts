@@ -44,7 +44,7 @@ export class AdminKeyDirectory {
     return end !== null && end <= this.clock.now() ? null : key;
   }
 
-  /** By the events of the key and of its person: no row that a writer of the database can change says whose it is. */
+  /** Reads the events of the key and of its person. No row that a writer of the database can change decides whose it is. */
   private async load(hash: string): Promise<KnownAdminKey | null> {
     const credentialId = await this.view.adminKeyId(hash);
     if (credentialId === null) return null;

@@ -15,7 +15,7 @@ export interface ConsoleSessionRow {
   readonly idle_expires_at: Date;
 }
 
-/** What the MAC of a row authenticates; `expires_at` follows from it. */
+/** The members of a row that its MAC authenticates; `expires_at` follows from them. */
 type SessionFacts = Omit<ConsoleSessionRow, 'expires_at' | 'idle_expires_at'> & {
   readonly token_hash: string;
 };
@@ -26,7 +26,7 @@ interface NewConsoleSession {
   readonly operatorId: string;
   readonly method: LoginMethod;
   readonly address: string;
-  /** From {@link authenticatedAt}. */
+  /** The time of the login, from {@link authenticatedAt}. */
   readonly seconds: number;
   /** By another clock; null: now. */
   readonly authenticatedAt: Date | null;

@@ -40,7 +40,7 @@ export class LoginSecrets {
     );
   }
 
-  /** Whose it is; null for one that is unknown, used, expired, or changed outside the service. */
+  /** Returns the person of the secret, or null: unknown, used, expired, or changed outside the service. */
   async find(purpose: LoginPurpose, hash: string): Promise<{ readonly operatorId: string | null } | null> {
     return this.one(
       `select operator_id, expires_at, mac from access.login_secrets

@@ -14,7 +14,7 @@ const MAX_BUFFERED = 40_000;
 /** Points of one merchant, in a minute, and this process: one for a row, and one more for each of these bytes. */
 const MAX_UNSIGNED = 300;
 const BYTES_PER_POINT = 512;
-/** Of them for one address. */
+/** The bound for one address. */
 const MAX_OF_ADDRESS = 100;
 const MAX_CREDENTIALS = 50_000;
 const MINUTE_MS = 60_000;

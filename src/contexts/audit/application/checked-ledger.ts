@@ -91,7 +91,7 @@ const SIGNATURE = 'the signature of the head';
 
 type MacCheck = ReturnType<typeof macCheck>;
 
-/** How the MACs of an export are checked, or why not. `open`: null without the master key. */
+/** The check of the MACs of an export, or the reason why there is none. `open` is null without the master key. */
 export function exportedMacs(manifest: Manifest | null, open: (() => MacCheck | string) | null) {
   if (open === null || manifest === null || !isWhole(manifest.scope)) return { check: {}, unchecked: [] };
   const check = manifest.format === FORMER_FORMAT ? 'the export is of an earlier version' : open();

@@ -69,7 +69,7 @@ export interface VerifyOptions {
   /** The ledger of a whole log; or why there is none to compare it with. */
   readonly ledger: CheckedLedger | string | null;
   readonly progress: (read: number, position: string) => void;
-  /** What the caller could not prepare, and why. */
+  /** The parts that the caller could not prepare, each with its reason. */
   readonly unchecked?: readonly string[];
 }
 

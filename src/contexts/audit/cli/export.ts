@@ -51,7 +51,7 @@ export function exportProgram(program: Command, cli: CliContext): void {
           return printLines(exportedLines(store, scope, { end, progress }));
         }
         const folder = await ExportFolder.at(resolve(out));
-        // In this order: the keys are at least those that signed the head and the events.
+        // This order matters: the keys are at least those that signed the head and the events.
         const signed = async (size: number): Promise<Signed> => ({
           signed_head: await new Heads(database).newest(size),
           signing_keys: (await new SigningKeys(database).all()).map(readKey),

@@ -199,7 +199,7 @@ async function verifyConnected(
         why !== null
           ? await verify(read, why, rules)
           : await liveTables(database, { ...cli, sealer }, async (live) => {
-              // Its end is read after the snapshot of the tables: it includes their checkpoints.
+              // The end of the log is read after the snapshot of the tables: it includes their checkpoints.
               const log = exported === null ? await storeSource(store) : read;
               const isBehind = comparePositions(log.end, live.furthest) < 0;
               return verify(log, isBehind ? 'the export ends before their checkpoints' : live, rules);

@@ -71,7 +71,7 @@ export interface ExportLine {
   readonly leaf: Buffer;
 }
 
-/** What the leaf adds to the text of the event, which ends with a brace. */
+/** The members that the leaf adds to the text of the event, which ends with a brace. */
 const LEAF = /^,"leaf":"([0-9a-f]{64})"\}$/;
 const LEAF_LENGTH = 75;
 const POSITION = /^[0-9]{1,40}$/;

@@ -3,7 +3,7 @@ import { readHead, readKey, type SignedHead, type SigningKey } from './signed-he
 /** Of the folder that an export is. */
 export const MANIFEST_FILE = 'manifest.json';
 export const MANIFEST_FORMAT = 'disburse-export.v2';
-/** Its lines lack the order of members that MACs cover, and its manifest the keys of MACs. */
+/** An earlier format: lines lack the order of members that MACs cover, and the manifest lacks their keys. */
 export const FORMER_FORMAT = 'disburse-export.v1';
 
 /** What an export covers. Times are ISO 8601; both ends null and no merchant: the whole log. */
@@ -57,7 +57,7 @@ export interface ExportedKey {
   readonly wrapped: string;
 }
 
-/** What the ledger and the key ring add to it. */
+/** The members that the ledger and the key ring add to the manifest. */
 export type Signed = Pick<Manifest, 'signed_head' | 'signing_keys' | 'key_ring'>;
 
 export function isWhole({ merchant, from, to }: ExportScope): boolean {

@@ -138,7 +138,7 @@ export class OperationDecisions {
   private async requireRequester(facts: Requested): Promise<void> {
     const { name, parameters, subject, requested_by } = facts;
     const definition = this.definitions.find(name);
-    // What the credential of the request allowed was checked with the request.
+    // The credential of the request was checked when the operation was requested.
     const requester = { operatorId: requested_by.operator_id, credentialId: null };
     const isOwn = await this.definitions.isOwn(definition, requester, parameters, subject.id);
     const scopes = await this.definitions.scopesOf(definition, parameters, subject.id, isOwn);

@@ -51,7 +51,7 @@ export class Definitions {
     return own ? given : [scope, ...given];
   }
 
-  /** As {@link OperationDefinition.own}. */
+  /** The value of {@link OperationDefinition.own}. */
   async isOwn(
     { own }: OperationDefinition,
     requester: Pick<Requester, 'operatorId' | 'credentialId'>,

@@ -47,7 +47,7 @@ function isSamePerson(one: PersonFacts, other: PersonFacts): boolean {
   return one.operator_id !== null && one.operator_id === other.operator_id;
 }
 
-/** Whether it is decided by this very request: a repeat after a crash changes nothing. */
+/** Returns true when this very request decided it: a repeat after a crash changes nothing. */
 function isRepeat({ decision_id: id }: DecisionFacts, { decision }: ExistingOperation): boolean {
   return id !== undefined && id === decision?.decision_id;
 }

@@ -29,7 +29,7 @@ function policyOf(own: string, media: string, framedBy: Framers): string {
 /** Data of pages that have an API of their own: its errors are problem documents, also in a browser. */
 const DATA = /^\/(admin|api)\/v1(\/|\?|$)/;
 
-/** Also any HEAD: programs that inspect a link name no types. */
+/** A HEAD counts as a document request: programs that inspect a link name no types. */
 export function acceptsHtml({ method, headers, url }: FastifyRequest): boolean {
   const isDocument = method === 'HEAD' || (method === 'GET' && (headers.accept ?? '').includes('text/html'));
   return isDocument && !DATA.test(url);

@@ -37,7 +37,7 @@ export class People {
     private readonly operations: Operations,
   ) {}
 
-  /** Null for one who is unknown, disabled, or not approved yet; by the events. */
+  /** Returns the active person from the events, or null: unknown, disabled or not approved yet. */
   async find(operatorId: string): Promise<Person | null> {
     return isUuid(operatorId) ? personIn((await this.loop.load(operatorPerson, operatorId)).state) : null;
   }
