@@ -3,6 +3,7 @@ import { Random } from '../support/random.js';
 import { seconds, type Suite } from '../support/suite.js';
 import { deliveries } from '../support/tamperings/delivery-rounds.js';
 import { changedEvents, insertedEvents } from '../support/tamperings/event-rounds.js';
+import { logins } from '../support/tamperings/login-rounds.js';
 import { ledgerTables } from '../support/tamperings/ledger-rounds.js';
 import { responses } from '../support/tamperings/response-rounds.js';
 import { TamperingHarness, type Group } from '../support/tamperings/tampering-harness.js';
@@ -14,6 +15,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
   changedEvents,
   insertedEvents,
   tables,
+  logins,
   wholeLog,
   responses,
   deliveries,
