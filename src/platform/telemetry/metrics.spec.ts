@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { it } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.js';
 import { healthCheck, measureOnScrape, scrape } from './metrics.js';
 
