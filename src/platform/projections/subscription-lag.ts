@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
+import { sharedMeasurement } from '../measuring.js';
 import { EVENT_STORE, type EventStore } from '../event-store/port.js';
 import { Checkpoints } from './checkpoints.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
@@ -13,14 +14,11 @@ interface Lag {
   readonly isAwaited: boolean;
 }
 
-/** How long a measurement is valid, so that calls are cheap. */
-const FRESH_MS = 500;
-
 /** Lag of the registered subscriptions, in any process. A checkpoint may trail half a second behind irrelevant events. */
 @Injectable()
 export class SubscriptionLag {
-  private measured: Promise<readonly Lag[]> | null = null;
-  private measuredAt = 0;
+  /** Of all registered subscriptions. */
+  readonly all = sharedMeasurement(() => this.measure());
 
   constructor(
     private readonly registry: SubscriptionRegistry,
@@ -28,18 +26,6 @@ export class SubscriptionLag {
     @Inject(EVENT_STORE) private readonly store: EventStore,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
-
-  async all(): Promise<readonly Lag[]> {
-    const now = this.clock.now().getTime();
-    if (this.measured === null || now - this.measuredAt >= FRESH_MS) {
-      this.measuredAt = now;
-      this.measured = this.measure().catch((error: unknown) => {
-        this.measured = null;
-        throw error;
-      });
-    }
-    return this.measured;
-  }
 
   private async measure(): Promise<readonly Lag[]> {
     const definitions = this.registry.all();
