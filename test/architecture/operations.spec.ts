@@ -39,7 +39,6 @@ const READING = [
   'operator passkeys',
   'payout show',
   'payout stuck',
-  'payout unreported',
   'subscriptions show',
   'user find',
   'user show',

@@ -1,20 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { EVENT_STORE, type EventStore, type NewEvent } from '../../../src/platform/event-store/port.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { eventually } from '../../support/eventually.js';
 import { payoutReceived } from '../../support/payouts/evidence.js';
 import { invoke, type Run } from '../../support/programs/cli.js';
 import { PayoutHarness } from '../../support/payouts/payout-harness.js';
-import { TestNode, type RpcCall } from '../../support/payouts/test-node.js';
+import { TestNode } from '../../support/payouts/test-node.js';
 
 const RECEIPT = 'eth_getTransactionReceipt';
-const LOGS = 'eth_getLogs';
-
-interface Row {
-  readonly transaction_hash: string;
-  readonly amount: string;
-  readonly user_id: string;
-}
 
 // The suite's own service: blocks are replaced, and all payouts of the log are checked.
 const harness = PayoutHarness.forSuite();
@@ -166,74 +158,5 @@ describe('npm run audit -- recheck', () => {
     const env = { DATABASE_URL: harness.db.url, USDC_ADDRESS: harness.chain.usdcAddress };
     await expect(recheck('--from', 'x')).rejects.toThrow('--from');
     await expect(invoke('audit', env, 'recheck', '--rpc', 'ftp://127.0.0.1')).rejects.toThrow('--rpc');
-  });
-});
-
-describe('npm run payout -- unreported', () => {
-  let unreported: string;
-
-  beforeAll(async () => {
-    await harness.report({ hash: await harness.pay(), amount: '2' });
-    unreported = await harness.pay(harness.user, '3.5');
-  });
-
-  const program = (...args: string[]): Promise<Run> => run('payout', 'unreported', ...args);
-  const rows = async (...args: string[]): Promise<readonly Row[]> => {
-    const { printed } = await program(...args, '--json');
-    const lines = printed.trimEnd().split('\n');
-    return lines.slice(0, -1).map((line) => JSON.parse(line) as Row);
-  };
-  const hashes = async (): Promise<readonly string[]> =>
-    (await rows('--from-block', '0')).map(({ transaction_hash }) => transaction_hash);
-  /** Once the read models have every report. */
-  const onlyUnreported = async (): Promise<void> => {
-    await eventually(async () => (await hashes()).join() === unreported);
-  };
-
-  it('lists transfers to users that no payout names, also where its amount differs', async () => {
-    await onlyUnreported();
-    expect(await rows('--from-block', '0')).toEqual([
-      expect.objectContaining({ transaction_hash: unreported, amount: '3.5', user_id: harness.user.id }),
-    ]);
-    const { printed } = await program('--from-block', '0');
-    expect(printed).toContain(`${unreported}  block `);
-    expect(printed).toMatch(/1 transfers to \d+ wallets in the blocks 0 to \d+ that no payout names/);
-  });
-
-  it('lists a transfer that a payout to another user names', async () => {
-    const hash = await harness.pay(harness.user, '4');
-    await harness.report({ user: await harness.activeUser(), hash, amount: '4' });
-    expect(await hashes()).toContain(hash);
-    await harness.report({ hash, amount: '4' });
-    await onlyUnreported();
-  });
-
-  it('lists neither transfers to strangers nor those of another block', async () => {
-    const stranger = `0x${'5'.repeat(40)}`;
-    const before = Number(await harness.chain.rpc('eth_blockNumber', []));
-    await harness.chain.transfer(stranger, '1');
-    expect(await rows('--from-block', String(before + 1))).toEqual([]);
-    expect(await rows('--from-block', '0', '--to-block', '1')).toEqual([]);
-  });
-
-  it('reads fewer blocks at a time where the node refuses many', async () => {
-    const length = ({ params }: RpcCall): number => {
-      const [{ fromBlock, toBlock }] = params as [{ fromBlock: string; toBlock: string }];
-      return Number(toBlock) - Number(fromBlock) + 1;
-    };
-    node.tamper((call) =>
-      call.method === LOGS && length(call) > 1 ? { error: { code: -32005, message: 'too many' } } : undefined,
-    );
-    expect(await hashes()).toEqual([unreported]);
-  });
-
-  it('ends with an error where the node lists nothing of a block, or something else', async () => {
-    node.tamper(({ method }) => (method === LOGS ? { error: { code: -32000, message: 'no' } } : undefined));
-    await expect(program('--from-block', '0')).rejects.toThrow('the node lists no transfers of block 0');
-    node.tamper(({ method }) => (method === LOGS ? { result: [{ hello: 1 }] } : undefined));
-    await expect(program('--from-block', '0')).rejects.toThrow('block 0: no list of logs');
-    await expect(program('--from-block', 'first')).rejects.toThrow(
-      '--from-block must be the number of a block',
-    );
   });
 });

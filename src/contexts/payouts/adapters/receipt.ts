@@ -49,27 +49,6 @@ function readTransfers(result: unknown, hash: string): readonly TransferLog[] | 
     .flatMap((log, place) => parseTransfer(log, place));
 }
 
-export interface TransferOfTransaction extends Omit<TransferLog, 'logIndex'> {
-  readonly hash: string;
-  readonly blockNumber: number;
-}
-
-/** The transfers in an eth_getLogs result; undefined when nothing may be concluded from it. */
-export function readTransferLogs(result: unknown): readonly TransferOfTransaction[] | undefined {
-  if (!Array.isArray(result) || !result.every(isLog)) return undefined;
-  if (!result.every((log) => isWord(log.transactionHash) && isQuantity(log.blockNumber))) return undefined;
-  return result.flatMap((log) => {
-    const place = { hash: String(log.transactionHash).toLowerCase(), blockNumber: Number(log.blockNumber) };
-    return parseTransfer(log, 0).map(({ token, from, to, amountMinor }) => ({
-      ...place,
-      token,
-      from,
-      to,
-      amountMinor,
-    }));
-  });
-}
-
 function parseReceipt(receipt: RawReceipt): TransactionReceipt {
   const logs = [...receipt.logs].sort((a, b) => Number(a.logIndex) - Number(b.logIndex));
   return {

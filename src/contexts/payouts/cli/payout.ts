@@ -13,11 +13,10 @@ import { SEEN } from '../domain/stuck-reasons.js';
 import { payout } from '../domain/payout.js';
 import { ChecksView, type PastCheckJson } from '../views/checks.js';
 import { StuckPayouts, type StuckPayout } from '../views/stuck-payouts.js';
-import { unreportedProgram } from './unreported.js';
 
 /** `npm run payout -- ...`: what keeps payouts pending. Changes nothing. */
 export function payoutProgram(program: Command, cli: CliContext): void {
-  program.description('Shows payouts, what keeps them pending, and transfers that no payout names.');
+  program.description('Shows payouts and what keeps them pending.');
   program
     .command('stuck')
     .description(
@@ -40,8 +39,6 @@ export function payoutProgram(program: Command, cli: CliContext): void {
     .command('show <payout-id>')
     .description('display a payout, what each check of the chain found, and what to do next')
     .action(cliAction(cli, (context, id) => show(context, parseId(id, 'Payout'))));
-
-  unreportedProgram(program, cli);
 }
 
 async function show(context: INestApplicationContext, id: string): Promise<CliOutcome> {

@@ -129,7 +129,6 @@ export class Drill {
       const responses = await repeatAll(this.service, confirmed, gone, verdict);
       await this.eraseAgain(erased);
       await this.checkAll(responses);
-      await witnesses.checkAllReported();
       const files = [HEADS, lostEvents > 0 ? LATER_HEADS : HEADS].map((name) => store.file(name));
       await checkProven(shared, files, restored, verdict);
       verdict.equal(await this.service.stop(), 'exit code 0', 'SIGTERM ends it');
