@@ -76,7 +76,7 @@ describe('events of a newer version', () => {
         : null;
     });
     expect(check).toMatchObject({ status: 'ok' });
-    expect(await scrape()).toContain(
+    expect(await freshReport(scrape)).toContain(
       `disburse_subscription_halted{subscription="payouts.views",type="${NEWER}"} 1`,
     );
     const audit = await program('audit', 'verify');

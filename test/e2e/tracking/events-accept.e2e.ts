@@ -11,6 +11,7 @@ import { DisconnectableProxy } from '../../support/database/disconnectable-proxy
 import { testDatabase, type TestDatabase } from '../../support/postgres.js';
 import { batchOf, eventItem, type SentItem } from '../../support/tracking/event-batches.js';
 import type { ApiResponse, Credentials, SignedClient } from '../../support/http/signed-client.js';
+import { freshReport } from '../../support/fresh-report.js';
 import { eventually } from '../../support/eventually.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 
@@ -73,7 +74,7 @@ function logged(): SentItem[] {
 
 /** Batches accepted and malformed, events accepted and refused, by the metrics of the process. */
 async function counts(): Promise<number[]> {
-  const text = await scrape();
+  const text = await freshReport(scrape);
   return [
     'disburse_event_batches_received_total{outcome="accepted"}',
     'disburse_event_batches_received_total{outcome="malformed"}',

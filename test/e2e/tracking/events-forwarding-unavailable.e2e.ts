@@ -16,6 +16,7 @@ import {
 } from '../../support/tracking/forwarding-harness.js';
 import { testDatabase, type TestDatabase } from '../../support/postgres.js';
 import { specFolder } from '../../support/run-folder.js';
+import { freshReport } from '../../support/fresh-report.js';
 import { eventually } from '../../support/eventually.js';
 
 let db: TestDatabase;
@@ -183,7 +184,7 @@ it('the backlog and the state of the provider are metrics', async () => {
   await eventually(async () => ((await failures()) > 0 ? true : null));
   // A service that suites of this process share measures its own backlog into the same gauge.
   const text = await eventually(async () => {
-    const scraped = await scrape();
+    const scraped = await freshReport(scrape);
     return scraped.includes('disburse_analytics_backlog_events 3') && scraped;
   });
   expect(text).toMatch(/disburse_analytics_backlog_age_seconds [0-9.]+/);
