@@ -56,6 +56,32 @@ export const LIES: readonly Lie[] = [
       ),
   },
   { name: 'too many requests', apply: (node) => node.respondToAll('', 429) },
+  ...[
+    { code: -32_016, message: 'over rate limit' },
+    { code: -32_007, message: '50/second request limit reached' },
+    { code: -32_099, message: 'rabbit hole is full' },
+  ].map((error): Lie => ({
+    name: `${error.message} in each item`,
+    apply: (node) => node.tamper(() => ({ error })),
+  })),
+  {
+    name: 'capacity for half of a batch',
+    apply: (node) =>
+      node.rewrite((responses) =>
+        responses.map((each, n) =>
+          n < responses.length / 2
+            ? each
+            : { ...each, result: undefined, error: { code: 429, message: 'requests per second' } },
+        ),
+      ),
+  },
+  {
+    name: 'syncing, with the newest block',
+    apply: (node) =>
+      node.tamper(({ method }) =>
+        method === 'eth_syncing' ? { result: { currentBlock: '0x0', stages: [] } } : undefined,
+      ),
+  },
   { name: 'cut', apply: (node) => node.cutFor((call) => isReceipt(call) && Math.random() < 0.5) },
   { name: 'unavailable', apply: (node) => node.goDown() },
   {

@@ -1,6 +1,7 @@
 import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { chainRules } from '../../../platform/chain/chain-rules.js';
+import { NodeLimited } from '../../../platform/chain/values.js';
 import { NodeList } from '../../../platform/chain/node-list.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { urlsIn } from '../../../platform/config/settings.js';
@@ -77,11 +78,11 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     const results = await Promise.allSettled(this.nodes.all().map(ask));
     const usable = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     if (usable.length >= chainQuorum) return usable;
-    const why = results.flatMap((each) =>
-      each.status === 'rejected' ? [(each.reason as Error).message] : [],
-    );
-    throw new ChainUnavailable(
-      `${usable.length} nodes can be relied on, and outcomes need ${chainQuorum} (${why.join(', ')})`,
+    const errors = results.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
+    const Unavailable = errors.some((each) => each instanceof NodeLimited) ? NodeLimited : ChainUnavailable;
+    const why = errors.map(({ message }) => message).join(', ');
+    throw new Unavailable(
+      `${usable.length} nodes can be relied on, and outcomes need ${chainQuorum} (${why})`,
     );
   }
 }

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { isQuantity, isWord, TRANSFER_TOPIC } from '../../../platform/chain/values.js';
 import type { ReceiptSource, TransactionReceipt, TransferLog } from '../domain/verification.js';
 import type { RequestedTransaction } from '../application/ports.js';
-import type { JsonRpcNode, RpcResponse } from '../../../platform/chain/json-rpc-node.js';
+import type { JsonRpcNode } from '../../../platform/chain/json-rpc-node.js';
+import type { RpcResponse } from '../../../platform/chain/rpc-responses.js';
 
 const HEX = /^0x[0-9a-f]+$/i;
 /** A receipt with more is not kept, its hash is: some 400 logs. */

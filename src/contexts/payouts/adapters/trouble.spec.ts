@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import type { TestChain } from '../../../../test/support/payouts/chain.js';
+import { eventually } from '../../../../test/support/eventually.js';
 import {
+  isReady,
   NOWHERE,
   ReadChain,
   receiptLies,
@@ -211,7 +213,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
       await reader.read(requested([NOWHERE]));
       expect(node.requests).toBe(before);
       second.goDown();
-      await expect(reader.ping()).resolves.toBeUndefined();
+      await eventually(() => isReady(reader));
       node.goDown();
       await expect(reader.ping()).rejects.toThrow(ChainUnavailable);
       reader.close();

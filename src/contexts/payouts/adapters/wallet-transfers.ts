@@ -1,6 +1,8 @@
 import type { Clock } from '../../../kernel/clock.js';
-import { JsonRpcNode, type RpcResponse } from '../../../platform/chain/json-rpc-node.js';
-import { chainHeads, type NodeRules } from '../../../platform/chain/node-state.js';
+import { JsonRpcNode } from '../../../platform/chain/json-rpc-node.js';
+import { waitForRetry } from '../../../platform/background/backoff.js';
+import { chainHeads, rpcResult, type NodeRules } from '../../../platform/chain/node-state.js';
+import { isKind, type RpcResponse } from '../../../platform/chain/rpc-responses.js';
 import { quantity, TRANSFER_TOPIC } from '../../../platform/chain/values.js';
 import { ChainUnavailable } from '../application/ports.js';
 import { readTransferLogs, type TransferOfTransaction } from './receipt.js';
@@ -9,6 +11,9 @@ import { readTransferLogs, type TransferOfTransaction } from './receipt.js';
 const MAX_WALLETS = 500;
 const MAX_BLOCKS = 1000;
 const TIMEOUT_MS = 30_000;
+/** How often a node that limits the rate is requested again, after its own pause. */
+const RETRIES = 6;
+const BETWEEN = { firstMs: 2000, maxMs: 20_000 };
 const MAX_BYTES = 33_554_432;
 
 interface WalletTransfersOptions extends NodeRules {
@@ -56,7 +61,13 @@ export class WalletTransfers {
     from: number,
     to: number,
   ): AsyncGenerator<readonly TransferOfTransaction[]> {
-    const response = await this.logs(wallets, from, to);
+    let response = await this.logs(wallets, from, to);
+    for (let retry = 0; retry < RETRIES && isKind(response, 'limited'); retry += 1) {
+      await waitForRetry(BETWEEN, retry);
+      response = await this.logs(wallets, from, to);
+    }
+    // Halves of it would multiply the load.
+    if (isKind(response, 'limited')) rpcResult(response);
     const transfers = 'result' in response ? readTransferLogs(response.result) : undefined;
     if (transfers !== undefined) {
       const { token } = this.options;

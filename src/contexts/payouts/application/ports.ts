@@ -39,7 +39,7 @@ export interface ChainObservation extends ChainHeads {
 export interface ChainReader {
   /**
    * Reads transactions, many in few round trips; `separately` sends one request for each, so that none delays another.
-   * Throws {@link ChainUnavailable} when no node can be relied on: unavailable, on another chain, syncing, or stalled.
+   * Throws {@link ChainUnavailable} when no node can be relied on: unavailable, on another chain, limiting the rate, or stalled.
    */
   read(
     requested: readonly RequestedTransaction[],
@@ -60,4 +60,4 @@ export interface ChainReader {
 
 export const CHAIN_READER = Symbol('CHAIN_READER');
 
-export { ChainUnavailable } from '../../../platform/chain/values.js';
+export { ChainUnavailable, NodeLimited } from '../../../platform/chain/values.js';

@@ -19,6 +19,7 @@ import { PayeeCache } from './payee-cache.js';
 import {
   CHAIN_READER,
   ChainUnavailable,
+  NodeLimited,
   requestedTransactions,
   type ChainObservation,
   type ChainReader,
@@ -155,7 +156,13 @@ export class VerificationRound {
     try {
       return await this.chain.read(transactionsOf(claimed), { separately });
     } catch (error) {
-      if (error instanceof ChainUnavailable) await this.checks.record(claimed.map(noResponseOf), now());
+      if (error instanceof ChainUnavailable) {
+        const finding = error instanceof NodeLimited ? 'rate_limited' : 'no_response';
+        await this.checks.record(
+          claimed.map((each) => noResponseOf(each, finding)),
+          now(),
+        );
+      }
       throw error;
     }
   }

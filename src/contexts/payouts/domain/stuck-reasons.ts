@@ -22,6 +22,7 @@ export const SEEN: Readonly<Record<CheckFinding, string>> = {
   wrong_amount: "the USDC transferred to the user's wallet is not the amount reported",
   already_used: 'the transfer confirmed another payout',
   no_response: 'no node had a usable response about the transaction',
+  rate_limited: 'the nodes refuse requests as too many',
   not_confirmed: 'too few nodes agreed on the outcome',
   not_written: 'the outcome could not be written',
   row_changed: 'the stored payout is not what was reported',
@@ -46,6 +47,8 @@ export const NEXT: Readonly<Record<CheckFinding, string>> = {
   already_used: MISMATCH,
   no_response:
     'Add another node to CHAIN_RPC_URL: this one refuses the transaction. Checks continue once one responds; nothing expires meanwhile.',
+  rate_limited:
+    'Raise the rate limit at the provider, or add a node of another one to CHAIN_RPC_URL: the log has the error under "chain unavailable". Checks continue, more slowly; nothing expires meanwhile.',
   not_confirmed:
     'Compare the nodes of CHAIN_RPC_URL: CHAIN_QUORUM of them must agree. Checks continue until they do.',
   not_written:
@@ -84,5 +87,5 @@ export function describeStuckPayout(
   const next = finding === null ? 'Wait for its first check.' : NEXT[finding];
   if (why === null) return { saw: seen, next };
   const [what, act] = OVERDUE[why];
-  return { saw: `${what}; ${seen}`, next: act === '' ? next : act };
+  return { saw: `${what}; ${seen}`, next: act === '' || finding === 'rate_limited' ? next : act };
 }

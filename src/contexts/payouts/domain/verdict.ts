@@ -47,8 +47,11 @@ export interface Verdict {
 const NOTHING_READ = { node: null, head: null, confirmations: null };
 
 /** A check for which no node had a usable response. */
-export function noResponseOf({ payoutId, checks }: Pick<CheckedPayout, 'payoutId' | 'checks'>): PayoutCheck {
-  return { payoutId, number: checks + 1, finding: 'no_response', ...NOTHING_READ };
+export function noResponseOf(
+  { payoutId, checks }: Pick<CheckedPayout, 'payoutId' | 'checks'>,
+  finding: 'no_response' | 'rate_limited' = 'no_response',
+): PayoutCheck {
+  return { payoutId, number: checks + 1, finding, ...NOTHING_READ };
 }
 
 /** What `observed` says of the payout, as it is recorded. */

@@ -57,6 +57,7 @@ export type Finding =
 /**
  * What a check of a payout found; apart from the kinds of a {@link Finding}:
  * - `no_response`: the node had no usable response about the transaction
+ * - `rate_limited`: the nodes limit the rate of requests, and none has capacity
  * - `not_confirmed`: an outcome was near, and too few nodes agreed on it
  * - `not_written`: the outcome could not be written
  * - `row_changed`: what is stored of the payout is not what was reported
@@ -72,11 +73,12 @@ export const CHECK_FINDINGS = [
   'wrong_amount',
   'already_used',
   'no_response',
+  'rate_limited',
   'not_confirmed',
   'not_written',
   'row_changed',
 ] as const satisfies readonly (
-  Finding['kind'] | 'no_response' | 'not_confirmed' | 'not_written' | 'row_changed'
+  Finding['kind'] | 'no_response' | 'rate_limited' | 'not_confirmed' | 'not_written' | 'row_changed'
 )[];
 export type CheckFinding = (typeof CHECK_FINDINGS)[number];
 
