@@ -62,6 +62,8 @@ describe('the verification of payouts', () => {
     it.each<[string, (hash: string) => string]>([
       ['in upper case', (hash) => hash.toUpperCase()],
       ['with spaces around it', (hash) => `  ${hash} `],
+      ['without a prefix', (hash) => hash.slice(2)],
+      ['without a prefix, in upper case', (hash) => hash.slice(2).toUpperCase()],
     ])('whose hash was sent %s, and keeps it as it was sent', async (_name, change) => {
       const sent = change(await pay(user));
       const id = await harness.report({ user, hash: sent });
@@ -104,7 +106,7 @@ describe('the verification of payouts', () => {
   describe('expires a payout, and says why', () => {
     const reasons: [kind: string, hash: () => Promise<string>][] = [
       ['not_found', async () => NOWHERE],
-      ['not_found', async () => '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4t'],
+      ['not_a_hash', async () => '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4t'],
       ['reverted', async () => harness.chain.revertedTransfer(user.wallet, '1')],
       [
         'wrong_token',

@@ -15,6 +15,7 @@ export const SEEN: Readonly<Record<CheckFinding, string>> = {
   settled: 'the transfer is there, exact and final',
   confirming: 'the transfer is there and exact, and its block is not final yet',
   not_found: 'the chain has no such transaction in a block',
+  not_a_hash: 'what was reported is not a transaction hash',
   no_wallet: 'the user has no wallet yet',
   reverted: 'the transaction was reverted',
   wrong_token: 'the transaction transfers no USDC',
@@ -39,6 +40,8 @@ export const NEXT: Readonly<Record<CheckFinding, string>> = {
     'Nothing: wait for the block to become final. If many wait, check the age of the head of the nodes.',
   not_found:
     'Search for the transaction in a block explorer. If it is there, the node is behind; if not, ask the merchant whether it was broadcast, on this chain. It may still be mined.',
+  not_a_hash:
+    'Ask the merchant for the hash, 64 hexadecimal digits, of the transaction: this report expires with its window, and another one is needed.',
   no_wallet: 'Nothing: it is checked once the user has finished signing up.',
   reverted: MISMATCH,
   wrong_token: MISMATCH,

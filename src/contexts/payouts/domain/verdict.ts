@@ -61,7 +61,7 @@ export function checkOf(
   { node, head, receipts }: ObservedReceipts,
 ): PayoutCheck {
   const check = { payoutId, number: checks + 1, finding };
-  if (finding === 'no_wallet') return { ...check, ...NOTHING_READ };
+  if (finding === 'no_wallet' || finding === 'not_a_hash') return { ...check, ...NOTHING_READ };
   const receipt = receipts.get(hash) ?? null;
   const confirmations = receipt === null ? null : confirmationsOf(receipt.blockNumber, head.number);
   return { ...check, node, head: head.number, confirmations };

@@ -47,6 +47,8 @@ export type Finding =
   /** Its block is so many after the newest final one. */
   | { readonly kind: 'confirming'; readonly blocks: number }
   | { readonly kind: 'not_found' }
+  /** No transaction of the chain has such a hash. */
+  | { readonly kind: 'not_a_hash' }
   | { readonly kind: 'no_wallet' }
   | { readonly kind: 'reverted' }
   | { readonly kind: 'wrong_token' }
@@ -66,6 +68,7 @@ export const CHECK_FINDINGS = [
   'settled',
   'confirming',
   'not_found',
+  'not_a_hash',
   'no_wallet',
   'reverted',
   'wrong_token',
@@ -113,6 +116,8 @@ export function expiryReason(finding: Exclude<Finding, { kind: 'settled' }>): st
   switch (finding.kind) {
     case 'not_found':
       return 'Transaction not found on the chain within the verification window';
+    case 'not_a_hash':
+      return 'Not a transaction hash: it has 64 hexadecimal digits, after 0x or without it';
     case 'no_wallet':
       return 'The user had no wallet to receive the transfer within the verification window';
     case 'reverted':
