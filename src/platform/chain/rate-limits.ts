@@ -10,7 +10,7 @@ const RATE =
   /rate[ -]?limit|rate exceeded|too (many|frequent) requests?|throttl|compute units?|credits? limit|(per|\/) ?(s|sec|second|min|minute|hour|day|month)\b|\bquota\b|slow(er)? down/i;
 /** About one call or the size of a batch: fewer calls, or another one, may succeed. */
 const CALL =
-  /batch|too (large|big|long|wide)|\b(range|size|results?|blocks|logs|gas)\b|not found|unknown|missing|indexing|invalid|unsupported|not (supported|available)|does not exist/i;
+  /batch|revert|too (large|big|long|wide)|\b(range|size|results?|blocks|logs|gas)\b|not found|unknown|missing|indexing|invalid|unsupported|not (supported|available)|does not exist/i;
 const CALL_CODES: ReadonlySet<unknown> = new Set([-32600, -32601, -32602, -32004, -32008]);
 const LIMIT =
   /(request|usage|capacity|call|daily|monthly|tier|free|connection)s? limit|limit(s|ed)? (exceeded|reached|to)|(has|have|you've|been) (exceeded|reached)|exceeded (its|the|your)|capacity|current plan|too much load|overload|concurrent requests/i;

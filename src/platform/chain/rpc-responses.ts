@@ -12,6 +12,8 @@ export interface RpcRefusal {
     'denied' | 'limited' | 'too_large' | 'slow' | 'unavailable' | 'status' | 'error' | 'nonsense';
   /** For the log: holds no address and nothing that the node wrote. */
   readonly message: string;
+  /** A contract refused the call. */
+  readonly isRevert?: boolean;
 }
 
 /** `text`: the result as it was sent, where that was requested. */
@@ -97,9 +99,9 @@ function errorResponses(errors: readonly RpcError[]): readonly RpcResponse[] {
   return errors.map((error) => errorResponse(error, alike || isRateLimit(error)));
 }
 
-function errorResponse({ code }: RpcError, isLimit: boolean): RpcResponse {
+function errorResponse({ code, message }: RpcError, isLimit: boolean): RpcResponse {
   const name = typeof code === 'number' ? `error ${code}` : 'an error';
   return isLimit
     ? { refused: { kind: 'limited', message: `${name}: ${TOO_MANY}` } }
-    : { refused: { kind: 'error', message: name } };
+    : { refused: { kind: 'error', message: name, isRevert: code === 3 || /revert/i.test(String(message)) } };
 }

@@ -55,6 +55,16 @@ export const LIES: readonly Lie[] = [
         isReceipt(call) ? { error: { code: -32_008, message: 'too large' } } : undefined,
       ),
   },
+  {
+    name: 'logs numbered alike',
+    apply: (node) =>
+      node.tamper((call, { result }) => {
+        if (!isReceipt(call) || result === null) return undefined;
+        const { logs } = result as { readonly logs: readonly object[] };
+        const other = logs.map((log) => ({ ...log, topics: [], data: '0x' }));
+        return { result: { ...(result as object), logs: [...logs, ...other] } };
+      }),
+  },
   { name: 'too many requests', apply: (node) => node.respondToAll('', 429) },
   ...[
     { code: -32_016, message: 'over rate limit' },

@@ -8,6 +8,7 @@ import { blocksAt, chainHeads, rpcResult, type NodeRules } from '../../../platfo
 import type { ChainNodeFacts } from '../../../platform/telemetry/process-facts.js';
 import { ChainUnavailable, type ChainObservation, type RequestedTransaction } from '../application/ports.js';
 import type { TransactionReceipt } from '../domain/verification.js';
+import { readToken, type Token } from './token.js';
 import { readKept, readLargeTransaction, readPlace, readWholeReceipt } from './receipt.js';
 
 /** A hash that no EVM chain can have; asking a node for it would be an error instead of "no such transaction". */
@@ -85,6 +86,11 @@ export class ChainNode {
     const age = this.newest && Math.round(this.clock.now().getTime() / 1000 - this.newest.timestamp);
     const { host } = new URL(this.options.url);
     return { url_host: host, head: this.newest?.number ?? null, head_age_seconds: age, status };
+  }
+
+  async token(): Promise<Token> {
+    await chainHeads(this.node, this.options, this.clock);
+    return readToken(this.node, this.options.token, this.options.chainId);
   }
 
   async ping(): Promise<void> {

@@ -168,10 +168,6 @@ describe('the chain behind a JSON-RPC node', () => {
     ['has an unknown block number', (receipt) => ({ ...receipt, blockNumber: 'latest' })],
     ['has no logs', ({ logs: _, ...receipt }) => receipt],
     ['has logs that are none', (receipt) => ({ ...receipt, logs: [null] })],
-    [
-      'numbers two logs alike',
-      (receipt) => ({ ...receipt, logs: [...(receipt['logs'] as []), ...(receipt['logs'] as [])] }),
-    ],
     ['is text', () => 'yes'],
     ['is a list', () => []],
     ['is true', () => true],

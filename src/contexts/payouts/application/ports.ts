@@ -53,6 +53,11 @@ export interface ChainReader {
     requested: readonly RequestedTransaction[],
     options?: { readonly separately?: boolean },
   ): Promise<readonly ChainObservation[]>;
+  /**
+   * Why the contract of USDC_ADDRESS cannot be USDC; null when it can. Throws {@link ChainUnavailable} while no node that can
+   * be relied on returns it: until then the methods above and `ping` throw it too.
+   */
+  checkToken(): Promise<string | null>;
   /** Resolves when a node can be relied on, throws {@link ChainUnavailable} otherwise. */
   ping(): Promise<void>;
   close(): void;

@@ -117,7 +117,7 @@ export function expiryReason(finding: Exclude<Finding, { kind: 'settled' }>): st
     case 'not_found':
       return 'Transaction not found on the chain within the verification window';
     case 'not_a_hash':
-      return 'Not a transaction hash: it has 64 hexadecimal digits, after 0x or without it';
+      return 'Not a transaction hash: that has 64 hexadecimal digits';
     case 'no_wallet':
       return 'The user had no wallet to receive the transfer within the verification window';
     case 'reverted':
