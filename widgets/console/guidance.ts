@@ -13,7 +13,7 @@ export function findingWords(finding: string): string {
 }
 
 /** Findings about nodes and stores, whose state has a page. */
-const OF_SYSTEM = ['confirming', 'not_found', 'no_response', 'not_confirmed', 'not_written'];
+const OF_SYSTEM = ['confirming', 'not_found', 'no_response', 'rate_limited', 'not_confirmed', 'not_written'];
 
 /** Checks that are due are claimed within seconds; later than this, no worker does (`overdue` of the API). */
 const CHECK_LATE_MS = 60_000;

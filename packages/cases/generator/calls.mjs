@@ -56,7 +56,7 @@ const sorted = (pairs) =>
 export function calls() {
   const users = '/merchants/v1/users';
   const endpoint = `/merchants/v1/webhook_endpoints/${ID}`;
-  const payout = { amount: '12.50', transaction_hash: '0xab', currency_code: 'USDC' };
+  const payout = { amount: '12.50', transaction_hash: `0x${'ab'.repeat(32)}`, currency_code: 'USDC' };
   const order = { pair_id: 'USDCSOL', withdraw_address: ADDRESS };
   const memo = { ...order, withdraw_address_memo: 'für ~Ada & Bob (1+1)' };
   return [

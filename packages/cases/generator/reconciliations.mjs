@@ -54,6 +54,12 @@ export const reconciliations = [
   reconciliation('letters in another case', [own('0XABC', '1', 'U1')], [payout('p1', '0xabc', '1')], {
     matched: 1,
   }),
+  reconciliation(
+    'hashes with and without a prefix',
+    [own('ab'.repeat(32), '1'), own(` 0X${'CD'.repeat(32)} `, '2')],
+    [payout('p1', `0x${'AB'.repeat(32)}`, '1'), payout('p2', 'cd'.repeat(32), '2')],
+    { matched: 2 },
+  ),
   reconciliation('one that is pending', [own('0x1', '1')], [payout('p1', '0x1', '1', 'pending')], {
     matched: 1,
     pending: ['p1'],

@@ -1,6 +1,6 @@
 import { createApi, resultOf, writing, type Api, type ClientOptions } from './calls.js';
 import { Pages } from './pages.js';
-import { reconcile, type ExpectedPayout, type Reconciliation, type Period } from './reconcile.js';
+import { HASH, reconcile, type ExpectedPayout, type Reconciliation, type Period } from './reconcile.js';
 import { signMerchantCall } from './signing.js';
 import type { BodyOf, QueryOf, WriteOptions } from './types.js';
 
@@ -44,8 +44,10 @@ export class Disburse {
 
   readonly payouts = {
     /** Records a payout for a transfer that you have broadcast. */
-    report: (body: BodyOf<'reportPayout'>, options?: WriteOptions) =>
-      resultOf(this.api.POST('/merchants/v1/payouts/report', { body, ...writing(options) })),
+    report: async (body: BodyOf<'reportPayout'>, options?: WriteOptions) => {
+      requireHash(body);
+      return resultOf(this.api.POST('/merchants/v1/payouts/report', { body, ...writing(options) }));
+    },
     get: (id: string) => resultOf(this.api.GET('/merchants/v1/payouts/{id}', path(id))),
     /** Newest first. */
     list: (query: QueryOf<'listPayouts'> = {}) =>
@@ -200,4 +202,13 @@ function list<Query extends object>(
 
 function after(cursor: string | undefined): { page_cursor?: string } {
   return cursor === undefined ? {} : { page_cursor: cursor };
+}
+
+/** The service records any text, and pays out nothing for it: a text that is no hash is refused here, before it is sent. */
+function requireHash({ payout }: BodyOf<'reportPayout'>): void {
+  const { transaction_hash: hash } = payout ?? {};
+  if (typeof hash === 'string' && !HASH.test(hash.trim()))
+    throw new TypeError(
+      'transaction_hash is not a transaction hash: expected 64 hexadecimal digits after 0x',
+    );
 }

@@ -2,6 +2,9 @@ import type { DataOf } from './types.js';
 
 type Payout = DataOf<'listPayouts'>['payouts'][number];
 
+/** A transaction hash, with or without its prefix: both name one transaction. */
+export const HASH = /^(?:0x)?([0-9a-f]{64})$/i;
+
 /** Days in UTC, `YYYY-MM-DD`, both inclusive. */
 export interface Period {
   readonly created_from: string;
@@ -63,7 +66,8 @@ export async function reconcile(
 }
 
 function keyOf({ transaction_hash, user_id }: Pick<ExpectedPayout, 'transaction_hash' | 'user_id'>): string {
-  return `${transaction_hash.toLowerCase()} ${user_id.toLowerCase()}`;
+  const [, digits] = HASH.exec(transaction_hash.trim()) ?? [];
+  return `${(digits ?? transaction_hash).toLowerCase()} ${user_id.toLowerCase()}`;
 }
 
 /** Without leading zeros and zeros at its end: `12.50` is `12.5`. */

@@ -22,7 +22,7 @@ export const verificationDelay = new Histogram({
 
 export const nodeUp = new Gauge({
   name: 'disburse_chain_node_up',
-  help: '1 for a node of the chain that can be relied on, 0 for one that is unavailable, on another chain, syncing or behind, by its place in CHAIN_RPC_URL and its host.',
+  help: '1 for a node of the chain that can be relied on, 0 for one that is unavailable, on another chain or behind, by its place in CHAIN_RPC_URL and its host.',
   labelNames: ['node', 'host'] as const,
   registers,
 });

@@ -4,7 +4,8 @@ import { WorkListCheck } from '../../platform/projections/table-check.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { ExpireSandboxPayoutHandler } from './application/expire-sandbox-payout.js';
 import { ExpirePayoutHandler, ReceivePayoutHandler } from './application/payout-outcomes.js';
-import { CHAIN_READER, type ChainReader } from './application/ports.js';
+import { CHAIN_READER, ChainUnavailable, type ChainReader } from './application/ports.js';
+import { ConfigError } from '../../platform/config/settings.js';
 import { PayeeCache } from './application/payee-cache.js';
 import { ReportPayoutHandler } from './application/report-payout.js';
 import { verificationSaga, verificationTables } from './application/verification-saga.js';
@@ -92,8 +93,14 @@ class PayoutsModule implements OnModuleInit {
     @Inject(CHAIN_READER) private readonly chain: ChainReader,
   ) {}
 
-  onModuleInit(): void {
+  /** A wrong token ends the boot. One that no node returns yet is read by the next check. */
+  async onModuleInit(): Promise<void> {
     this.health.register({ name: 'chain', check: () => this.chain.ping() });
+    const problem = await this.chain.checkToken().catch((error: unknown) => {
+      if (error instanceof ChainUnavailable) return null;
+      throw error;
+    });
+    if (problem !== null) throw new ConfigError(problem);
   }
 }
 

@@ -40,7 +40,7 @@ export const PAYOUT_SETTINGS = {
   usdcAddress: optional(
     'USDC_ADDRESS',
     pattern(/^0x[0-9a-f]{40}$/i, 'an address of 40 hexadecimal digits after 0x'),
-    'the USDC contract on the chain.',
+    'the USDC contract on the chain; the boot ends when it is no contract, or one with other than six decimals.',
   ),
   payoutVerificationWindowSeconds: setting(
     'PAYOUT_VERIFICATION_WINDOW_SECONDS',

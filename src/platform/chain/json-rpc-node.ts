@@ -1,6 +1,15 @@
 import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
-import { eachElement, eachMember, endOfValue } from '../json-text/json-text.js';
+import { backoffMs, sleep } from '../background/backoff.js';
+import { isRateLimitStatus, saysRateLimit } from './rate-limits.js';
+import {
+  isKind,
+  refuseAll,
+  responsesIn,
+  TOO_MANY,
+  type RpcRefusal,
+  type RpcResponse,
+} from './rpc-responses.js';
 
 /** What nodes take in one JSON-RPC batch. */
 const BATCH_CALLS = 100;
@@ -14,22 +23,17 @@ const CALL_BYTES = 65_536;
 const MAX_BYTES = 8_388_608;
 
 const TIMEOUT_MS = 5000;
+/** A node that limits the rate gets no request for so long; calls that it had no capacity for follow after the first pause. */
+const PAUSE = { firstMs: 500, maxMs: 10_000 };
+/** The longest `Retry-After` that is honoured. */
+const MAX_RETRY_AFTER_MS = 60_000;
+/** Bytes of the body of a response with an error status. */
+const ERROR_BYTES = 65_536;
 
 export interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
 }
-
-/** Why a call has no result. `denied`: the node refuses all requests (401, 403, 429). */
-interface RpcRefusal {
-  readonly kind: 'denied' | 'too_large' | 'slow' | 'unavailable' | 'error' | 'nonsense';
-  /** For the log: holds no address and nothing that the node wrote. */
-  readonly message: string;
-}
-
-/** `text`: the result as it was sent, where that was requested. */
-export type RpcResponse =
-  { readonly result: unknown; readonly text?: string } | { readonly refused: RpcRefusal };
 
 interface AskOptions {
   /** Calls per request; 1 sends a plain call, no batch. */
@@ -43,14 +47,18 @@ interface AskOptions {
 /**
  * A JSON-RPC node behind a URL. Calls go in batches over kept connections: a tenth of what a general provider costs
  * per call, and many transactions cost very many of them. A batch that fails for one of its calls is split until that one
- * is alone; one that only takes long is not, because its parts would take long too. Splitting
- * takes no longer than one request may: many large responses must not delay the rest of the batch.
+ * is alone; one that only takes long is not, because its parts would take long too, nor one that meets a limit of rate:
+ * the node then gets no request during a pause. Splitting takes no longer than one request may: many large responses must
+ * not delay the rest of the batch.
  */
 export class JsonRpcNode {
   private readonly pool: Pool;
   private readonly slots = { batches: new Slots(CONNECTIONS), alone: new Slots(CONNECTIONS) };
   private readonly path: string;
   private readonly headers: Readonly<Record<string, string>>;
+  private pauses = 0;
+  /** By the clock that never jumps. */
+  private pausedUntil = 0;
 
   constructor(url: string) {
     const { origin, pathname, search, username, password } = new URL(url);
@@ -85,18 +93,37 @@ export class JsonRpcNode {
     const slots = options.batch === 1 ? this.slots.alone : this.slots.batches;
     const responses = [...(await slots.run(() => this.send(calls, options, until)))];
     if (calls.length === 1) return responses;
-    const again = responses.flatMap((response, place) => (worthAsking(response) ? [place] : []));
+    const places = (applies: (refused: RpcRefusal) => boolean): readonly number[] =>
+      responses.flatMap((each, place) => ('refused' in each && applies(each.refused) ? [place] : []));
     const end = Math.min(until, performance.now() + (options.timeoutMs ?? TIMEOUT_MS));
-    const size = Math.ceil(calls.length / PARTS);
-    const repeated = parts(again, size, (places) =>
-      this.part(
-        places.map((place) => calls[place]!),
-        options,
-        end,
-      ),
-    );
-    (await Promise.all(repeated)).flat().forEach((response, n) => (responses[again[n]!] = response));
+    const repeat = async (again: readonly number[]): Promise<void> => {
+      const some = again.map((place) => calls[place]!);
+      (await this.part(some, options, end)).forEach((each, n) => (responses[again[n]!] = each));
+    };
+    const failed = places(({ kind }) => WORTH_ASKING.has(kind));
+    const limited = places(({ kind }) => kind === 'limited');
+    const whole = WHOLE.find((kind) => responses.every((each) => isKind(each, kind)));
+    if (until === Infinity && calls.length > PARTS && whole !== undefined) {
+      // One call at random shows whether a call is to blame: the parts of all of them would multiply the load.
+      const [probe] = await this.part([calls[Math.floor(Math.random() * calls.length)]!], options, end);
+      if ('refused' in probe! && probe.refused.kind === whole)
+        return this.limit(calls, probe.refused.message);
+    }
+    await Promise.all([
+      ...parts(failed, Math.ceil(calls.length / PARTS), repeat),
+      ...(limited.length > 0 && limited.length < calls.length
+        ? [sleep(PAUSE.firstMs).then(() => repeat(limited))]
+        : []),
+    ]);
     return responses;
+  }
+
+  /** Refuses these calls, and for a while all others: 0.5 s, doubling to 10 s until a request has a result. */
+  private limit(calls: readonly RpcCall[], message: string, atLeastMs = 0): readonly RpcResponse[] {
+    const pauseMs = Math.max(backoffMs(PAUSE, this.pauses), Math.min(atLeastMs, MAX_RETRY_AFTER_MS));
+    if (performance.now() >= this.pausedUntil) this.pauses += 1;
+    this.pausedUntil = Math.max(this.pausedUntil, performance.now() + pauseMs);
+    return refuseAll(calls, 'limited', message);
   }
 
   private async send(
@@ -107,91 +134,55 @@ export class JsonRpcNode {
     const { maxBytes = Math.min(RESPONSE_BYTES + calls.length * CALL_BYTES, MAX_BYTES) } = options;
     const requests = calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }));
     const refuse = (kind: RpcRefusal['kind'], message: string): readonly RpcResponse[] =>
-      calls.map(() => ({ refused: { kind, message } }));
+      refuseAll(calls, kind, message);
     const timeoutMs = Math.floor(Math.min(options.timeoutMs ?? TIMEOUT_MS, until - performance.now()));
+    if (performance.now() < this.pausedUntil) return refuse('limited', TOO_MANY);
     if (timeoutMs <= 0) return refuse('slow', 'no time left to ask for each alone');
     const signal = AbortSignal.timeout(timeoutMs);
     try {
-      const { statusCode, body } = await this.pool.request({
+      const { statusCode, headers, body } = await this.pool.request({
         method: 'POST',
         path: this.path,
         headers: this.headers,
         body: JSON.stringify(requests.length === 1 ? requests[0] : requests),
         signal,
       });
-      if (statusCode !== 200) {
-        body.on('error', () => undefined).destroy();
-        const denied = statusCode === 401 || statusCode === 403 || statusCode === 429;
-        return refuse(denied ? 'denied' : 'error', httpMessage(statusCode));
-      }
-      const text = await readCapped(body, maxBytes);
+      const text = await readCapped(body, statusCode === 200 ? maxBytes : ERROR_BYTES);
+      if (isRateLimitStatus(statusCode) || (statusCode !== 200 && saysRateLimit(text ?? '')))
+        return this.limit(
+          calls,
+          `HTTP ${statusCode}: ${TOO_MANY}`,
+          Number(headers['retry-after']) * 1000 || 0,
+        );
+      if (statusCode === 401 || statusCode === 403)
+        return refuse('denied', `HTTP ${statusCode}: the node does not accept the credentials`);
+      if (statusCode !== 200) return refuse('status', `HTTP ${statusCode}`);
       if (text === null) return refuse('too_large', `more than ${maxBytes} bytes`);
-      return responsesIn(text, calls.length, options.texts === true);
+      const responses = responsesIn(text, calls.length, options.texts === true);
+      if (responses.every((each) => isKind(each, 'nonsense')) && saysRateLimit(text))
+        return this.limit(calls, TOO_MANY);
+      const [first] = responses;
+      if (calls.length > 1 && 'refused' in first! && responses.every((each) => isKind(each, 'limited')))
+        return this.limit(calls, first.refused.message);
+      if (responses.some((each) => 'result' in each)) this.pauses = 0;
+      return responses;
     } catch (error) {
       // The cause may hold the node's address, and with it a key.
       if (signal.aborted) return refuse('slow', `no response within ${timeoutMs} ms`);
-      if (error instanceof SyntaxError) return refuse('nonsense', 'no JSON');
       return refuse('unavailable', 'no connection');
     }
   }
 }
 
-function worthAsking(response: RpcResponse): boolean {
-  return 'refused' in response && response.refused.kind !== 'denied' && response.refused.kind !== 'slow';
-}
-
-function httpMessage(status: number): string {
-  if (status === 401 || status === 403) return `HTTP ${status}: the node does not accept the credentials`;
-  if (status === 429) return 'HTTP 429: too many requests for the node';
-  return `HTTP ${status}`;
-}
-
-/** Responses of a batch come in any order; what belongs to no call, or to one that has one already, says nothing. */
-function responsesIn(text: string, count: number, texts: boolean): readonly RpcResponse[] {
-  const said = JSON.parse(text) as unknown;
-  const sent = texts ? resultTexts(text) : [];
-  const responses: RpcResponse[] = Array.from({ length: count }, () => nonsense('no response to this call'));
-  const seen = new Set<number>();
-  for (const [place, each] of (Array.isArray(said) ? (said as unknown[]) : [said]).entries()) {
-    if (typeof each !== 'object' || each === null) continue;
-    const { id, result, error } = each as { id?: unknown; result?: unknown; error?: unknown };
-    if (typeof id !== 'number' || !(id in responses)) continue;
-    if (seen.has(id)) responses[id] = nonsense('two responses to one call');
-    else if (error !== undefined && error !== null) responses[id] = errorResponse(error);
-    else if (result !== undefined) responses[id] = { result, text: sent[place] };
-    seen.add(id);
-  }
-  return responses;
-}
-
-/** The text of each response's `result` in the text of a batch, or of the one response that there is. */
-function resultTexts(json: string): readonly (string | undefined)[] {
-  const texts: (string | undefined)[] = [];
-  const read = (at: number): number => {
-    let result: string | undefined;
-    const end = eachMember(json, at, (key, start) => {
-      const memberEnd = endOfValue(json, start);
-      if (key === 'result') result = json.slice(start, memberEnd);
-      return memberEnd;
-    });
-    texts.push(result);
-    return end > at ? end : endOfValue(json, at);
-  };
-  if (json.trimStart().startsWith('[')) eachElement(json, 0, read);
-  else read(0);
-  return texts;
-}
-
-function nonsense(message: string): RpcResponse {
-  return { refused: { kind: 'nonsense', message } };
-}
-
-/** -32005 is the error that providers give for single calls over a limit of rate. */
-function errorResponse(error: unknown): RpcResponse {
-  const { code } = error as { code?: unknown };
-  const message = typeof code === 'number' ? `error ${code}` : 'an error';
-  return { refused: { kind: code === -32005 || code === 429 ? 'denied' : 'error', message } };
-}
+/** What a node may respond to every call because it has had too many. */
+const WHOLE = ['status', 'nonsense'] as const;
+const WORTH_ASKING: ReadonlySet<RpcRefusal['kind']> = new Set([
+  'too_large',
+  'unavailable',
+  'status',
+  'error',
+  'nonsense',
+]);
 
 function parts<T, R>(all: readonly T[], size: number, each: (part: readonly T[]) => R): R[] {
   const results: R[] = [];

@@ -6,7 +6,7 @@ import { systemClock } from '../../kernel/clock.js';
 import type { Finality } from './chain-rules.js';
 import { ChainUnavailable } from './values.js';
 import { JsonRpcNode } from './json-rpc-node.js';
-import { checkNode, chainHeads, type ChainHeads } from './node-state.js';
+import { chainHeads, type ChainHeads } from './node-state.js';
 
 /** anvil calls a block safe that is 32 blocks old, and finalized one that is 64 blocks old. */
 const HEIGHT = 100;
@@ -60,9 +60,21 @@ describe('the final head of a chain', () => {
     setup.node.tamper(tampering);
     const why = 'the node has no safe block, which PAYOUT_FINALITY requires';
     await expect(heads('safe')).rejects.toThrow(new ChainUnavailable(why));
-    await expect(checkNode(node, rules('safe'))).rejects.toThrow(new ChainUnavailable(why));
     await expect(heads('finalized')).resolves.toMatchObject({ final: { number: HEIGHT - 64 } });
-    await expect(checkNode(node, rules(12))).resolves.toBeUndefined();
+    await expect(heads(12)).resolves.toMatchObject({ final: { number: HEIGHT - 11 } });
+  });
+
+  it.each<[string, { readonly result: unknown } | { readonly error: object }]>([
+    [
+      '-32601',
+      { error: { code: -32601, message: 'the method eth_syncing does not exist/is not available' } },
+    ],
+    ['-32600', { error: { code: -32600, message: 'Unsupported method' } }],
+    ['-32004', { error: { code: -32004, message: 'This method is not supported' } }],
+    ['an object', { result: { currentBlock: '0x0', highestBlock: '0x64', stages: [] } }],
+  ])('is known where the node responds to eth_syncing with %s', async (_name, response) => {
+    setup.node.tamper(({ method }) => (method === 'eth_syncing' ? response : undefined));
+    await expect(heads('safe')).resolves.toMatchObject({ final: { number: HEIGHT - 32 } });
   });
 
   it.each<[string, Tampering]>([

@@ -1,15 +1,13 @@
 import type { Clock } from '../../kernel/clock.js';
-import { readBlock, ChainUnavailable, quantity, type Block } from './values.js';
+import { readBlock, ChainUnavailable, NodeLimited, quantity, type Block } from './values.js';
 import type { ChainRules } from './chain-rules.js';
-import type { JsonRpcNode, RpcCall, RpcResponse } from './json-rpc-node.js';
+import type { JsonRpcNode, RpcCall } from './json-rpc-node.js';
+import { isKind, type RpcResponse } from './rpc-responses.js';
 
 /** Blocks carry the hashes of their transactions. */
 const BLOCKS_PER_BATCH = 10;
 
-const STATE: readonly RpcCall[] = [
-  { method: 'eth_chainId', params: [] },
-  { method: 'eth_syncing', params: [] },
-];
+const CHAIN_ID: RpcCall = { method: 'eth_chainId', params: [] };
 
 export interface NodeRules extends Pick<ChainRules, 'finality' | 'maxHeadAgeSeconds'> {
   readonly chainId: number;
@@ -21,12 +19,10 @@ export interface ChainHeads {
   readonly final: Block;
 }
 
-/** Throws {@link ChainUnavailable} unless the node is on the chain, up to date as far as it says itself, and knows its final head. */
-export async function checkNode(node: JsonRpcNode, rules: NodeRules): Promise<void> {
-  check(await node.ask(stateCalls(rules)), rules);
-}
-
-/** The heads of a node that {@link checkNode} finds nothing wrong with. */
+/**
+ * The heads of a node. Throws {@link ChainUnavailable} unless it is on the chain, its newest block is young enough, and it
+ * knows its final head. `eth_syncing` proves neither: providers lack it, and nodes with a current head build indexes for days.
+ */
 export async function chainHeads(node: JsonRpcNode, rules: NodeRules, clock: Clock): Promise<ChainHeads> {
   const { finality, maxHeadAgeSeconds } = rules;
   // The newest block last: what is mined in between must not put the final one ahead of it.
@@ -54,7 +50,7 @@ async function confirmed(node: JsonRpcNode, head: Block, confirmations: number):
   return block;
 }
 
-/** The blocks at these heights, by height, as far as the node has them. */
+/** The blocks at these heights, by height, as far as the node has them. Throws {@link NodeLimited}. */
 export async function blocksAt(
   node: JsonRpcNode,
   numbers: readonly number[],
@@ -63,29 +59,30 @@ export async function blocksAt(
   const responses = await node.ask(calls, { batch: BLOCKS_PER_BATCH });
   const blocks = new Map<number, Block>();
   responses.forEach((response, place) => {
+    if (isKind(response, 'limited')) rpcResult(response);
     const block = 'result' in response ? readBlock(response.result) : null;
     if (block?.number === numbers[place]) blocks.set(block!.number, block!);
   });
   return blocks;
 }
 
-/** Throws {@link ChainUnavailable} where the node refused. */
+/** Throws {@link ChainUnavailable} where the node refused, {@link NodeLimited} where it limits the rate. */
 export function rpcResult(response: RpcResponse): unknown {
   if ('result' in response) return response.result;
   const { kind, message } = response.refused;
+  if (kind === 'limited') throw new NodeLimited(message);
   throw new ChainUnavailable(kind === 'denied' ? message : `the node is unavailable: ${message}`);
 }
 
 /** The final block, where the chain itself names it. */
 function check(
-  [chainId, syncing, final]: readonly RpcResponse[],
+  [chainId, final]: readonly RpcResponse[],
   { chainId: expected, finality }: NodeRules,
 ): Block | null {
   const id = Number(rpcResult(chainId!));
   if (id !== expected) throw new ChainUnavailable(`the node is on chain ${id}, not ${expected}`);
-  if (rpcResult(syncing!) !== false) throw new ChainUnavailable('the node is syncing');
   if (typeof finality === 'number') return null;
-  const isUnknown = 'refused' in final! && final.refused.kind === 'error';
+  const isUnknown = isKind(final!, 'error') || isKind(final!, 'status');
   const block = isUnknown ? null : readBlock(rpcResult(final!));
   if (block === null)
     throw new ChainUnavailable(`the node has no ${finality} block, which PAYOUT_FINALITY requires`);
@@ -93,7 +90,7 @@ function check(
 }
 
 function stateCalls({ finality }: NodeRules): readonly RpcCall[] {
-  return typeof finality === 'number' ? STATE : [...STATE, blockCall(finality)];
+  return typeof finality === 'number' ? [CHAIN_ID] : [CHAIN_ID, blockCall(finality)];
 }
 
 function blockCall(tag: string): RpcCall {

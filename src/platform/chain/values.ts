@@ -42,5 +42,10 @@ export function readBlock(result: unknown): Block | null {
 
 /** No node can be relied on now. The message holds no address: those of nodes often carry keys. */
 export class ChainUnavailable extends NotReady {
-  override readonly name = 'ChainUnavailable';
+  override readonly name: string = 'ChainUnavailable';
+}
+
+/** The node limits the rate of requests: it gets none for a while. */
+export class NodeLimited extends ChainUnavailable {
+  override readonly name = 'NodeLimited';
 }

@@ -55,7 +55,43 @@ export const LIES: readonly Lie[] = [
         isReceipt(call) ? { error: { code: -32_008, message: 'too large' } } : undefined,
       ),
   },
+  {
+    name: 'logs numbered alike',
+    apply: (node) =>
+      node.tamper((call, { result }) => {
+        if (!isReceipt(call) || result === null) return undefined;
+        const { logs } = result as { readonly logs: readonly object[] };
+        const other = logs.map((log) => ({ ...log, topics: [], data: '0x' }));
+        return { result: { ...(result as object), logs: [...logs, ...other] } };
+      }),
+  },
   { name: 'too many requests', apply: (node) => node.respondToAll('', 429) },
+  ...[
+    { code: -32_016, message: 'over rate limit' },
+    { code: -32_007, message: '50/second request limit reached' },
+    { code: -32_099, message: 'rabbit hole is full' },
+  ].map((error): Lie => ({
+    name: `${error.message} in each item`,
+    apply: (node) => node.tamper(() => ({ error })),
+  })),
+  {
+    name: 'capacity for half of a batch',
+    apply: (node) =>
+      node.rewrite((responses) =>
+        responses.map((each, n) =>
+          n < responses.length / 2
+            ? each
+            : { ...each, result: undefined, error: { code: 429, message: 'requests per second' } },
+        ),
+      ),
+  },
+  {
+    name: 'syncing, with the newest block',
+    apply: (node) =>
+      node.tamper(({ method }) =>
+        method === 'eth_syncing' ? { result: { currentBlock: '0x0', stages: [] } } : undefined,
+      ),
+  },
   { name: 'cut', apply: (node) => node.cutFor((call) => isReceipt(call) && Math.random() < 0.5) },
   { name: 'unavailable', apply: (node) => node.goDown() },
   {

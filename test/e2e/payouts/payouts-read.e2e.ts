@@ -151,6 +151,8 @@ describe('reading payouts', () => {
         named.id,
       ]);
       expect(ids(await list(`?transaction_hash=${hash}`, merchant))).toEqual([other.id]);
+      for (const form of [hash.slice(2), hash.replace('0x', '0X'), `%20${hash.slice(2)}%20`])
+        expect(ids(await list(`?transaction_hash=${form}`, owner))).toEqual([named.id]);
       expect(ids(await list(`?transaction_hash=${hash}&status=received`, owner))).toEqual([]);
       const query = `?external_id=${encodeURIComponent(external_id)}`;
       expect((await list(query, owner)).payouts).toHaveLength(2);

@@ -37,8 +37,11 @@ describe('the verification of payouts', () => {
       await eventually(async () => (await harness.finding(id)) === null);
     });
 
-    it('whose hash was sent in upper case with a space, and keeps it as it was sent', async () => {
-      const sent = ` ${(await harness.pay()).toUpperCase()}`;
+    it.each<[string, (hash: string) => string]>([
+      ['in upper case with a space', (hash) => ` ${hash.toUpperCase()}`],
+      ['without a prefix, in upper case', (hash) => hash.slice(2).toUpperCase()],
+    ])('whose hash was sent %s, and keeps it as it was sent', async (_name, change) => {
+      const sent = change(await harness.pay());
       const id = await harness.report({ hash: sent });
       expect(await harness.settled(id)).toBe('received');
       expect((await harness.history(id))[1]!.data['transaction_hash']).toBe(sent);
@@ -94,7 +97,7 @@ describe('the verification of payouts', () => {
       const transfer = async (...to: Parameters<typeof chain.transfer>) => (await chain.transfer(...to)).hash;
       const reasons = [
         ['not_found', NOWHERE],
-        ['not_found', '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4t'],
+        ['not_a_hash', '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4t'],
         ['reverted', await chain.revertedTransfer(user.wallet, '1')],
         ['wrong_token', await transfer(user.wallet, '1', await harness.otherToken())],
         ['wrong_recipient', await transfer(chain.newAddress(), '1')],

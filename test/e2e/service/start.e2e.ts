@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startChain } from '../../../sandbox/chain.js';
+import { rpc, startChain } from '../../../sandbox/chain.js';
 import { freePort, isAlive, until } from '../../../sandbox/processes.js';
 import type { SandboxFile } from '../../../sandbox/announce.js';
 import { CHAIN_ID } from '../../support/payouts/chain.js';
@@ -158,11 +158,14 @@ test(
   'npm run demo starts its own sandbox where none runs, says that the chain is another, and stops it',
   async () => {
     const chain = await startChain({ dir: specFolder('chain'), chainId: CHAIN_ID });
+    const token = '0x00000000000000000000000000000000000000c0';
+    // Code that returns 6 to every call: a token with six decimals.
+    await rpc(chain.rpcUrl, 'anvil_setCode', [token, '0x600660005260206000f3']);
     const dataDir = specFolder('sandbox');
     const demo = run('demo.mjs', {
       DATA_DIR: dataDir,
       CHAIN_RPC_URL: chain.rpcUrl,
-      USDC_ADDRESS: '0x00000000000000000000000000000000000000c0',
+      USDC_ADDRESS: token,
     });
     expect(await demo.ended).toBe(1);
     expect(demo.output()).toContain('The demo pays from the sandbox chain');

@@ -5,6 +5,7 @@ import type {
   RequestedTransaction,
 } from '../../../src/contexts/payouts/application/ports.js';
 import { systemClock } from '../../../src/kernel/clock.js';
+import { eventually } from '../eventually.js';
 import { CHAIN_ID, TestChain } from './chain.js';
 import { TestNode, type RpcCall } from './test-node.js';
 
@@ -29,6 +30,13 @@ export const refusing =
       ? { error: { code: -32008, message: 'response too large' } }
       : undefined;
 
+export function isReady(reader: JsonRpcChain): Promise<boolean> {
+  return reader.ping().then(
+    () => true,
+    () => false,
+  );
+}
+
 /** A chain behind a node that can fail, and what reads it. */
 export class ReadChain {
   chain!: TestChain;
@@ -43,7 +51,11 @@ export class ReadChain {
       Object.assign(read, { chain, node: await TestNode.start(chain.rpcUrl) });
       Object.assign(read, { reader: read.over({ chainRpcUrl: read.node.url }) });
     });
-    afterEach(() => read.node.comeBack());
+    afterEach(async () => {
+      read.node.comeBack();
+      // A node that limited the rate gets no request for a while.
+      await eventually(() => isReady(read.reader));
+    });
     afterAll(async () => {
       read.reader.close();
       await Promise.all([read.node.stop(), read.chain.stop()]);

@@ -1,3 +1,4 @@
+import { isHash } from '../../../src/contexts/payouts/domain/payout-events.js';
 import {
   EVIDENCE,
   HASH,
@@ -64,7 +65,14 @@ export const payouts: Resource = {
   further: [EVIDENCE, PROOF],
 };
 
-function payoutGuidance({ status }: Row): Guidance | null {
+function payoutGuidance(row: Row): Guidance | null {
+  const { status } = row;
+  if (status === 'pending' && !isHash(textAt(row, 'transaction_hash')))
+    return {
+      tone: 'warn',
+      title: 'What was reported is not a transaction hash',
+      text: 'A hash has 64 hexadecimal digits, after 0x or without it. Report the payout again with the hash of the transaction; this one expires at the end of its window.',
+    };
   if (status === 'pending')
     return {
       tone: 'busy',

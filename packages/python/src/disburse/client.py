@@ -7,12 +7,25 @@ from .calls import Api
 from .connections import Connections, Send
 from .generated.exchange import ExchangeOperations
 from .generated.merchant import MerchantOperations, Payouts
-from .reconcile import ExpectedPayout, Reconciliation, reconcile
+from .generated.types import PayoutResponse, ReportPayoutBody
+from .reconcile import HASH, ExpectedPayout, Reconciliation, reconcile
+from .result import Result
 from .signing import hmac_hex, sign_address, sign_query, string_to_sign
 from .transport import Outgoing, RetryingTransport, RetryOptions
 
 
 class ReconciledPayouts(Payouts):
+    def report(self, body: ReportPayoutBody, *, idempotency_key: str | None = None) -> Result[PayoutResponse]:
+        """
+        Records a payout for a transfer that you have broadcast. Raises a ``ValueError`` before it is sent where
+        ``transaction_hash`` is not a transaction hash: the service records any text, and pays out nothing for it.
+        """
+        payout = body.get("payout")
+        hash = payout.get("transaction_hash") if isinstance(payout, dict) else None
+        if isinstance(hash, str) and not HASH.fullmatch(hash.strip()):
+            raise ValueError("transaction_hash is not a transaction hash: expected 64 hexadecimal digits after 0x")
+        return super().report(body, idempotency_key=idempotency_key)
+
     def reconcile(self, created_from: str, created_to: str, own: Iterable[ExpectedPayout]) -> Reconciliation:
         """What differs between your own list of a period and the service's. Days in UTC, ``YYYY-MM-DD``, both inclusive."""
         return reconcile(self.list(created_from=created_from, created_to=created_to), own)

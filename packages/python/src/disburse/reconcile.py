@@ -8,6 +8,10 @@ from typing import TypedDict
 from .generated.types import Payout
 
 
+#: A transaction hash, with or without its prefix: both name one transaction.
+HASH = re.compile("(?:0x)?([0-9a-f]{64})", re.IGNORECASE)
+
+
 class ExpectedPayout(TypedDict):
     """A payout as your own books have it."""
 
@@ -71,7 +75,8 @@ def reconcile(listed: Iterable[Payout], own: Iterable[ExpectedPayout]) -> Reconc
 
 
 def _key_of(transaction_hash: str, user_id: str) -> tuple[str, str]:
-    return transaction_hash.lower(), user_id.lower()
+    hash = HASH.fullmatch(transaction_hash.strip())
+    return (hash[1] if hash else transaction_hash).lower(), user_id.lower()
 
 
 def _decimal(amount: str) -> str:

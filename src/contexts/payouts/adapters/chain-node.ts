@@ -3,10 +3,12 @@ import { upTo } from '../../../platform/cache-size.js';
 import type { Clock } from '../../../kernel/clock.js';
 import type { Block } from '../../../platform/chain/values.js';
 import { JsonRpcNode } from '../../../platform/chain/json-rpc-node.js';
-import { blocksAt, checkNode, chainHeads, type NodeRules } from '../../../platform/chain/node-state.js';
+import type { RpcResponse } from '../../../platform/chain/rpc-responses.js';
+import { blocksAt, chainHeads, rpcResult, type NodeRules } from '../../../platform/chain/node-state.js';
 import type { ChainNodeFacts } from '../../../platform/telemetry/process-facts.js';
 import { ChainUnavailable, type ChainObservation, type RequestedTransaction } from '../application/ports.js';
 import type { TransactionReceipt } from '../domain/verification.js';
+import { readToken, type Token } from './token.js';
 import { readKept, readLargeTransaction, readPlace, readWholeReceipt } from './receipt.js';
 
 /** A hash that no EVM chain can have; asking a node for it would be an error instead of "no such transaction". */
@@ -86,8 +88,13 @@ export class ChainNode {
     return { url_host: host, head: this.newest?.number ?? null, head_age_seconds: age, status };
   }
 
+  async token(): Promise<Token> {
+    await chainHeads(this.node, this.options, this.clock);
+    return readToken(this.node, this.options.token, this.options.chainId);
+  }
+
   async ping(): Promise<void> {
-    await checkNode(this.node, this.options);
+    await chainHeads(this.node, this.options, this.clock);
   }
 
   async close(): Promise<void> {
@@ -120,7 +127,7 @@ export class ChainNode {
       ),
     );
     const inOrder = groups.flat();
-    let denied = 0;
+    const denied: RpcResponse[] = [];
     (await Promise.all(calls)).flat().forEach((response, place) => {
       const each = inOrder[place]!;
       if ('result' in response) {
@@ -131,13 +138,12 @@ export class ChainNode {
       }
       const { kind, message } = response.refused;
       refusals.add(message);
-      if (kind === 'denied') denied += 1;
+      if (kind === 'denied' || kind === 'limited') denied.push(response);
       large.push(each);
       if (kind === 'too_large') this.large.set(each.hash, true);
     });
     // One transaction that is always denied must not delay the others.
-    if (!separately && denied > 0 && denied === inOrder.length)
-      throw new ChainUnavailable([...refusals].join(', '));
+    if (!separately && denied.length > 0 && denied.length === inOrder.length) rpcResult(denied[0]!);
     if (!separately) return [...refusals];
     await Promise.all(
       large.map(async (each) => {

@@ -111,7 +111,6 @@ describe('the chain behind a JSON-RPC node', () => {
 
   it.each([
     ['is on another chain', 'eth_chainId', '0x1', 'is on chain 1'],
-    ['is syncing', 'eth_syncing', { currentBlock: '0x1', highestBlock: '0x2' }, 'is syncing'],
     ['returns no block', 'eth_getBlockByNumber', null, 'no newest block'],
     ['returns a block that is none', 'eth_getBlockByNumber', { number: '' }, 'no newest block'],
     [
@@ -124,6 +123,16 @@ describe('the chain behind a JSON-RPC node', () => {
     setup.node.tamper((call) => (call.method === method ? { result } : undefined));
     await expect(read([NOWHERE])).rejects.toThrow(message);
     await expect(read([NOWHERE])).rejects.toThrow(ChainUnavailable);
+  });
+
+  it('is not ready while its newest block is old', async () => {
+    await setup.chain.mine();
+    setup.node.tamper(({ method }, { result }) =>
+      method === 'eth_getBlockByNumber' ? { result: { ...(result as object), timestamp: '0x1' } } : undefined,
+    );
+    const young = setup.over({ chainRpcUrl: setup.node.url, chainMaxHeadAgeSeconds: 600 });
+    await expect(young.ping()).rejects.toThrow(/newest block of the node is \d+ s old/);
+    young.close();
   });
 
   it.each(['', 'no JSON', '{}', '[]', '[null]', 'null', '[1,2]', '{"id":1}', '<html>502</html>'])(
@@ -152,10 +161,6 @@ describe('the chain behind a JSON-RPC node', () => {
     ['has an unknown block number', (receipt) => ({ ...receipt, blockNumber: 'latest' })],
     ['has no logs', ({ logs: _, ...receipt }) => receipt],
     ['has logs that are none', (receipt) => ({ ...receipt, logs: [null] })],
-    [
-      'numbers two logs alike',
-      (receipt) => ({ ...receipt, logs: [...(receipt['logs'] as []), ...(receipt['logs'] as [])] }),
-    ],
     ['is text', () => 'yes'],
     ['is a list', () => []],
     ['is true', () => true],

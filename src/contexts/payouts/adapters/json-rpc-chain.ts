@@ -1,6 +1,7 @@
-import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, Logger, Optional, type OnApplicationShutdown } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { chainRules } from '../../../platform/chain/chain-rules.js';
+import { NodeLimited } from '../../../platform/chain/values.js';
 import { NodeList } from '../../../platform/chain/node-list.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { urlsIn } from '../../../platform/config/settings.js';
@@ -22,7 +23,9 @@ type Settings = Pick<
 /** {@link ChainReader} over JSON-RPC nodes: one of them as long as it can be relied on, then the next. */
 @Injectable()
 export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
+  private readonly logger = new Logger(JsonRpcChain.name);
   private readonly nodes: NodeList<ChainNode>;
+  private isTokenRight = false;
 
   constructor(
     @Inject(CONFIG) private readonly config: Settings,
@@ -37,7 +40,20 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     if (urls.length > 0) facts?.register('nodes', () => this.readFacts());
   }
 
-  read(requested: readonly RequestedTransaction[], { separately = false } = {}): Promise<ChainObservation> {
+  async checkToken(): Promise<string | null> {
+    if (this.isTokenRight || this.config.usdcAddress === null) return null;
+    const { symbol, problem } = await this.nodes.first((node) => node.token());
+    this.isTokenRight = problem === null;
+    if (problem === null && !/USD/i.test(symbol))
+      this.logger.warn({ msg: 'the token of USDC_ADDRESS has another symbol', symbol });
+    return problem;
+  }
+
+  async read(
+    requested: readonly RequestedTransaction[],
+    { separately = false } = {},
+  ): Promise<ChainObservation> {
+    await this.requireToken();
     return this.nodes.first((node) => node.read(requested, separately));
   }
 
@@ -45,10 +61,12 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     requested: readonly RequestedTransaction[],
     { separately = false } = {},
   ): Promise<readonly ChainObservation[]> {
+    await this.requireToken();
     return this.quorum((node) => node.confirm(requested, separately));
   }
 
   async ping(): Promise<void> {
+    await this.requireToken();
     await this.quorum((node) => node.ping());
   }
 
@@ -70,6 +88,11 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     return all;
   }
 
+  private async requireToken(): Promise<void> {
+    const problem = await this.checkToken();
+    if (problem !== null) throw new ChainUnavailable(problem);
+  }
+
   /** At least CHAIN_QUORUM results, each from another node. */
   private async quorum<T>(ask: (node: ChainNode) => Promise<T>): Promise<readonly T[]> {
     const { chainQuorum } = this.config;
@@ -77,11 +100,11 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     const results = await Promise.allSettled(this.nodes.all().map(ask));
     const usable = results.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     if (usable.length >= chainQuorum) return usable;
-    const why = results.flatMap((each) =>
-      each.status === 'rejected' ? [(each.reason as Error).message] : [],
-    );
-    throw new ChainUnavailable(
-      `${usable.length} nodes can be relied on, and outcomes need ${chainQuorum} (${why.join(', ')})`,
+    const errors = results.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
+    const Unavailable = errors.some((each) => each instanceof NodeLimited) ? NodeLimited : ChainUnavailable;
+    const why = errors.map(({ message }) => message).join(', ');
+    throw new Unavailable(
+      `${usable.length} nodes can be relied on, and outcomes need ${chainQuorum} (${why})`,
     );
   }
 }

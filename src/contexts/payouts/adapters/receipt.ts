@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { isQuantity, isWord, TRANSFER_TOPIC } from '../../../platform/chain/values.js';
 import type { ReceiptSource, TransactionReceipt, TransferLog } from '../domain/verification.js';
 import type { RequestedTransaction } from '../application/ports.js';
-import type { JsonRpcNode, RpcResponse } from '../../../platform/chain/json-rpc-node.js';
+import type { JsonRpcNode } from '../../../platform/chain/json-rpc-node.js';
+import type { RpcResponse } from '../../../platform/chain/rpc-responses.js';
 
 const HEX = /^0x[0-9a-f]+$/i;
 /** A receipt with more is not kept, its hash is: some 400 logs. */
@@ -12,7 +13,7 @@ interface RawLog {
   readonly address: string;
   readonly topics: readonly string[];
   readonly data: string;
-  readonly logIndex: string;
+  readonly logIndex?: string | null;
   readonly transactionHash?: unknown;
   readonly blockNumber?: unknown;
   readonly removed?: boolean;
@@ -50,7 +51,14 @@ function readTransfers(result: unknown, hash: string): readonly TransferLog[] | 
 }
 
 function parseReceipt(receipt: RawReceipt): TransactionReceipt {
-  const logs = [...receipt.logs].sort((a, b) => Number(a.logIndex) - Number(b.logIndex));
+  // Some nodes number several logs alike, or none: then their order is that of the list.
+  const indexes = new Set(
+    receipt.logs.flatMap(({ logIndex }) => (isQuantity(logIndex) ? [Number(logIndex)] : [])),
+  );
+  const logs =
+    indexes.size === receipt.logs.length
+      ? [...receipt.logs].sort((a, b) => Number(a.logIndex) - Number(b.logIndex))
+      : receipt.logs;
   return {
     succeeded: Number(receipt.status) === 1,
     blockNumber: Number(receipt.blockNumber),
@@ -93,8 +101,7 @@ function isReceipt(response: object): response is RawReceipt {
   const { blockNumber, blockHash, status, logs } = response as Partial<RawReceipt>;
   if (!isQuantity(blockNumber) || !isQuantity(status) || Number(status) > 1) return false;
   if (!isWord(blockHash)) return false;
-  if (!Array.isArray(logs) || !logs.every(isLog)) return false;
-  return new Set(logs.map((log) => Number(log.logIndex))).size === logs.length;
+  return Array.isArray(logs) && logs.every(isLog);
 }
 
 function isLog(log: unknown): log is RawLog {
@@ -104,7 +111,7 @@ function isLog(log: unknown): log is RawLog {
     typeof address === 'string' &&
     HEX.test(address) &&
     typeof data === 'string' &&
-    isQuantity(logIndex) &&
+    (logIndex === undefined || logIndex === null || isQuantity(logIndex)) &&
     Array.isArray(topics) &&
     topics.every((topic) => typeof topic === 'string')
   );

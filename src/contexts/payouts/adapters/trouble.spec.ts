@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
+import { eventually } from '../../../../test/support/eventually.js';
 import {
+  isReady,
   NOWHERE,
   ReadChain,
   receiptLies,
@@ -213,7 +215,7 @@ describe('the chain behind a JSON-RPC node that gives trouble', () => {
       await reader.read(requested([NOWHERE]));
       expect(setup.node.requests).toBe(before);
       second.goDown();
-      await expect(reader.ping()).resolves.toBeUndefined();
+      await eventually(() => isReady(reader));
       setup.node.goDown();
       await expect(reader.ping()).rejects.toThrow(ChainUnavailable);
       reader.close();

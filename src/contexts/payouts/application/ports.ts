@@ -39,7 +39,7 @@ export interface ChainObservation extends ChainHeads {
 export interface ChainReader {
   /**
    * Reads transactions, many in few round trips; `separately` sends one request for each, so that none delays another.
-   * Throws {@link ChainUnavailable} when no node can be relied on: unavailable, on another chain, syncing, or stalled.
+   * Throws {@link ChainUnavailable} when no node can be relied on: unavailable, on another chain, limiting the rate, or stalled.
    */
   read(
     requested: readonly RequestedTransaction[],
@@ -53,6 +53,11 @@ export interface ChainReader {
     requested: readonly RequestedTransaction[],
     options?: { readonly separately?: boolean },
   ): Promise<readonly ChainObservation[]>;
+  /**
+   * Why the contract of USDC_ADDRESS cannot be USDC; null when it can. Throws {@link ChainUnavailable} while no node that can
+   * be relied on returns it: until then the methods above and `ping` throw it too.
+   */
+  checkToken(): Promise<string | null>;
   /** Resolves when a node can be relied on, throws {@link ChainUnavailable} otherwise. */
   ping(): Promise<void>;
   close(): void;
@@ -60,4 +65,4 @@ export interface ChainReader {
 
 export const CHAIN_READER = Symbol('CHAIN_READER');
 
-export { ChainUnavailable } from '../../../platform/chain/values.js';
+export { ChainUnavailable, NodeLimited } from '../../../platform/chain/values.js';

@@ -9,7 +9,7 @@ import type { TransactionReceipt } from '../domain/verification.js';
 import { ExpirePayout, ReceivePayout } from './payout-outcomes.js';
 import type { VerificationRowCheck } from './verification-row-check.js';
 import type { PayeeCache } from './payee-cache.js';
-import { ChainUnavailable, type ChainObservation, type ChainReader } from './ports.js';
+import { ChainUnavailable, NodeLimited, type ChainObservation, type ChainReader } from './ports.js';
 import { VerificationRound } from './verification-round.js';
 
 const START = Date.parse('2026-01-02T00:00:00Z');
@@ -43,6 +43,7 @@ async function check({
   finalAt = FIRST,
   receipts = new Map<string, TransactionReceipt | null>([[HASH, null]]),
   isDown = false,
+  failure = new ChainUnavailable('no node can be relied on'),
   over = {} as Partial<PendingPayout>,
 }) {
   const checks: NextCheck[] = [];
@@ -56,7 +57,7 @@ async function check({
     refusals: [],
   };
   const read = async (): Promise<ChainObservation> => {
-    if (isDown) throw new ChainUnavailable('no node can be relied on');
+    if (isDown) throw failure;
     return observed;
   };
   const chain = { read, confirm: async () => [observed] } as unknown as ChainReader;
@@ -112,6 +113,9 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
     expect((await check(withoutResponse)).recorded).toEqual([{ ...recorded, finding: 'no_response' }]);
     expect((await check({ isDown: true })).recorded).toEqual([
       { ...recorded, finding: 'no_response', node: null, head: null },
+    ]);
+    expect((await check({ isDown: true, failure: new NodeLimited('429') })).recorded).toEqual([
+      { ...recorded, finding: 'rate_limited', node: null, head: null },
     ]);
   });
 

@@ -14,11 +14,13 @@ import {
 } from '../domain/verification.js';
 import { ExpirePayout, ReceivePayout } from './payout-outcomes.js';
 import type { SeenTransfer } from '../domain/payout.js';
+import { isHash } from '../domain/payout-events.js';
 import { VerificationRowCheck } from './verification-row-check.js';
 import { PayeeCache } from './payee-cache.js';
 import {
   CHAIN_READER,
   ChainUnavailable,
+  NodeLimited,
   requestedTransactions,
   type ChainObservation,
   type ChainReader,
@@ -155,7 +157,13 @@ export class VerificationRound {
     try {
       return await this.chain.read(transactionsOf(claimed), { separately });
     } catch (error) {
-      if (error instanceof ChainUnavailable) await this.checks.record(claimed.map(noResponseOf), now());
+      if (error instanceof ChainUnavailable) {
+        const finding = error instanceof NodeLimited ? 'rate_limited' : 'no_response';
+        await this.checks.record(
+          claimed.map((each) => noResponseOf(each, finding)),
+          now(),
+        );
+      }
       throw error;
     }
   }
@@ -176,6 +184,7 @@ export class VerificationRound {
 
   /** Null when the node gave no usable response. */
   private findingIn(observed: ChainObservation, each: PendingPayout): Finding | null {
+    if (!isHash(each.hash)) return { kind: 'not_a_hash' };
     if (each.wallet === null) return { kind: 'no_wallet' };
     const receipt = observed.receipts.get(each.hash);
     if (receipt === undefined) return null;
@@ -259,7 +268,7 @@ export class VerificationRound {
     const untilExpiryMs = this.endOf(payout) - now.getTime();
     const ageMs = now.getTime() - payout.createdAt.getTime();
     const delayMs =
-      finding.kind === 'no_wallet' && untilExpiryMs > 0
+      (finding.kind === 'no_wallet' || finding.kind === 'not_a_hash') && untilExpiryMs > 0
         ? untilExpiryMs
         : nextCheckDelay({
             ageMs,

@@ -87,13 +87,19 @@ export const PAYOUT_EVENTS = [PAYOUT_REPORTED, PAYOUT_RECEIVED, PAYOUT_EXPIRED] 
 /** The stream category of payouts: a payout's stream is `payout-<payout_id>`. */
 export const PAYOUT_CATEGORY = 'payout';
 
-const EVM_HASH = /^0x[0-9a-f]{64}$/i;
+const HASH = /^(?:0x)?([0-9a-f]{64})$/i;
 
 /**
- * The form in which hashes are compared: EVM hashes lower-cased and without the spaces around them, others as they are
- * (contract.md 9.4).
+ * The form in which hashes are compared: lower case after `0x`, however the prefix was sent; any other text without the
+ * spaces around it (contract.md 9.4).
  */
 export function comparableHash(transactionHash: string): string {
   const bare = transactionHash.trim();
-  return EVM_HASH.test(bare) ? bare.toLowerCase() : transactionHash;
+  const [, digits] = HASH.exec(bare) ?? [];
+  return digits === undefined ? bare : `0x${digits.toLowerCase()}`;
+}
+
+/** Whether a transaction of the chain may have this hash, in any form. */
+export function isHash(transactionHash: string): boolean {
+  return HASH.test(transactionHash.trim());
 }

@@ -15,6 +15,7 @@ export const SEEN: Readonly<Record<CheckFinding, string>> = {
   settled: 'the transfer is there, exact and final',
   confirming: 'the transfer is there and exact, and its block is not final yet',
   not_found: 'the chain has no such transaction in a block',
+  not_a_hash: 'what was reported is not a transaction hash',
   no_wallet: 'the user has no wallet yet',
   reverted: 'the transaction was reverted',
   wrong_token: 'the transaction transfers no USDC',
@@ -22,6 +23,7 @@ export const SEEN: Readonly<Record<CheckFinding, string>> = {
   wrong_amount: "the USDC transferred to the user's wallet is not the amount reported",
   already_used: 'the transfer confirmed another payout',
   no_response: 'no node had a usable response about the transaction',
+  rate_limited: 'the nodes refuse requests as too many',
   not_confirmed: 'too few nodes agreed on the outcome',
   not_written: 'the outcome could not be written',
   row_changed: 'the stored payout is not what was reported',
@@ -38,6 +40,8 @@ export const NEXT: Readonly<Record<CheckFinding, string>> = {
     'Nothing: wait for the block to become final. If many wait, check the age of the head of the nodes.',
   not_found:
     'Search for the transaction in a block explorer. If it is there, the node is behind; if not, ask the merchant whether it was broadcast, on this chain. It may still be mined.',
+  not_a_hash:
+    'Ask the merchant for the hash, 64 hexadecimal digits, of the transaction: this report expires with its window, and another one is needed.',
   no_wallet: 'Nothing: it is checked once the user has finished signing up.',
   reverted: MISMATCH,
   wrong_token: MISMATCH,
@@ -46,6 +50,8 @@ export const NEXT: Readonly<Record<CheckFinding, string>> = {
   already_used: MISMATCH,
   no_response:
     'Add another node to CHAIN_RPC_URL: this one refuses the transaction. Checks continue once one responds; nothing expires meanwhile.',
+  rate_limited:
+    'Raise the rate limit at the provider, or add a node of another one to CHAIN_RPC_URL: the log has the error under "chain unavailable". Checks continue, more slowly; nothing expires meanwhile.',
   not_confirmed:
     'Compare the nodes of CHAIN_RPC_URL: CHAIN_QUORUM of them must agree. Checks continue until they do.',
   not_written:
@@ -84,5 +90,5 @@ export function describeStuckPayout(
   const next = finding === null ? 'Wait for its first check.' : NEXT[finding];
   if (why === null) return { saw: seen, next };
   const [what, act] = OVERDUE[why];
-  return { saw: `${what}; ${seen}`, next: act === '' ? next : act };
+  return { saw: `${what}; ${seen}`, next: act === '' || finding === 'rate_limited' ? next : act };
 }

@@ -47,8 +47,11 @@ export interface Verdict {
 const NOTHING_READ = { node: null, head: null, confirmations: null };
 
 /** A check for which no node had a usable response. */
-export function noResponseOf({ payoutId, checks }: Pick<CheckedPayout, 'payoutId' | 'checks'>): PayoutCheck {
-  return { payoutId, number: checks + 1, finding: 'no_response', ...NOTHING_READ };
+export function noResponseOf(
+  { payoutId, checks }: Pick<CheckedPayout, 'payoutId' | 'checks'>,
+  finding: 'no_response' | 'rate_limited' = 'no_response',
+): PayoutCheck {
+  return { payoutId, number: checks + 1, finding, ...NOTHING_READ };
 }
 
 /** What `observed` says of the payout, as it is recorded. */
@@ -58,7 +61,7 @@ export function checkOf(
   { node, head, receipts }: ObservedReceipts,
 ): PayoutCheck {
   const check = { payoutId, number: checks + 1, finding };
-  if (finding === 'no_wallet') return { ...check, ...NOTHING_READ };
+  if (finding === 'no_wallet' || finding === 'not_a_hash') return { ...check, ...NOTHING_READ };
   const receipt = receipts.get(hash) ?? null;
   const confirmations = receipt === null ? null : confirmationsOf(receipt.blockNumber, head.number);
   return { ...check, node, head: head.number, confirmations };

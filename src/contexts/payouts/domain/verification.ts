@@ -47,6 +47,8 @@ export type Finding =
   /** Its block is so many after the newest final one. */
   | { readonly kind: 'confirming'; readonly blocks: number }
   | { readonly kind: 'not_found' }
+  /** No transaction of the chain has such a hash. */
+  | { readonly kind: 'not_a_hash' }
   | { readonly kind: 'no_wallet' }
   | { readonly kind: 'reverted' }
   | { readonly kind: 'wrong_token' }
@@ -57,6 +59,7 @@ export type Finding =
 /**
  * What a check of a payout found; apart from the kinds of a {@link Finding}:
  * - `no_response`: the node had no usable response about the transaction
+ * - `rate_limited`: the nodes limit the rate of requests, and none has capacity
  * - `not_confirmed`: an outcome was near, and too few nodes agreed on it
  * - `not_written`: the outcome could not be written
  * - `row_changed`: what is stored of the payout is not what was reported
@@ -65,6 +68,7 @@ export const CHECK_FINDINGS = [
   'settled',
   'confirming',
   'not_found',
+  'not_a_hash',
   'no_wallet',
   'reverted',
   'wrong_token',
@@ -72,11 +76,12 @@ export const CHECK_FINDINGS = [
   'wrong_amount',
   'already_used',
   'no_response',
+  'rate_limited',
   'not_confirmed',
   'not_written',
   'row_changed',
 ] as const satisfies readonly (
-  Finding['kind'] | 'no_response' | 'not_confirmed' | 'not_written' | 'row_changed'
+  Finding['kind'] | 'no_response' | 'rate_limited' | 'not_confirmed' | 'not_written' | 'row_changed'
 )[];
 export type CheckFinding = (typeof CHECK_FINDINGS)[number];
 
@@ -111,6 +116,8 @@ export function expiryReason(finding: Exclude<Finding, { kind: 'settled' }>): st
   switch (finding.kind) {
     case 'not_found':
       return 'Transaction not found on the chain within the verification window';
+    case 'not_a_hash':
+      return 'Not a transaction hash: that has 64 hexadecimal digits';
     case 'no_wallet':
       return 'The user had no wallet to receive the transfer within the verification window';
     case 'reverted':

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
+import { LATEST_FINDING } from './overdue-payouts.js';
 import { MAX_CHECKS } from '../store/payout-checks.js';
 import { VERIFICATION } from '../store/verification-queue.js';
 import type { CheckFinding } from '../domain/verification.js';
@@ -42,8 +43,9 @@ export class ChecksView {
   async latest(payoutIds: readonly string[]): Promise<ReadonlyMap<string, CheckJson>> {
     if (payoutIds.length === 0) return new Map();
     const rows = await this.database.query<LatestRow>(
-      `select listed.id, item.due_at, latest.at, latest.finding, latest.number
+      `select listed.id, item.due_at, latest.at, latest.number, ${LATEST_FINDING} as finding
        from unnest($1::uuid[]) as listed (id)
+       left join payouts.verifications pending on pending.payout_id = listed.id
        left join work.items item on item.kind = '${VERIFICATION}' and item.key = listed.id::text
        left join lateral (
          select at, finding, number from payouts.checks where payout_id = listed.id order by number desc limit 1

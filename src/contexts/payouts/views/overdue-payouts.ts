@@ -10,6 +10,9 @@ const OUTCOME_LATE_SECONDS = 600;
 
 type Settings = Parameters<typeof chainRules>[0];
 
+/** The finding of the latest check (`latest`) of a pending payout (`pending`): a text that is no hash needs no check. */
+export const LATEST_FINDING = `case when pending.hash !~ '^0x[0-9a-f]{64}$' then 'not_a_hash' else latest.finding end`;
+
 /** Pending payouts, with the item that schedules their checks. */
 export const PENDING_PAYOUTS = `payouts.verifications pending
   join work.items item on item.kind = '${VERIFICATION}' and item.key = pending.payout_id::text`;

@@ -1,6 +1,7 @@
 import { afterEach, expect, it } from '@jest/globals';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { deriveId } from '../../../kernel/ids.js';
+import { ChecksView } from './checks.js';
 import { StuckPayouts } from './stuck-payouts.js';
 
 const db = onTestDatabase();
@@ -24,6 +25,7 @@ interface Pending {
   readonly scheduled?: string;
   readonly finding?: string;
   readonly withWallet?: boolean;
+  readonly hash?: string;
 }
 
 /** Times are intervals from now. */
@@ -32,8 +34,8 @@ async function pending(name: string, over: Pending = {}): Promise<void> {
   await db.database.query(
     `insert into payouts.verifications
        (payout_id, user_id, merchant_id, chain_id, hash, amount_minor, created_at, expires_at)
-     values ($1, $1, $2, $3, '0xab', 2500000, now() - interval '1 hour', now() + $4::interval)`,
-    [id(name), id('merchant'), chain, expires],
+     values ($1, $1, $2, $3, $5, 2500000, now() - interval '1 hour', now() + $4::interval)`,
+    [id(name), id('merchant'), chain, expires, over.hash ?? `0x${'ab'.repeat(32)}`],
   );
   await db.database.query(
     `insert into work.items (kind, key, due_at, lease, failing_since, state)
@@ -107,7 +109,7 @@ it('a payout whose transfer is not the one reported is stuck, with what was seen
     payout_id: id('wrong'),
     amount: '2.5',
     chain_id: 8453,
-    transaction_hash: '0xab',
+    transaction_hash: `0x${'ab'.repeat(32)}`,
     overdue: null,
     last_finding: 'wrong_amount',
     node: 'node.example',
@@ -117,3 +119,19 @@ it('a payout whose transfer is not the one reported is stuck, with what was seen
   expect(only!.next).toContain('ask the merchant');
   expect(await stuck().find(id('unknown'))).toBeNull();
 });
+
+it.each([undefined, 'no_response'])(
+  'a payout whose text is not a hash is stuck at once, also after a check that found %s',
+  async (finding) => {
+    await pending('link', {
+      scheduled: '5 seconds',
+      hash: 'https://basescan.org/tx/0xab',
+      ...(finding && { finding }),
+    });
+    expect(await stuck().list(10)).toMatchObject([
+      { payout_id: id('link'), overdue: null, last_finding: 'not_a_hash' },
+    ]);
+    const latest = await new ChecksView(db.database).latest([id('link')]);
+    expect(latest.get(id('link'))?.last_finding).toBe('not_a_hash');
+  },
+);

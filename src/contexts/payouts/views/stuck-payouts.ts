@@ -4,10 +4,11 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { describeStuckPayout, type OverdueReason } from '../domain/stuck-reasons.js';
 import type { CheckFinding } from '../domain/verification.js';
-import { overdueReason, PENDING_PAYOUTS } from './overdue-payouts.js';
+import { LATEST_FINDING, overdueReason, PENDING_PAYOUTS } from './overdue-payouts.js';
 
 /** Findings that no further check is going to change. */
 const DEAD_ENDS = [
+  'not_a_hash',
   'reverted',
   'wrong_token',
   'wrong_recipient',
@@ -89,7 +90,7 @@ export class StuckPayouts {
     const rows = await this.database.query<Row>(
       `select * from (
          select pending.payout_id, merchant_id, user_id, chain_id, hash, amount_minor, created_at, expires_at, due_at,
-           ${overdueReason(this.config)} as overdue, latest.finding, latest.at, latest.node, latest.number
+           ${overdueReason(this.config)} as overdue, ${LATEST_FINDING} as finding, latest.at, latest.node, latest.number
          from ${PENDING_PAYOUTS} left join lateral (
            select finding, at, node, number from payouts.checks done where done.payout_id = pending.payout_id
            order by number desc limit 1

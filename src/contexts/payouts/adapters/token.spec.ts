@@ -1,0 +1,96 @@
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { TestChain } from '../../../../test/support/payouts/chain.js';
+import { NOWHERE, ReadChain, requested } from '../../../../test/support/payouts/read-chain.js';
+import type { TestNode } from '../../../../test/support/payouts/test-node.js';
+import { ChainUnavailable } from '../application/ports.js';
+import type { JsonRpcChain } from './json-rpc-chain.js';
+
+const DECIMALS = '0x313ce567';
+const word = (value: number): string => `0x${value.toString(16).padStart(64, '0')}`;
+
+describe('the contract of USDC_ADDRESS', () => {
+  const setup = ReadChain.forSuite();
+  let chain: TestChain;
+  let node: TestNode;
+  let fresh: JsonRpcChain;
+  beforeAll(() => {
+    ({ chain, node } = setup);
+  });
+  const check = (over: object = {}): Promise<string | null> => {
+    fresh = setup.over({ chainRpcUrl: node.url, ...over });
+    return fresh.checkToken();
+  };
+  const decimals = (response: { readonly result: unknown } | { readonly error: object }): void =>
+    node.tamper(({ method, params }) =>
+      method === 'eth_call' && (params[0] as { data?: string }).data === DECIMALS ? response : undefined,
+    );
+  afterEach(() => fresh.close());
+
+  it('is read once', async () => {
+    await expect(check()).resolves.toBeNull();
+    const before = node.calls.filter((method) => method === 'eth_getCode').length;
+    await fresh.read(requested([NOWHERE]));
+    await fresh.ping();
+    expect(node.calls.filter((method) => method === 'eth_getCode')).toHaveLength(before);
+  });
+
+  it('is no contract where it has no code', async () => {
+    const usdcAddress = chain.newAddress();
+    await expect(check({ usdcAddress })).resolves.toBe(
+      `USDC_ADDRESS (${usdcAddress}) is no contract on chain 31337.`,
+    );
+  });
+
+  it.each([
+    [{ result: word(18) }, 'is USDC with 18 decimals: USDC has 6.'],
+    [{ result: word(2) }, 'is USDC with 2 decimals: USDC has 6.'],
+    [{ result: '0x' }, 'is a contract (USDC) without decimals(): it is no token.'],
+    [{ error: { code: -32000, message: 'execution reverted' } }, 'without decimals(): it is no token.'],
+    [{ error: { code: 3, message: 'VM Exception' } }, 'without decimals(): it is no token.'],
+  ])('that returns %j %s', async (response, sentence) => {
+    decimals(response);
+    await expect(check()).resolves.toContain(sentence);
+    await expect(fresh.ping()).rejects.toThrow(sentence);
+    await expect(fresh.read(requested([NOWHERE]))).rejects.toThrow(ChainUnavailable);
+  });
+
+  it.each([
+    { error: { code: -32000, message: 'header not found' } },
+    { error: { code: -32016, message: 'over rate limit' } },
+    { error: { code: -32601, message: 'the method eth_call does not exist' } },
+  ])('that cannot be read, %j, is read by the next check', async (response) => {
+    decimals(response);
+    await expect(check()).rejects.toThrow(ChainUnavailable);
+    await expect(fresh.ping()).rejects.toThrow(ChainUnavailable);
+    node.comeBack();
+    await expect(fresh.ping()).resolves.toBeUndefined();
+  });
+});
+
+describe('a receipt', () => {
+  const setup = ReadChain.forSuite();
+
+  it.each<[string, readonly unknown[]]>([
+    ['alike', ['0x0', '0x0', '0x0']],
+    ['in part alike', ['0x1', '0x0', '0x0']],
+    ['with null', [null, null, null]],
+    ['not at all', [undefined, undefined, undefined]],
+  ])('whose logs are numbered %s is read in their order', async (_name, indexes) => {
+    const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
+    const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as { logs: object[] };
+    const logs = indexes.map((logIndex, n) => ({
+      ...honest.logs[0],
+      logIndex,
+      data: `0x${String(n + 1).padStart(64, '0')}`,
+    }));
+    setup.node.tamper(({ method }) =>
+      method === 'eth_getTransactionReceipt' ? { result: { ...honest, logs } } : undefined,
+    );
+    const { transfers } = (await setup.read([hash])).receipts.get(hash)!;
+    expect(transfers.map(({ amountMinor, logIndex }) => [Number(amountMinor), logIndex])).toEqual([
+      [1, 0],
+      [2, 1],
+      [3, 2],
+    ]);
+  });
+});

@@ -1,0 +1,33 @@
+import { describe, expect, it } from '@jest/globals';
+import { comparableHash, isHash } from './payout-events.js';
+
+const DIGITS = 'ab'.repeat(32);
+
+describe('the form in which hashes are compared', () => {
+  it.each([
+    `0x${DIGITS}`,
+    `0X${DIGITS}`,
+    DIGITS,
+    DIGITS.toUpperCase(),
+    `0X${DIGITS.toUpperCase()}`,
+    ` ${DIGITS}\t`,
+  ])('is one for %j', (hash) => {
+    expect(comparableHash(hash)).toBe(`0x${DIGITS}`);
+    expect(isHash(hash)).toBe(true);
+  });
+
+  it.each([
+    DIGITS.slice(1),
+    `0x${DIGITS}a`,
+    `0x${DIGITS.slice(1)}`,
+    `x${DIGITS}`,
+    `0x0x${DIGITS}`,
+    `https://basescan.org/tx/0x${DIGITS}`,
+    '[object Object]',
+    'undefined',
+    '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4t',
+  ])('of %j is the text, which is no hash', (text) => {
+    expect(comparableHash(` ${text} `)).toBe(text);
+    expect(isHash(text)).toBe(false);
+  });
+});

@@ -1,0 +1,107 @@
+import { eachElement, eachMember, endOfValue } from '../json-text/json-text.js';
+import { isAlike, isRateLimit, type RpcError } from './rate-limits.js';
+
+export const TOO_MANY = 'too many requests for the node';
+
+/**
+ * Why a call has no result. `denied`: the node does not accept the credentials (401, 403); `limited`: it limits the rate of
+ * requests; `status`: the whole request failed with another HTTP status.
+ */
+export interface RpcRefusal {
+  readonly kind:
+    'denied' | 'limited' | 'too_large' | 'slow' | 'unavailable' | 'status' | 'error' | 'nonsense';
+  /** For the log: holds no address and nothing that the node wrote. */
+  readonly message: string;
+  /** A contract refused the call. */
+  readonly isRevert?: boolean;
+}
+
+/** `text`: the result as it was sent, where that was requested. */
+export type RpcResponse =
+  { readonly result: unknown; readonly text?: string } | { readonly refused: RpcRefusal };
+
+export function isKind(response: RpcResponse, kind: RpcRefusal['kind']): boolean {
+  return 'refused' in response && response.refused.kind === kind;
+}
+
+export function refuseAll(
+  calls: readonly unknown[],
+  kind: RpcRefusal['kind'],
+  message: string,
+): readonly RpcResponse[] {
+  return calls.map(() => ({ refused: { kind, message } }));
+}
+
+/** Responses of a batch come in any order; what belongs to no call, or to one that has one already, says nothing. */
+export function responsesIn(text: string, count: number, texts: boolean): readonly RpcResponse[] {
+  const said = parsed(text);
+  if (said === undefined) return Array.from({ length: count }, () => nonsense('no JSON'));
+  // One error in place of a batch is the response to each call.
+  if (count > 1 && isRecord(said) && isRecord(said['error']))
+    return errorResponses(Array.from({ length: count }, () => said['error'] as RpcError));
+  const sent = texts ? resultTexts(text) : [];
+  const responses: RpcResponse[] = Array.from({ length: count }, () => nonsense('no response to this call'));
+  const errors = new Map<number, RpcError>();
+  const seen = new Set<number>();
+  for (const [place, each] of (Array.isArray(said) ? (said as unknown[]) : [said]).entries()) {
+    if (!isRecord(each)) continue;
+    const { id, result, error } = each;
+    if (typeof id !== 'number' || !(id in responses)) continue;
+    if (seen.has(id)) responses[id] = nonsense('two responses to one call');
+    else if (error !== undefined && error !== null) errors.set(id, error as RpcError);
+    else if (result !== undefined) responses[id] = { result, text: sent[place] };
+    if (seen.has(id)) errors.delete(id);
+    seen.add(id);
+  }
+  if (errors.size === count)
+    return errorResponses([...errors].sort(([a], [b]) => a - b).map(([, each]) => each));
+  for (const [id, error] of errors) responses[id] = errorResponse(error, isRateLimit(error));
+  return responses;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The text of each response's `result` in the text of a batch, or of the one response that there is. */
+function resultTexts(json: string): readonly (string | undefined)[] {
+  const texts: (string | undefined)[] = [];
+  const read = (at: number): number => {
+    let result: string | undefined;
+    const end = eachMember(json, at, (key, start) => {
+      const memberEnd = endOfValue(json, start);
+      if (key === 'result') result = json.slice(start, memberEnd);
+      return memberEnd;
+    });
+    texts.push(result);
+    return end > at ? end : endOfValue(json, at);
+  };
+  if (json.trimStart().startsWith('[')) eachElement(json, 0, read);
+  else read(0);
+  return texts;
+}
+
+function nonsense(message: string): RpcResponse {
+  return { refused: { kind: 'nonsense', message } };
+}
+
+/** The responses to a request that has errors alone. */
+function errorResponses(errors: readonly RpcError[]): readonly RpcResponse[] {
+  const alike = isAlike(errors);
+  return errors.map((error) => errorResponse(error, alike || isRateLimit(error)));
+}
+
+function errorResponse({ code, message }: RpcError, isLimit: boolean): RpcResponse {
+  const name = typeof code === 'number' ? `error ${code}` : 'an error';
+  return isLimit
+    ? { refused: { kind: 'limited', message: `${name}: ${TOO_MANY}` } }
+    : { refused: { kind: 'error', message: name, isRevert: code === 3 || /revert/i.test(String(message)) } };
+}
