@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ROLE_SCOPES, ROLES, type Role } from '../../../src/contexts/access/domain/roles.js';
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
-import { onSharedApp } from '../../support/app.js';
+import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
 
@@ -16,7 +16,7 @@ interface Issued {
 }
 
 describe('admin keys of one person', () => {
-  const app = onSharedApp();
+  const app = onTestApp();
   let approver: AdminClient;
   beforeAll(async () => {
     approver = await app.newAdmin();

@@ -15,7 +15,7 @@ interface Sent {
   readonly waits?: true;
 }
 
-/** The status of a POST whose body is sent in pieces, and whether it was told to continue. */
+/** The status of a POST whose body is sent in pieces, and whether the service let it continue. */
 async function post(url: string, headers: Record<string, string>, { bytes, isChunked, waits }: Sent) {
   const length: Record<string, string> = isChunked ? {} : { 'content-length': String(bytes) };
   const expectation: Record<string, string> = waits ? { expect: '100-continue' } : {};
@@ -23,11 +23,11 @@ async function post(url: string, headers: Record<string, string>, { bytes, isChu
   const request = send(url, { method: 'POST', headers: all });
   const response = once(request, 'response') as Promise<[IncomingMessage]>;
   let continues = false;
-  const told = once(request, 'continue').then(() => (continues = true));
-  told.catch(() => undefined);
+  const goesOn = once(request, 'continue').then(() => (continues = true));
+  goesOn.catch(() => undefined);
   if (waits) {
     request.flushHeaders();
-    await Promise.race([told, response]);
+    await Promise.race([goesOn, response]);
   }
   let isOver = waits === true && !continues;
   response.then(() => (isOver = true)).catch(() => undefined);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
 import type { Role } from '../domain/roles.js';
 
-export interface OperatorRow {
+interface OperatorRow {
   readonly operatorId: string;
   readonly name: string;
   readonly email: string;
