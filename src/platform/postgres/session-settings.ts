@@ -1,5 +1,5 @@
 import pg, { type QueryConfig } from 'pg';
-import { isMeasuring } from '../measuring.js';
+import { isMeasuring } from '../telemetry/metrics.js';
 import { outliveConnections } from './unavailable.js';
 
 /** TCP keep-alive: an unresponsive peer is probed after so long, and given up after three probes. */

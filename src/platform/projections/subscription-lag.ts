@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
-import { sharedMeasurement } from '../measuring.js';
+import { sharedMeasurement } from '../telemetry/metrics.js';
 import { EVENT_STORE, type EventStore } from '../event-store/port.js';
 import { Checkpoints } from './checkpoints.js';
 import { SubscriptionRegistry } from './subscription-registry.js';

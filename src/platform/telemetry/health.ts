@@ -1,5 +1,5 @@
-import { sharedMeasurement } from '../measuring.js';
 import { withTimeout } from '../timeout.js';
+import { sharedMeasurement } from './metrics.js';
 
 /** One thing the service cannot work without. */
 interface HealthCheck {

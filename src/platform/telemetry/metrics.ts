@@ -1,5 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { sharedMeasurement } from '../measuring.js';
 import { withTimeout } from '../timeout.js';
 
 /** What GET /metrics serves: the metrics below, and those of each context in its metrics.ts. */
@@ -96,6 +96,35 @@ export const clockSkew = new Gauge({
 export function observeAppend(durationMs: number, units: number): void {
   appendDuration.observe(durationMs / 1000);
   appendUnits.inc(units);
+}
+
+const measuring = new AsyncLocalStorage<true>();
+
+/** Whether the caller is part of a measurement: its statements take connections that no request waits for. */
+export function isMeasuring(): boolean {
+  return measuring.getStore() === true;
+}
+
+const KEPT_MS = 500;
+
+/**
+ * One run at a time, whose result everybody gets who calls meanwhile or within half a second after it: callers are
+ * strangers, and each run costs queries. A failure is not kept.
+ */
+export function sharedMeasurement<T>(run: () => Promise<T>): () => Promise<T> {
+  let last: Promise<T> | null = null;
+  let endedAt = Infinity;
+  return () => {
+    if (last !== null && performance.now() - endedAt < KEPT_MS) return last;
+    endedAt = Infinity;
+    const current = measuring.run(true, run);
+    last = current;
+    current.then(
+      () => (endedAt = performance.now()),
+      () => (last = null),
+    );
+    return current;
+  };
 }
 
 const measurements = new Set<() => Promise<void>>();

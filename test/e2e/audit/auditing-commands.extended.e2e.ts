@@ -164,7 +164,7 @@ describe('the programs of docs/auditing.md', () => {
     await expectCodes([['audit verify --from former --offline --key key.pem', 0, NO_KEY]]);
   });
 
-  it('let nobody else read what they export', () => {
+  it('export into files that their owner alone reads', () => {
     const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
     const names = readdirSync(join(folder, 'rest'));
     expect(names).toContain('manifest.json');

@@ -88,7 +88,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     const { credentialId, merchantId, client } = request;
     const source = `${client} ${merchantId}`;
     if (credentialId !== null) {
-      this.signers.set(source, true);
+      if (this.signers.get(source) === undefined) this.signers.set(source, true);
       return false;
     }
     const points = 1 + Math.floor(bytesOf(request) / BYTES_PER_POINT);

@@ -51,7 +51,7 @@ export interface Manifest {
   readonly key_ring: readonly ExportedKey[];
 }
 
-export interface ExportedKey {
+interface ExportedKey {
   readonly key_id: string;
   readonly master_id: string;
   readonly wrapped: string;

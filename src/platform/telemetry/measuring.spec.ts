@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { eventually } from '../../test/support/eventually.js';
-import { testDatabase } from '../../test/support/postgres.js';
-import { isMeasuring, sharedMeasurement } from './measuring.js';
-import { HealthRegistry } from './telemetry/health.js';
-import { measureOnScrape, scrape } from './telemetry/metrics.js';
+import { eventually } from '../../../test/support/eventually.js';
+import { testDatabase } from '../../../test/support/postgres.js';
+import { HealthRegistry } from './health.js';
+import { isMeasuring, measureOnScrape, scrape, sharedMeasurement } from './metrics.js';
 
 describe('a measurement that many callers share', () => {
   it('runs once for all who call meanwhile and shortly after, and again later', async () => {
