@@ -122,6 +122,7 @@ export class Drill {
       );
 
       await loads;
+      await this.service.registered();
       const witnesses = new Witnesses(shared, this.service, this.receiver, verdict);
       const lostIds = new Set([...gone].map(({ id }) => id));
       const received = store.file('received.ndjson');
