@@ -4,7 +4,7 @@ import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { unusedMs } from '../kit/activity.js';
 import { useIdleEnd, useToast } from '../kit/app.js';
 import { REASON_FIELDS } from '../kit/form.js';
-import { KitContext, useLive, type Kit } from '../kit/data.js';
+import { KitContext, OFTEN_MS, type Kit } from '../kit/data.js';
 import { textAt, type Row } from '../kit/fields.js';
 import { Frame, type NavGroup } from '../kit/frame.js';
 import { AccountMenu, Mode } from '../kit/gate.js';
@@ -15,7 +15,6 @@ import { utc } from '../kit/time.js';
 import { Attention } from './attention.js';
 import { Enrol, Login, placeBefore, rememberPlace, takeToken } from './login.js';
 import { RESOURCES } from './resources/index.js';
-import { pluralOf } from './resources/operations.js';
 import { SearchPage } from './search.js';
 import {
   api,
@@ -147,6 +146,7 @@ function Signed({ facts, session, leave }: SignedProps) {
       also: REASON_FIELDS,
       say,
       signInAgain,
+      every: OFTEN_MS,
     };
   }, [scopes, decisions, me, readOnly, facts.oidc]);
   useIdleEnd(IDLE_MS, verifySession);
@@ -158,7 +158,6 @@ function Signed({ facts, session, leave }: SignedProps) {
   ];
   return (
     <KitContext.Provider value={kit}>
-      <Live />
       <Frame
         brand={kit.brand}
         nav={navigation()}
@@ -173,9 +172,4 @@ function Signed({ facts, session, leave }: SignedProps) {
       </Frame>
     </KitContext.Provider>
   );
-}
-
-function Live() {
-  useLive('/live', pluralOf, verifySession);
-  return null;
 }

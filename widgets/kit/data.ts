@@ -1,6 +1,6 @@
-import { QueryClient, useInfiniteQuery, useQuery, type QueryKey } from '@tanstack/react-query';
+import { QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { createContext } from 'preact';
-import { useContext, useEffect, useMemo } from 'preact/hooks';
+import { useContext, useMemo } from 'preact/hooks';
 import { Problem, theOne, theRows, type Client, type Query, type Read } from './client.js';
 import { textAt, type Row } from './fields.js';
 import type { FormField } from './form.js';
@@ -29,6 +29,8 @@ export interface Kit extends Decider {
   say(text: string, to?: string): void;
   /** Signs the person in again. Rejects when they do not. */
   readonly signInAgain: (() => Promise<void>) | null;
+  /** The ms after which a visible page reads again what it displays; without it, on request only. */
+  readonly every?: number;
 }
 
 export const KitContext = createContext<Kit | null>(null);
@@ -53,14 +55,9 @@ function isPassing(error: Error): boolean {
   return error instanceof Problem && (error.status === 0 || error.status >= 500 || error.status === 429);
 }
 
-/** The first part of a path names what it reads: live events make these queries stale. */
-function keyOf(path: string, query: Query = {}): QueryKey {
-  return [path.split('/')[1], path, query];
-}
-
 const PAGE_SIZE = '50';
 
-/** Lists that change without a live event are read again after this many ms. */
+/** Lists that change often are read again after this many ms. */
 export const OFTEN_MS = 15_000;
 
 /**
@@ -68,9 +65,9 @@ export const OFTEN_MS = 15_000;
  * loaded.
  */
 export function useRows(path: string, query: Query, { enabled = true, every }: RowsReading = {}) {
-  const { client } = useKit();
+  const { client, every: usual } = useKit();
   const found = useInfiniteQuery({
-    queryKey: [...keyOf(path, query), 'pages'],
+    queryKey: [path, query, 'pages'],
     queryFn: async ({ pageParam, signal }) => {
       const { body } = await client.get(
         path,
@@ -82,8 +79,7 @@ export function useRows(path: string, query: Query, { enabled = true, every }: R
     initialPageParam: null as string | null,
     getNextPageParam: ({ next }) => next,
     enabled,
-    refetchInterval: ({ state: { data } }: Found) =>
-      every !== undefined && isFewPages(data) ? every : false,
+    refetchInterval: ({ state: { data } }: Found) => isFewPages(data) && (every ?? usual),
   });
   const rows = useMemo(() => found.data?.pages.flatMap((page) => page.rows) ?? NO_ROWS, [found.data]);
   return { ...found, rows };
@@ -102,10 +98,10 @@ interface RowsReading {
 }
 
 /** Longer lists are read again on request only. */
-const MAX_LIVE_PAGES = 3;
+const MAX_PAGES_AGAIN = 3;
 
 function isFewPages(data: unknown): boolean {
-  return ((data as { pages?: unknown[] } | undefined)?.pages?.length ?? 0) <= MAX_LIVE_PAGES;
+  return ((data as { pages?: unknown[] } | undefined)?.pages?.length ?? 0) <= MAX_PAGES_AGAIN;
 }
 
 /**
@@ -113,17 +109,16 @@ function isFewPages(data: unknown): boolean {
  * `polls` holds of it, where that is given.
  */
 export function useOne(path: string, { query = {}, enabled = true, every, polls }: Reading = {}) {
-  const { client } = useKit();
+  const { client, every: usual } = useKit();
   return useQuery<Read>({
-    queryKey: keyOf(path, query),
+    queryKey: [path, query],
     queryFn: ({ signal }): Promise<Read> => client.get(path, query, signal),
     enabled,
-    ...(every !== undefined && {
-      refetchInterval: (found) => {
-        const row = oneIn(found.state.data);
-        return polls === undefined || (row !== null && polls(row)) ? every : false;
-      },
-    }),
+    refetchInterval: ({ state: { data } }) => {
+      const row = oneIn(data);
+      const isPolled = polls === undefined || (row !== null && polls(row));
+      return (isPolled ? every : undefined) ?? (data !== undefined && usual);
+    },
   });
 }
 
@@ -137,68 +132,4 @@ interface Reading {
 /** The thing in what {@link useOne} read; null until then. */
 export function oneIn(read: Read | undefined): Row | null {
   return read === undefined ? null : theOne(read.body);
-}
-
-/** Live events become visible after this time, so that a hundred of them cost one read. */
-const DEBOUNCE_MS = 700;
-/** After a refusal of the stream, which ends it for the browser. */
-const REOPEN_MS = 10_000;
-
-/**
- * Reads again what the server says has changed. `pluralOf`: the first part of the paths that read a kind. `verify` is called
- * when the stream was ended or refused: the session may be over.
- */
-export function useLive(url: string, pluralOf: (kind: string) => string, verify: () => void): void {
-  const { queries } = useKit();
-  useEffect(() => {
-    const changed = new Set<string>();
-    let refreshing: ReturnType<typeof setTimeout> | undefined;
-    let reopenTimer: ReturnType<typeof setTimeout> | undefined;
-    let source: EventSource;
-    let lost = false;
-    const refresh = (): void => {
-      refreshing = undefined;
-      const names = new Set(changed);
-      changed.clear();
-      void queries.invalidateQueries({
-        predicate: ({ queryKey, state }) =>
-          (names.has('*') || names.has(String(queryKey[0]))) && isFewPages(state.data),
-      });
-    };
-    const note = (name: string): void => {
-      changed.add(name);
-      refreshing ??= setTimeout(refresh, DEBOUNCE_MS);
-    };
-    const open = (): void => {
-      source = new EventSource(url);
-      source.addEventListener('change', ({ data }: MessageEvent<string>) => note(pluralOf(kindIn(data))));
-      source.addEventListener('end', verify);
-      source.addEventListener('error', () => {
-        lost = true;
-        // Browsers connect again after a lost connection, but not after a response that is no stream.
-        if (source.readyState !== EventSource.CLOSED) return;
-        verify();
-        reopenTimer = setTimeout(open, REOPEN_MS);
-      });
-      source.addEventListener('open', () => {
-        // What changed in between, no event said.
-        if (lost) note('*');
-        lost = false;
-      });
-    };
-    open();
-    return () => {
-      clearTimeout(refreshing);
-      clearTimeout(reopenTimer);
-      source.close();
-    };
-  }, [url, queries]);
-}
-
-function kindIn(data: string): string {
-  try {
-    return textAt(JSON.parse(data), 'kind');
-  } catch {
-    return '';
-  }
 }

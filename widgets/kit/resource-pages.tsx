@@ -52,7 +52,7 @@ function ownPage({ name, details }: Resource): (row: Row) => string | null {
   return details === undefined ? () => null : toPage(name, 'id');
 }
 
-/** Of what changes without a live event. */
+/** The time between two reads of a thing that is about to change. */
 const POLL_MS = 3_000;
 
 /** One thing: what it is, what to do, everything that belongs to it. */

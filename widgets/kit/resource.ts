@@ -48,7 +48,7 @@ export interface Resource {
   readonly empty: string;
   /** Sent with every read of the list. */
   readonly query?: Readonly<Record<string, string>>;
-  /** Its list is read again after this many ms: for what changes without a live event. */
+  /** Its list is read again after this many ms. */
   readonly every?: number;
   /** Filters of which the API requires one; nothing is listed without. */
   readonly needs?: readonly string[];
@@ -68,7 +68,7 @@ export interface Resource {
     /** What the rows of that list have the id in; `id` without it. */
     readonly of?: string;
   };
-  /** Whether its page reads it again every few seconds: for what changes without a live event. */
+  /** Whether its page reads it again every few seconds. */
   readonly polls?: (row: Row) => boolean;
   readonly guidance?: (row: Row, now: number) => Guidance | null;
   readonly actions?: readonly Action[];

@@ -10,7 +10,6 @@ import { ConsoleSessions } from './http/admin/admin-authentication.js';
 import { ConsoleAuthentication } from './http/console/console-authentication.js';
 import { ConsoleSite } from './http/page-site.js';
 import { ConsolePageController } from './http/console/console-page.controller.js';
-import { LiveChanges } from './http/console/live-changes.js';
 import { LoginController } from './http/console/login.controller.js';
 import { SessionController } from './http/console/session.controller.js';
 import { ConsoleSessionTable } from './store/console-sessions.js';
@@ -39,7 +38,6 @@ export class LoginLinksModule {}
     ConsoleSite,
     ConsoleAuthentication,
     { provide: ConsoleSessions, useExisting: ConsoleAuthentication },
-    LiveChanges,
   ],
   exports: [ConsoleSessions],
 })

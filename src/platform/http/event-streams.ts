@@ -79,8 +79,8 @@ export class EventStreams<Subject extends Followed> {
     return this.streams.values();
   }
 
-  /** A stream without bytes yet. Throws {@link Refusal} (429, 503). `onEnd` is called once the last stream has ended. */
-  open(owner: string, subject: Subject, onEnd: () => void = () => undefined): EventStream<Subject> {
+  /** A stream without bytes yet. Throws {@link Refusal} (429, 503). */
+  open(owner: string, subject: Subject): EventStream<Subject> {
     const refusal = (status: number, detail: string): Refusal =>
       new Refusal({ status, detail, headers } satisfies HttpProblem);
     if (this.draining || this.count >= this.bounds.max) throw refusal(503, this.messages.tooMany);
@@ -88,10 +88,7 @@ export class EventStreams<Subject extends Followed> {
     if (ofOwner.length >= this.bounds.maxPerOwner) throw refusal(429, this.messages.tooManyOfOwner);
     const stream = new EventStream(subject, owner, this.now);
     this.streams.add(stream);
-    stream.body.once('close', () => {
-      this.streams.delete(stream);
-      if (this.count === 0) onEnd();
-    });
+    stream.body.once('close', () => this.streams.delete(stream));
     this.schedule();
     return stream;
   }
@@ -99,11 +96,6 @@ export class EventStreams<Subject extends Followed> {
   /** Ends all of them for good: their pages connect again, to another process. */
   close(): void {
     this.draining = true;
-    this.restart();
-  }
-
-  /** All of them: their clients connect again and read what they missed. */
-  restart(): void {
     for (const stream of this.streams) this.end(stream);
   }
 

@@ -217,7 +217,7 @@ describe('a cookie', () => {
     const portal = await PortalBrowser.enter((await createPortalSession(app.merchant)).url);
     const tokens = { console: person.cookie('console')!, portal: portal.token };
     const reads = {
-      console: ['/session', '/admin/v1/whoami', '/live'].map((path) => site.origin + path),
+      console: ['/session', '/admin/v1/whoami'].map((path) => site.origin + path),
       portal: ['/api/v1/me', '/api/v1/keys'].map((path) => portal.origin + path),
       other: [
         ...['/merchants/v1/payouts', '/v1/orders?status=pending'].map((path) => app.url + path),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { eventually } from '../../support/eventually.js';
 import { HOME, visitConsole } from '../../support/pages/console-page.js';
 import type { ConsoleWorld } from '../../support/pages/console-world.js';
 import type { PageUser } from '../../support/pages/page-user.js';
@@ -48,10 +49,16 @@ export function describeLogin(world: ConsoleWorld): void {
     it('a session that ends ends the page', async () => {
       const operator = await world.service.newOperator('Mallory Operator', 'viewer');
       const user = await world.signIn(operator);
+      await user.page.clock.install();
       await user.open('/payouts', 'Payouts');
       await user.settled();
       const cells = await user.rows().first().textContent();
       await world.service.disable(operator);
+      await eventually(async () => {
+        const read = user.page.waitForResponse(/\/admin\/v1\/payouts/);
+        await user.page.clock.fastForward(15_000);
+        return (await read).status() === 401;
+      });
       await user.heading('Sign in');
       await user.text('Your session ended').waitFor();
       expect(await user.page.textContent('body')).not.toContain(cells);

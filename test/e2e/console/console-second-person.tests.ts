@@ -8,6 +8,7 @@ export function describeSecondPerson(world: ConsoleWorld): void {
     it('approves what another requested: it is executed, and both see it', async () => {
       const path = `/merchants/${world.morning.raised.id}`;
       const ada = await world.signIn();
+      await ada.page.clock.install();
       await ada.open(path, 'Corner store');
       await ada.write('Change limit', { 'Requests per minute': '9000', Reason: 'Their sale began' });
       await ada.dialog.getByText('A second person must approve').waitFor();
@@ -33,6 +34,7 @@ export function describeSecondPerson(world: ConsoleWorld): void {
       await grace.heading(/executed/);
       await grace.text('Agreed with their account manager').waitFor();
       // Without a reload.
+      await ada.page.clock.fastForward(15_000);
       await ada.heading(/executed/);
       await ada.page.locator('dd').getByText('Grace Operator').waitFor();
       await ada.open(path, 'Corner store');
@@ -43,6 +45,7 @@ export function describeSecondPerson(world: ConsoleWorld): void {
 
     it('refuses it, and the person who requested it reads why', async () => {
       const ada = await world.signIn();
+      await ada.page.clock.install();
       await ada.open(`/orders/${world.morning.order.id}`);
       await ada.write('Record refund', {
         Amount: '1',
@@ -55,6 +58,7 @@ export function describeSecondPerson(world: ConsoleWorld): void {
       await grace.open(ada.path, /pending approval/);
       await grace.write('Reject', { Reason: 'There is no such transaction' });
       await grace.heading(/rejected/);
+      await ada.page.clock.fastForward(15_000);
       await ada.heading(/rejected/);
       await ada.text('There is no such transaction').waitFor();
     });

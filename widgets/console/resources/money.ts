@@ -8,7 +8,6 @@ import {
   ORDERS,
   PROOF,
 } from '../../kit/common/money.js';
-import { OFTEN_MS } from '../../kit/data.js';
 import { textAt, type Field } from '../../kit/fields.js';
 import { findingWords, orderGuidance, payoutGuidance } from '../guidance.js';
 import { actionOn, CREATED, ID, toPage, type Resource } from '../../kit/resource.js';
@@ -23,7 +22,6 @@ export const payouts: Resource = {
   scope: 'payouts:read',
   status: 'status',
   empty: 'Merchants report payouts through their API.',
-  every: OFTEN_MS,
   fields: [
     ID,
     { label: 'Amount', of: 'amount', as: 'money', unit: '$currency_code' },

@@ -1,4 +1,4 @@
-import { OFTEN_MS, type Decider } from '../../kit/data.js';
+import { type Decider } from '../../kit/data.js';
 import { textAt, type Field, type Row } from '../../kit/fields.js';
 import { REASON_FIELD } from '../../kit/form.js';
 import { capital, spoken } from '../../kit/text.js';
@@ -9,7 +9,7 @@ import { OPERATION_FIELDS } from '../resource.js';
 const PLURALS: Readonly<Record<string, string>> = { delivery: 'deliveries' };
 
 /** The list that holds things of a kind: `payout` is in `payouts`. */
-export function pluralOf(kind: string): string {
+function pluralOf(kind: string): string {
   return PLURALS[kind] ?? `${kind}s`;
 }
 
@@ -60,7 +60,6 @@ export const operations: Resource = {
   status: 'status',
   lead: 'Every write of an operator: who, what and why.',
   empty: 'No operator has changed anything yet.',
-  every: OFTEN_MS,
   first: {
     title: 'Waiting for a second person',
     fields: [...OPERATION_FIELDS.slice(0, 1), SUBJECT, ...OPERATION_FIELDS.slice(2), UNTIL],

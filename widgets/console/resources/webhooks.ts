@@ -11,7 +11,6 @@ import {
   REQUEST_FILTERS,
   requestDetails,
 } from '../../kit/common/webhooks.js';
-import { OFTEN_MS } from '../../kit/data.js';
 import { textAt, type Row } from '../../kit/fields.js';
 import { deliveryGuidance, requestGuidance } from '../guidance.js';
 import { actionOn, CREATED, ID, toPage, type Resource } from '../../kit/resource.js';
@@ -26,7 +25,6 @@ export const webhookEndpoints: Resource = {
   scope: 'webhooks:read',
   lead: 'A row opens the deliveries of the endpoint. A disabled endpoint loses what happens until its merchant enables it again.',
   empty: 'Merchants register endpoints through their API or the portal.',
-  every: OFTEN_MS,
   fields: [
     ...ENDPOINT_FIELDS,
     MERCHANT,
@@ -46,7 +44,6 @@ export const deliveries: Resource = {
   scope: 'webhooks:read',
   status: 'status',
   empty: 'Events of merchants with an endpoint are delivered here.',
-  every: OFTEN_MS,
   fields: [...DELIVERY_FIELDS, MERCHANT, ...DELIVERY_MORE],
   filters: deliveryFilters(BY_MERCHANT),
   details: deliveryDetails(MERCHANT, {
@@ -77,7 +74,6 @@ export const requests: Resource = {
   status: 'status',
   lead: 'Calls of the merchant and exchange APIs of the last 7 days. Bodies and values of queries are never recorded.',
   empty: 'No request in the last 7 days.',
-  every: OFTEN_MS,
   open: toPage('requests', 'request_id'),
   read: readRequest,
   heading: 'request_id',

@@ -95,7 +95,7 @@ export function deliveryGuidance(
   }
 }
 
-/** A delivery changes without a live event. */
+/** Whether the service may attempt the delivery again. */
 export const isUnfinished = ({ status }: Row): boolean => status === 'pending';
 
 /** Of a delivery. */

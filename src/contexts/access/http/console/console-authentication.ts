@@ -32,16 +32,16 @@ export class ConsoleAuthentication extends ConsoleSessions {
     return callerOf(session, request);
   }
 
-  /** Throws Refusal (401). `uses`: the request counts as activity of the person; absent: as it says itself. */
-  async session(request: FastifyRequest, uses?: boolean): Promise<ConsoleSession> {
-    const session = await this.current(request, uses);
+  /** Throws Refusal (401). */
+  async session(request: FastifyRequest): Promise<ConsoleSession> {
+    const session = await this.current(request);
     if (session === null) throw new Refusal(SIGNED_OUT);
     return session;
   }
 
-  private async current(request: FastifyRequest, uses = isActivity(request)): Promise<ConsoleSession | null> {
+  private async current(request: FastifyRequest): Promise<ConsoleSession | null> {
     const token = this.site.session(request);
-    return token === null ? null : this.sessions.find(token, uses);
+    return token === null ? null : this.sessions.find(token, isActivity(request));
   }
 }
 

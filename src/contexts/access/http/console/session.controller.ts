@@ -7,7 +7,6 @@ import { PageController } from '../../../../platform/http/pages/page.js';
 import { SessionTokens } from '../../application/console/sessions.js';
 import { ConsoleAuthentication } from './console-authentication.js';
 import { ConsoleSite } from '../page-site.js';
-import { LiveChanges } from './live-changes.js';
 
 /** Who is signed in. */
 interface SessionJson {
@@ -35,7 +34,6 @@ export class SessionController {
     private readonly authentication: ConsoleAuthentication,
     private readonly sessions: SessionTokens,
     private readonly site: ConsoleSite,
-    private readonly changes: LiveChanges,
     @Inject(CONFIG) private readonly config: Pick<Config, 'consoleReadOnly'>,
     @Inject(CONTEXTS) private readonly contexts: readonly Context[],
   ) {}
@@ -68,25 +66,6 @@ export class SessionController {
     const session = token === null ? null : await this.sessions.find(token, false);
     if (session !== null) await this.sessions.end(session.session_id);
     this.site.clearSession(reply);
-  }
-
-  /** Server-sent events of what changes; it does not count as activity. */
-  @Get('live')
-  async live(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const session = await this.authentication.session(request, false);
-    const body = this.changes.follow({
-      operatorId: session.person.operatorId,
-      merchants: null,
-      verify: async () => (await this.authentication.session(request, false)).person.scopes,
-      scopes: session.person.scopes,
-    });
-    reply
-      .headers({
-        'content-type': 'text/event-stream',
-        'cache-control': 'no-store',
-        'x-accel-buffering': 'no',
-      })
-      .send(body);
   }
 
   /** Of the scopes that an operation gives nothing follows here: a role with its own scope has them all. */
