@@ -33,7 +33,7 @@ export interface ForwardingTimes {
 
 const LEASE_MARGIN_MS = 15_000;
 
-export const DEFAULT_TIMES: ForwardingTimes = {
+const DEFAULT_TIMES: ForwardingTimes = {
   leaseMs: 25_000,
   recordMs: 5000,
   unavailable: { firstMs: 1000, maxMs: 300_000 },
