@@ -15,7 +15,7 @@ import { ADDRESS, historyOf, orderFacts } from './order-fixtures.js';
 
 export { ADDRESS };
 export const LIST = '/v1/merchant/orders';
-export const OTHER_ADDRESS = 'So11111111111111111111111111111111111111112';
+export const OTHER_ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
 
 export interface OrdersPage {
   readonly total_count: number;
