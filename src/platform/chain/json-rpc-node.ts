@@ -166,7 +166,7 @@ export class JsonRpcNode {
         return this.limit(calls, first.refused.message);
       if (responses.some((each) => 'result' in each)) this.pauses = 0;
       return responses;
-    } catch (error) {
+    } catch {
       // The cause may hold the node's address, and with it a key.
       if (signal.aborted) return refuse('slow', `no response within ${timeoutMs} ms`);
       return refuse('unavailable', 'no connection');

@@ -14,7 +14,7 @@ export function readAddress(chain: string, text: string): string | Fault {
   if (text.length > SOLANA_MAX_LENGTH || base58Bytes(text)?.length !== SOLANA_BYTES)
     return new Fault('must be a Solana address: Base58 of 32 bytes');
   return isUnspendableOnSolana(text)
-    ? new Fault('must be the address of a wallet: nobody can spend from a program, a mint or a burn address')
+    ? new Fault('must be the address of a wallet, not of a program, a mint or a burn address')
     : text;
 }
 
@@ -41,9 +41,7 @@ export function isDepositAddress(chain: string, text: string): boolean {
 export function readEvmAddress(text: string, token: string | null = null): string | Fault {
   if (!EVM.test(text)) return new Fault('must be an address of 40 hexadecimal digits after 0x');
   return isUnspendableOnEvm(text, token)
-    ? new Fault(
-        'must be the address of a wallet: nobody can spend from the zero address, a burn address or the token',
-      )
+    ? new Fault('must be the address of a wallet, not the zero address, a burn address or the token')
     : text;
 }
 

@@ -5,7 +5,7 @@ import { base58Bytes, base58Text } from '../../../kernel/base58.js';
 import { isDepositAddress, readAddress, readEvmAddress } from './addresses.js';
 import { isOnCurve } from './unspendable.js';
 
-describe('an address that nobody can spend from', () => {
+describe('an address without a key', () => {
   it.each([
     ['the system program', '1'.repeat(32)],
     ['the incinerator', '1nc1nerator11111111111111111111111111111111'],
@@ -24,11 +24,11 @@ describe('an address that nobody can spend from', () => {
   ])('is refused on Solana: %s', (_name, address) => {
     expect(base58Bytes(address)).toHaveLength(32);
     expect(readAddress('solana', address)).toEqual(
-      new Fault('must be the address of a wallet: nobody can spend from a program, a mint or a burn address'),
+      new Fault('must be the address of a wallet, not of a program, a mint or a burn address'),
     );
   });
 
-  it('is never the address of a key pair', () => {
+  it('is none of a key pair', () => {
     for (let n = 0; n < 200; n += 1) {
       const { x } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
       const address = base58Text(Buffer.from(x!, 'base64url'));

@@ -1,6 +1,6 @@
 import { base58Bytes } from '../../../kernel/base58.js';
 
-/** Addresses that nobody has a key of: what is sent there is lost. */
+/** Addresses without a key: what is sent there is lost. */
 
 /** Of the native programs, sysvars, wrapped SOL and the incinerator of Solana. No key pair has so many zeros in a row. */
 const SOLANA_NATIVE = /1{12}/;

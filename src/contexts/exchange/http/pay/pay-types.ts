@@ -33,7 +33,7 @@ export interface PayFacts {
     readonly decimals: number;
     readonly explorer: string;
     readonly address: string;
-    /** Nobody has a key of it: a program alone can spend from it. */
+    /** It has no key: a program alone can spend from it. */
     readonly is_of_program: boolean;
     readonly tag: string | null;
     readonly memo: string | null;
