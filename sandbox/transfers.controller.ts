@@ -2,6 +2,7 @@ import { Controller, HttpCode, Post } from '@nestjs/common';
 import { DomainError } from '../src/kernel/domain-error.js';
 import { Fault } from '../src/kernel/fault.js';
 import { isAmount, toMinorUnits } from '../src/kernel/money.js';
+import { readEvmAddress } from '../src/contexts/exchange/domain/addresses.js';
 import { ApiProperty, Field } from '../src/platform/dto/field.js';
 import { text, USDC } from '../src/platform/dto/rules.js';
 import { ValidBody } from '../src/platform/http/decorators.js';
@@ -12,7 +13,6 @@ import { Treasury } from './treasury.js';
 const MAX_AMOUNT = 1_000_000n;
 
 const AMOUNT_RULE = `must be a decimal string, more than 0 and at most ${MAX_AMOUNT}, with up to 6 decimals`;
-const ADDRESS_RULE = 'must be an address of 40 hexadecimal digits after 0x';
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
 function readAmount(value: unknown): bigint | Fault {
@@ -21,7 +21,7 @@ function readAmount(value: unknown): bigint | Fault {
 }
 
 class SandboxTransfer {
-  @Field(text({ pattern: ADDRESS.source }, (to) => (ADDRESS.test(to) ? to : new Fault(ADDRESS_RULE))), {
+  @Field(text({ pattern: ADDRESS.source }, (to) => readEvmAddress(to)), {
     description: 'The receiving address.',
   })
   to!: string;
@@ -65,6 +65,6 @@ async function checksummed(address: string): Promise<string> {
   try {
     return getAddress(address);
   } catch {
-    throw DomainError.invalid({ to: [ADDRESS_RULE] });
+    throw DomainError.invalid({ to: ['must be an address with a right checksum'] });
   }
 }

@@ -1,10 +1,7 @@
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/**
- * How many bytes a Base58 text without a checksum encodes; null for an invalid text. Takes the square of its length: the
- * caller bounds it.
- */
-export function base58Length(text: string): number | null {
+/** The bytes of a Base58 text without a checksum; null for an invalid text. Takes the square of its length: the caller bounds it. */
+export function base58Bytes(text: string): Buffer | null {
   let value = 0n;
   for (const character of text) {
     const digit = ALPHABET.indexOf(character);
@@ -13,7 +10,11 @@ export function base58Length(text: string): number | null {
   }
   // Each leading `1` is a zero byte.
   const zeros = text.length - text.replace(/^1+/, '').length;
-  return zeros + (value === 0n ? 0 : Math.ceil(value.toString(16).length / 2));
+  const hex = value === 0n ? '' : value.toString(16);
+  return Buffer.concat([
+    Buffer.alloc(zeros),
+    Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex'),
+  ]);
 }
 
 /** The Base58 text of some bytes, without a checksum. */

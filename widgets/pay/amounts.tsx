@@ -161,6 +161,7 @@ export function Amounts({ api, offer, amount, keep, confirm, back }: Props) {
       </div>
       {quote && <Holds quote={quote} api={api} over={() => void ask('from', quote.amount_from)} />}
       <Receiver />
+      {facts.to.is_of_program && <Alert kind="warn">{format('amountProgram', { symbol: toSymbol })}</Alert>}
       <button type="submit" disabled={quote === null || busy}>
         {format(busy ? 'loading' : 'amountSubmit')}
       </button>

@@ -38,7 +38,7 @@ const LIMITS: readonly (readonly [provider: string, code: number, message: strin
   ['1RPC', -32001, 'Exceeded the quota usage'],
   ['1RPC', -32001, "You've reached the usage limit for your current plan."],
   ['TheRPC', -32029, 'Rate limit exceeded'],
-  ['BlockVision', -32605, 'Too many requests were made'],
+  ['BlockVision', -32605, 'Too many requests'],
   ['BlockVision', -32607, 'The call limit has been reached, please upgrade your subscription'],
   ['Godwoken', -32000, 'Rate limit exceeded for your ip, please wait 1min and retry. RPC method: eth_call.'],
   ['zkSync', -32000, 'node is under too much load'],
@@ -130,12 +130,12 @@ describe('a batch of 100 calls', () => {
   const calls = Array.from({ length: 100 }, (_, n) => ({ method: 'eth_getTransactionReceipt', params: [n] }));
   let provider: Provider;
   let node: JsonRpcNode;
-  const ask = async (respond: Respond, asked = calls): Promise<readonly string[]> => {
+  const ask = async (respond: Respond): Promise<readonly string[]> => {
     provider = new Provider();
     await provider.start();
     node = new JsonRpcNode(provider.url);
     provider.respondWith = respond;
-    const responses = await node.ask(asked);
+    const responses = await node.ask(calls);
     return responses.map((each) => ('refused' in each ? each.refused.kind : 'result'));
   };
   afterEach(async () => {

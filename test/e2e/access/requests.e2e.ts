@@ -93,7 +93,7 @@ describe('the log of requests', () => {
 
   it('has the secret that signed a request to the exchange, and of a wrong signature the digest of the address', async () => {
     const { signing, open } = app.exchange;
-    const address = 'So11111111111111111111111111111111111111112';
+    const address = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
     const wrong = await signing.call({
       method: 'POST',
       path: '/v1/orders',

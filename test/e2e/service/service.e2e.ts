@@ -242,7 +242,7 @@ describe('outside the sandbox', () => {
   });
 
   it('there are no exchange orders without a provider, and the service is ready and says so', async () => {
-    const query = { pair_id: 'USDCSOL', withdraw_address: 'So11111111111111111111111111111111111111112' };
+    const query = { pair_id: 'USDCSOL', withdraw_address: '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV' };
     expect((await test.exchange.open.order(query)).status).toBe(503);
     const ready = await fetch(`${test.url}/health/ready`);
     expect([ready.status, await ready.json()]).toMatchObject([

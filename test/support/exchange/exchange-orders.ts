@@ -4,7 +4,7 @@ import type { ApiResponse } from '../http/signed-client.js';
 import { ADDRESS } from './order-fixtures.js';
 
 export { ADDRESS };
-export const OTHER_ADDRESS = 'So11111111111111111111111111111111111111112';
+export const OTHER_ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
 
 export interface OrdersPage {
   readonly total_count: number;

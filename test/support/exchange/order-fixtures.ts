@@ -56,7 +56,7 @@ export const facts = orderFacts({
   order_id: 'o1',
   key_id: 'k1',
   merchant_id: 'm1',
-  withdraw_address: 'So11111111111111111111111111111111111111112',
+  withdraw_address: '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV',
   user_id: 'u1',
   user_hash: 'hash of u1',
   provider: 'sandbox',

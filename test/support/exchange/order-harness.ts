@@ -84,7 +84,7 @@ export class OrderHarness {
         key_id: this.keyId,
         merchant_id: this.merchantId,
         pair_id: 'USDCSOL',
-        withdraw_address: 'So11111111111111111111111111111111111111112',
+        withdraw_address: '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV',
         withdraw_address_tag: null,
         withdraw_address_memo: null,
         user_id: null,

@@ -13,7 +13,7 @@ import { TestChain } from '../payouts/chain.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
 import { TestNode } from '../payouts/test-node.js';
 
-export const SOLANA_ADDRESS = 'So11111111111111111111111111111111111111112';
+export const SOLANA_ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
 
 export interface TestOrder extends ProviderReference {
   readonly address: string;

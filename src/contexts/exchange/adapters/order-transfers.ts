@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { Fault } from '../../../kernel/fault.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isAmount, toMinorUnits } from '../../../kernel/money.js';
 import { ChainUnavailable } from '../../../platform/chain/values.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { agreeing, CHAIN_READER, type ChainObservation, type ChainReader } from '../../payouts/contract.js';
 import type { CheckedDeposit, CheckedRefund, GivenRefund, OrderTransfers } from '../application/ports.js';
-import { plainHash } from '../domain/addresses.js';
+import { plainHash, readEvmAddress } from '../domain/addresses.js';
 import type { ExistingOrder } from '../domain/order.js';
 import type { DepositFacts } from '../domain/order-events.js';
 import { currencyOf, pairOf } from '../domain/catalog.js';
@@ -34,6 +35,8 @@ export class ChainOrderTransfers implements OrderTransfers {
     { amount, transactionHash, recipient }: GivenRefund,
   ): Promise<CheckedRefund> {
     const { pair_id } = order.facts;
+    const payable = recipient === null ? null : readEvmAddress(recipient, this.config.usdcAddress);
+    if (payable instanceof Fault) throw DomainError.invalid({ recipient: [payable.message] });
     if (!this.isOnChain(order.facts)) {
       const unchecked = `no node knows ${currencyOf(pair_id)}: the transfer was not checked`;
       return { unchecked, logIndexes: [] };

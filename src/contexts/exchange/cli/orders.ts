@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { streamOf } from '../../../kernel/aggregate.js';
 import { isDecimal } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { Fault } from '../../../kernel/fault.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
@@ -13,6 +14,7 @@ import {
   type CliOutcome,
 } from '../../../platform/cli/cli-context.js';
 import { writes } from '../../../platform/cli/write.js';
+import { readEvmAddress } from '../domain/addresses.js';
 import { existingOrder, order, amountRefundable, shortfall, type ExistingOrder } from '../domain/order.js';
 import { ORDER_STATUSES } from '../domain/order-events.js';
 import { orderRecord } from '../domain/order-record.js';
@@ -61,11 +63,11 @@ export function orderCommands(program: Command, cli: CliContext): void {
   writes(refund, cli, async function (context, write, id) {
     const { amount, transaction, to = null } = this.opts<RefundOptions>();
     if (!isDecimal(amount)) throw new DomainError('bad_request', '--amount must be a decimal, such as 12.5');
-    if (to !== null && !/^0x[0-9a-f]{40}$/i.test(to))
-      throw new DomainError('bad_request', '--to must be an address of 40 hexadecimal digits after 0x');
+    const recipient = to === null ? null : readEvmAddress(to);
+    if (recipient instanceof Fault) throw new DomainError('bad_request', `--to ${recipient.message}`);
     const subject = orderId(id);
     const { merchant_id: merchantId, pair_id } = (await loaded(context, subject)).facts;
-    const parameters = { amount, transaction_hash: transaction.trim(), recipient: to };
+    const parameters = { amount, transaction_hash: transaction.trim(), recipient };
     const { unchecked } = (await write({
       name: 'orders.record_refund',
       subject,

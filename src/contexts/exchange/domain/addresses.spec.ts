@@ -3,7 +3,7 @@ import { Fault } from '../../../kernel/fault.js';
 import { PAIRS } from './catalog.js';
 import { isDepositAddress, readAddress, readTag, readTransactionId, readReturnUrl } from './addresses.js';
 
-const USDC_MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+const WALLET = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 
 describe('the id of a transaction', () => {
   const hash = 'Ab'.repeat(32);
@@ -66,17 +66,16 @@ describe('a deposit address', () => {
 
 describe('an address on Solana', () => {
   it.each([
-    ['of 44 characters', USDC_MINT],
-    ['of 43', 'So11111111111111111111111111111111111111112'],
-    ['of 32, all zero bytes', '1'.repeat(32)],
+    ['of 44 characters', WALLET],
+    ['of 43', '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV'],
   ])('%s is kept as it is', (_, address) => expect(readAddress('solana', address)).toBe(address));
 
   it.each([
     ['empty', ''],
     ['a character short', 'So1111111111111111111111111111111111111112'],
     ['more than 32 bytes in 44 characters', 'z'.repeat(44)],
-    ['with a character that Base58 has not', USDC_MINT.replace('E', '0')],
-    ['with a space', ` ${USDC_MINT}`],
+    ['with a character that Base58 has not', WALLET.replace('N', '0')],
+    ['with a space', ` ${WALLET}`],
     ['of 33 zero bytes', '1'.repeat(33)],
     ['of 10,000 characters', '1'.repeat(10_000)],
     ['in other digits', '１'.repeat(32)],

@@ -1,5 +1,6 @@
-import { base58Length } from '../../../kernel/base58.js';
+import { base58Bytes } from '../../../kernel/base58.js';
 import { Fault } from '../../../kernel/fault.js';
+import { isUnspendableOnEvm, isUnspendableOnSolana } from './unspendable.js';
 import { CONTROL_AND_LINE_SEPARATORS } from '../../../kernel/text.js';
 
 const SOLANA_BYTES = 32;
@@ -10,9 +11,11 @@ const MAX_CODE_POINTS = 255;
 /** The address as it is stored, or what is wrong with it (contract.md 22.2). Nothing is trimmed: it is covered by a signature. */
 export function readAddress(chain: string, text: string): string | Fault {
   if (chain !== 'solana') throw new Error(`nothing is paid out on ${chain}`);
-  return text.length <= SOLANA_MAX_LENGTH && base58Length(text) === SOLANA_BYTES
-    ? text
-    : new Fault('must be a Solana address: Base58 of 32 bytes');
+  if (text.length > SOLANA_MAX_LENGTH || base58Bytes(text)?.length !== SOLANA_BYTES)
+    return new Fault('must be a Solana address: Base58 of 32 bytes');
+  return isUnspendableOnSolana(text)
+    ? new Fault('must be the address of a wallet, not of a program, a mint or a burn address')
+    : text;
 }
 
 const EVM_CHAINS = ['ethereum', 'base', 'polygon'];
@@ -31,7 +34,15 @@ const DEPOSIT_FORMS: ReadonlyMap<string, RegExp> = new Map([
 
 /** Whether it has the form of an address of the chain, of those that deposits come on. */
 export function isDepositAddress(chain: string, text: string): boolean {
-  return DEPOSIT_FORMS.get(chain)?.test(text) ?? false;
+  return (DEPOSIT_FORMS.get(chain)?.test(text) ?? false) && !isUnspendableOnEvm(text);
+}
+
+/** An EVM address that somebody is paid to, or what is wrong with it. */
+export function readEvmAddress(text: string, token: string | null = null): string | Fault {
+  if (!EVM.test(text)) return new Fault('must be an address of 40 hexadecimal digits after 0x');
+  return isUnspendableOnEvm(text, token)
+    ? new Fault('must be the address of a wallet, not the zero address, a burn address or the token')
+    : text;
 }
 
 /** The id of a transaction in the one form in which it is stored, or what is wrong with it. Of the chains that deposits come on. */

@@ -38,6 +38,8 @@ export const de: Messages = {
   amountLimits: 'Von {minimum} bis {maximum} {symbol}',
   amountNetwork: 'Im Netzwerk {chain}',
   amountFees: 'Gebühren sind enthalten',
+  amountProgram:
+    'Diese Adresse gehört einem Programm, keiner Wallet. Fahren Sie nur fort, wenn Sie sicher sind, dass Sie dort über {symbol} verfügen können.',
   amountMissing: 'Geben Sie einen Betrag ein, zum Beispiel {example}.',
   amountAmbiguous: '„{text}“ kann zwei Beträge bedeuten. Geben Sie {less} oder {more} ein.',
   amountDecimals: 'Geben Sie höchstens {decimals} Nachkommastellen ein.',

@@ -38,6 +38,8 @@ export const en = {
   amountLimits: 'From {minimum} to {maximum} {symbol}',
   amountNetwork: 'On the {chain} network',
   amountFees: 'Fees are included',
+  amountProgram:
+    'This address belongs to a program, not to a wallet. Continue only if you are sure that you can use {symbol} there.',
   amountMissing: 'Enter an amount, such as {example}.',
   amountAmbiguous: '“{text}” can mean two amounts. Enter {less} or {more}.',
   amountDecimals: 'Enter at most {decimals} decimal places.',

@@ -38,6 +38,8 @@ export const es: Messages = {
   amountLimits: 'De {minimum} a {maximum} {symbol}',
   amountNetwork: 'En la red {chain}',
   amountFees: 'Comisiones incluidas',
+  amountProgram:
+    'Esta dirección pertenece a un programa, no a una cartera. Continúa solo si sabes que puedes usar {symbol} allí.',
   amountMissing: 'Escribe un importe, por ejemplo {example}.',
   amountAmbiguous: '«{text}» puede significar dos importes. Escribe {less} o {more}.',
   amountDecimals: 'Escribe como máximo {decimals} decimales.',

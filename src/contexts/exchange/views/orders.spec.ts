@@ -48,7 +48,7 @@ const [KEY, OTHER] = [deriveId('key', 'one'), deriveId('key', 'other')];
 const USERS = ['ann', 'bob', null];
 const ADDRESSES = [
   '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
-  'So11111111111111111111111111111111111111112',
+  '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV',
 ];
 
 const HASH = new KeyedHash(Buffer.alloc(32));

@@ -5,6 +5,7 @@ import { oneOf, text, UUID, uuid } from '../../../../platform/dto/rules.js';
 import { WriteBody } from '../../../../platform/http/admin/writes.js';
 import { Filter, MAX_PAGE, ListParameters } from '../../../../platform/http/list-query.js';
 import type { ListedOrder } from '../../domain/listed-order.js';
+import { readEvmAddress } from '../../domain/addresses.js';
 import { ORDER_STATUSES, type OrderStatus } from '../../domain/order-events.js';
 import { AMOUNT, Deposit, Order } from '../order-dto.js';
 import { nonEmpty } from '../parameters.js';
@@ -46,9 +47,7 @@ const transactionHash: Rule = text({ minLength: 1, maxLength: 255 }, (value) => 
   const trimmed = value.trim();
   return trimmed === '' || trimmed.length > 255 ? new Fault('must have 1 to 255 characters') : trimmed;
 });
-const recipient: Rule = text({ pattern: '^0x[0-9a-fA-F]{40}$' }, (value) =>
-  /^0x[0-9a-f]{40}$/i.test(value) ? value : new Fault('must be an address of 40 hexadecimal digits after 0x'),
-);
+const recipient: Rule = text({ pattern: '^0x[0-9a-fA-F]{40}$' }, (value) => readEvmAddress(value));
 
 /** Body of POST /admin/v1/orders/{id}/refunds. */
 export class RecordRefundBody extends WriteBody {

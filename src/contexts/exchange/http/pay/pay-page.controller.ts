@@ -11,6 +11,7 @@ import { ComplianceNotices } from '../../application/compliance-notices.js';
 import { Onramps } from '../../application/onramps.js';
 import { ExchangeProviders } from '../../application/exchange-providers.js';
 import { type Asset, chainOf, decimalsOf, pairsTo, tokenOf } from '../../domain/catalog.js';
+import { isOnCurve } from '../../domain/unspendable.js';
 import { paymentUri } from '../../domain/payment-uris.js';
 import { MESSAGES } from '../../messages/messages.js';
 import { sendIcon } from '../tokens.controller.js';
@@ -95,6 +96,7 @@ export class PayPageController {
         decimals: decimalsOf(TO),
         explorer: chainOf(TO.chain)!.explorer,
         address: payer.withdraw_address,
+        is_of_program: !isOnCurve(payer.withdraw_address),
         tag: payer.withdraw_address_tag,
         memo: payer.withdraw_address_memo,
       },

@@ -33,6 +33,8 @@ export interface PayFacts {
     readonly decimals: number;
     readonly explorer: string;
     readonly address: string;
+    /** It has no key: a program alone can spend from it. */
+    readonly is_of_program: boolean;
     readonly tag: string | null;
     readonly memo: string | null;
   };

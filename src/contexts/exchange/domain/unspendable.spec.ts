@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals';
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import { Fault } from '../../../kernel/fault.js';
+import { base58Bytes, base58Text } from '../../../kernel/base58.js';
+import { isDepositAddress, readAddress, readEvmAddress } from './addresses.js';
+import { isOnCurve } from './unspendable.js';
+
+describe('an address without a key', () => {
+  it.each([
+    ['the system program', '1'.repeat(32)],
+    ['the incinerator', '1nc1nerator11111111111111111111111111111111'],
+    ['wrapped SOL', 'So11111111111111111111111111111111111111112'],
+    ['native SOL', 'So11111111111111111111111111111111111111111'],
+    ['the native mint of Token-2022', '9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXejP'],
+    ['the token program', 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'],
+    ['Token-2022', 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'],
+    ['associated token accounts', 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'],
+    ['the mint of USDC', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'],
+    ['the mint of USDT', 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'],
+    ['stakes', 'Stake11111111111111111111111111111111111111'],
+    ['a sysvar', 'Sysvar1nstructions1111111111111111111111111'],
+    ['a loader', 'BPFLoaderUpgradeab1e11111111111111111111111'],
+    ['compute budgets', 'ComputeBudget111111111111111111111111111111'],
+  ])('is refused on Solana: %s', (_name, address) => {
+    expect(base58Bytes(address)).toHaveLength(32);
+    expect(readAddress('solana', address)).toEqual(
+      new Fault('must be the address of a wallet, not of a program, a mint or a burn address'),
+    );
+  });
+
+  it('is none of a key pair', () => {
+    for (let n = 0; n < 200; n += 1) {
+      const { x } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+      const address = base58Text(Buffer.from(x!, 'base64url'));
+      expect([address, readAddress('solana', address), isOnCurve(address)]).toEqual([address, address, true]);
+    }
+  });
+
+  const token = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
+  it.each([
+    `0x${'0'.repeat(40)}`,
+    `0x${'0'.repeat(39)}1`,
+    '0x000000000000000000000000000000000000dEaD',
+    `0x${'dead'.repeat(10)}`,
+    `0x${'f'.repeat(40)}`,
+    `0x${'E'.repeat(40)}`,
+    token.toLowerCase(),
+  ])('is refused on EVM chains: %s', (address) =>
+    expect(readEvmAddress(address, token)).toBeInstanceOf(Fault),
+  );
+
+  it('is no deposit address of a provider', () => {
+    expect(isDepositAddress('base', '0x000000000000000000000000000000000000dEaD')).toBe(false);
+    expect(isDepositAddress('base', token)).toBe(true);
+  });
+
+  it.each([token, '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'])(
+    'is not %s where another token is paid',
+    (address) => expect(readEvmAddress(address)).toBe(address),
+  );
+});
+
+describe('an address off the curve', () => {
+  it.each([
+    // The associated token account of a wallet, in the report of vultisig-android 5698.
+    ['FGETo8T8wMcN2wCjav8VK6eh3dLk63evNDPxzLSJra8B', false],
+    ['9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM', true],
+  ])('%s: on the curve %s, and accepted', (address, expected) => {
+    expect(isOnCurve(address)).toBe(expected);
+    expect(readAddress('solana', address)).toBe(address);
+  });
+
+  it('is half of all addresses', () => {
+    const addresses = Array.from({ length: 400 }, (_, n) =>
+      base58Text(createHash('sha256').update(`seed ${n}`).digest()),
+    );
+    const on = addresses.filter(isOnCurve).length;
+    expect(on).toBeGreaterThan(140);
+    expect(on).toBeLessThan(260);
+  });
+});
