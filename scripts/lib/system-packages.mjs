@@ -37,8 +37,11 @@ export async function installSystemPackages() {
   printLine(`  apt-get installs ${names.join(', ')}`);
   await step('Programs', () => {
     const packages = missing.flatMap(([, each]) => each).join(' ');
-    const apt = `apt-get update -qq; ${packages && `apt-get install -y -qq --no-install-recommends ${packages}`}`;
-    const script = needsPromtool ? `${apt}; ${PROMTOOL}` : apt;
+    const script = [
+      'apt-get update -qq',
+      ...(packages === '' ? [] : [`apt-get install -y -qq --no-install-recommends ${packages}`]),
+      ...(needsPromtool ? [PROMTOOL] : []),
+    ].join('\n');
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     const { status } = spawnSync('sh', ['-c', script], { env, stdio: 'ignore' });
     return status === 0 ? 'installed' : 'some could not be installed';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { BackgroundModule } from '../../src/platform/background/background.module.js';
 import { SubscriptionRunner } from '../../src/platform/projections/subscription-runner.js';
-import { onTestApp } from '../support/app.js';
+import { endSharedApp, onTestApp } from '../support/app.js';
 import { createUser, report } from '../support/payouts/payout-calls.js';
 
 /** How many files of src somebody has to open who follows one report. */
@@ -12,7 +12,8 @@ const MAX_FILES = 50;
 /** A timer that remains, such as that of the pool, may fire during one report: the smallest count is that of a report alone. */
 const TRIES = 3;
 
-// Of its own: its background work is stopped.
+// The background work of this service is stopped, and no other service may run in the process.
+beforeAll(endSharedApp);
 const app = onTestApp();
 const session = new Session();
 

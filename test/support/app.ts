@@ -137,6 +137,13 @@ async function joinSharedApp(): Promise<TestApp> {
   return { ...(await withMerchants(running)), stop: refuse, close: async () => undefined };
 }
 
+/** Ends the shared service of the worker, for a suite that measures the whole process. The next suite starts another. */
+export async function endSharedApp(): Promise<void> {
+  const running = await shared;
+  shared = undefined;
+  await running?.close();
+}
+
 /** A service that is the suite's own. `nodeOf` returns the URL of a node in front of the chain. */
 export async function startTestApp(
   settings: TestSettings = {},
