@@ -139,9 +139,9 @@ async function joinSharedApp(): Promise<TestApp> {
 
 /** Ends the shared service of the worker, for a suite that measures the whole process. The next suite starts another. */
 export async function endSharedApp(): Promise<void> {
-  const running = await shared;
+  const ending = shared;
   shared = undefined;
-  await running?.close();
+  await (await ending)?.close();
 }
 
 /** A service that is the suite's own. `nodeOf` returns the URL of a node in front of the chain. */
