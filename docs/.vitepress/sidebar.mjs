@@ -37,6 +37,7 @@ export const GUIDES = [
       { text: 'Limits', link: '/limits' },
       { text: 'Keys', link: '/keys' },
       { text: 'Data protection', link: '/data-protection' },
+      { text: 'Nodes and providers', link: '/providers' },
       { text: 'EventStoreDB', link: '/eventstoredb' },
       { text: 'Upgrading', link: '/upgrading' },
     ],
