@@ -233,7 +233,7 @@ describeRendered('the three sizes', () => {
 
   it('and the notes count the connections of PostgreSQL during an upgrade', () => {
     const notes = one({}, { files: [sizeFile('region')] }).texts['NOTES.txt']!;
-    expect(notes).toContain('up to 30 processes run: PostgreSQL needs 600 connections');
+    expect(notes).toContain('up to 30 processes run: PostgreSQL needs 750 connections');
     expect(notes).toContain('exec deploy/pay-disburse-admin -- node scripts/cli.mjs operator login-link');
     expect(one({}).texts['NOTES.txt']).toContain('the Secret disburse-secrets is there');
   });

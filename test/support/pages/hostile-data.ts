@@ -69,11 +69,13 @@ export async function writeHostile(service: PagesService, texts: readonly string
   const admins = await Promise.all(Array.from({ length: keys }, () => app.newAdmin()));
   const merchants = await each(texts, async (text, number) => {
     const admin = admins[Math.floor(number / TEXTS_PER_KEY)]!;
-    const reason = text;
-    const created = id(await admin.post('/merchants', { name: text, reason, ticket: text }), 'merchant');
+    // The service refuses bidirectional characters in what operators write.
+    const written = text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '');
+    const body = { name: written, reason: written, ticket: written };
+    const created = id(await admin.post('/merchants', body), 'merchant');
     const changed = await admin.change(`/merchants/${created}`, '', {
-      embedding: { origins: [], callbacks: [], display_name: text },
-      reason,
+      embedding: { origins: [], callbacks: [], display_name: written },
+      reason: written,
     });
     if (changed.status !== 200) throw new Error(changed.text);
     return created;

@@ -1,4 +1,5 @@
 import { deepEqual } from 'node:assert/strict';
+import { WAIT_MS } from '../eventually.js';
 import type { Locator, Page } from 'playwright-core';
 import type { WatchedPage } from '../http/browser.js';
 import { checkScreen } from '../http/screen.js';
@@ -37,7 +38,8 @@ export class PageUser {
   }
 
   async heading(name: Name): Promise<void> {
-    await this.page.getByRole('heading', { level: 1, name }).waitFor();
+    // The page is read again every 15 s.
+    await this.page.getByRole('heading', { level: 1, name }).waitFor({ timeout: WAIT_MS });
   }
 
   /** Waits until everything on the page is read. */
