@@ -228,7 +228,7 @@ describe('docs/extending.md', () => {
   it('writes tests that pass', () => {
     cpSync(join(ROOT, 'dist', 'widgets'), join(copy, 'dist', 'widgets'), { recursive: true });
     const { DISBURSE_TEST_RUN: _run, DISBURSE_TEST_SUITE: _suite, ...env } = process.env;
-    const jest = ['node_modules/jest/bin/jest.js', '-i', '--reporters=default', 'notes'];
+    const jest = ['node_modules/jest/bin/jest.js', '-i', 'notes', '--reporters=default'];
     const { status, stderr } = spawnSync(process.execPath, jest, { cwd: copy, env, encoding: 'utf8' });
     expect([status, stderr]).toEqual([0, expect.stringMatching(/^Tests: +4 passed, 4 total$/m)]);
   });
