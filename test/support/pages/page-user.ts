@@ -87,6 +87,7 @@ export class PageUser {
     await this.press(action);
     for (const [label, value] of Object.entries(fields)) {
       const field = this.dialog.getByLabel(label);
+      await field.waitFor();
       const isChoice = (await this.dialog.getByRole('combobox', { name: label }).count()) > 0;
       await (isChoice ? field.selectOption(value) : field.fill(value));
     }
