@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 const MAX_SPECS = 5;
 
 /**
- * Of a file, the specs that are nearest to it: the one with its name first, then those of its folder, then by steps of import and common folders.
- * Specs of other contexts count when they import the file directly.
+ * The specs of `npm test` that are nearest to a file: the one with its name first, then those of its folder, then by steps of
+ * import and common folders. Specs of other contexts count when they import the file directly.
  */
 export function nearestSpecs(files: readonly string[]): (file: string) => readonly string[] {
   const importers = importersOf(files);
@@ -27,6 +27,7 @@ export function nearestSpecs(files: readonly string[]): (file: string) => readon
     const specs = files.filter(
       (each) =>
         each.endsWith('.spec.ts') &&
+        !each.endsWith('.extended.spec.ts') &&
         (each === ownSpec ||
           dirname(each) === folder ||
           (distance.has(each) && (distance.get(each) === 1 || each.startsWith(`${context}/`)))),
