@@ -75,6 +75,20 @@ describe('the keys of the exchange', () => {
     );
   });
 
+  it('are refused where a writer of the database gave the row to another merchant', async () => {
+    const { api_key, secret } = await issue();
+    const callers = clients(api_key, secret);
+    const give = (merchantId: string): Promise<unknown> =>
+      app.database.query('update access.credentials set merchant_id = $2 where credential_id = $1', [
+        api_key,
+        merchantId,
+      ]);
+    await give(app.secondMerchant.credentials.apiKey);
+    expect(await statuses(callers)).toEqual([401, 401]);
+    await give(app.merchant.credentials.apiKey);
+    expect(await become(404, callers)).toBe(true);
+  });
+
   it('rotate with an overlap, and a revoked secret or key, allowed addresses and a suspension hold in every process', async () => {
     const created = await issue();
     const rotated = await json<Issued>('key', 'rotate', created.api_key);

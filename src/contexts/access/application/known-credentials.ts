@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import type { KnownMerchant } from '../../../platform/http/merchant-directory.js';
-import type { MemoSigning, PayPageSettings } from '../domain/exchange-key.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { exchangeKey, type MemoSigning, type PayPageSettings } from '../domain/exchange-key.js';
 import type { CredentialKind } from '../domain/credential.js';
 import { DirectoryView, isValid, type SecretRow } from '../views/directory.js';
 import { CredentialSecrets } from './credential-secrets.js';
@@ -38,6 +39,7 @@ export const EXCHANGE_KEY_DIRECTORY = Symbol('EXCHANGE_KEY_DIRECTORY');
 export class KnownCredentials {
   constructor(
     private readonly view: DirectoryView,
+    private readonly loop: CommandLoop,
     private readonly secrets: CredentialSecrets,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -52,10 +54,12 @@ export class KnownCredentials {
     return { merchantId, status, ...embedding, ...credentials };
   }
 
-  /** Null for a revoked key too. */
+  /** Null for a revoked key too. Its events say whose it is: a writer of the database could change the row. */
   async exchangeKey(keyId: string): Promise<KnownExchangeKey | null> {
     const found = await this.view.exchangeKey(keyId);
     if (found === null || found.revokedAt !== null) return null;
+    const { state } = await this.loop.load(exchangeKey, keyId);
+    if (state.status !== 'active' || state.ids.merchant_id !== found.merchantId) return null;
     const { merchantId, demandsSignature, memoSigning, cidrs, logo, helpUrl, termsUrl } = found;
     const { texts: secrets, ids: secretIds } = this.valid('exchange_key', keyId, found.secrets);
     const page = { logo, helpUrl, termsUrl };
