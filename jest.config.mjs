@@ -16,5 +16,5 @@ export default {
   // Of tests that are `concurrent`.
   maxConcurrency: 2,
   testSequencer: '<rootDir>/test/support/jest/longest-first.mjs',
-  testTimeout: 120_000,
+  testTimeout: 400_000,
 };

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * How long a test waits for what must come. A test that passes never waits so long: the time is for a machine that has
  * other work on all of its cores. Less than Jest's own timeout, so that the failure names the line that waited.
  */
-export const WAIT_MS = 60_000;
+export const WAIT_MS = 180_000;
 
 /** Pauses between two checks. They grow: each check takes processor time from what the test waits for. */
 const [FIRST_MS, LAST_MS, GROWTH] = [10, 50, 1.2];

@@ -1,6 +1,12 @@
 import type { Command } from 'commander';
 import { withRunningSandbox } from '../../../sandbox/running-sandbox.js';
-import { programOf, type CliIo } from '../../../src/cli.js';
+import type { CliIo, programOf } from '../../../src/cli.js';
+
+/** The programs of the source under Jest, otherwise of the build: `npm run chaos` writes no types of constructors, which Nest needs. */
+const CLI = new URL(
+  process.env['JEST_WORKER_ID'] === undefined ? '../../../dist/src/cli.js' : '../../../src/cli.js',
+  import.meta.url,
+).href;
 
 /** What a program printed, and its exit code. */
 export interface Run {
@@ -8,17 +14,14 @@ export interface Run {
   readonly exitCode: number | null;
 }
 
-/** Runs an operator's program in this process, without second persons unless `env` says otherwise. Rejects with what it throws. */
-export function invoke(program: string, env: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<Run> {
-  return invokeOf(programOf, program, env, args);
-}
-
-/** The same of the programs of a build. */
-export async function invokeOf(
-  programs: typeof programOf,
+/**
+ * Runs an operator's program in this process, without second persons unless `env` says otherwise. Rejects with what it
+ * throws.
+ */
+export async function invoke(
   program: string,
   env: NodeJS.ProcessEnv,
-  args: readonly string[],
+  ...args: readonly string[]
 ): Promise<Run> {
   let printed = '';
   let exitCode: number | null = null;
@@ -28,7 +31,8 @@ export async function invokeOf(
     print: (text) => (printed += `${text}\n`),
     exit: (code) => (exitCode = code),
   };
-  const command = await programs(program, io);
+  const cli = (await import(CLI)) as { readonly programOf: typeof programOf };
+  const command = await cli.programOf(program, io);
   await command.parseAsync([...args, ...reasonFor(command, args)], { from: 'user' });
   return { printed, exitCode };
 }

@@ -3,16 +3,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../../../../bench/support/wait.js';
 import { rpc } from '../../../../sandbox/chain.js';
-import type { programOf } from '../../../../src/cli.js';
-import { invokeOf, type Run } from '../../../support/programs/cli.js';
+import { invoke, type Run } from '../../../support/programs/cli.js';
 import { areCovered } from '../books.js';
 import type { ServiceProcess } from '../service-process.js';
 import { Shared } from '../shared.js';
 import type { Treasury } from '../treasury.js';
 import { Tally, type Verdict } from '../verdict.js';
 
-/** Of the build: what runs this suite writes no types of constructors, which Nest needs. */
-const CLI = new URL('../../../../dist/src/cli.js', import.meta.url).href;
 const BLOCK_MS = 500;
 const SETTLE_MS = 180_000;
 /** In batches: the first key of the ledger signs all later ones. */
@@ -72,8 +69,7 @@ export class LifeHarness {
 
   /** An operator's program, with the master key. */
   async operate(name: string, ...args: readonly string[]): Promise<Run> {
-    const cli = (await import(CLI)) as { readonly programOf: typeof programOf };
-    return invokeOf(cli.programOf, name, this.programEnv, args).catch((error: Error) => ({
+    return invoke(name, this.programEnv, ...args).catch((error: Error) => ({
       printed: String(error.stack),
       exitCode: 1,
     }));
