@@ -43,6 +43,10 @@ const LIMITS: readonly (readonly [provider: string, code: number, message: strin
   ['Godwoken', -32000, 'Rate limit exceeded for your ip, please wait 1min and retry. RPC method: eth_call.'],
   ['zkSync', -32000, 'node is under too much load'],
   ['Avalanche', -32000, 'maximum number of concurrent requests'],
+  ['any', -32000, 'rate_limit_exceeded'],
+  ['any', -32000, 'TooManyRequests'],
+  ['any', -32000, 'the server is too busy'],
+  ['any', -32000, 'too many connections'],
 ];
 
 /** About the call or the size of the batch: a smaller batch, or another call, succeeds. */
