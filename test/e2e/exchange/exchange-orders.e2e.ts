@@ -101,6 +101,7 @@ describe('POST /v1/orders', () => {
   const bad: [string, Record<string, string | undefined>, string][] = [
     ['no pair', { pair_id: undefined }, 'pair_id'],
     ['no address', { withdraw_address: undefined }, 'withdraw_address'],
+    ['the system program as the address', { withdraw_address: '1'.repeat(32) }, 'withdraw_address'],
     ['a tag with a line feed', { withdraw_address_tag: 'a\nb' }, 'withdraw_address_tag'],
     ['a user of 256 characters', { user_id: '😀'.repeat(256) }, 'user_id'],
   ];
