@@ -9,8 +9,8 @@ import { createUser, report } from '../support/payouts/payout-calls.js';
 
 /** How many files of src somebody has to open who follows one report. */
 const MAX_FILES = 50;
-/** A timer that remains, such as that of the pool, may fire during one report: the smallest count is that of a report alone. */
-const TRIES = 3;
+/** On a busy machine timers of the process fire during one report or another; during each of so many, only its own files run. */
+const TRIES = 20;
 
 // The background work of this service is stopped, and no other service may run in the process.
 beforeAll(endSharedApp);
@@ -37,18 +37,21 @@ async function calledFiles(): Promise<string[]> {
 
 it(`POST payouts/report runs through at most ${MAX_FILES} files`, async () => {
   const userId = await createUser(app.merchant);
+  const filesOfOne = async (): Promise<string[]> => {
+    await calledFiles();
+    await send();
+    return calledFiles();
+  };
   const send = async (): Promise<void> => expect((await report(app.merchant, userId)).status).toBe(201);
   await send();
   await app.app.get(BackgroundModule).beforeApplicationShutdown();
   await app.app.get(SubscriptionRunner).stop();
   await send();
-  const counts: string[][] = [];
-  while (counts.length < TRIES) {
-    await calledFiles();
-    await send();
-    counts.push(await calledFiles());
+  let files = await filesOfOne();
+  for (let n = 1; n < TRIES; n += 1) {
+    const others = new Set(await filesOfOne());
+    files = files.filter((file) => others.has(file));
   }
-  const [files] = counts.toSorted((a, b) => a.length - b.length);
   expect(files).toContain('contexts/payouts/application/report-payout.ts');
-  expect(files!.length).toBeLessThanOrEqual(MAX_FILES);
+  expect(files.length).toBeLessThanOrEqual(MAX_FILES);
 });
