@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
 import { withRunningSandbox } from '../../../sandbox/running-sandbox.js';
-import type { CliIo, programOf } from '../../../src/cli.js';
+import type { CliIo } from '../../../src/cli.js';
 
-/** The programs of the source under Jest, otherwise of the build: `npm run chaos` writes no types of constructors, which Nest needs. */
-const CLI = new URL(
-  process.env['JEST_WORKER_ID'] === undefined ? '../../../dist/src/cli.js' : '../../../src/cli.js',
-  import.meta.url,
-).href;
+/** `npm run chaos` writes no types of constructors, which Nest needs: it uses the build. */
+const BUILD = new URL('../../../dist/src/cli.js', import.meta.url).href;
+
+type Programs = typeof import('../../../src/cli.js');
 
 /** What a program printed, and its exit code. */
 export interface Run {
@@ -31,7 +30,8 @@ export async function invoke(
     print: (text) => (printed += `${text}\n`),
     exit: (code) => (exitCode = code),
   };
-  const cli = (await import(CLI)) as { readonly programOf: typeof programOf };
+  const isJest = process.env['JEST_WORKER_ID'] !== undefined;
+  const cli: Programs = isJest ? await import('../../../src/cli.js') : await import(BUILD);
   const command = await cli.programOf(program, io);
   await command.parseAsync([...args, ...reasonFor(command, args)], { from: 'user' });
   return { printed, exitCode };
