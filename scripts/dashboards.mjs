@@ -53,7 +53,7 @@ const DASHBOARDS = {
     [
       'Connections cut, and requests left out of the log',
       'reqps',
-      [rate('disburse_http_connections_cut_total', 'reason'), 'cut: {{reason}}'],
+      ['sum(rate(disburse_http_connections_cut_total[$__rate_interval]))', 'cut'],
       [rate('disburse_request_log_left_out_total', 'reason'), 'left out: {{reason}}'],
     ],
     ['Event loop delay, 99th percentile', 's', ['nodejs_eventloop_lag_p99_seconds', '{{instance}}']],

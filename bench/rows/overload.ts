@@ -23,10 +23,7 @@ export const overloadRow: Row = {
 
 async function runOverload(context: RowContext): Promise<RowOutcome> {
   const { options, environment, progress } = context;
-  const service = await startService(environment, {
-    name: 'overload',
-    env: { MAX_CONNECTIONS_PER_IP: '2000' },
-  });
+  const service = await startService(environment, { name: 'overload' });
   const users = (await createPayees(service, options.users)).map(({ id }) => id);
   const samples = new Map<string, Sample[]>();
   const notes: string[] = [];

@@ -12,6 +12,7 @@ import type { SystemReport } from './operations/system-report.js';
 import type { CliCommand } from './cli/cli-context.js';
 import type { Migration } from './postgres/migrate.js';
 import type { SealedTexts } from './sealing/key-rotation.js';
+import type { Sealer } from './sealing/sealer.js';
 import type { TableCheck } from './projections/table-check.js';
 import type { DerivedTables, SubscriptionDefinition } from './projections/projection.js';
 
@@ -56,6 +57,8 @@ export interface CheckedTables {
   readonly codec: EventCodec;
   readonly contexts: readonly Context[];
   readonly config: Config;
+  /** Null without the MASTER_KEY: MACs are not checked. */
+  readonly sealer: Pick<Sealer, 'isAuthentic'> | null;
   /** The position of the checkpoint: the tables follow from the events up to it. */
   readonly position: string | null;
 }

@@ -8,11 +8,7 @@ import { isProgram, sources, type Source } from './ratchet/sources.js';
 /** Commands of programs that change nothing. Every other one requests operations, with `--reason`. */
 const READING = [
   'audit balance',
-  'audit explain balance',
-  'audit explain delivery',
-  'audit explain operation',
-  'audit explain order',
-  'audit explain payout',
+  'audit explain',
   'audit export',
   'audit heads',
   'audit key',

@@ -8,5 +8,4 @@ export {
   type Settlement,
   type TestMoney,
 } from './application/ports.js';
-export type { DepositFacts, OrderEvent, ProviderOrder, Quote } from './domain/order-events.js';
-export { amountRefundable, order, type ExistingOrder } from './domain/order.js';
+export type { DepositFacts, ProviderOrder, Quote } from './domain/order-events.js';

@@ -1,7 +1,6 @@
 /** What other contexts may know of webhooks: published events, lists, and commands of a merchant. */
 
 export { deliveryId } from './domain/delivery-id.js';
-export { describeState } from './domain/delivery-states.js';
 export { EVENT_TYPES, type DisableCause } from './domain/webhook-endpoints.js';
 export { AuditedDeliveries, type AuditedAttempt, type AuditedDelivery } from './views/audited-deliveries.js';
 export { DeliveriesList, type AdminDeliveriesPage, type DeliveriesFilter } from './views/deliveries-list.js';

@@ -47,6 +47,15 @@ describe('the configuration', () => {
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be .+\\. ${name}: .+\\.$`));
   });
 
+  it('refuses a setting of an earlier version, and names what replaces it', () => {
+    expect(() => readConfig({ MAX_CONNECTIONS_PER_IP: '256' })).toThrow(
+      new ConfigError(
+        'MAX_CONNECTIONS_PER_IP is no setting any more: the proxy bounds the connections of one address (docs/production.md). Unset it.',
+      ),
+    );
+    expect(readConfig({ MAX_CONNECTIONS_PER_IP: ' ' })).toEqual(readConfig({}));
+  });
+
   it('says of a list what it may hold', () => {
     expect(() => readConfig({ ROLES: 'api,cook' })).toThrow(
       'ROLES must be a comma-separated list of api, worker, widget, admin, portal, not "api,cook". ROLES: what this process does.',

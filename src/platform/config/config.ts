@@ -101,12 +101,6 @@ export const SETTINGS = {
     2000,
     'the most connections to one listener; more are closed at once.',
   ),
-  maxConnectionsPerIp: setting(
-    'MAX_CONNECTIONS_PER_IP',
-    anInteger(4, 100_000),
-    256,
-    'the most of them from one address; not applied when TRUST_PROXY is set.',
-  ),
   requestMemoryMib: setting(
     'REQUEST_MEMORY_MIB',
     anInteger(16, 65_536),
@@ -175,6 +169,11 @@ export interface SettingsOwner {
   readonly checkSettings?: (config: Config) => void;
 }
 
+/** Settings of earlier versions, with what replaces them: a process that finds one does not start. */
+const REMOVED: Readonly<Record<string, string>> = {
+  MAX_CONNECTIONS_PER_IP: 'the proxy bounds the connections of one address (docs/production.md)',
+};
+
 /**
  * Reads and checks the settings of the platform and of `owners`. Throws {@link ConfigError} whose message names the
  * setting at fault.
@@ -183,6 +182,8 @@ export function readConfigOf(owners: readonly SettingsOwner[], env: NodeJS.Proce
   const all = [SETTINGS, ...owners.map(({ settings = {} }) => settings)].flatMap((each) =>
     Object.entries(each),
   );
+  for (const [name, instead] of Object.entries(REMOVED))
+    if (env[name]?.trim()) throw new ConfigError(`${name} is no setting any more: ${instead}. Unset it.`);
   const read: Record<string, unknown> = {};
   for (const [key, each] of all) {
     if (key in read) throw new Error(`the setting ${key} has two owners`);

@@ -4,7 +4,6 @@ import { Server as TcpServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.js';
 import { connectionsCut } from '../telemetry/metrics.js';
-import { clientOf } from './address.js';
 import { problemJson, titleOf, type HttpProblem } from './problem.js';
 
 /** How long a client may take to send a request, and its headers; how long a connection may be idle between two. */
@@ -20,56 +19,15 @@ export function backlogOf({ maxConnections }: Pick<Config, 'maxConnections'>): n
   return Math.max(511, maxConnections);
 }
 
-/** What every listener allows one connection, and all of them. */
-interface ConnectionBounds {
-  readonly max: number;
-  readonly maxPerAddress: number;
-  /** While bytes are queued, a client has to read `minDrained` of them, or all, in each such time. */
-  readonly stallMs: number;
-  readonly minDrained: number;
-  /** Requests on one connection that have no response yet: a client may pipeline, not pile up. */
-  readonly maxPending: number;
-  /** How long a client may leave a connection open that we have ended. */
-  readonly lingerMs: number;
-}
+/** How long a connection with a request may pass no byte either way; longer than any handler takes. */
+export const IDLE_TIMEOUT_MS = 60_000;
 
-export const CONNECTION_DEFAULTS = {
-  stallMs: 30_000,
-  minDrained: 1 << 20,
-  maxPending: 32,
-  lingerMs: 5_000,
-} as const;
-
-/** Behind a proxy every connection has the proxy's address: it has to bound its clients itself. */
-export function connectionBounds(
-  config: Pick<Config, 'maxConnections' | 'maxConnectionsPerIp' | 'trustProxy'>,
-): ConnectionBounds {
-  const maxPerAddress = config.trustProxy === null ? config.maxConnectionsPerIp : Infinity;
-  return { ...CONNECTION_DEFAULTS, max: config.maxConnections, maxPerAddress };
-}
-
-/** What is known of an open connection. */
-interface Connection {
-  readonly client: string;
-  readonly pending: Set<ServerResponse>;
-  /** When the current stall window began, and how many bytes the client had read by then. */
-  waitingSince: number;
-  drainedBefore: number;
-  endedAt: number;
-}
-
-type Reason = 'process' | 'address' | 'pipelined' | 'stalled' | 'lingering';
-
-/**
- * Bounds the connections of any HTTP server of Node, once, before it listens. Above the bounds a new connection is closed
- * without a response; when the process has too many, its idle ones are closed as well, so that the next finds a place.
- * Connections whose client does not read its responses, or stays after we ended them, are destroyed.
- */
-export function guardConnections(server: Server, bounds: ConnectionBounds): ConnectionGuard {
-  const guard = new ConnectionGuard(bounds);
-  server.maxConnections = bounds.max;
+/** Bounds the connections of an HTTP server, once, before it listens. Above the bound idle ones make place for the next. */
+export function guardConnections(server: Server, maxConnections: number): ConnectionGuard {
+  const guard = new ConnectionGuard();
+  server.maxConnections = maxConnections;
   server.on('drop', () => {
-    connectionsCut.inc({ reason: 'process' satisfies Reason });
+    connectionsCut.inc();
     server.closeIdleConnections();
   });
   server.on('connection', (socket: Socket) => guard.opened(socket));
@@ -81,83 +39,33 @@ export function guardConnections(server: Server, bounds: ConnectionBounds): Conn
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   // `100 Continue` is sent once the caller is identified: sendContinue.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
-  const sweeper = setInterval(() => guard.sweep(performance.now()), Math.min(1000, bounds.stallMs / 4));
-  sweeper.unref();
-  server.on('close', () => clearInterval(sweeper));
   return guard;
 }
 
+/** The open connections of a server, with the responses that are not sent yet. */
 export class ConnectionGuard {
-  private readonly open = new Map<Socket, Connection>();
-  private readonly perClient = new Map<string, number>();
-
-  constructor(private readonly bounds: ConnectionBounds) {}
+  private readonly open = new Map<Socket, Set<ServerResponse>>();
 
   opened(socket: Socket): void {
-    const client = clientOf(socket.remoteAddress ?? '');
-    const count = (this.perClient.get(client) ?? 0) + 1;
-    if (count > this.bounds.maxPerAddress) {
-      cut(socket, 'address');
-      return;
-    }
-    this.perClient.set(client, count);
     const pending = new Set<ServerResponse>();
-    this.open.set(socket, { client, pending, waitingSince: 0, drainedBefore: 0, endedAt: 0 });
+    this.open.set(socket, pending);
     socket.once('close', () => {
       this.open.delete(socket);
       // Node closes only the current response; those pipelined behind it have no socket yet.
       for (const response of pending) if (response.socket === null) response.emit('close');
-      const left = this.perClient.get(client)! - 1;
-      if (left === 0) this.perClient.delete(client);
-      else this.perClient.set(client, left);
     });
   }
 
   requested(socket: Socket, response: ServerResponse): void {
-    const connection = this.open.get(socket);
-    if (connection === undefined) return;
-    connection.pending.add(response);
-    if (connection.pending.size > this.bounds.maxPending) cut(socket, 'pipelined');
-    response.once('close', () => connection.pending.delete(response));
+    const pending = this.open.get(socket);
+    pending?.add(response);
+    response.once('close', () => pending?.delete(response));
   }
 
   /** Browsers open connections on the off chance. Node does not count those as idle that have sent nothing yet. */
   closeUnused(): void {
     for (const socket of this.open.keys()) if (socket.bytesRead === 0) socket.destroy();
   }
-
-  sweep(now: number): void {
-    for (const [socket, connection] of this.open) {
-      if (this.isStalled(socket, connection, now)) cut(socket, 'stalled');
-      else if (this.lingers(socket, connection, now)) cut(socket, 'lingering');
-    }
-  }
-
-  private isStalled(socket: Socket, connection: Connection, now: number): boolean {
-    if (socket.writableLength === 0) {
-      connection.waitingSince = 0;
-      return false;
-    }
-    const drained = socket.bytesWritten - socket.writableLength;
-    if (connection.waitingSince !== 0 && now - connection.waitingSince < this.bounds.stallMs) return false;
-    const tooLittle =
-      connection.waitingSince !== 0 && drained - connection.drainedBefore < this.bounds.minDrained;
-    connection.waitingSince = now;
-    connection.drainedBefore = drained;
-    return tooLittle;
-  }
-
-  /** Ended by us, all bytes sent, and the client keeps its half. */
-  private lingers(socket: Socket, connection: Connection, now: number): boolean {
-    if (!socket.writableFinished) return false;
-    if (connection.endedAt === 0) connection.endedAt = now;
-    return now - connection.endedAt >= this.bounds.lingerMs;
-  }
-}
-
-function cut(socket: Socket, reason: Reason): void {
-  connectionsCut.inc({ reason });
-  socket.destroy();
 }
 
 function problemOf(error: NodeJS.ErrnoException): HttpProblem {

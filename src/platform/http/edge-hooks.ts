@@ -44,7 +44,8 @@ interface EdgeServices {
  */
 export class EdgeHooks {
   private readonly checks: ListenerChecks;
-  private readonly memory: MemoryBudget;
+  /** The one bound of the process, for the bodies of pages too. */
+  readonly memory: MemoryBudget;
   /** Bytes of pages by caller, route and number of items: the last one, or more where it was larger lately. */
   private readonly pageBytes = new LRUCache<string, number>(upTo(MAX_LISTS));
   private services: EdgeServices | null = null;

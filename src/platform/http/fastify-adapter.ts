@@ -2,13 +2,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.js';
 import { listenerOptions, type ListenerConfig } from './listener-checks.js';
-import {
-  connectionBounds,
-  guardConnections,
-  REQUEST_TIMEOUT_MS,
-  type ConnectionGuard,
-  type Drainable,
-} from './connections.js';
+import { guardConnections, REQUEST_TIMEOUT_MS, type ConnectionGuard, type Drainable } from './connections.js';
 import { EdgeHooks } from './edge-hooks.js';
 import { pageOf, type PageHandler, type PageRoute } from './pages/page.js';
 import { sendError } from './problem-filter.js';
@@ -21,8 +15,7 @@ import { RouteTable } from './route-table.js';
 /** Longer than any request line may be: an overlong id is an unknown id, not a different error. */
 const MAX_PARAM_LENGTH = 16_384;
 
-type EdgeConfig = ListenerConfig &
-  Pick<Config, 'trustProxy' | 'maxConnections' | 'maxConnectionsPerIp' | 'requestMemoryMib'>;
+type EdgeConfig = ListenerConfig & Pick<Config, 'trustProxy' | 'maxConnections' | 'requestMemoryMib'>;
 
 /** Nest's Fastify adapter with the edge of contract.md 2, 3, 4 and 5 around every route. */
 export class EdgeAdapter extends FastifyAdapter implements Drainable {
@@ -36,14 +29,13 @@ export class EdgeAdapter extends FastifyAdapter implements Drainable {
       skipMiddie: true,
       bodyLimit: BODY_LIMIT - 1,
       requestTimeout: REQUEST_TIMEOUT_MS,
-      connectionTimeout: 0,
       routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
       logger: false,
       ...listenerOptions(config, sendError),
     });
     this.edge = new EdgeHooks(config);
     this.prepare(this.getInstance());
-    this.connections = guardConnections(this.getInstance().server, connectionBounds(config));
+    this.connections = guardConnections(this.getInstance().server, config.maxConnections);
   }
 
   drain(): void {

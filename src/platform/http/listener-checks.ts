@@ -5,7 +5,13 @@ import type { LoggerService } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.js';
 import { addressLimit, AddressRateLimiter, clientOf } from './address.js';
-import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_MS, refuseClientError, TIMEOUT_CHECK_MS } from './connections.js';
+import {
+  HEADERS_TIMEOUT_MS,
+  IDLE_TIMEOUT_MS,
+  KEEP_ALIVE_MS,
+  refuseClientError,
+  TIMEOUT_CHECK_MS,
+} from './connections.js';
 import { HOST_REQUIRED, QUERY_NOT_UTF8, type HttpProblem } from './problem.js';
 import { tooManyRequests } from './rate-limit.js';
 import { isHealthPath, isQueryUtf8, RequestState } from './request-state.js';
@@ -51,6 +57,7 @@ export function listenerOptions(
 ) {
   return {
     keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionTimeout: IDLE_TIMEOUT_MS,
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,

@@ -6,7 +6,7 @@ import { HealthRegistry } from '../telemetry/health.js';
 import { collectNodeMetrics, registry, scrape } from '../telemetry/metrics.js';
 import { isPrivateAddress } from './address.js';
 import { HTTPS_REQUIRED } from './listener-checks.js';
-import { CONNECTION_DEFAULTS, guardConnections, REQUEST_TIMEOUT_MS } from './connections.js';
+import { guardConnections, IDLE_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from './connections.js';
 import { sendProblem } from './problem.js';
 
 /** Scrapers are few. */
@@ -25,10 +25,9 @@ export class MetricsServer implements OnApplicationShutdown {
   /** Listens, and resolves to the port. Rejects when the port is in use. */
   async listen(port: number, host: string): Promise<number> {
     collectNodeMetrics();
-    const requestTimeout = REQUEST_TIMEOUT_MS;
-    const server = fastify({ forceCloseConnections: true, exposeHeadRoutes: false, requestTimeout });
-    const bounds = { ...CONNECTION_DEFAULTS, max: MAX_CONNECTIONS, maxPerAddress: MAX_CONNECTIONS };
-    guardConnections(server.server, bounds);
+    const timeouts = { requestTimeout: REQUEST_TIMEOUT_MS, connectionTimeout: IDLE_TIMEOUT_MS };
+    const server = fastify({ forceCloseConnections: true, exposeHeadRoutes: false, ...timeouts });
+    guardConnections(server.server, MAX_CONNECTIONS);
     serveHealth(server, this.health);
     server.get('/metrics', async ({ ip }, reply) => {
       if (this.config.requireHttps && !isPrivateAddress(ip)) return sendProblem(reply, HTTPS_REQUIRED);

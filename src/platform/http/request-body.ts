@@ -80,9 +80,6 @@ export function sendContinue({ raw }: FastifyRequest, reply: FastifyReply): void
   delete raw.headers.expect;
 }
 
-/** How much of a refused body is read and discarded before the connection is cut. */
-const MAX_DISCARDED_BYTES = 16 * 1_048_576;
-
 /**
  * Before a response is sent: reads a body to its end. Closing a connection with unread bytes resets it, and a client that
  * is still sending would get the reset instead of the response.
@@ -95,9 +92,5 @@ export function settleBody(request: FastifyRequest, reply: FastifyReply): void {
     return;
   }
   reply.removeHeader('connection');
-  let discarded = 0;
-  request.raw.on('data', (chunk: Buffer) => {
-    discarded += chunk.length;
-    if (discarded > MAX_DISCARDED_BYTES) request.raw.destroy();
-  });
+  request.raw.resume();
 }

@@ -26,8 +26,7 @@ export const httpDuration = new Histogram({
 
 export const connectionsCut = new Counter({
   name: 'disburse_http_connections_cut_total',
-  help: 'Connections closed by force: too many in the process or from one address, too many requests pipelined, a client that does not take its responses (stalled) or does not go (lingering).',
-  labelNames: ['reason'] as const,
+  help: 'Connections closed at once because a listener had MAX_CONNECTIONS.',
   registers,
 });
 

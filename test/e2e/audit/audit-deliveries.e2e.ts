@@ -20,7 +20,9 @@ afterAll(() => receiver?.stop());
 
 /** What an audit finds in deliveries; events of payouts that were never reported are in the log too. */
 async function verify(): Promise<{ rows: number; different: number; listed: string[] }> {
-  const { printed } = await invoke('audit', { DATABASE_URL: app.config.databaseUrl! }, '--json', 'verify');
+  const { databaseUrl, masterKey } = app.config;
+  const env = { DATABASE_URL: databaseUrl!, MASTER_KEY: masterKey! };
+  const { printed } = await invoke('audit', env, '--json', 'verify');
   const report = JSON.parse(printed) as AuditReport;
   const { rows, different } = report.read_models!.tables.find(({ table }) => table === TABLE)!;
   const listed = report.differences.filter((each) => each.startsWith('webhooks.'));
@@ -59,7 +61,6 @@ describe('npm run audit -- verify, of deliveries', () => {
 
 describe('npm run audit -- verify, of deliveries that were tampered with, names', () => {
   let endpoint: string;
-  let dropped: string;
   let unasked: string;
   let aged: string;
   /** Succeeded ones, each tampered with once, and two tests. */
@@ -74,70 +75,35 @@ describe('npm run audit -- verify, of deliveries that were tampered with, names'
      select '${id}', endpoint_id, merchant_id, type, body, is_test from ${TABLE} where delivery_id = '${ids[0]}'`;
   const remove = (id: string): string => `delete from ${TABLE} where delivery_id = '${id}'`;
 
+  const forged = (id: string): string => `${TABLE} ${id}: the service did not create it: its MAC is wrong`;
+
   /** A tampering, its SQL, and the difference that is listed. */
-  const TAMPERINGS: readonly [what: string, sql: () => string, difference: () => string | RegExp][] = [
-    [
-      'another body, around the first difference',
-      () => set(ids[0]!, `body = replace(body, '"1.50"', '"9.50"')`),
-      () => new RegExp(`^${TABLE} ${ids[0]}: body is .*"9\\.50".*, the events say .*"1\\.50"`),
-    ],
+  const TAMPERINGS: readonly [what: string, sql: () => string, difference: () => string][] = [
+    ['another body', () => set(ids[0]!, `body = replace(body, '"1.50"', '"9.50"')`), () => forged(ids[0]!)],
     [
       'another body of a test',
       () => set(tests[0]!, `body = replace(body, 'This is', 'That is')`),
-      () => new RegExp(`^${TABLE} ${tests[0]}: body is .*That is.*, the events say .*This is`),
+      () => forged(tests[0]!),
     ],
-    [
-      'another type',
-      () => set(ids[1]!, `type = 'payout.failed'`),
-      () => `${TABLE} ${ids[1]}: type is payout.failed, the events say payout.received`,
-    ],
-    [
-      'another endpoint and merchant',
-      () => set(ids[2]!, `endpoint_id = '${stranger}', merchant_id = '${stranger}'`),
-      () =>
-        `${TABLE} ${ids[2]}: endpoint_id is ${stranger}, the events say ${endpoint}; ` +
-        `merchant_id is ${stranger}, the events say ${app.secondMerchant.credentials.apiKey}`,
-    ],
-    [
-      'a test that is none',
-      () => set(tests[1]!, 'is_test = false'),
-      () => `${TABLE} ${tests[1]}: is_test is false, the events say true`,
-    ],
+    ['another type', () => set(ids[1]!, `type = 'payout.failed'`), () => forged(ids[1]!)],
+    ['another endpoint', () => set(ids[2]!, `endpoint_id = '${stranger}'`), () => forged(ids[2]!)],
+    ['another merchant', () => set(ids[4]!, `merchant_id = '${stranger}'`), () => forged(ids[4]!)],
+    ['a test that is none', () => set(tests[1]!, 'is_test = false'), () => forged(tests[1]!)],
     ...[nil, unknown].map((id): (typeof TAMPERINGS)[number] => [
       `one of no event, ${id}`,
       () => plant(id),
-      () => `${TABLE} ${id}: a row, the events say that there is none`,
+      () => forged(id),
     ]),
+    ['one of an event that the endpoint did not ask for', () => plant(unasked), () => forged(unasked)],
     [
-      'one of an event that the endpoint did not ask for',
-      () => plant(unasked),
-      () => `${TABLE} ${unasked}: a row, the events say that there is none`,
+      'more rows than the events create',
+      () => '',
+      () => `${TABLE} 3 of its rows: the events say that there are none`,
     ],
     [
       'one that is gone',
       () => remove(ids[3]!),
       () => `${TABLE} ${ids[3]}: no row, the events say that there is one`,
-    ],
-    ...(
-      [
-        [`state = 'succeeded', attempts = 7`, 'state is succeeded, and no attempt succeeded'],
-        [`state = 'exhausted'`, 'state is exhausted, and no attempt says so'],
-        [`state = 'pending', due_at = 'infinity'`, 'state is pending, and an attempt succeeded'],
-        [
-          `state = 'dropped', created_at = created_at + interval '1 hour'`,
-          'state is dropped, and the endpoint was never disabled since',
-        ],
-        [`resent_position = '3'`, 'resent_position is 3, the events say null'],
-      ] as const
-    ).map(([what, how], n): (typeof TAMPERINGS)[number] => [
-      how,
-      () => set(ids[4 + n]!, what),
-      () => `${TABLE} ${ids[4 + n]}: ${how}`,
-    ]),
-    [
-      'one that is pending, although its endpoint was disabled and no resend was requested',
-      () => set(dropped, `state = 'pending', finished_at = null, due_at = 'infinity'`),
-      () => `${TABLE} ${dropped}: state is pending, the events say dropped`,
     ],
     [
       'another address of an endpoint',
@@ -149,8 +115,6 @@ describe('npm run audit -- verify, of deliveries that were tampered with, names'
   beforeAll(async () => {
     const webhooks = new MerchantWebhooks(app, app.secondMerchant);
     receiver.respondWith(200);
-    const other = await webhooks.register(receiver.url);
-    await webhooks.change(other, { status: 'disabled' });
     endpoint = await webhooks.register(receiver.url);
     await webhooks.publish(10);
     const settled = await webhooks.settled(endpoint, 10);
@@ -158,7 +122,6 @@ describe('npm run audit -- verify, of deliveries that were tampered with, names'
     await webhooks.settled(endpoint, 12);
     await webhooks.change(endpoint, { event_types: ['payout.failed'] });
     await webhooks.publish();
-    dropped = (await webhooks.settled(other, 11))[0]!.id;
     const events = await app.database.query<{ id: string }>(
       `select id from event_store.events where type = 'payout.received.v2' order by position desc limit 11`,
     );
@@ -178,9 +141,7 @@ describe('npm run audit -- verify, of deliveries that were tampered with, names'
   });
 
   it.each(TAMPERINGS)('%s', (_what, _sql, difference) => {
-    const expected = difference();
-    const matching = typeof expected === 'string' ? expected : expect.stringMatching(expected);
-    expect(listed).toContainEqual(matching);
+    expect(listed).toContain(difference());
   });
 
   it('nothing else', () => {

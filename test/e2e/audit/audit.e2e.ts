@@ -192,11 +192,6 @@ describe('npm run audit -- verify', () => {
     expect(await rows()).toEqual(before);
   });
 
-  it('explains what is refundable, late deposits included', async () => {
-    const { printed } = await invoke('audit', env(), 'explain', 'order', cancelled[0]!);
-    expect(printed).toMatch(/refundable +7, late deposits included; 0 refunded so far/);
-  });
-
   it('prints no differences while payouts are reported, and neither does the verify of an export', async () => {
     const { merchant } = app;
     const reports = Array.from({ length: 30 }, () => reported(merchant, users[3]!));

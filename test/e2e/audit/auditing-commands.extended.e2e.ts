@@ -98,7 +98,7 @@ describe('the programs of docs/auditing.md', () => {
       [`audit balance --user ${user}`, 0],
       [`audit balance --user ${user} --at ${settledAt} --quick --json`, 0],
       [`audit explain payout ${payout}`, 0],
-      [`audit explain balance ${user}`, 0],
+      [`audit explain user ${user}`, 0],
       [`audit recheck --rpc ${app.config.chainRpcUrl!}`, 0],
       ['exchange recheck', 0],
       ['rebuild --compare-only', 0],

@@ -39,7 +39,7 @@ const missing = ['bash', 'curl', 'grep'].filter((each) => systemProgram(each) ==
     expect([code, errors]).toEqual([0, '']);
     expect(said).toMatch(/^confirmed +12\.5 +USDC, 1 payout$/m);
     expect(said).toContain('the API says the same');
-    expect(said).toContain('← payout.reported at');
+    expect(said).toMatch(/^causes, from the last event back: \d+ ← \d+$/m);
     expect(said).toMatch(/^"hash":"0x[0-9a-f]{64}"$/m);
     expect(said).toContain('the node says the same: 12500000 to 0x');
     expect(said).toContain('1 payouts checked');

@@ -1,6 +1,7 @@
 import { CommandBus } from '@nestjs/cqrs';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AddPasskey } from '../../../src/contexts/access/application/operator-commands.js';
+import type { Walk } from '../../../src/contexts/audit/application/explain.js';
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import type { TestApp } from '../../support/app.js';
@@ -150,20 +151,30 @@ export function describePrograms(app: TestApp): void {
         '--reason',
         'a request of theirs',
       );
-      await eventually(async () =>
-        (await run(null, 'audit', 'explain', 'operation', operation)).includes('proven'),
-      );
+      const explained = async (...subject: string[]): Promise<Walk> =>
+        JSON.parse(await run(null, 'audit', '--json', 'explain', ...subject)) as Walk;
+      const walk = await eventually(async () => {
+        const found = await explained('operation', operation);
+        return found.events.every(({ leaf }) => leaf.proof === 'proven') && found;
+      });
+      expect(walk).toMatchObject({ missing: [], head: { problem: null } });
+      expect(walk.events.map(({ stream, type }) => [stream, type.replace(/\.v\d+$/, '')])).toEqual([
+        [`operation-${operation}`, 'operation.requested'],
+        [`merchant-${id}`, 'merchant.embedding_set'],
+        [`operation-${operation}`, 'operation.executed'],
+      ]);
+      expect(walk.causes).toEqual([walk.events[1]!.position, walk.events[0]!.position]);
+      expect(walk.events[0]!.data).toMatchObject({
+        name: 'merchants.update',
+        reason: 'a request of theirs',
+        requested_by: { name: 'Test operator', role: 'administrator', operator_id: ada!.operatorId },
+      });
       const printed = await run(null, 'audit', 'explain', 'operation', operation);
-      expect(printed).toContain(`operation ${operation}`);
-      expect(printed).toMatch(/what\s+merchants\.update, executed/);
-      expect(printed).toContain(`Test operator, administrator, operator ${ada!.operatorId}`);
-      expect(printed).toMatch(/because\s+a request of theirs/);
-      expect(printed).toMatch(/merchant\.embedding_set\n/);
-      expect(printed).toContain(
-        `operation ${operation}, merchants.update by Test operator (administrator): a request of theirs`,
-      );
-      expect(printed).toMatch(/leaf \d+ of the head, proven/);
+      expect(printed).toMatch(/merchant\.embedding_set\.v\d .*\d+, proven /);
+      expect(printed).toContain('"name":"Test operator"');
       expect(printed).not.toContain('NOT');
+      const back = await explained('merchant', id);
+      expect(back.events.map(({ stream }) => stream)).toContain(`operation-${operation}`);
       await expectAuditPasses(app.config.databaseUrl!);
     });
   });

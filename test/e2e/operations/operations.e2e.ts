@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { OperationStreams } from '../../../src/contexts/operations/application/operation-streams.js';
+import type { Walk } from '../../../src/contexts/audit/application/explain.js';
 import { LookupsView } from '../../../src/contexts/operations/contract.js';
 import { requestedFacts, requestOperation } from '../../../src/contexts/operations/domain/decisions.js';
 import { OperatorLookups } from '../../../src/platform/operations/operator-lookups.js';
@@ -39,16 +40,13 @@ describe('operations of operators', () => {
   const listed = async (query: string): Promise<OperationJson[]> =>
     (await ada!.get(`/operations?${query}`)).json<{ operations: OperationJson[] }>().operations;
 
-  /** What `audit explain operation` says that it changed outside the log. */
+  /** The rows outside the log that `audit explain operation` lists. */
   const changedBy = async (id: string): Promise<readonly string[]> => {
     const { databaseUrl, masterKey } = app.config;
     const env = { DATABASE_URL: databaseUrl!, MASTER_KEY: masterKey! };
     const { printed } = await invoke('audit', env, '--json', 'explain', 'operation', id);
-    const { sections } = JSON.parse(printed) as {
-      readonly sections: readonly { readonly title: string; readonly rows: readonly [string, string][] }[];
-    };
-    const rows = sections.find(({ title }) => title === 'what it changed outside the log')?.rows ?? [];
-    return rows.map(([what, text]) => `${what} ${text.split(',')[0]}`);
+    const { changed_rows: rows } = JSON.parse(printed) as Pick<Walk, 'changed_rows'>;
+    return rows.map(({ what, id: row }) => `${what} ${row}`);
   };
 
   it('that need a second person have no effect until another person approves them', async () => {

@@ -150,21 +150,26 @@ describe('an event that is refused', () => {
     });
   });
 
-  it('without a reason, by a firewall, is found among a thousand once others are accepted again', async () => {
+  it('without a reason, by a firewall, waits in its batch, and all others are accepted', async () => {
     const events = items(1000);
     const wrong = [events[0]!, events[500]!, events[501]!];
     provider.blocks = (body) => wrong.some(({ event_id }) => body.includes(event_id));
     await harness.processed(events);
+    const shared = items(40);
+    for (const each of shared) await harness.processed([each]);
     harness.start();
-    await eventually(() => (provider.accepted.size === 997 ? true : null));
-    const later = items(40);
-    for (const each of later) {
-      await harness.processed([each]);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await eventually(() => provider.accepted.size === 1037);
+    await eventually(async () => (await harness.waiting()) === 1);
+    const later = items(1);
+    await harness.processed(later);
+    await eventually(() => provider.accepted.size === 1038);
+    const good = events.filter((each) => !wrong.includes(each));
+    expect(provider.ids).toEqual(idsOf([...good, ...shared, ...later]));
+    expect(acceptedOnce()).toBe(true);
+    expect(await harness.refused()).toEqual([]);
+    provider.blocks = () => false;
     await harness.drained();
-    expect(provider.ids).toEqual(idsOf([...events.filter((each) => !wrong.includes(each)), ...later]));
-    expect(await refusals()).toEqual(Object.fromEntries(wrong.map((each) => [each.event_id, 'forbidden'])));
+    expect(provider.ids).toEqual(idsOf([...events, ...shared, ...later]));
   });
 
   it('for its size does not hold up smaller ones, and requests that are too large are split', async () => {
@@ -177,28 +182,6 @@ describe('an event that is refused', () => {
     await harness.drained();
     expect(provider.ids).toEqual(idsOf(events));
     expect(await refusals()).toEqual({ [huge.event_id]: 'too large' });
-  });
-
-  it.each([
-    ['ends between two requests', Infinity],
-    ['lets one request pass', 1],
-  ])('is not refused when a block of everything %s', async (_, passing) => {
-    const events = items(8);
-    await harness.processed(events);
-    let passes = 0;
-    let blocked = 0;
-    provider.blocks = (body) => {
-      const { events: sent } = JSON.parse(body) as { events: unknown[] };
-      // The batch has failed before, and several events of it were rejected alone.
-      const isPassing = blocked >= 25 && (passes > 0 || sent.length === 1) && passes < passing;
-      if (isPassing) passes += 1;
-      if (!isPassing && blocked < 80) blocked += 1;
-      return !isPassing && blocked < 80;
-    };
-    harness.start();
-    await harness.drained();
-    expect(provider.ids).toEqual(idsOf(events));
-    expect(await harness.refused()).toEqual([]);
   });
 
   it('is not refused when everything is blocked, but waits until the provider accepts an event again', async () => {

@@ -1,130 +1,191 @@
-import { fold } from '../../../kernel/aggregate.js';
-import { sum } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import type { RecordedEvent } from '../../../platform/event-store/port.js';
-import { amountRefundable, order, type OrderEvent } from '../../exchange/contract.js';
+import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
+import type { RowChange } from '../../../platform/postgres/row-changes.js';
 import {
-  comparableHash,
-  PAYOUT_CATEGORY,
-  type PayoutReceived,
-  type PayoutReported,
-} from '../../payouts/contract.js';
-import { Account } from '../domain/account.js';
-import {
-  bareName,
-  eventsOfStream,
-  inUtc,
-  withCauses,
-  type ExplainedBalance,
-  type Explanation,
-  type Row,
-  type Section,
-  type Sources,
-} from './causes.js';
-import { deliveriesOf } from './explain-delivery.js';
-import { requireId, historyOfUser, type HistoryOptions } from './user-history.js';
+  deliveryId,
+  EVENT_TYPES,
+  type AuditedAttempt,
+  type AuditedDeliveries,
+  type AuditedDelivery,
+} from '../../webhooks/contract.js';
+import { hashOfEvent } from '../domain/event-leaf.js';
+import { inclusionRanges, provesInclusion } from '../domain/merkle-proof.js';
+import type { SignedHead } from '../domain/signed-head.js';
+import type { Heads } from '../store/heads.js';
+import type { Ledger } from '../store/ledger.js';
+import type { SigningKeys } from '../store/signing-keys.js';
+import { HeadVerifier } from './head-verifier.js';
+import { pathOver } from './payout-proofs.js';
+import { requireId } from './user-history.js';
 
-/** A payout from the merchant's report to the chain and back. Throws DomainError `not_found`. */
-export async function explainPayout(sources: Sources, id: string): Promise<Explanation> {
-  const payoutId = requireId('payout', id);
-  const events = await eventsOfStream(sources.log, `${PAYOUT_CATEGORY}-${payoutId}`);
-  const [first] = events;
-  if (first === undefined) throw new DomainError('not_found', `The log knows no payout ${payoutId}.`);
-  const facts = (first as RecordedEvent & PayoutReported).data;
-  const received = events.find(({ type }) => type.startsWith('payout.received.'));
-  const last = events.at(-1)!;
-  const status = last === first ? 'pending' : bareName(last.type).split('.').at(-1)!;
+interface Sources {
+  readonly log: Pick<EventStore, 'readStream' | 'identity'>;
+  readonly deliveries: AuditedDeliveries;
+  readonly ledger: Ledger;
+  readonly heads: Heads;
+  readonly keys: SigningKeys;
+  /** The rows outside the log that an operation changed. */
+  readonly rowChanges: (operationId: string) => Promise<readonly RowChange[]>;
+}
+
+/** An event as it is stored, and its leaf under the newest signed head. */
+interface EventStep extends Pick<
+  RecordedEvent,
+  'position' | 'stream' | 'revision' | 'id' | 'type' | 'data' | 'metadata'
+> {
+  readonly recorded_at: Date;
+  readonly leaf: { readonly hash: string; readonly index: number | null; readonly proof: Proof };
+}
+type Proof = 'proven' | 'NOT proven' | 'not signed yet';
+
+interface DeliveryStep extends AuditedDelivery {
+  readonly url: string | null;
+  readonly attempt_list: readonly AuditedAttempt[];
+}
+
+/** The walk over one stream: its events, the operations behind them, what they changed, and the deliveries. */
+export interface Walk {
+  readonly stream: string;
+  /** In the order of the log. */
+  readonly events: readonly EventStep[];
+  /** The positions from the last event back to its first cause. */
+  readonly causes: readonly string[];
+  readonly deliveries: readonly DeliveryStep[];
+  readonly changed_rows: readonly RowChange[];
+  /** The events that an operation names, but the log lacks. */
+  readonly missing: readonly Change[];
+  /** The newest signed head; `problem` is null where its signature is good. */
+  readonly head: (SignedHead & { readonly problem: string | null }) | null;
+}
+
+interface Change {
+  readonly stream: string;
+  readonly event_id: string;
+}
+
+/** Walks from `<kind>-<id>`, the stream of a resource, or from the event of a delivery. Throws `not_found`. */
+export async function explain(sources: Sources, kind: string, id: string): Promise<Walk> {
+  const subject = requireId(kind, id);
+  const stream = kind === 'delivery' ? await findStream(sources, subject) : `${kind}-${subject}`;
+  const own = await readEvents(sources, stream);
+  if (own.length === 0) throw new DomainError('not_found', `The log knows no ${kind} ${subject}.`);
+  const changes = own.flatMap(({ data }) => (data['changes'] ?? []) as unknown as readonly Change[]);
+  const named = new Set(changes.map(({ event_id }) => event_id));
+  const operations = own.flatMap(({ metadata: { operation_id: each } }) => each ?? []);
+  const causing = operations.map((each) => `operation-${each}`).filter((each) => each !== stream);
+  const [before, after] = await Promise.all([
+    readStreams(sources, causing),
+    readStreams(
+      sources,
+      changes.map(({ stream: each }) => each),
+    ),
+  ]);
+  const changed = after.filter((event) => named.has(event.id));
+  const events = [
+    ...new Map([...before, ...own, ...changed].map((event) => [event.id, event])).values(),
+  ].sort((a, b) => comparePositions(a.position, b.position));
   return {
-    what: `payout ${payoutId}`,
-    figure: [
-      ['amount', `${facts.amount} USDC, ${status}`],
-      ['to', `user ${facts.user_id}, of merchant ${facts.merchant_id}`],
-    ],
-    ...(await withCauses(sources, events)),
-    sections: [
-      ...(received === undefined ? [] : [await evidence(sources, payoutId, received)]),
-      await deliveriesOf(sources, facts.merchant_id, events.slice(1)),
-    ],
+    stream,
+    causes: findCauses((changed.at(-1) ?? own.at(-1))!, events).map(({ position }) => position),
+    deliveries: await findDeliveries(sources, subject, own),
+    changed_rows: await sources.rowChanges(subject),
+    missing: changes.filter(({ event_id }) => !changed.some((event) => event.id === event_id)),
+    ...(await prove(sources, events)),
   };
 }
 
-/** An exchange order from the request that created it to its outcome. Throws DomainError `not_found`. */
-export async function explainOrder(sources: Sources, id: string): Promise<Explanation> {
-  const orderId = requireId('order', id);
-  const events = await eventsOfStream(sources.log, `${order.category}-${orderId}`);
-  const state = fold(order, events as readonly (RecordedEvent & OrderEvent)[]);
-  if (state.status === 'none') throw new DomainError('not_found', `The log knows no order ${orderId}.`);
-  const { facts, status, amountFrom, amountTo } = state;
-  const refunded = sum(state.refunds.map(({ amount }) => amount));
-  return {
-    what: `order ${orderId}`,
-    figure: [
-      ['amount', `${amountFrom} for ${amountTo} of ${facts.pair_id}, ${status}`],
-      ['by', `key ${facts.key_id}, of merchant ${facts.merchant_id}`],
-      ['refundable', `${amountRefundable(state)}, late deposits included; ${refunded} refunded so far`],
-    ],
-    ...(await withCauses(sources, events)),
-    sections: [await deliveriesOf(sources, facts.merchant_id, events.slice(1))],
-  };
+/** Leaves out marks of abandoned claims. */
+async function readEvents({ log }: Sources, stream: string): Promise<readonly RecordedEvent[]> {
+  return (await log.readStream(stream)).filter(({ type }) => !type.startsWith('claim.'));
 }
 
-/** Every event that moved a balance. Throws as {@link historyOfUser} does. */
-export async function explainBalance(
-  sources: Sources,
-  id: string,
-  options: HistoryOptions,
-): Promise<ExplainedBalance> {
-  const history = await historyOfUser(sources.log, sources.payouts, id, options);
-  const account = new Account();
-  const moving = history.events.filter(({ type }) => type.startsWith('payout.'));
-  const after = moving.map((event) => {
-    account.add(event);
-    return account.figures;
+async function readStreams(sources: Sources, streams: readonly string[]): Promise<readonly RecordedEvent[]> {
+  return (await Promise.all([...new Set(streams)].map((each) => readEvents(sources, each)))).flat();
+}
+
+/** The cause of an event is the event that it names, or the last one before it of its operation. */
+function findCauses(last: RecordedEvent, events: readonly RecordedEvent[]): readonly RecordedEvent[] {
+  const causes = new Set<RecordedEvent>();
+  let next: RecordedEvent | undefined = last;
+  while (next !== undefined && !causes.has(next)) {
+    const { position, metadata }: RecordedEvent = next;
+    causes.add(next);
+    next =
+      events.find(({ id }) => id === metadata.causation_id) ??
+      events.findLast(
+        (each) =>
+          each.stream === `operation-${metadata.operation_id}` &&
+          comparePositions(each.position, position) < 0,
+      );
+  }
+  return [...causes];
+}
+
+/** The stream of the event whose id, with the endpoint and the type, gives that of the delivery. */
+async function findStream(sources: Sources, id: string): Promise<string> {
+  const [delivery] = await sources.deliveries.withIds([id]);
+  const missing = `No delivery ${id} is kept: it never existed, or its retention is over.`;
+  if (delivery === undefined) throw new DomainError('not_found', missing);
+  if (delivery.is_test) return `webhook_test-${id}`;
+  const { data = {} } = JSON.parse(delivery.body) as { data?: Record<string, unknown> };
+  const streams = Object.entries(data).flatMap(([name, value]) => {
+    const kind = /^(\w+)_id$/.exec(name)?.[1];
+    return kind === undefined
+      ? []
+      : [kind, ...(kind === 'user' ? ['onboarding'] : [])].map((each) => `${each}-${String(value)}`);
   });
-  const { confirmed, pending, committed } = account.figures;
-  return {
-    what: `balance ${history.userId}`,
-    figure: [
-      ['confirmed', `${confirmed} USDC`],
-      ['pending', `${pending} USDC`],
-      ['committed', `${committed} USDC`],
-      ['at', `position ${history.position}, ${history.read} events read`],
-      ['user', `${history.userId}, of merchant ${history.merchantId}`],
-    ],
-    ...(await withCauses(sources, moving)),
-    sections: [],
-    after,
-  };
+  const source = (await readStreams(sources, streams)).find(
+    (event) => deliveryId(event.id, delivery.endpoint_id, delivery.type) === id,
+  );
+  if (source === undefined) throw new DomainError('not_found', `No event gives the delivery ${id} its id.`);
+  return source.stream;
 }
 
-async function evidence(
-  { log, payouts }: Sources,
-  payoutId: string,
-  received: RecordedEvent,
-): Promise<Section> {
-  const { data: seen } = received as RecordedEvent & PayoutReceived;
-  const hash = comparableHash(seen.transaction_hash);
-  const [claim] = await log.readStream(`transfer-${seen.chain_id}_${hash}_${seen.log_index}`);
-  const owner = claim?.data['owner'];
-  const claimant =
-    owner === `${PAYOUT_CATEGORY}-${payoutId}`
-      ? 'by this payout alone'
-      : `NOT by it, but by ${String(owner)}`;
-  const receipt = await payouts.receipt(seen.receipt_sha256);
-  const rows: Row[] = [
-    ['chain', `${seen.chain_id}, transaction ${hash}, log ${seen.log_index}`],
-    ['block', `${seen.block_number}, ${seen.block_hash}, ${inUtc(seen.block_time)}`],
-    ['from, to', `${seen.from}, ${seen.to}`],
-    ['token', `${seen.token}, raw value ${seen.value}`],
-    ['confirmations', `${seen.confirmations}, when it was received`],
-    ['receipt', `SHA-256 ${seen.receipt_sha256}`],
-    [
-      '',
-      receipt === null
-        ? 'its bytes are not kept'
-        : `${receipt.bytes} bytes are kept, and ${receipt.intact ? 'have' : 'DO NOT have'} this hash`,
-    ],
-    ['claimed', claim === undefined ? 'NOT at all' : `${claimant}, at position ${claim.position}`],
-  ];
-  return { title: 'evidence of the transfer', rows };
+async function findDeliveries(
+  { log, deliveries }: Sources,
+  subject: string,
+  events: readonly RecordedEvent[],
+): Promise<readonly DeliveryStep[]> {
+  const merchant = events
+    .map(({ data, metadata }) => data['merchant_id'] ?? metadata.merchant_id)
+    .find(Boolean);
+  const endpoints = await log.readStream(`webhook_endpoints-${String(merchant)}`);
+  const urls = new Map(
+    endpoints.flatMap(({ data: { endpoint_id: id, url } }) =>
+      typeof id === 'string' && typeof url === 'string' ? [[id, url]] : [],
+    ),
+  );
+  const ids = events.flatMap(({ id }) =>
+    [...urls.keys()].flatMap((endpoint) => EVENT_TYPES.map((type) => deliveryId(id, endpoint, type))),
+  );
+  const found = await deliveries.withIds([subject, ...ids]);
+  const attempts = await deliveries.attempts(found.map(({ delivery_id: id }) => id));
+  return found.map((delivery) => ({
+    ...delivery,
+    url: urls.get(delivery.endpoint_id) ?? null,
+    attempt_list: attempts.filter(({ delivery_id: id }) => id === delivery.delivery_id),
+  }));
+}
+
+async function prove(
+  { log, ledger, heads, keys }: Sources,
+  events: readonly RecordedEvent[],
+): Promise<Pick<Walk, 'events' | 'head'>> {
+  const head = await heads.newest();
+  const problem = head && new HeadVerifier(await log.identity(), await keys.all(), null, null).verify(head);
+  const indexes = await ledger.indexes(events.map(({ position }) => position));
+  const steps = events.map(async (event, place): Promise<EventStep> => {
+    const { position, recordedAt: recorded_at, stream, revision, id, type, data, metadata } = event;
+    const [hash, index] = [hashOfEvent(event), indexes[place] ?? null];
+    const leaf = (proof: Proof): EventStep => ({
+      ...{ position, recorded_at, stream, revision, id, type, data, metadata },
+      leaf: { hash: hash.toString('hex'), index, proof },
+    });
+    if (head === null || index === null || index >= head.size) return leaf('not signed yet');
+    const path = await pathOver(ledger, inclusionRanges(index, head.size));
+    const root = { size: head.size, root: Buffer.from(head.root, 'hex') };
+    const hashes = path.map((each) => Buffer.from(each, 'hex'));
+    return leaf(problem === null && provesInclusion({ hash, index }, root, hashes) ? 'proven' : 'NOT proven');
+  });
+  return { events: await Promise.all(steps), head: head && { ...head, problem } };
 }

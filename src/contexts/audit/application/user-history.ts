@@ -25,7 +25,7 @@ interface UserHistory {
   readonly read: number;
 }
 
-export interface HistoryOptions {
+interface HistoryOptions {
   /** As an operator writes it; the end of the log when absent. */
   readonly at?: string | undefined;
   /** The read model says which payouts the user has; without it the log is read. */
@@ -44,7 +44,7 @@ export function requireId(what: string, id: string): string {
  * The payouts of a user from their events. Payouts follow the creation of the user: the log is read from there up to the
  * point, and only the user's own events are retained. Throws DomainError: no such user, no such point.
  */
-export async function historyOfUser(
+async function historyOfUser(
   log: Log,
   tables: Pick<AuditedPayouts, 'payoutsOf'>,
   id: string,

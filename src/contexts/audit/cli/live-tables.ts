@@ -43,7 +43,7 @@ export async function liveTables<T>(
       for (const { name, of } of contexts.flatMap((context) => context.checks ?? [])) {
         const position = await positionOf(name);
         const query: CheckedTables['query'] = (sql, values) => tables.query(sql, values);
-        others.push(of({ query, codec, contexts, config: config(), position }));
+        others.push(of({ query, codec, contexts, config: config(), sealer, position }));
       }
       for (const model of models) {
         const position = await positionOf(model.name);

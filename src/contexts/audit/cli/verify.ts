@@ -27,7 +27,8 @@ import { headsOf, publicKeyOf, keyRingOf, storedLedger } from './ledger.js';
 
 const UNPINNED =
   'the keys of the ledger are not pinned: nothing proves whose they are. Give --key with the first key that was published or, where a database is read, the MASTER_KEY';
-const UNOPENED = 'whether each personal key is the one of its person: that takes the MASTER_KEY';
+const UNOPENED =
+  'whether each personal key is the one of its person, and whether the service created each delivery: that takes the MASTER_KEY';
 const UNCOVERED = 'no signed head covers any event: nothing proves that the log is the recorded one';
 
 /** Of rebuilt read models, and of the readers of log and tables. */

@@ -69,14 +69,4 @@ export class AuditedPayouts {
     );
     return rows.map(({ id }) => id);
   }
-
-  /** How many bytes a receipt has, and whether they have the SHA-256 that they are kept under; null: none is kept. */
-  async receipt(sha256: string): Promise<{ readonly bytes: number; readonly intact: boolean } | null> {
-    const [row] = await this.query<{ bytes: number; intact: boolean }>(
-      `select octet_length(receipt) as bytes, sha256 = sha256(convert_to(receipt, 'UTF8')) as intact
-       from payouts.receipts where sha256 = decode($1, 'hex')`,
-      [sha256],
-    );
-    return row ?? null;
-  }
 }

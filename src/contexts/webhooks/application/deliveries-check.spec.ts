@@ -45,6 +45,7 @@ it.each([
   const check = new DeliveriesCheck({
     query,
     config,
+    sealer: null,
     codec: codec(),
     contexts: ALL_CONTEXTS,
     position: before.at(-1)!.position,

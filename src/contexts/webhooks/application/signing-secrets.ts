@@ -64,7 +64,7 @@ export class SigningSecrets {
 
   /** Whether the service created the delivery as it is; a process that stalled while a key was added reads the ring again. */
   async isAuthentic(delivery: NewDelivery & { readonly mac: string | null }): Promise<boolean> {
-    const isValid = (): boolean => this.sealer.isAuthentic(DELIVERY, textOf(delivery), delivery.mac);
+    const isValid = (): boolean => isAuthenticDelivery(this.sealer, delivery);
     if (isValid()) return true;
     await this.ring?.refresh();
     return isValid();
@@ -74,6 +74,13 @@ export class SigningSecrets {
   open(place: Place, sealed: string): string {
     return this.secrets.open(associatedDataOf(place), sealed);
   }
+}
+
+export function isAuthenticDelivery(
+  sealer: Pick<Sealer, 'isAuthentic'>,
+  delivery: NewDelivery & { readonly mac: string | null },
+): boolean {
+  return sealer.isAuthentic(DELIVERY, textOf(delivery), delivery.mac);
 }
 
 function textOf({ delivery_id, endpoint_id, merchant_id, type, is_test, body }: NewDelivery): string {

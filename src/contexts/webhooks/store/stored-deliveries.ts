@@ -68,25 +68,15 @@ export class StoredDeliveries {
   }
 }
 
-/** What of a delivery is fixed when it is created; `is_test` is `true` or `false`. */
-interface StoredDelivery extends Ids {
-  readonly type: string;
-  readonly body: string;
-  readonly is_test: string;
-}
-
-interface Ids {
+/** What of a delivery is fixed when it is created, and its MAC. */
+interface AuditedRow {
   readonly delivery_id: string;
   readonly endpoint_id: string;
   readonly merchant_id: string;
-}
-
-/** How far a delivery is, and the outcome of its last attempt. */
-export interface StoredState extends Ids {
-  readonly created_at: Date;
-  readonly resent_position: string | null;
-  readonly state: DeliveryStatus;
-  readonly outcome: string | null;
+  readonly type: string;
+  readonly is_test: boolean;
+  readonly body: string;
+  readonly mac: string | null;
 }
 
 /** What the check of deliveries reads. */
@@ -107,22 +97,20 @@ export class CheckedDeliveries {
     );
   }
 
-  async withIds(ids: readonly string[]): Promise<ReadonlyMap<string, StoredDelivery>> {
-    const rows = await this.tables.query<StoredDelivery>(
-      `select delivery_id, endpoint_id, merchant_id, type, is_test::text as is_test, body
-       from webhooks.deliveries where delivery_id = any($1::uuid[])`,
+  /** Those of these ids that are stored. */
+  async existing(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.tables.query<{ readonly id: string }>(
+      'select delivery_id as id from webhooks.deliveries where delivery_id = any($1::uuid[])',
       [ids],
     );
-    return new Map(rows.map((row) => [row.delivery_id, row]));
+    return new Set(rows.map(({ id }) => id));
   }
 
-  states(read: (row: StoredState) => void): Promise<void> {
-    return everyRow<StoredState>(
+  all(read: (row: AuditedRow) => void): Promise<void> {
+    return everyRow<AuditedRow>(
       this.tables.query,
-      `select d.delivery_id, d.endpoint_id, merchant_id, state, created_at, resent_position, outcome
-       from webhooks.deliveries d
-       left join webhooks.attempts a on a.delivery_id = d.delivery_id and a.attempt = d.attempts
-       where $1::uuid is null or d.delivery_id > $1 order by d.delivery_id limit $2`,
+      `select delivery_id, endpoint_id, merchant_id, type, is_test, body, mac from webhooks.deliveries
+       where $1::uuid is null or delivery_id > $1 order by delivery_id limit $2`,
       ({ delivery_id: id }) => id,
       read,
     );

@@ -24,7 +24,6 @@ export interface AuditedAttempt {
   readonly http_status: number | null;
   readonly failure_phase: string | null;
   readonly error: string | null;
-  readonly response_excerpt: Buffer | null;
 }
 
 export class AuditedDeliveries {
@@ -42,7 +41,7 @@ export class AuditedDeliveries {
 
   attempts(deliveryIds: readonly string[]): Promise<readonly AuditedAttempt[]> {
     return this.query<AuditedAttempt>(
-      `select delivery_id, attempt, started_at, duration_ms, outcome, http_status, failure_phase, error, response_excerpt
+      `select delivery_id, attempt, started_at, duration_ms, outcome, http_status, failure_phase, error
        from webhooks.attempts where delivery_id = any($1::uuid[]) order by delivery_id, attempt`,
       [deliveryIds],
     );

@@ -8,7 +8,6 @@ import type { Log } from '../../telemetry/logger.js';
 import { ListenerChecks, listenerOptions, noticeProxies } from '../listener-checks.js';
 import {
   backlogOf,
-  connectionBounds,
   drainHttp,
   guardConnections,
   type ConnectionGuard,
@@ -58,7 +57,7 @@ export class PageListener implements Drainable {
       http: { ...http, headersTimeout, connectionsCheckingInterval },
     });
     this.routes = routes;
-    this.connections = guardConnections(routes.server, connectionBounds(config));
+    this.connections = guardConnections(routes.server, config.maxConnections);
     noticeProxies(routes.server, config, log);
     this.observe(new ListenerChecks(config));
     routes.decorateRequest('edge');

@@ -4,7 +4,6 @@ import {
   Controller,
   createParamDecorator,
   HttpCode,
-  Inject,
   Injectable,
   Post,
   RequestMethod,
@@ -17,16 +16,17 @@ import {
   type ExecutionContext,
   type NestInterceptor,
 } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import { METHOD_METADATA } from '@nestjs/common/internal';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { CONFIG, type Config } from '../../config/config.js';
+import type { Config } from '../../config/config.js';
 import { isObject } from '../../dto/field.js';
 import type { EventMetadata } from '../../event-store/port.js';
 import { causeOf } from '../decorators.js';
 import { isJsonMediaType, parseJsonBody } from '../json-body.js';
 import { Refusal, WRONG_MEDIA_TYPE } from '../problem.js';
-import { MemoryBudget } from '../memory-budget.js';
+import type { EdgeAdapter } from '../fastify-adapter.js';
 import { isDeclaredTooLarge, readBody, sendContinue, tooLarge } from '../request-body.js';
 import type { PageMessages } from './document.js';
 import { localeOf, type Locale } from './locale.js';
@@ -125,12 +125,8 @@ const JSON_LIMIT = 16_384;
 @Injectable()
 class PageBody implements NestInterceptor {
   static readonly LIMIT = 'bytes below';
-  private readonly memory: MemoryBudget;
 
-  constructor(@Inject(CONFIG) config: Pick<Config, 'requestMemoryMib'>) {
-    // Sealing makes further copies of an image, and the other half is for the rest of the process.
-    this.memory = new MemoryBudget((config.requestMemoryMib << 20) / 2);
-  }
+  constructor(private readonly host: HttpAdapterHost) {}
 
   async intercept(context: ExecutionContext, next: CallHandler) {
     const http = context.switchToHttp();
@@ -150,8 +146,9 @@ class PageBody implements NestInterceptor {
     const { edge, raw } = request;
     if (isDeclaredTooLarge(raw, limit)) throw new DomainError('too_large', tooLarge(limit));
     sendContinue(request, reply);
-    reply.raw.once('close', () => this.memory.release(edge));
-    const room = (bytes: number): boolean => this.memory.reserveBody(edge, bytes);
+    const { memory } = (this.host.httpAdapter as unknown as EdgeAdapter).edge;
+    reply.raw.once('close', () => memory.release(edge));
+    const room = (bytes: number): boolean => memory.reserveBody(edge, bytes);
     return new Promise((resolve, reject) =>
       readBody(raw, room, (error, body) => (error === null ? resolve(body!) : reject(error)), limit),
     );

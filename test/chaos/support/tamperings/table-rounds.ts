@@ -21,7 +21,7 @@ const ROWS: Readonly<Record<string, { readonly keys: string; readonly columns: r
   'access.operators': { keys: 'operator_id', columns: ['role', 'status', 'email'] },
   'access.credentials': { keys: 'credential_id', columns: ['operator_id', 'merchant_id', 'kind'] },
   'access.secrets': { keys: 'secret_id', columns: ['credential_id', 'secret_hash'] },
-  'webhooks.deliveries': { keys: 'delivery_id', columns: ['body', 'type', 'endpoint_id', 'state'] },
+  'webhooks.deliveries': { keys: 'delivery_id', columns: ['body', 'type', 'endpoint_id'] },
   'webhooks.endpoint_snapshots': { keys: 'endpoint_id', columns: ['url', 'status', 'merchant_id'] },
 };
 const ANOTHER: Readonly<Record<string, string>> = {

@@ -17,7 +17,7 @@ import { PendingBatch } from './pending-batch.js';
 import { ForwardingObserver } from './forwarding-observer.js';
 import { FORWARDING, ForwardingTable, type DueBatch } from '../../store/forwarding-table.js';
 import { RateLimit, ThrottledIdentities } from './request-limits.js';
-import { ForwardingRound, grouped, type RoundEnd } from './forwarding-round.js';
+import { ForwardingRound, type RoundEnd } from './forwarding-round.js';
 
 const POLL_MS = 500;
 const MAX_BATCHES = 512;
@@ -155,7 +155,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
         if (result.outcome === 'accepted') this.rate.count(events, performance.now());
       },
     });
-    return round.run(grouped(batches));
+    return round.run(batches);
   }
 
   private async finish(

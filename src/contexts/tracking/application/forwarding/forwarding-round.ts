@@ -24,33 +24,27 @@ interface RoundOptions {
 }
 
 /**
- * Sends the pending events of some batches, one request after the other, and marks the results in the batches. Refused
- * events leave their request, and the others are sent again. A request that is rejected without a reason is halved until
- * the event is found that causes it.
+ * Sends the pending events of some batches, one request after the other, and marks the results in the batches. Events that
+ * the provider refuses by name leave their request, and the others are sent again. Batches of a request that it rejects
+ * without a reason are retried later, each alone and with half as many events in a request.
  */
 export class ForwardingRound {
-  /** Events that were rejected alone: the provider may have rejected everything at that time. */
-  private readonly suspects: PendingEvent[] = [];
-  /** The suspect that is sent again right after another event was accepted. */
-  private retried: PendingEvent | null = null;
-  private lastAccepted: PendingEvent | null = null;
-  /** An accepted event, sent again after that suspect was rejected again; the provider ignores it (insert_id). */
-  private probe: PendingEvent | null = null;
-  private rejectedReason = '';
   private rejectedInRow = 0;
   private responded = false;
+  /** The reason why a batch was rejected that had never failed. */
+  private reason: string | null = null;
 
   constructor(private readonly options: RoundOptions) {}
 
-  async run(pending: readonly (readonly PendingEvent[])[]): Promise<RoundEnd> {
-    const unavailable = await this.sendAll(pending);
+  async run(batches: readonly PendingBatch[]): Promise<RoundEnd> {
+    const unavailable = await this.sendAll(batches);
     return { unavailable, responded: this.responded };
   }
 
-  private async sendAll(pending: readonly (readonly PendingEvent[])[]): Promise<Unavailable | null> {
+  private async sendAll(batches: readonly PendingBatch[]): Promise<Unavailable | null> {
     const { analytics, maxEvents } = this.options;
     const limits = { ...analytics.limits, events: Math.min(maxEvents, analytics.limits.events) };
-    const waiting = pending.flatMap((events) => requestsOf(events, limits)).reverse();
+    const waiting = groupEvents(batches, limits).reverse();
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       const request = this.admitted(next);
       if (request.length === 0) continue;
@@ -60,20 +54,19 @@ export class ForwardingRound {
       this.options.sent(result, request.length, performance.now() - began);
       if (result.outcome === 'unavailable') return result;
       waiting.push(...this.outcomeOf(request, result).reverse());
-      if (this.rejectedInRow >= MAX_REJECTED_IN_ROW) return forbidden('it rejects one request after another');
+      if (this.rejectedInRow >= MAX_REJECTED_IN_ROW && !this.responded)
+        return forbidden('it rejects one request after another');
     }
-    return this.endWithSuspects();
+    return this.reason === null || this.responded ? null : forbidden(this.reason);
   }
 
   /** The requests to send again. */
   private outcomeOf(request: PendingEvent[], result: Exclude<SendResult, Unavailable>): PendingEvent[][] {
-    if (this.probe !== null && request[0] === this.probe) return this.probed(result.outcome === 'accepted');
     switch (result.outcome) {
       case 'accepted':
         for (const { batch, item } of request) batch.accepted(item);
         this.hasResponded();
-        this.lastAccepted = request[0]!;
-        return this.nextSuspect();
+        return [];
       case 'parted':
         return this.parted(request, result);
       case 'too_large':
@@ -109,58 +102,25 @@ export class ForwardingRound {
     const [first] = request;
     // An event of less than half the limit is rejected for another reason.
     const isLarge = maxBytes(first!.event) * 2 > this.options.analytics.limits.bytes;
-    if (request.length > 1 || !isLarge) return this.rejected(request, 'too large');
+    if (request.length > 1) {
+      this.rejectedInRow += 1;
+      return halvesOf(request);
+    }
+    if (!isLarge) return this.rejected(request, 'too large');
     first!.batch.refused(first!, 'too large');
     return [];
   }
 
   private rejected(request: PendingEvent[], reason: string): PendingEvent[][] {
-    const [first] = request;
     this.rejectedInRow += 1;
-    this.rejectedReason = reason;
-    if (request.length > 1) return halvesOf(request);
-    if (first === this.retried) {
-      this.probe = this.lastAccepted;
-      return [[this.probe!]];
-    }
-    this.suspects.push(first!);
+    for (const { batch } of request) batch.blamed = true;
+    if (request.some(({ batch }) => batch.row.forward_attempts === 0)) this.reason = reason;
     return [];
-  }
-
-  /** The end of a probe: the suspect alone was rejected, or everything was. */
-  private probed(isAccepted: boolean): PendingEvent[][] {
-    const suspect = this.retried!;
-    this.probe = null;
-    this.retried = null;
-    if (!isAccepted) {
-      this.rejectedInRow += 1;
-      this.suspects.push(suspect);
-      return [];
-    }
-    this.hasResponded();
-    this.confirmed(suspect);
-    return this.nextSuspect();
   }
 
   private hasResponded(): void {
     this.rejectedInRow = 0;
     this.responded = true;
-  }
-
-  private nextSuspect(): PendingEvent[][] {
-    this.retried = this.suspects.shift() ?? null;
-    return this.retried === null ? [] : [[this.retried]];
-  }
-
-  /** Refused, unless its batch has never failed before. */
-  private confirmed(pending: PendingEvent): void {
-    if (pending.batch.row.forward_attempts > 0) pending.batch.refused(pending, this.rejectedReason);
-    else pending.batch.blamed = true;
-  }
-
-  private endWithSuspects(): Unavailable | null {
-    for (const { batch } of this.suspects) batch.blamed = true;
-    return this.suspects.length > 0 && !this.responded ? forbidden(this.rejectedReason) : null;
   }
 
   /** The events that may be sent now; the others are deferred. */
@@ -178,9 +138,18 @@ function forbidden(detail: string): Unavailable {
   return { outcome: 'unavailable', cause: 'forbidden', detail, retryAfterMs: null };
 }
 
-/** The events that may share requests: batches that were blamed before come first, each alone. */
-export function grouped(batches: readonly PendingBatch[]): (readonly PendingEvent[])[] {
-  const blamed = batches.filter(({ row }) => row.forward_attempts > 0);
-  const others = batches.filter(({ row }) => row.forward_attempts === 0);
-  return [...blamed.map(({ events }) => events), others.flatMap(({ events }) => events)];
+/** Batches that never failed share requests and come first. The others follow, each alone and halved by each failure. */
+function groupEvents(batches: readonly PendingBatch[], limits: Analytics['limits']): PendingEvent[][] {
+  const fresh = batches.filter(({ row }) => row.forward_attempts === 0);
+  const failed = batches.filter(({ row }) => row.forward_attempts > 0);
+  return [
+    ...requestsOf(
+      fresh.flatMap(({ events }) => events),
+      limits,
+    ),
+    ...failed.flatMap(({ row, events }) => {
+      const half = Math.ceil(row.item_count / 2 ** row.forward_attempts);
+      return requestsOf(events, { ...limits, events: Math.min(half, limits.events) });
+    }),
+  ];
 }
