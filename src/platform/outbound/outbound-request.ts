@@ -21,7 +21,14 @@ export interface HttpResponse {
 
 /** What came of a request; `error` is a sentence without secrets. */
 export type HttpResult =
-  HttpResponse | { readonly kind: 'failed'; readonly phase: FailurePhase; readonly error: string };
+  | HttpResponse
+  | {
+      readonly kind: 'failed';
+      readonly phase: FailurePhase;
+      readonly error: string;
+      /** A response that broke after its header, or whose header undici refuses. */
+      readonly response: HttpResponse | null;
+    };
 
 /** What a request is doing, in the words of a timeout. */
 type Stage = 'resolving the name' | 'connecting' | 'waiting for a response' | 'reading the response';
@@ -29,6 +36,14 @@ type Stage = 'resolving the name' | 'connecting' | 'waiting for a response' | 'r
 const TLS_CODES = /^(ERR_TLS_|ERR_SSL_|EPROTO$)/;
 const TOO_LONG = new RequestFailure('response', 'the response is too long');
 const CUT_OFF = [errors.HeadersOverflowError, errors.ResponseExceededMaxSizeError];
+
+/** The most of a response's header (and of each interim one's). */
+export const MAX_HEADER_BYTES = 16_384;
+/** The whole header of a response, however its fields are written. */
+const HEADER = /^[\r\n]*HTTP\/1\.\d ([2-9]\d\d)\b[^]*?\n\r?\n/;
+const INTERIM = /^[\r\n]*HTTP\/1\.\d 1(?!01)\d\d\b[^]*?\n\r?\n/;
+const CONTINUE = /^[\r\n]*HTTP\/1\.\d 100/;
+const RETRY_AFTER = /\nretry-after:[ \t]*([^\r\n]*)/i;
 
 /**
  * One request and what comes back, as undici's parser reports it. Settles once, with the first of: the end of the
@@ -45,6 +60,8 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
   /** Bytes the socket had read when the request began, or when its response was complete. */
   private readBefore = 0;
   private complete = false;
+  /** The text of the header that undici has not reported yet, without interim responses. */
+  private head = '';
   private status: number | null = null;
   private retryAfter: string | null = null;
   private readonly kept: Buffer[] = [];
@@ -80,11 +97,29 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
     if (this.bytesRead > (this.complete ? 0 : 2 * this.limits.bodyBytes)) this.fail(TOO_LONG);
   }
 
+  /**
+   * Keeps the header, because undici reports no status of one that it refuses. undici parses the chunk afterwards, and fails
+   * on a 100 that was not requested: it becomes a 103, which is skipped like every interim response (RFC 9110 15.2).
+   */
+  receive(chunk: Buffer): void {
+    if (this.status !== null || this.head.length > MAX_HEADER_BYTES) return;
+    this.head += chunk.toString('latin1');
+    let interim: string | undefined = '';
+    do {
+      this.head = this.head.slice(interim.length);
+      const lastDigit = (CONTINUE.exec(this.head)?.[0].length ?? 0) - 1;
+      const at = lastDigit + chunk.length - this.head.length;
+      if (lastDigit > 0 && at >= 0) chunk.write('3', at);
+      interim = INTERIM.exec(this.head)?.[0];
+    } while (interim !== undefined);
+  }
+
   /** Ends it, with its connection. A response that is too long counts as if it had ended, once its header was read. */
   fail(error: Error): void {
     const isCutOff = error === TOO_LONG || CUT_OFF.some((kind) => error instanceof kind);
-    if (isCutOff && this.status !== null) this.respond();
-    else this.finish({ kind: 'failed', phase: this.phaseOf(error), error: describe(error) });
+    const response = this.response();
+    if (isCutOff && response !== null) this.finish(response);
+    else this.finish({ kind: 'failed', phase: this.phaseOf(error), error: describe(error), response });
     this.socket?.destroy(error);
   }
 
@@ -114,16 +149,20 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     this.complete = true;
     this.readBefore += this.bytesRead;
-    this.respond();
+    this.finish(this.response()!);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.fail(error);
   }
 
-  private respond(): void {
-    const { status, retryAfter, kept } = this;
-    this.finish({ kind: 'response', status: status!, retryAfter, body: Buffer.concat(kept) });
+  /** Null until the header was whole. */
+  private response(): HttpResponse | null {
+    const [header, refused] = HEADER.exec(this.head.slice(0, MAX_HEADER_BYTES)) ?? [''];
+    const status = this.status ?? Number(refused);
+    if (Number.isNaN(status)) return null;
+    const retryAfter = this.retryAfter ?? RETRY_AFTER.exec(header)?.[1] ?? null;
+    return { kind: 'response', status, retryAfter, body: Buffer.concat(this.kept) };
   }
 
   private finish(result: HttpResult): void {

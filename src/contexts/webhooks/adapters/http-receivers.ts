@@ -33,12 +33,13 @@ export class HttpReceivers implements Receivers, OnApplicationShutdown {
 
   async post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<ReceiverResult> {
     const result = await this.client.post(url, headers, body);
-    if (result.kind === 'response') {
-      const { status, retryAfter, body: excerpt } = result;
-      return { response: { kind: 'responded', status, retryAfter }, error: null, excerpt };
-    }
+    const error = result.kind === 'failed' ? result.error : null;
     // Merchants see the phase as `error_class`.
-    return { response: { kind: 'failed', phase: result.phase }, error: result.error, excerpt: null };
+    if (result.kind === 'failed' && result.response === null)
+      return { response: { kind: 'failed', phase: result.phase }, error, excerpt: null };
+    // A whole header is a response, whatever broke after it.
+    const { status, retryAfter, body: excerpt } = result.kind === 'failed' ? result.response! : result;
+    return { response: { kind: 'responded', status, retryAfter }, error, excerpt };
   }
 
   onApplicationShutdown(): Promise<void> {
