@@ -81,7 +81,7 @@ const REPORTED: readonly (readonly [name: string, bytes: string, expected: reado
     responded(204),
   ],
   ['100 Continue and nothing else', `${CONTINUE}\r\n`, closed],
-  ['101 before 200', `HTTP/1.1 101 S\r\n\r\n${OK}${LENGTH}\r\nhello`, closed],
+  ['101 before 200', `HTTP/1.1 101 S\r\n\r\n${OK}${LENGTH}\r\nhello`, [...closed, ...notHttp]],
   ['204 with a length and a body', `${NO_CONTENT}${LENGTH}\r\nhello`, broken(204, /./)],
   ['204 with a length alone', `${NO_CONTENT}${LENGTH}\r\n`, broken(204, /./)],
   ['204 in chunks', `${NO_CONTENT}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`, responded(204)],
