@@ -9,13 +9,13 @@ import { isTracing } from '../telemetry/tracing.js';
 import type { Admission, Authentication, Authentications } from './authentication.js';
 import { ListenerChecks, type ListenerConfig } from './listener-checks.js';
 import type { KeyedRequests } from './keyed-requests.js';
-import { isJsonMediaType, parseJsonBody } from './json-body.js';
+import { findUnreadable, parseJsonBody } from './json-body.js';
 import { callerOf } from './merchant-directory.js';
 import { PAGE_BYTES } from '../postgres/list-page.js';
 import { MAX_PAGE } from './list-query.js';
 import { MemoryBudget } from './memory-budget.js';
 import { isDeclaredTooLarge, BODY_TOO_LARGE, readBody, sendContinue, settleBody } from './request-body.js';
-import { BUSY, applyProblem, sendProblem, TOO_MANY_PAGES, WRONG_MEDIA_TYPE } from './problem.js';
+import { BUSY, applyProblem, sendProblem, TOO_MANY_PAGES } from './problem.js';
 import type { RequestLog } from './request-log.js';
 import { endRequestSpan, loggedRequest, recordRequest, startRequestSpan, rawPath } from './request-state.js';
 
@@ -231,12 +231,13 @@ function listOf({ edge, query }: FastifyRequest): string {
   return `${callerOf(edge.merchant!)} ${edge.route} ${String((query as ListParameters).page_size)}`;
 }
 
-/** Puts the parsed body on the request; false when the response was sent because of its media type. Throws DomainError. */
+/** Puts the parsed body on the request; false when the response was sent because of its headers. Throws DomainError. */
 function parseBody(request: FastifyRequest, reply: FastifyReply): boolean {
   const { rawBody } = request.edge;
   if (rawBody.length === 0) return true;
-  if (!isJsonMediaType(request.headers['content-type'])) {
-    sendProblem(reply, WRONG_MEDIA_TYPE);
+  const refusal = findUnreadable(request.headers);
+  if (refusal !== null) {
+    sendProblem(reply, refusal);
     return false;
   }
   request.body = request.routeOptions.config.bodyAsBytes ? rawBody : parseJsonBody(rawBody);

@@ -1,10 +1,13 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { parse } from 'secure-json-parse';
 import { DomainError } from '../../kernel/domain-error.js';
 import { depthOf } from '../json-text/json-text.js';
+import { WRONG_MEDIA_TYPE, type HttpProblem } from './problem.js';
 
 /** The deepest nesting of arrays and objects that a body may have: 32 levels of free-form JSON inside two wrappers. */
 const MAX_DEPTH = 34;
 
+/** Drops a byte order mark. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -53,8 +56,17 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Whether the media type is one that bodies may come in. No media type counts as JSON. */
-export function isJsonMediaType(contentType: string | undefined): boolean {
+/** Why a body with these headers is not read: it is encoded, or not called JSON. Null when it is. */
+export function findUnreadable(headers: IncomingHttpHeaders): HttpProblem | null {
+  const encoding = headers['content-encoding'] ?? '';
+  if (/^[ \t,]*(identity[ \t,]*)*$/i.test(encoding))
+    return isJsonMediaType(headers['content-type']) ? null : WRONG_MEDIA_TYPE;
+  const detail = `The Content-Encoding ${encoding.slice(0, 64)} is not accepted: send the body without one`;
+  return { status: 415, detail, headers: { 'accept-encoding': 'identity' } };
+}
+
+/** No media type counts as JSON. */
+function isJsonMediaType(contentType: string | undefined): boolean {
   if (contentType === undefined) return true;
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');
   const charset = parameters.map((each) => each.trim()).find((each) => each.startsWith('charset='));

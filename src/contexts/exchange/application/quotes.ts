@@ -39,7 +39,8 @@ export class Quotes {
         provider.quote(pairId, amountFrom),
       );
     } catch (error) {
-      if (error instanceof ProviderRefused) throw DomainError.invalid({ pair_id: [error.message] });
+      if (error instanceof ProviderRefused)
+        throw DomainError.invalid({ pair_id: [error.message] }).asTransient();
       throw unavailableResponse(error);
     }
   }

@@ -15,13 +15,14 @@ import {
   TEXT_MAX_LENGTH,
 } from '../domain/event-batch.js';
 
-const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+/** What is stored of a body: its bytes without a byte order mark. */
+export function dropByteOrderMark(body: Buffer): Buffer {
+  return body.toString('hex', 0, 3) === 'efbbbf' ? body.subarray(3) : body;
+}
 
 export function readBatch(bytes: Buffer): number {
   let body: unknown;
   try {
-    if (bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK))
-      throw new RefusedBatch('bad_request', 'The request body must not begin with a byte order mark');
     body = bytes.length === 0 ? undefined : parseDeepJsonBody(bytes);
   } catch (error) {
     // Too many items are 413 even where the body is no JSON.

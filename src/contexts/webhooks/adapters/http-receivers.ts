@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { parseCidrs } from '../../../platform/config/cidrs.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { GuardedHosts } from '../../../platform/outbound/guarded-hosts.js';
+import { GuardedHosts, RESOLVES_TO } from '../../../platform/outbound/guarded-hosts.js';
 import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
 import type { ReceiverResult, Receivers, ReceiverUrls } from '../application/ports.js';
 
@@ -18,7 +18,9 @@ export class ReceiverHosts extends GuardedHosts implements ReceiverUrls {
 
   async check(url: string): Promise<void> {
     const refusal = await this.refusal(url);
-    if (refusal !== null) throw DomainError.invalid({ url: [refusal] });
+    if (refusal === null) return;
+    const error = DomainError.invalid({ url: [refusal] });
+    throw refusal.includes(RESOLVES_TO) ? error.asTransient() : error;
   }
 }
 
