@@ -58,7 +58,7 @@ export class OutboundClient {
     const parsed = URL.canParse(url) ? new URL(url) : null;
     // The parsed protocol counts: the text may say HTTPS.
     if (parsed === null || !/^https?:$/.test(parsed.protocol))
-      return { kind: 'failed', phase: 'address', error: 'must be a valid URL', response: null };
+      return { kind: 'failed', phase: 'address', error: 'must be a valid URL' };
     const { origin, pathname, search } = parsed;
     const { timeoutMs } = this.limits;
     const request = new OutboundRequest(this.limits);

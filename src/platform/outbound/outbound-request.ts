@@ -9,6 +9,8 @@ export interface Limits {
   /** The most that is read of a response's body; what follows is cut off with the connection. */
   readonly bodyBytes: number;
   readonly keptBytes: number;
+  /** A whole header is a response, whatever is wrong with its fields or with what follows. */
+  readonly acceptsBroken?: boolean;
 }
 
 export interface HttpResponse {
@@ -17,18 +19,13 @@ export interface HttpResponse {
   readonly retryAfter: string | null;
   /** The first bytes of the body, never decompressed. */
   readonly body: Buffer;
+  /** What is wrong with a response that broke. */
+  readonly error: string | null;
 }
 
 /** What came of a request; `error` is a sentence without secrets. */
 export type HttpResult =
-  | HttpResponse
-  | {
-      readonly kind: 'failed';
-      readonly phase: FailurePhase;
-      readonly error: string;
-      /** A response that broke after its header, or whose header undici refuses. */
-      readonly response: HttpResponse | null;
-    };
+  HttpResponse | { readonly kind: 'failed'; readonly phase: FailurePhase; readonly error: string };
 
 /** What a request is doing, in the words of a timeout. */
 type Stage = 'resolving the name' | 'connecting' | 'waiting for a response' | 'reading the response';
@@ -41,9 +38,7 @@ const CUT_OFF = [errors.HeadersOverflowError, errors.ResponseExceededMaxSizeErro
 export const MAX_HEADER_BYTES = 16_384;
 /** The whole header of a response, however its fields are written. */
 const HEADER = /^[\r\n]*HTTP\/1\.\d ([2-9]\d\d)\b[^]*?\n\r?\n/;
-const INTERIM = /^[\r\n]*HTTP\/1\.\d 1(?!01)\d\d\b[^]*?\n\r?\n/;
-const CONTINUE = /^[\r\n]*HTTP\/1\.\d 100/;
-const RETRY_AFTER = /\nretry-after:[ \t]*([^\r\n]*)/i;
+const INTERIM = /^([\r\n]*HTTP\/1\.\d 1(?!01)\d)\d\b([^]*?\n\r?\n)?/;
 
 /**
  * One request and what comes back, as undici's parser reports it. Settles once, with the first of: the end of the
@@ -99,27 +94,25 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
 
   /**
    * Keeps the header, because undici reports no status of one that it refuses. undici parses the chunk afterwards, and fails
-   * on a 100 that was not requested: it becomes a 103, which is skipped like every interim response (RFC 9110 15.2).
+   * on a 100 that was not requested: interim responses become 1x3, which it skips (RFC 9110 section 15.2).
    */
   receive(chunk: Buffer): void {
     if (this.status !== null || this.head.length > MAX_HEADER_BYTES) return;
     this.head += chunk.toString('latin1');
-    let interim: string | undefined = '';
-    do {
-      this.head = this.head.slice(interim.length);
-      const lastDigit = (CONTINUE.exec(this.head)?.[0].length ?? 0) - 1;
-      const at = lastDigit + chunk.length - this.head.length;
-      if (lastDigit > 0 && at >= 0) chunk.write('3', at);
-      interim = INTERIM.exec(this.head)?.[0];
-    } while (interim !== undefined);
+    for (let interim; (interim = INTERIM.exec(this.head)) !== null;) {
+      const lastDigit = interim[1]!.length + chunk.length - this.head.length;
+      if (lastDigit >= 0) chunk.write('3', lastDigit);
+      if (interim[2] === undefined) return;
+      this.head = this.head.slice(interim[0].length);
+    }
   }
 
   /** Ends it, with its connection. A response that is too long counts as if it had ended, once its header was read. */
   fail(error: Error): void {
     const isCutOff = error === TOO_LONG || CUT_OFF.some((kind) => error instanceof kind);
-    const response = this.response();
-    if (isCutOff && response !== null) this.finish(response);
-    else this.finish({ kind: 'failed', phase: this.phaseOf(error), error: describe(error), response });
+    const response = this.response(isCutOff ? null : describe(error));
+    if (response !== null && (isCutOff || this.limits.acceptsBroken)) this.finish(response);
+    else this.finish({ kind: 'failed', phase: this.phaseOf(error), error: describe(error) });
     this.socket?.destroy(error);
   }
 
@@ -149,7 +142,7 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     this.complete = true;
     this.readBefore += this.bytesRead;
-    this.finish(this.response()!);
+    this.finish(this.response(null)!);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -157,12 +150,12 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
   }
 
   /** Null until the header was whole. */
-  private response(): HttpResponse | null {
+  private response(error: string | null): HttpResponse | null {
     const [header, refused] = HEADER.exec(this.head.slice(0, MAX_HEADER_BYTES)) ?? [''];
     const status = this.status ?? Number(refused);
     if (Number.isNaN(status)) return null;
-    const retryAfter = this.retryAfter ?? RETRY_AFTER.exec(header)?.[1] ?? null;
-    return { kind: 'response', status, retryAfter, body: Buffer.concat(this.kept) };
+    const retryAfter = this.retryAfter ?? /\nretry-after:[ \t]*([^\r\n]*)/i.exec(header)?.[1] ?? null;
+    return { kind: 'response', status, retryAfter, body: Buffer.concat(this.kept), error };
   }
 
   private finish(result: HttpResult): void {

@@ -39,8 +39,7 @@ export class Quotes {
         provider.quote(pairId, amountFrom),
       );
     } catch (error) {
-      if (error instanceof ProviderRefused)
-        throw DomainError.invalid({ pair_id: [error.message] }).asTransient();
+      if (error instanceof ProviderRefused) throw DomainError.invalid({ pair_id: [error.message] });
       throw unavailableResponse(error);
     }
   }

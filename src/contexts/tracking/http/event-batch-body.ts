@@ -15,11 +15,6 @@ import {
   TEXT_MAX_LENGTH,
 } from '../domain/event-batch.js';
 
-/** What is stored of a body: its bytes without a byte order mark. */
-export function dropByteOrderMark(body: Buffer): Buffer {
-  return body.toString('hex', 0, 3) === 'efbbbf' ? body.subarray(3) : body;
-}
-
 export function readBatch(bytes: Buffer): number {
   let body: unknown;
   try {

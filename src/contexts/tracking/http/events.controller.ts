@@ -7,7 +7,7 @@ import { ApiRoute } from '../../../platform/openapi/route.js';
 import { receivedBatches, receivedEvents } from '../metrics.js';
 import { ProcessingWorker } from '../application/processing-worker.js';
 import { RefusedBatch } from '../domain/event-batch.js';
-import { dropByteOrderMark, readBatch, EventBatch } from './event-batch-body.js';
+import { readBatch, EventBatch } from './event-batch-body.js';
 
 const NO_BODY = Buffer.alloc(0);
 
@@ -39,7 +39,7 @@ export class EventsController {
     @Body() body: Buffer | undefined,
     @Req() { edge }: FastifyRequest,
   ): Promise<void> {
-    const bytes = dropByteOrderMark(body ?? NO_BODY);
+    const bytes = body ?? NO_BODY;
     try {
       edge.items = readBatch(bytes);
     } catch (error) {

@@ -29,19 +29,18 @@ export class HttpReceivers implements Receivers, OnApplicationShutdown {
   private readonly client: OutboundClient;
 
   constructor(@Inject(CONFIG) config: Pick<Config, 'webhookTimeoutMs'>, hosts: ReceiverHosts) {
-    const limits = { bodyBytes: BODY_BYTES, keptBytes: EXCERPT_BYTES };
+    const limits = { bodyBytes: BODY_BYTES, keptBytes: EXCERPT_BYTES, acceptsBroken: true };
     this.client = new OutboundClient(hosts, { timeoutMs: config.webhookTimeoutMs, ...limits });
   }
 
   async post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<ReceiverResult> {
     const result = await this.client.post(url, headers, body);
-    const error = result.kind === 'failed' ? result.error : null;
+    if (result.kind === 'response') {
+      const { status, retryAfter, body: excerpt, error } = result;
+      return { response: { kind: 'responded', status, retryAfter }, error, excerpt };
+    }
     // Merchants see the phase as `error_class`.
-    if (result.kind === 'failed' && result.response === null)
-      return { response: { kind: 'failed', phase: result.phase }, error, excerpt: null };
-    // A whole header is a response, whatever broke after it.
-    const { status, retryAfter, body: excerpt } = result.kind === 'failed' ? result.response! : result;
-    return { response: { kind: 'responded', status, retryAfter }, error, excerpt };
+    return { response: { kind: 'failed', phase: result.phase }, error: result.error, excerpt: null };
   }
 
   onApplicationShutdown(): Promise<void> {

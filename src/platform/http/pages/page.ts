@@ -24,8 +24,7 @@ import { CONFIG, type Config } from '../../config/config.js';
 import { isObject } from '../../dto/field.js';
 import type { EventMetadata } from '../../event-store/port.js';
 import { causeOf } from '../decorators.js';
-import { findUnreadable, parseJsonBody } from '../json-body.js';
-import { Refusal } from '../problem.js';
+import { parseJsonBody, requireReadable } from '../json-body.js';
 import { MemoryBudget } from '../memory-budget.js';
 import { isDeclaredTooLarge, readBody, sendContinue, tooLarge } from '../request-body.js';
 import type { PageMessages } from './document.js';
@@ -159,8 +158,7 @@ class PageBody implements NestInterceptor {
 }
 
 function objectIn({ headers }: FastifyRequest, body: Buffer): object {
-  const refusal = findUnreadable(headers);
-  if (refusal !== null) throw new Refusal(refusal);
+  requireReadable(headers);
   const value = parseJsonBody(body);
   if (!isObject(value)) throw new DomainError('bad_request', 'The body must be a JSON object');
   return value;

@@ -126,9 +126,7 @@ function refused(message: string): Error {
   if (/method .* not found|coin|network|disabled|offline|unavailable/i.test(message))
     return new ProviderRefused('cannot be exchanged now', 'pair_id');
   if (/amount|deposit range|too (low|high|small|large)/i.test(message))
-    return DomainError.invalid({
-      amount_from: ['is outside what the exchange provider takes'],
-    }).asTransient();
+    return DomainError.invalid({ amount_from: ['is outside what the exchange provider takes'] });
   if (/quote/i.test(message)) return new ProviderUnavailable('its quote had expired', 'later');
   return new ProviderRefused('the exchange provider refuses the order', null);
 }

@@ -59,7 +59,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     const maximum = assetAmount(response['max'], pair.from, 'the maximum');
     if (!isAtLeast(maximum, minimum)) contradiction('the maximum is under the minimum');
     if (!isAtLeast(amount, minimum) || !isAtLeast(maximum, amount))
-      throw DomainError.invalid({ amount_from: [`must be from ${minimum} to ${maximum}`] }).asTransient();
+      throw DomainError.invalid({ amount_from: [`must be from ${minimum} to ${maximum}`] });
     const rate = rateOf(response['rate']);
     return {
       amount_from: amount,
