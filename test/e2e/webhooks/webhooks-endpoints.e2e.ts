@@ -179,6 +179,8 @@ describe('PATCH webhook_endpoints/{id}', () => {
     const response = await patch(before.id, {});
     expect(response.status).toBe(200);
     expect(response.json()).toEqual({ webhook_endpoint: before });
+    const bare = await merchant.call({ method: 'PATCH', path: `${PATH}/${before.id}`, body: {} });
+    expect([bare.status, bare.json()]).toEqual([200, { webhook_endpoint: before }]);
   });
 
   it('200: null clears the description', async () => {
