@@ -18,6 +18,7 @@ export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 /** The one error type that domain and application code throw on purpose. `message` is part of the response. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
+  readonly isTransient: boolean = false;
 
   constructor(
     readonly code: DomainErrorCode,
@@ -27,6 +28,11 @@ export class DomainError extends Error {
     readonly retryAfterSeconds?: number,
   ) {
     super(message);
+  }
+
+  /** A refusal by the present state and not by the request itself, which may succeed later. */
+  asTransient(): this {
+    return Object.assign(this, { isTransient: true });
   }
 
   static notFound(what: string): DomainError {

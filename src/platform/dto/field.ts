@@ -38,6 +38,8 @@ export function Field(rule: Rule, options: FieldOptions = {}): PropertyDecorator
   const read = reader(rule, options);
   return applyDecorators(
     documented(rule.schema, options),
+    // Before Type, which remembers it: an array is created as its instance, and BigInt has none.
+    Reflect.metadata('design:type', Array),
     // Any type keeps class-transformer from copying what was sent: it would call a member named `constructor`.
     Type(() => Boolean),
     Transform(({ obj, key }: { obj: Readonly<Record<string, unknown>>; key: string }) => read(obj[key])),

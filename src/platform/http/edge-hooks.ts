@@ -9,13 +9,13 @@ import { isTracing } from '../telemetry/tracing.js';
 import type { Admission, Authentication, Authentications } from './authentication.js';
 import { ListenerChecks, type ListenerConfig } from './listener-checks.js';
 import type { KeyedRequests } from './keyed-requests.js';
-import { isJsonMediaType, parseJsonBody } from './json-body.js';
+import { parseJsonBody, requireReadable } from './json-body.js';
 import { callerOf } from './merchant-directory.js';
 import { PAGE_BYTES } from '../postgres/list-page.js';
 import { MAX_PAGE } from './list-query.js';
 import { MemoryBudget } from './memory-budget.js';
 import { isDeclaredTooLarge, BODY_TOO_LARGE, readBody, sendContinue, settleBody } from './request-body.js';
-import { BUSY, applyProblem, sendProblem, TOO_MANY_PAGES, WRONG_MEDIA_TYPE } from './problem.js';
+import { BUSY, applyProblem, sendProblem, TOO_MANY_PAGES } from './problem.js';
 import type { RequestLog } from './request-log.js';
 import { endRequestSpan, loggedRequest, recordRequest, startRequestSpan, rawPath } from './request-state.js';
 
@@ -103,7 +103,8 @@ export class EdgeHooks {
   readonly preValidation: Hook = (request, reply, done) => {
     const { authentication } = request.edge;
     if (authentication === null) {
-      if (parseBody(request, reply)) done();
+      parseBody(request);
+      done();
       return;
     }
     this.admitTo(authentication, request, reply).then((admitted) => {
@@ -210,7 +211,9 @@ export class EdgeHooks {
       sendProblem(reply, TOO_MANY_PAGES);
       return false;
     }
-    return (await keyed.acquire(request, reply, callerOf(merchant))) && parseBody(request, reply);
+    if (!(await keyed.acquire(request, reply, callerOf(merchant)))) return false;
+    parseBody(request);
+    return true;
   }
 }
 
@@ -232,16 +235,12 @@ function listOf({ edge, query }: FastifyRequest): string {
   return `${callerOf(edge.merchant!)} ${edge.route} ${String((query as ListParameters).page_size)}`;
 }
 
-/** Puts the parsed body on the request; false when the response was sent because of its media type. Throws DomainError. */
-function parseBody(request: FastifyRequest, reply: FastifyReply): boolean {
+/** Puts the parsed body on the request. Throws DomainError, and Refusal because of its headers. */
+function parseBody(request: FastifyRequest): void {
   const { rawBody } = request.edge;
-  if (rawBody.length === 0) return true;
-  if (!isJsonMediaType(request.headers['content-type'])) {
-    sendProblem(reply, WRONG_MEDIA_TYPE);
-    return false;
-  }
+  if (rawBody.length === 0) return;
+  requireReadable(request.headers);
   request.body = request.routeOptions.config.bodyAsBytes ? rawBody : parseJsonBody(rawBody);
-  return true;
 }
 
 function proceed(request: FastifyRequest, reply: FastifyReply, done: Done): void {

@@ -1,10 +1,13 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { parse } from 'secure-json-parse';
 import { DomainError } from '../../kernel/domain-error.js';
 import { depthOf } from '../json-text/json-text.js';
+import { Refusal, WRONG_MEDIA_TYPE } from './problem.js';
 
 /** The deepest nesting of arrays and objects that a body may have: 32 levels of free-form JSON inside two wrappers. */
 const MAX_DEPTH = 34;
 
+/** Drops a byte order mark. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -36,28 +39,24 @@ function parseText(text: string): unknown {
   try {
     // The search for forbidden keys costs more than the parser; both of them hold these letters, unless escaped.
     return text.includes('proto') || text.includes('\\u') ? parse(text) : JSON.parse(text);
-  } catch {
-    const detail = isJson(text)
+  } catch (error) {
+    const detail = (error as Error).message.startsWith('Object contains forbidden')
       ? 'holds a key that is not allowed (__proto__ or constructor.prototype)'
       : 'is not valid JSON';
     throw new DomainError('bad_request', `The request body ${detail}`);
   }
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
+/** Throws {@link Refusal} (415) for a body that is encoded or not called JSON. No media type counts as JSON. */
+export function requireReadable(headers: IncomingHttpHeaders): void {
+  const { 'content-type': contentType = 'application/json', 'content-encoding': encoding = '' } = headers;
+  if (!/^[ \t,]*(identity[ \t,]*)*$/i.test(encoding)) {
+    const detail = `The Content-Encoding ${encoding.slice(0, 64)} is not accepted: send the body without one`;
+    throw new Refusal({ status: 415, detail, headers: { 'accept-encoding': 'identity' } });
   }
-}
-
-/** Whether the media type is one that bodies may come in. No media type counts as JSON. */
-export function isJsonMediaType(contentType: string | undefined): boolean {
-  if (contentType === undefined) return true;
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');
   const charset = parameters.map((each) => each.trim()).find((each) => each.startsWith('charset='));
   const utf8Charset = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
-  return utf8Charset && /^application\/([a-z0-9.-]+\+)?json$/.test(type.trim());
+  if (!utf8Charset || !/^application\/([a-z0-9.-]+\+)?json$/.test(type.trim()))
+    throw new Refusal(WRONG_MEDIA_TYPE);
 }

@@ -57,7 +57,8 @@ function codeOf(error: object): string | undefined {
 export function toProblem(error: unknown): HttpProblem {
   if (error instanceof DomainError) {
     const status = STATUS_OF[error.code];
-    const problem = { status, detail: error.message, errors: error.fields };
+    const { message: detail, fields: errors, isTransient } = error;
+    const problem = { status, detail, errors, isTransient };
     const retryAfter = error.retryAfterSeconds?.toString() ?? (status === 503 ? RETRY_AFTER : undefined);
     return retryAfter === undefined ? problem : { ...problem, headers: { 'retry-after': retryAfter } };
   }

@@ -12,6 +12,8 @@ export interface HttpProblem {
   /** Displayed to the merchant. */
   readonly detail: string;
   readonly errors?: FieldErrors;
+  /** An Idempotency-Key does not keep it: see `DomainError.isTransient`. */
+  readonly isTransient?: boolean;
   /** Members in addition to the standard ones, such as `string_to_sign_bytes`. */
   readonly members?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -116,6 +118,7 @@ export const QUERY_NOT_UTF8: HttpProblem = {
 export function applyProblem(reply: FastifyReply, problem: HttpProblem): string {
   const { edge } = reply.request;
   edge.refusal = problem.detail;
+  if (problem.isTransient && edge.ticket !== null) edge.ticket.isTransient = true;
   edge.stringToSign = problem.stringToSign ?? null;
   if (problem.headers !== undefined) reply.headers(problem.headers);
   reply.code(problem.status).header('content-type', PROBLEM_TYPE);

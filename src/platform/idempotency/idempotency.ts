@@ -73,7 +73,7 @@ export class Idempotency {
   async settle(ticket: RequestTicket, status: number, body: string): Promise<StoredResponse | null> {
     if (ticket.key === null || isNotStored(status)) return null;
     // Two at once in two processes: the one that came too late gets the response of the other.
-    if (isTransient(status)) return this.findStored(ticket);
+    if (ticket.isTransient || isTransient(status)) return this.findStored(ticket);
     const { committed } = ticket;
     const isStored = this.commitsCarryResponses && committed?.status === status && committed.body === body;
     if (isStored) return null;

@@ -63,6 +63,8 @@ export class RequestTicket implements IdempotencyTicket {
   private seed: string | null;
   /** The response that was last sent with a commit. */
   committed: StoredResponse | undefined;
+  /** Its response describes the present state: a repeat under the key runs again. */
+  isTransient = false;
   private holdsSecret = false;
   /** Until when a replay has the secret, in epoch ms; null: as long as the response is kept. */
   private secretUntil: number | null = null;

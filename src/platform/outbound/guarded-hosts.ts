@@ -12,6 +12,8 @@ const MAX_URL_LENGTH = 2048;
 /** A DNS response may hold thousands, and checking them all would cost everyone else some 100 ms. */
 const MAX_ADDRESSES = 512;
 
+/** In each refusal of what a name resolves to, which may be another address later. */
+export const RESOLVES_TO = ' resolves to ';
 export const HTTPS_ONLY = 'must be an https:// URL';
 /** Labels of letters, digits, hyphens and underscores; one dot may end the name. */
 const HOST_NAME = /^(?=.{1,254}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$/;
@@ -66,7 +68,7 @@ export class GuardedHosts extends OperatorHosts {
     if (refusal !== null) throw new RequestFailure('address', refusal);
     const addresses = await super.resolve(host, timeoutMs);
     if (addresses.length > MAX_ADDRESSES)
-      throw new RequestFailure('address', `${host} resolves to more than ${MAX_ADDRESSES} addresses`);
+      throw new RequestFailure('address', `${host}${RESOLVES_TO}more than ${MAX_ADDRESSES} addresses`);
     for (const address of addresses) this.checkAddress(host, address);
     return addresses;
   }
@@ -77,7 +79,7 @@ export class GuardedHosts extends OperatorHosts {
     if (isIP(host)) throw new RequestFailure('address', `must be a public address: ${address} ${refusal}`);
     // Our resolver may know names that the world does not: where they lead is for the operator alone.
     this.logger.warn({ msg: 'a host resolves to an address that is refused', host, address, refusal });
-    const where = `${host} resolves to an address that is not public`;
+    const where = `${host}${RESOLVES_TO}an address that is not public`;
     throw new RequestFailure('address', `must be a public address: ${where}`);
   }
 

@@ -3,7 +3,7 @@ import { connect as connectTls } from 'node:tls';
 import { Agent, Client, Pool, type buildConnector, type Dispatcher } from 'undici';
 import { withTimeout } from '../timeout.js';
 import { HTTPS_ONLY, type OperatorHosts } from './guarded-hosts.js';
-import { OutboundRequest, type HttpResult, type Limits } from './outbound-request.js';
+import { MAX_HEADER_BYTES, OutboundRequest, type HttpResult, type Limits } from './outbound-request.js';
 import { describe, RequestFailure } from './request-failure.js';
 
 /** Of a name with hundreds of addresses, so many are tried. */
@@ -11,8 +11,6 @@ const MAX_ADDRESSES_TRIED = 4;
 /** The parts of the time that the lookup, and each address but the last, may take, so that some is left for the rest. */
 const NAME_SHARE = 1 / 3;
 const ADDRESS_SHARE = 1 / 6;
-/** The most of a response's header (and of each interim one's). */
-const MAX_HEADER_BYTES = 16_384;
 const KEEP_ALIVE_MS = 15_000;
 
 type Headers = Readonly<Record<string, string>>;
@@ -82,6 +80,8 @@ export class OutboundClient {
         this.connect(target, current).then(
           (connected) => {
             socket = connected.on('readable', () => current.readMore());
+            // After `readable`, so that undici alone reads: each chunk comes here before it is parsed.
+            socket.on('data', (chunk: Buffer) => current.receive(chunk));
             callback(null, connected);
           },
           (error: Error) => callback(error, null),

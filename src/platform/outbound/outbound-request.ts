@@ -9,6 +9,8 @@ export interface Limits {
   /** The most that is read of a response's body; what follows is cut off with the connection. */
   readonly bodyBytes: number;
   readonly keptBytes: number;
+  /** A whole header is a response, whatever is wrong with its fields or with what follows. */
+  readonly acceptsBroken?: boolean;
 }
 
 export interface HttpResponse {
@@ -17,6 +19,8 @@ export interface HttpResponse {
   readonly retryAfter: string | null;
   /** The first bytes of the body, never decompressed. */
   readonly body: Buffer;
+  /** What is wrong with a response that broke. */
+  readonly error: string | null;
 }
 
 /** What came of a request; `error` is a sentence without secrets. */
@@ -29,6 +33,12 @@ type Stage = 'resolving the name' | 'connecting' | 'waiting for a response' | 'r
 const TLS_CODES = /^(ERR_TLS_|ERR_SSL_|EPROTO$)/;
 const TOO_LONG = new RequestFailure('response', 'the response is too long');
 const CUT_OFF = [errors.HeadersOverflowError, errors.ResponseExceededMaxSizeError];
+
+/** The most of a response's header (and of each interim one's). */
+export const MAX_HEADER_BYTES = 16_384;
+/** The whole header of a response, however its fields are written. */
+const HEADER = /^[\r\n]*HTTP\/1\.\d ([2-9]\d\d)\b[^]*?\n\r?\n/;
+const INTERIM = /^([\r\n]*HTTP\/1\.\d 1(?!01)\d)\d\b([^]*?\n\r?\n)?/;
 
 /**
  * One request and what comes back, as undici's parser reports it. Settles once, with the first of: the end of the
@@ -45,6 +55,8 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
   /** Bytes the socket had read when the request began, or when its response was complete. */
   private readBefore = 0;
   private complete = false;
+  /** The text of the header that undici has not reported yet, without interim responses. */
+  private head = '';
   private status: number | null = null;
   private retryAfter: string | null = null;
   private readonly kept: Buffer[] = [];
@@ -80,10 +92,26 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
     if (this.bytesRead > (this.complete ? 0 : 2 * this.limits.bodyBytes)) this.fail(TOO_LONG);
   }
 
+  /**
+   * Keeps the header, because undici reports no status of one that it refuses. undici parses the chunk afterwards, and fails
+   * on a 100 that was not requested: interim responses become 1x3, which it skips (RFC 9110 section 15.2).
+   */
+  receive(chunk: Buffer): void {
+    if (this.status !== null || this.head.length > MAX_HEADER_BYTES) return;
+    this.head += chunk.toString('latin1');
+    for (let interim; (interim = INTERIM.exec(this.head)) !== null;) {
+      const lastDigit = interim[1]!.length + chunk.length - this.head.length;
+      if (lastDigit >= 0) chunk.write('3', lastDigit);
+      if (interim[2] === undefined) return;
+      this.head = this.head.slice(interim[0].length);
+    }
+  }
+
   /** Ends it, with its connection. A response that is too long counts as if it had ended, once its header was read. */
   fail(error: Error): void {
     const isCutOff = error === TOO_LONG || CUT_OFF.some((kind) => error instanceof kind);
-    if (isCutOff && this.status !== null) this.respond();
+    const response = this.response(isCutOff ? null : describe(error));
+    if (response !== null && (isCutOff || this.limits.acceptsBroken)) this.finish(response);
     else this.finish({ kind: 'failed', phase: this.phaseOf(error), error: describe(error) });
     this.socket?.destroy(error);
   }
@@ -114,16 +142,20 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     this.complete = true;
     this.readBefore += this.bytesRead;
-    this.respond();
+    this.finish(this.response(null)!);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.fail(error);
   }
 
-  private respond(): void {
-    const { status, retryAfter, kept } = this;
-    this.finish({ kind: 'response', status: status!, retryAfter, body: Buffer.concat(kept) });
+  /** Null until the header was whole. */
+  private response(error: string | null): HttpResponse | null {
+    const [header, refused] = HEADER.exec(this.head.slice(0, MAX_HEADER_BYTES)) ?? [''];
+    const status = this.status ?? Number(refused);
+    if (Number.isNaN(status)) return null;
+    const retryAfter = this.retryAfter ?? /\nretry-after:[ \t]*([^\r\n]*)/i.exec(header)?.[1] ?? null;
+    return { kind: 'response', status, retryAfter, body: Buffer.concat(this.kept), error };
   }
 
   private finish(result: HttpResult): void {

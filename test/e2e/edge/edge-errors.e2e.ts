@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { onEdgeApp, startEdgeApp } from '../../support/http/edge-app.js';
@@ -41,6 +42,33 @@ test('400 for a body that is no JSON, no UTF-8, or would poison prototypes', asy
   for (const body of bodies) {
     expectProblem(await edge.client().post(PLAIN, body), 400, 'Bad request');
   }
+});
+
+const ENCODED = ['gzip', 'X-GZip', 'deflate', 'br', 'zstd', 'identity, gzip', 'cow'];
+
+test('415 for a body with a Content-Encoding, which is named', async () => {
+  const sent = (encoding: string) =>
+    edge
+      .client()
+      .call({ method: 'POST', path: PLAIN, body: '{}', headers: { 'content-encoding': encoding } });
+  for (const encoding of ENCODED) {
+    const response = await sent(encoding);
+    expectProblem(response, 415, 'Unsupported media type');
+    expect(response.json()['detail']).toContain(`Content-Encoding ${encoding} `);
+    expect(response.headers['accept-encoding']).toBe('identity');
+  }
+  for (const encoding of ['identity', 'Identity', '', 'identity, identity'])
+    expect((await sent(encoding)).status).toBe(201);
+});
+
+test('a byte order mark is signed, and is no part of the JSON', async () => {
+  const marked = (json: string): Buffer => Buffer.from(`\ufeff${json}`);
+  expect((await edge.client().post(PLAIN, marked('{}'))).status).toBe(201);
+  const client = edge.client();
+  const key = randomUUID();
+  expect((await client.post(PLAIN, marked('{"a":1}'), key)).status).toBe(201);
+  expect((await client.post(PLAIN, '{"a":1}', key)).status).toBe(422);
+  expectProblem(await client.post(PLAIN, marked(marked('{}').toString())), 400, 'Bad request');
 });
 
 test('a key that is refused is not called malformed JSON', async () => {

@@ -150,6 +150,7 @@ test('400 and 422 are the response of their key, with their content type', async
 test.each([
   ['404', 'absent'],
   ['409', 'domain'],
+  ['422', 'unfit'],
 ])(
   '%s is not the response of its key: once what was missing is there, a repeat is done',
   async (status, fail) => {

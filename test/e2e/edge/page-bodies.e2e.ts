@@ -40,7 +40,7 @@ async function post(url: string, headers: Record<string, string>, { bytes, isChu
   return [statusCode, continues];
 }
 
-describe('a body that is too large for the admin API or the portal', () => {
+describe('a body that the admin API and the portal do not accept', () => {
   const app = onSharedApp();
   let admin: AdminClient;
   let portal: string;
@@ -56,11 +56,19 @@ describe('a body that is too large for the admin API or the portal', () => {
     [{ bytes: 24 * MIB, isChunked: true }, false],
     [{ bytes: MIB, isChunked: false, waits: true }, false],
     [{ bytes: MIB, isChunked: true, waits: true }, true],
-  ] as const)('%j is 413 before the connection ends', async (sent, continues) => {
+  ] as const)('of %j is 413 before the connection ends', async (sent, continues) => {
     const authorization = `Bearer ${admin.key}`;
     const expected = [413, continues];
     expect(await post(`${portal}/session`, { origin: portal }, sent)).toEqual(expected);
     expect(await post(`${admin.baseUrl}/admin/v1/merchants`, { authorization }, sent)).toEqual(expected);
+  });
+
+  it('is 415 with a Content-Encoding', async () => {
+    const [sent, encoded] = [{ bytes: 100, isChunked: false }, { 'content-encoding': 'gzip' }];
+    const authorization = `Bearer ${admin.key}`;
+    expect(await post(`${portal}/session`, { origin: portal, ...encoded }, sent)).toEqual([415, false]);
+    const merchants = `${admin.baseUrl}/admin/v1/merchants`;
+    expect(await post(merchants, { authorization, ...encoded }, sent)).toEqual([415, false]);
   });
 
   it('of a stranger is 401, and is not read', async () => {

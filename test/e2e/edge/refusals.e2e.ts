@@ -8,6 +8,7 @@ const V1 = '/merchants/v1';
 const ENDPOINTS = `${V1}/webhook_endpoints`;
 const URL_OF = { url: 'https://8.8.8.8/hooks' };
 const TYPES = EVENT_TYPES.join(', ');
+const WALLET = `0x${'1'.repeat(40)}`;
 const OBJECT = 'The request body must be a JSON object';
 
 interface Problem {
@@ -52,7 +53,8 @@ describe('a refusal says what is wrong', () => {
     ['POST', ENDPOINTS, '{"webhook_endpoint":{}}', 'url', 'is required'],
     ['POST', ENDPOINTS, '{"webhook_endpoint":{"url":null}}', 'url', 'is required'],
     ['POST', ENDPOINTS, '{"webhook_endpoint":{"url":7}}', 'url', 'must be a string'],
-    ['PATCH', ENDPOINTS, '{}', 'webhook_endpoint', 'is required'],
+    ['PATCH', ENDPOINTS, '{"webhook_endpoint":null}', 'webhook_endpoint', 'must be an object'],
+    ['PATCH', ENDPOINTS, '{"webhook_endpoint":[]}', 'webhook_endpoint', 'must be an object'],
     ['PATCH', ENDPOINTS, '{"webhook_endpoint":7}', 'webhook_endpoint', 'must be an object'],
     ['PATCH', ENDPOINTS, '{"webhook_endpoint":{"url":null}}', 'url', 'must be a string'],
     [
@@ -97,6 +99,17 @@ describe('a refusal says what is wrong', () => {
       'must be from 0 to 86400',
     ],
     ['POST', `${V1}/sandbox/transfers`, '{"amount":"1"}', 'to', 'is required'],
+    ...['[0]', '["1"]', '[[]]', '{}', '0', 'true', 'null'].map(
+      (amount) =>
+        [
+          'POST',
+          `${V1}/sandbox/transfers`,
+          `{"to":"${WALLET}","amount":${amount}}`,
+          'amount',
+          /^(must be a decimal|is required)/,
+        ] as const,
+    ),
+    ['POST', `${V1}/sandbox/transfers`, '{"to":["x"],"amount":"1"}', 'to', 'must be a string'],
     ['POST', `${V1}/users`, '{}', 'phone_number', 'is required'],
   ] as const)('%s %s %s: %s %s', async (method, path, body, field, message) => {
     const response =

@@ -135,6 +135,17 @@ describe('PATCH /v1/orders/{id}/...', () => {
     expect(orderIn(await signing.act(order.id, 'refresh', ADDRESS))).toEqual(paid);
   });
 
+  it.each(ACTIONS)('200: %s, with an empty object; 415 with an encoded one', async (action) => {
+    const call = {
+      method: 'PATCH',
+      path: `${ORDERS}/${(await created()).id}/${action}`,
+      signs: ADDRESS,
+      body: '{}',
+    } as const;
+    expectProblem(await signing.call({ ...call, headers: { 'content-encoding': 'br' } }), 415);
+    expect((await signing.call(call)).status).toBe(200);
+  });
+
   it('200: the same response again under an Idempotency-Key', async () => {
     const path = `${ORDERS}/${(await created()).id}/mark_as_paid`;
     const call = { method: 'PATCH', path, signs: ADDRESS, idempotencyKey: randomUUID() } as const;

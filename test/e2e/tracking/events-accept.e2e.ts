@@ -99,7 +99,7 @@ function batchOfBytes(bytes: number): string {
 describe('202', () => {
   test('the batch is on disk as it was sent, and the response has no body', async () => {
     const client = await app.newMerchant();
-    const body = ` ${batchOf([eventItem(), eventItem({ device_id: undefined, event_name: 'Köln \u{1F600}' })])}\n`;
+    const body = `\ufeff ${batchOf([eventItem(), eventItem({ device_id: undefined, event_name: 'Köln \u{1F600}' })])}\n`;
     const response = await client.post(PATH, body);
     expect(response).toMatchObject({ status: 202, text: '' });
     expect(response.headers['content-type']).toBeUndefined();

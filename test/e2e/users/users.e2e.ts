@@ -86,6 +86,15 @@ describe('users', () => {
       ]);
     });
 
+    it('422: a phone number of another user, also for a repeat under its Idempotency-Key', async () => {
+      const [body, key] = [{ phone_number: randomPhone() }, randomUUID()];
+      await created(body);
+      for (let time = 0; time < 2; time += 1) {
+        const response = await merchant.post(USERS, body, key);
+        expect([response.status, response.headers['idempotent-replayed']]).toEqual([422, undefined]);
+      }
+    });
+
     it('422: an external_id of another user; the phone number of the refused user stays free', async () => {
       const externalId = randomUUID();
       await created({ external_id: externalId });

@@ -128,6 +128,22 @@ describe('POST webhook_endpoints', () => {
     expect((await remove(first!.id)).status).toBe(204);
     expect((await register({ url: 'https://8.8.8.8/more' })).status).toBe(201);
   });
+
+  it('422: an eleventh, which its Idempotency-Key does not keep; a wrong url it does', async () => {
+    for (let index = 0; index < 10; index += 1) await register({ url: `https://8.8.8.8/${index}` });
+    const keyed = (url: string, key: string) =>
+      merchant.call({ method: 'POST', path: PATH, body: { webhook_endpoint: { url } }, idempotencyKey: key });
+    const [limit, wrong] = [randomUUID(), randomUUID()];
+    expect((await keyed('https://8.8.8.8/more', limit)).status).toBe(422);
+    for (let time = 0; time < 2; time += 1) {
+      const response = await keyed('https://127.0.0.1.nonsense:99999/', wrong);
+      const replayed = time === 0 ? undefined : 'true';
+      expect([response.status, response.headers['idempotent-replayed']]).toEqual([422, replayed]);
+    }
+    const [first] = (await merchant.get(PATH)).json<{ webhook_endpoints: Endpoint[] }>().webhook_endpoints;
+    await remove(first!.id);
+    expect((await keyed('https://8.8.8.8/more', limit)).status).toBe(201);
+  });
 });
 
 describe('GET webhook_endpoints', () => {
@@ -163,6 +179,8 @@ describe('PATCH webhook_endpoints/{id}', () => {
     const response = await patch(before.id, {});
     expect(response.status).toBe(200);
     expect(response.json()).toEqual({ webhook_endpoint: before });
+    const bare = await merchant.call({ method: 'PATCH', path: `${PATH}/${before.id}`, body: {} });
+    expect([bare.status, bare.json()]).toEqual([200, { webhook_endpoint: before }]);
   });
 
   it('200: null clears the description', async () => {

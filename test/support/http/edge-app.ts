@@ -84,7 +84,7 @@ class ListOfThings {
 export class Probe {
   runs = 0;
   causes: unknown[] = [];
-  /** How /commit fails on any request: `absent` or `domain`. */
+  /** How /commit fails on any request: `absent`, `domain` or `unfit`. */
   failing: string | null = null;
   private gate: Promise<void> = Promise.resolve();
   release: () => void = () => undefined;
@@ -140,6 +140,7 @@ class ProbeController {
     this.probe.runs += 1;
     this.probe.causes.push(cause);
     if (this.probe.failing === 'absent') throw DomainError.notFound('Thing');
+    if (this.probe.failing === 'unfit') throw DomainError.invalid({ a: ['is used'] }).asTransient();
     if (this.probe.failing === 'domain' || body.fail === 'domain')
       throw new DomainError('invalid_transition', 'not from here');
     if (body.fail === 'unexpected') throw new Error('the password is hunter2');

@@ -16,7 +16,7 @@ import { AccessCommands, type CredentialChanged } from './access-commands.js';
 const EMAIL_TAKEN = 'is used by another operator';
 
 export function emailInUse(): DomainError {
-  return DomainError.invalid({ email: [EMAIL_TAKEN] });
+  return DomainError.invalid({ email: [EMAIL_TAKEN] }).asTransient();
 }
 
 /** A new person. Throws `validation_failed` on `name`, `email` (also one that another person has) or `role`. */

@@ -104,7 +104,8 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
 
 /** 503 during an outage; 422 for what the provider refuses. */
 function refusalResponse(error: unknown): unknown {
+  if (error instanceof DomainError) return error.asTransient();
   if (!(error instanceof ProviderRefused)) return unavailableResponse(error);
-  if (error.parameter === null) return new DomainError('validation_failed', error.message);
-  return DomainError.invalid({ [error.parameter]: [error.message] });
+  if (error.parameter === null) return new DomainError('validation_failed', error.message).asTransient();
+  return DomainError.invalid({ [error.parameter]: [error.message] }).asTransient();
 }

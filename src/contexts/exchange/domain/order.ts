@@ -229,7 +229,7 @@ export function createOrder(facts: OrderFacts, state: OrderState): OrderEvent[] 
     throw new DomainError(
       'validation_failed',
       `The Idempotency-Key was used for another order: ${changed} differs`,
-    );
+    ).asTransient();
   return [];
 }
 

@@ -76,7 +76,8 @@ export function report(command: ReportDecision, payee: Payee, state: PayoutState
   if (state.status !== 'unreported') {
     if (sameFacts(state.facts, command.facts)) return [];
     requireIdempotent(state.createdAt, command.at);
-    throw new DomainError('validation_failed', 'The Idempotency-Key was used for another payout');
+    const detail = 'The Idempotency-Key was used for another payout';
+    throw new DomainError('validation_failed', detail).asTransient();
   }
   if (payee.accountState === 'unknown' || payee.merchantId !== command.facts.merchant_id) {
     throw DomainError.notFound('User');

@@ -14,7 +14,12 @@ const events: AnalyticsEvent[] = ['a', 'b', 'c', 'd', 'e'].map((name) => ({
 
 const said = (status: number, body: object | string = {}, retryAfter: string | null = null) =>
   resultOf(
-    { status, retryAfter, body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) },
+    {
+      status,
+      retryAfter,
+      body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+      error: null,
+    },
     events,
     AMPLITUDE_WAITS,
   );

@@ -21,7 +21,8 @@ describe('the body of a batch', () => {
     const batch = fc.array(validItem, { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(batch, fc.constantFrom(undefined, 1, '\t'), fc.boolean(), (events, indent, ascii) => {
-        const text = JSON.stringify({ sent_by: 'x', events, more: [1] }, null, indent);
+        const mark = ascii ? '' : '\ufeff';
+        const text = mark + JSON.stringify({ sent_by: 'x', events, more: [1] }, null, indent);
         const body = ascii ? escaped(text) : text;
         expect(read(body)).toBe(events.length);
         expectReadBack(body);
@@ -130,10 +131,6 @@ describe('the body of a batch', () => {
     ['nonsense', 'The request body is not valid JSON'],
     [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 'The request body is not valid UTF-8'],
     [
-      Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(batchOf(items(1)))]),
-      'The request body must not begin with a byte order mark',
-    ],
-    [
       batchOf([eventItem({ payload: JSON.parse('{"__proto__":{"a":1}}') as object })]),
       'The request body holds a key that is not allowed (__proto__ or constructor.prototype)',
     ],
@@ -158,7 +155,9 @@ describe('the body of a batch', () => {
 function expectReadBack(text: string): void {
   const body = Buffer.from(text);
   // Half of a surrogate pair does not survive the way to bytes.
-  const { events } = JSON.parse(body.toString()) as { readonly events: readonly ValidItem[] };
+  const { events } = JSON.parse(body.toString().replace('\ufeff', '')) as {
+    readonly events: readonly ValidItem[];
+  };
   const items = readItems(body).map(({ payload, ...item }) => ({
     ...item,
     payload: JSON.parse(payload) as unknown,

@@ -15,13 +15,9 @@ import {
   TEXT_MAX_LENGTH,
 } from '../domain/event-batch.js';
 
-const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
-
 export function readBatch(bytes: Buffer): number {
   let body: unknown;
   try {
-    if (bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK))
-      throw new RefusedBatch('bad_request', 'The request body must not begin with a byte order mark');
     body = bytes.length === 0 ? undefined : parseDeepJsonBody(bytes);
   } catch (error) {
     // Too many items are 413 even where the body is no JSON.

@@ -78,7 +78,7 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
       return createdJson(state);
     } catch (error) {
       if (error instanceof ClaimHeld)
-        throw DomainError.invalid({ [error.claim.field]: [error.claim.message] });
+        throw DomainError.invalid({ [error.claim.field]: [error.claim.message] }).asTransient();
       throw error;
     }
   }

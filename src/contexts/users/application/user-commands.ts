@@ -110,7 +110,7 @@ export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
       );
     } catch (error) {
       if (error instanceof ClaimHeld)
-        throw DomainError.invalid({ issuer_wallet_address: ['belongs to another user'] });
+        throw DomainError.invalid({ issuer_wallet_address: ['belongs to another user'] }).asTransient();
       throw error;
     }
   }

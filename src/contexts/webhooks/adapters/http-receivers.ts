@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { parseCidrs } from '../../../platform/config/cidrs.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { GuardedHosts } from '../../../platform/outbound/guarded-hosts.js';
+import { GuardedHosts, RESOLVES_TO } from '../../../platform/outbound/guarded-hosts.js';
 import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
 import type { ReceiverResult, Receivers, ReceiverUrls } from '../application/ports.js';
 
@@ -18,7 +18,9 @@ export class ReceiverHosts extends GuardedHosts implements ReceiverUrls {
 
   async check(url: string): Promise<void> {
     const refusal = await this.refusal(url);
-    if (refusal !== null) throw DomainError.invalid({ url: [refusal] });
+    if (refusal === null) return;
+    const error = DomainError.invalid({ url: [refusal] });
+    throw refusal.includes(RESOLVES_TO) ? error.asTransient() : error;
   }
 }
 
@@ -27,15 +29,15 @@ export class HttpReceivers implements Receivers, OnApplicationShutdown {
   private readonly client: OutboundClient;
 
   constructor(@Inject(CONFIG) config: Pick<Config, 'webhookTimeoutMs'>, hosts: ReceiverHosts) {
-    const limits = { bodyBytes: BODY_BYTES, keptBytes: EXCERPT_BYTES };
+    const limits = { bodyBytes: BODY_BYTES, keptBytes: EXCERPT_BYTES, acceptsBroken: true };
     this.client = new OutboundClient(hosts, { timeoutMs: config.webhookTimeoutMs, ...limits });
   }
 
   async post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<ReceiverResult> {
     const result = await this.client.post(url, headers, body);
     if (result.kind === 'response') {
-      const { status, retryAfter, body: excerpt } = result;
-      return { response: { kind: 'responded', status, retryAfter }, error: null, excerpt };
+      const { status, retryAfter, body: excerpt, error } = result;
+      return { response: { kind: 'responded', status, retryAfter }, error, excerpt };
     }
     // Merchants see the phase as `error_class`.
     return { response: { kind: 'failed', phase: result.phase }, error: result.error, excerpt: null };

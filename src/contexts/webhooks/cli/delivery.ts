@@ -114,6 +114,6 @@ async function show(context: INestApplicationContext, id: string): Promise<CliOu
 }
 
 function attemptLine({ attempt, started_at, latency_ms, http_status, error_class, error }: Attempt): string {
-  const outcome = http_status ?? [error_class, error].filter((part) => part !== null).join(': ');
+  const outcome = [http_status ?? error_class, error].filter((part) => part !== null).join(': ');
   return `  attempt ${attempt}  ${started_at}  ${outcome}  after ${latency_ms} ms`;
 }

@@ -193,7 +193,7 @@ export function register(command: Register, state: WebhookEndpoints): WebhookEnd
   if (state.byId.size >= ENDPOINT_LIMIT) {
     throw DomainError.invalid({
       webhook_endpoint: [`must be one of at most ${ENDPOINT_LIMIT} per merchant`],
-    });
+    }).asTransient();
   }
   return [{ type: 'webhook_endpoint.registered.v1', data: command }];
 }

@@ -81,7 +81,7 @@ export function requestRecovery(
   if (state) return repeated(state.requested_at, command.requested_at);
   const { status } = endpointOf(endpoints, command.endpoint_id);
   if (command.since > command.requested_at)
-    throw DomainError.invalid({ since: ['must not be in the future'] });
+    throw DomainError.invalid({ since: ['must not be in the future'] }).asTransient();
   if (status === 'disabled') throw endpointDisabled();
   return [{ type: WEBHOOK_RECOVERY_REQUESTED, data: command }];
 }

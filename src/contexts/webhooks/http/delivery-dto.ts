@@ -54,7 +54,7 @@ class WebhookAttempt {
   })
   error_class!: string | null;
 
-  @ApiProperty({ type: 'string', nullable: true, description: 'An error code or a short sentence.' })
+  @ApiProperty({ type: 'string', nullable: true, description: 'What broke, perhaps after an `http_status`.' })
   error!: string | null;
 
   @ApiProperty({ type: 'string', nullable: true, description: 'The first KiB of the response, as UTF-8.' })

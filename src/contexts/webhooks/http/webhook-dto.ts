@@ -106,7 +106,7 @@ export class NewWebhookEndpoint {
 
 /** Body of PATCH webhook_endpoints/{id}. */
 export class WebhookEndpointChanges {
-  @Nested(() => ChangeFields) webhook_endpoint!: ChangeFields;
+  @Nested(() => ChangeFields, { optional: true }) webhook_endpoint?: ChangeFields;
 }
 
 /** Body of POST webhook_endpoints/{id}/rotate_secret; it may be left out. */

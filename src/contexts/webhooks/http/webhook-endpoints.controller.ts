@@ -145,7 +145,7 @@ export class WebhookEndpointsController {
   ): Promise<Reply> {
     return this.written.replyToChange(
       200,
-      await this.commandBus.execute(new UpdateWebhookEndpoint(caller, id, body.webhook_endpoint)),
+      await this.commandBus.execute(new UpdateWebhookEndpoint(caller, id, body.webhook_endpoint ?? {})),
     );
   }
 

@@ -24,9 +24,8 @@ import type { Config } from '../../config/config.js';
 import { isObject } from '../../dto/field.js';
 import type { EventMetadata } from '../../event-store/port.js';
 import { causeOf } from '../decorators.js';
-import { isJsonMediaType, parseJsonBody } from '../json-body.js';
-import { Refusal, WRONG_MEDIA_TYPE } from '../problem.js';
 import type { EdgeAdapter } from '../fastify-adapter.js';
+import { parseJsonBody, requireReadable } from '../json-body.js';
 import { isDeclaredTooLarge, readBody, sendContinue, tooLarge } from '../request-body.js';
 import type { PageMessages } from './document.js';
 import { localeOf, type Locale } from './locale.js';
@@ -156,7 +155,7 @@ class PageBody implements NestInterceptor {
 }
 
 function objectIn({ headers }: FastifyRequest, body: Buffer): object {
-  if (!isJsonMediaType(headers['content-type'])) throw new Refusal(WRONG_MEDIA_TYPE);
+  requireReadable(headers);
   const value = parseJsonBody(body);
   if (!isObject(value)) throw new DomainError('bad_request', 'The body must be a JSON object');
   return value;

@@ -3,6 +3,7 @@ import type { TLSSocket, TlsOptions } from 'node:tls';
 import type { KeyAndCertificate } from '../../http/certificate-authority.js';
 import type { Certificates } from './certificates.js';
 import {
+  broken as brokenLater,
   responded,
   failed,
   onRequests,
@@ -95,7 +96,7 @@ export const BROKEN_TLS: readonly HostileReceiver[] = [
   ),
   receiver(
     'TLS that is cut off within the response',
-    failed('response', /^the connection was (closed|reset)/),
+    brokenLater(200, /^the connection was (closed|reset)/),
     (socket, host) =>
       onRequests(socket, host, () => {
         const { _parent: below } = socket as unknown as { _parent: Socket };

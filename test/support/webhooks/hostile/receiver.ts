@@ -5,7 +5,7 @@ import type { Certificates } from './certificates.js';
 
 /** What must come of one delivery. */
 export type Expected =
-  | { readonly status: number; readonly retryAfter?: string | null }
+  | { readonly status: number; readonly retryAfter: string | null; readonly error: RegExp | null }
   | { readonly phase: ErrorClass; readonly error: RegExp };
 
 /** One kind of receiver that does not do what it should. */
@@ -32,7 +32,12 @@ export type Behaviour = (socket: Socket, host: Hosted) => void;
 
 /** One delivery that gets a response. */
 export function responded(status: number, retryAfter: string | null = null): readonly Expected[] {
-  return [{ status, retryAfter }];
+  return [{ status, retryAfter, error: null }];
+}
+
+/** One delivery that gets a whole header, and an error after it or in it. */
+export function broken(status: number, error: RegExp): readonly Expected[] {
+  return [{ status, retryAfter: null, error }];
 }
 
 /** One delivery that fails. */

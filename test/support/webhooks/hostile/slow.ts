@@ -1,7 +1,16 @@
-import { responded, drips, failed, onRequests, receiver, says, type HostileReceiver } from './receiver.js';
+import {
+  broken,
+  responded,
+  drips,
+  failed,
+  onRequests,
+  receiver,
+  says,
+  type HostileReceiver,
+} from './receiver.js';
 
 const waiting = failed('timeout', /^timed out after [0-9.]+ s, waiting for a response$/);
-const reading = failed('timeout', /^timed out after [0-9.]+ s, reading the response$/);
+const reading = broken(200, /^timed out after [0-9.]+ s, reading the response$/);
 const OK = 'HTTP/1.1 200 OK\r\n';
 const LETTERS = 'HTTP/1.1 200 O';
 

@@ -86,7 +86,7 @@ export class AdminCredentials {
     const unknown = await this.merchants.unknown(named);
     if (unknown.length > 0) {
       const field = kind === 'admin' ? 'merchants' : 'merchant_id';
-      throw DomainError.invalid({ [field]: ['must name merchants that exist'] });
+      throw DomainError.invalid({ [field]: ['must name merchants that exist'] }).asTransient();
     }
     return {
       kind,

@@ -5,9 +5,9 @@ import type { AttemptRecord, ClaimedDelivery, DeliveryTable } from '../../store/
 import type { DeliverySender } from './delivery-sender.js';
 import { Lanes, SEND_LIMITS, type SendLimits } from './lanes.js';
 
-const RESPONDED = { failure_phase: null, duration_ms: 20_000 } as AttemptRecord;
-const REFUSED = { failure_phase: 'connect', duration_ms: 3 } as AttemptRecord;
-const TIMED_OUT = { failure_phase: 'timeout', duration_ms: 30_000 } as AttemptRecord;
+const RESPONDED = { error: null, duration_ms: 20_000 } as AttemptRecord;
+const REFUSED = { error: 'refused', duration_ms: 3 } as AttemptRecord;
+const TIMED_OUT = { error: 'timed out', duration_ms: 30_000 } as AttemptRecord;
 type Attempt = AttemptRecord | null;
 
 interface Sending {

@@ -263,8 +263,8 @@ export class Lanes {
     if (this.isSlow(lane)) this.slowInFlight += by;
   }
 
-  private changeCap(lane: Lane, { failure_phase, duration_ms }: AttemptRecord): void {
-    const heldUp = failure_phase !== null && duration_ms > HELD_UP_MS;
+  private changeCap(lane: Lane, { error, duration_ms }: AttemptRecord): void {
+    const heldUp = error !== null && duration_ms > HELD_UP_MS;
     if (this.isSlow(lane)) this.slowInFlight -= lane.inFlight;
     lane.cap = heldUp
       ? Math.max(1, Math.floor(lane.cap / 2))
