@@ -1,5 +1,6 @@
 import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
 import { Fault } from '../../../kernel/fault.js';
+import { asciiDigits, tidy } from '../../../kernel/typed-text.js';
 import { ApiProperty, Field, Nested, ResourceOf, PageOf, type Rule } from '../../../platform/dto/field.js';
 import { COUNT, oneOf, text, TIME, USDC, uuid, UUID } from '../../../platform/dto/rules.js';
 import { createdPage, createdListQuery, Filter, MAX_PAGE } from '../../../platform/http/list-query.js';
@@ -35,7 +36,7 @@ const metadata: Rule = {
 
 class ReportPayoutFields {
   @Field(
-    { schema: USDC, read: readPayoutAmount },
+    { schema: USDC, read: (value) => readPayoutAmount(typeof value === 'string' ? asciiDigits(value) : value) },
     { description: `More than 0 and at most ${MAX_PAYOUT_AMOUNT}, with up to 6 decimals.` },
   )
   amount!: string;
@@ -86,7 +87,7 @@ export class PayoutsQuery extends createdListQuery(MAX_PAGE, 'Payouts per page.'
 
 /** Query of GET /merchants/v1/payouts. */
 export class MerchantPayoutsQuery extends PayoutsQuery {
-  @Filter(text({ minLength: 1 }, (externalId) => externalId), 'Only payouts to the user of this external_id.')
+  @Filter(text({ minLength: 1 }, tidy), 'Only payouts to the user of this external_id.')
   external_id?: string;
 
   @Filter(oneOf(['true']), 'With the totals of all payouts that match.')
