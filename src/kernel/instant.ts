@@ -29,7 +29,9 @@ export function utcOf(text: string): string | null {
   const offset = Number(parts[11] ?? 0) * 60 + Number(parts[12] ?? 0);
   const minutes = Number(hour) * 60 + Number(minute) + (parts[10] === '+' ? -offset : offset);
   const at = midnight + minutes * MINUTE_MS;
-  return year === '0000' || at < FIRST || at > LAST ? null : `${new Date(at).toISOString().slice(0, 17)}${rest}`;
+  return year === '0000' || at < FIRST || at > LAST
+    ? null
+    : `${new Date(at).toISOString().slice(0, 17)}${rest}`;
 }
 
 /** As {@link utcOf}, cut to milliseconds and not before 1970. */

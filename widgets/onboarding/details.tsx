@@ -101,7 +101,11 @@ export function Details({ typed, type, notice, confirmed, back }: DetailsProps) 
           label={format(typed.one_name ? 'nameLabel' : 'firstNameLabel')}
           error={errors.first_name ?? ''}
           type="text"
-          input={{ autocomplete: typed.one_name ? 'name' : 'given-name', maxLength: 100, ...inputOf('first_name') }}
+          input={{
+            autocomplete: typed.one_name ? 'name' : 'given-name',
+            maxLength: 100,
+            ...inputOf('first_name'),
+          }}
         />
         {!typed.one_name && (
           <Field

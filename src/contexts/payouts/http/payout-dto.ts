@@ -21,6 +21,9 @@ export function readHash(hash: string): string | Fault {
   return CONTROL_CHARACTERS.test(hash) ? new Fault('must not contain control characters') : hash;
 }
 
+/** No hash has invisible marks: copying adds them. */
+export const hashFilter = text({ minLength: 1, maxLength: HASH_MAX_LENGTH }, (hash) => readHash(tidy(hash)));
+
 /** The exact text of an object; `{}` where there is none. */
 const metadata: Rule = {
   schema: { type: 'object' },
@@ -36,7 +39,10 @@ const metadata: Rule = {
 
 class ReportPayoutFields {
   @Field(
-    { schema: USDC, read: (value) => readPayoutAmount(typeof value === 'string' ? asciiDigits(value) : value) },
+    {
+      schema: USDC,
+      read: (value) => readPayoutAmount(typeof value === 'string' ? asciiDigits(value) : value),
+    },
     { description: `More than 0 and at most ${MAX_PAYOUT_AMOUNT}, with up to 6 decimals.` },
   )
   amount!: string;
@@ -81,7 +87,7 @@ export class PayoutsQuery extends createdListQuery(MAX_PAGE, 'Payouts per page.'
   @Filter(uuid, 'Only payouts to this user.') user_id?: string;
   @Filter(oneOf(STATUSES), 'Only payouts in this status.') status?: (typeof STATUSES)[number];
 
-  @Filter(text({ minLength: 1, maxLength: HASH_MAX_LENGTH }, readHash), 'Only payouts of this transaction.')
+  @Filter(hashFilter, 'Only payouts of this transaction.')
   transaction_hash?: string;
 }
 

@@ -150,7 +150,10 @@ export function deliveryFilter(query: DeliveriesQuery): DeliveryFilter {
 
 /** Query of GET webhook_endpoints/{id}/stats. */
 export class StatsQuery {
-  @Filter(queryInstant, `RFC 3339; 24 hours ago by default, at most ${LONGEST_DAYS} days ago, not in the future.`)
+  @Filter(
+    queryInstant,
+    `RFC 3339; 24 hours ago by default, at most ${LONGEST_DAYS} days ago, not in the future.`,
+  )
   since?: Date;
 }
 

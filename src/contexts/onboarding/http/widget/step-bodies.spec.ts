@@ -16,12 +16,16 @@ const readBirth = (date_of_birth: string) =>
   );
 
 describe('a date of birth', () => {
-  it.each(['1985-12-10', ' 1985-12-10\u200f', '１９８５-１２-１０', '١٩٨٥-١٢-١٠', '۱۹۸۵-۱۲-۱۰', '१९८५-१२-१०'])(
-    'may be %j',
-    async (sent) => {
-      expect(await readBirth(sent)).toMatchObject({ date_of_birth: '1985-12-10' });
-    },
-  );
+  it.each([
+    '1985-12-10',
+    ' 1985-12-10\u200f',
+    '１９８５-１２-１０',
+    '١٩٨٥-١٢-١٠',
+    '۱۹۸۵-۱۲-۱۰',
+    '१९८५-१२-१०',
+  ])('may be %j', async (sent) => {
+    expect(await readBirth(sent)).toMatchObject({ date_of_birth: '1985-12-10' });
+  });
 
   it.each(['1985-02-30', '1985-١٣-10', '1885-12-10', ''])('may not be %j', async (sent) => {
     await expect(readBirth(sent)).rejects.toMatchObject({ fields: { date_of_birth: expect.anything() } });
