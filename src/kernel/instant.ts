@@ -29,18 +29,17 @@ export function utcOf(text: string): string | null {
   const offset = Number(parts[11] ?? 0) * 60 + Number(parts[12] ?? 0);
   const minutes = Number(hour) * 60 + Number(minute) + (parts[10] === '+' ? -offset : offset);
   const at = midnight + minutes * MINUTE_MS;
-  return year === '0000' || at < FIRST || at > LAST
-    ? null
-    : `${new Date(at).toISOString().slice(0, 17)}${rest}`;
+  const exists = year !== '0000' && at >= FIRST && at <= LAST;
+  return exists ? `${new Date(at).toISOString().slice(0, 17)}${rest}` : null;
 }
 
-/** As {@link utcOf}, cut to milliseconds and not before 1970. */
+/** Reads as {@link utcOf}, cuts to milliseconds, and returns null before 1970. */
 export function parseDateTime(text: string): Date | null {
   const utc = utcOf(text);
   return utc === null || utc < '1970' ? null : new Date(`${utc.slice(0, 23)}Z`);
 }
 
-/** As {@link parseDateTime}, of a text with an offset. */
+/** Reads as {@link parseDateTime}, and returns null without an offset. */
 export function parseInstant(text: string): Date | null {
   return ZONED.test(text) ? parseDateTime(text) : null;
 }

@@ -36,7 +36,7 @@ export const datePoint: Rule = text(
   },
 );
 
-/** As `instant`, in a query. */
+/** The rule {@link instant} for a query. */
 export const queryInstant: Rule = {
   ...instant,
   read: (value) => instant.read(typeof value === 'string' ? withPlus(value) : value),

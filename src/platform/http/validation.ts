@@ -79,7 +79,7 @@ export class InputsPipe extends DtoPipe {
   }
 }
 
-/** As writes trim what they store. A blank before digits stays: it may be the plus of a phone number. */
+/** Trims filters, as writes trim. A blank before digits stays: it may be the plus of a phone number. */
 function trimmed(query: Query): Query {
   const trim = (text: string): string => (/^ \d[\d ().-]{5,30}$/.test(text) ? text : text.trim());
   return Object.fromEntries(

@@ -30,10 +30,7 @@ export function plainHeaders(headers: Readonly<Record<string, unknown>>): Record
   );
 }
 
-/**
- * Providers require two names and publish no rule for a person who has one: it is in both, so that it matches wherever the
- * document has it.
- */
+/** Providers require two names. One name is in both: documents have it in either field. */
 export function requiredNames({ firstName, lastName }: Details) {
   return { first_name: firstName, last_name: lastName ?? firstName };
 }

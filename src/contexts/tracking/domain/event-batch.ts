@@ -91,7 +91,7 @@ export function textFault(value: unknown): string | null {
   return text === '' ? 'must not be blank' : keptTextFault(text);
 }
 
-/** As {@link textFault}, without invisible marks. */
+/** Checks a text as {@link textFault} does, without its invisible marks. */
 export function externalIdFault(value: unknown): string | null {
   return textFault(typeof value === 'string' && !PLAIN.test(value) ? tidy(value) : value);
 }

@@ -9,11 +9,10 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { Fault } from '../../../kernel/fault.js';
 import { tidy } from '../../../kernel/typed-text.js';
 import { parsePhoneNumber } from './phone-number.js';
-import { user, type ErasedUser, type ExistingUser, type User } from '../domain/user.js';
+import { user, type ErasedUser, type ExistingUser } from '../domain/user.js';
 import { UserIds } from '../views/users.js';
 import { UserClaims } from './create-user.js';
 
-const IN_USE: readonly User['accountState'][] = ['onboarding', 'active', 'deactivating'];
 /** Claims that are read at a time. */
 const AT_A_TIME = 16;
 
@@ -38,7 +37,7 @@ export class LocateUser {
     const ids = await this.idsOf(known);
     const states = await inParallel(ids, AT_A_TIME, (userId) => this.loop.loadForDisplay(user, userId));
     // Of two numbers of one subscriber one may be that of a former user.
-    const state = states.find(({ accountState }) => IN_USE.includes(accountState)) ?? states[0];
+    const state = states.find(({ accountState: is }) => is !== 'deactivated' && is !== 'erased') ?? states[0];
     if (state === undefined) return null;
     if (state.accountState === 'erased' && 'phoneNumber' in known) return null;
     return state.accountState === 'unknown' ? null : state;
@@ -59,10 +58,8 @@ export class LocateUser {
   private async idsOf(known: Known): Promise<readonly string[]> {
     if ('userId' in known) return [known.userId];
     const { merchantId } = known;
-    if ('wallet' in known) {
-      const userId = await this.ids.ofWallet(merchantId, known.wallet);
-      return userId === null ? [] : [userId];
-    }
+    if ('wallet' in known)
+      return [await this.ids.ofWallet(merchantId, known.wallet)].filter((userId) => userId !== null);
     if ('externalId' in known)
       return this.holders([this.claims.externalId(merchantId, tidy(known.externalId))]);
     const phoneNumber = parsePhoneNumber(known.phoneNumber);
@@ -71,8 +68,9 @@ export class LocateUser {
   }
 
   private async holders(claims: readonly Claim[]): Promise<string[]> {
-    const streams = await inParallel(claims, AT_A_TIME, (claim) => claimOwner(this.store, claim));
-    const held = streams.filter((stream) => stream !== null);
-    return [...new Set(held)].map((stream) => stream.slice(streamOf(user, '').length));
+    const owners = await inParallel(claims, AT_A_TIME, (claim) => claimOwner(this.store, claim));
+    return [...new Set(owners.filter((stream) => stream !== null))].map((stream) =>
+      stream.slice(streamOf(user, '').length),
+    );
   }
 }

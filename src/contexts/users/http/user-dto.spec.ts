@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { BodyPipe } from '../../../platform/http/validation.js';
 import { MAX_EXTERNAL_ID_LENGTH } from '../application/profile.js';
+import { parsePhoneNumber } from '../application/phone-number.js';
 import { NewUser } from './user-dto.js';
 
 const PHONE = '+15550001111';
@@ -142,3 +143,8 @@ describe('the profile of a new user', () => {
     ]);
   });
 });
+
+it.each(['+155500011', '+525512345'])(
+  'a user with the phone number %s, from before lengths were checked, is found by it',
+  (number) => expect(parsePhoneNumber(` ${number} `)).toBe(number),
+);
