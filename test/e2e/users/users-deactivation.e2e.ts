@@ -123,7 +123,7 @@ describe('a subscriber with two numbers', () => {
   const inside = { strict: false };
   const locate = (): LocateUser => people.module.get(LocateUser, inside);
 
-  /** As a version did that knew one number of each subscriber. */
+  /** Claims one number alone, as a version did that knew one number of each subscriber. */
   async function createBefore(phoneNumber: string): Promise<string> {
     const userId = newId();
     const key = people.module.get(KeyedHash, inside).of('user phone number', MERCHANT, phoneNumber);
@@ -153,9 +153,7 @@ describe('a subscriber with two numbers', () => {
       [current, former],
     ] as const) {
       const userId = await create(first);
-      await expect(create(second)).rejects.toMatchObject({
-        fields: { phone_number: ['is taken by another user'] },
-      });
+      await expect(create(second)).rejects.toMatchObject({ fields: { phone_number: expect.anything() } });
       expect(await locate().holdersOf(second, [MERCHANT])).toEqual([userId]);
       await start(userId);
       await untilDeactivated(userId);

@@ -78,7 +78,7 @@ export const ONBOARDING_EVENTS = [
   'onboarding.completed.v1',
 ] as const satisfies readonly OnboardingEvent['type'][];
 
-/** Who has one name has no last name. Dates of birth are `YYYY-MM-DD`. */
+/** A person who has one name has no last name. Dates of birth are `YYYY-MM-DD`. */
 export interface Details {
   readonly firstName: string;
   readonly lastName: string | null;

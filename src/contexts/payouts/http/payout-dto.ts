@@ -1,5 +1,6 @@
 import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
 import { Fault } from '../../../kernel/fault.js';
+import { isAmount } from '../../../kernel/money.js';
 import { asciiDigits, tidy } from '../../../kernel/typed-text.js';
 import { ApiProperty, Field, Nested, ResourceOf, PageOf, type Rule } from '../../../platform/dto/field.js';
 import { COUNT, oneOf, text, TIME, USDC, uuid, UUID } from '../../../platform/dto/rules.js';
@@ -15,7 +16,7 @@ const METADATA_MAX_DEPTH = 32;
 /** Longest `custom_metadata` that is accepted, in bytes of its JSON text. */
 const METADATA_MAX_BYTES = 16_384;
 
-export function readHash(hash: string): string | Fault {
+function readHash(hash: string): string | Fault {
   if (hash.trim() === '') return new Fault('must not be blank');
   if (hash.length > HASH_MAX_LENGTH) return new Fault(`must be at most ${HASH_MAX_LENGTH} characters`);
   return CONTROL_CHARACTERS.test(hash) ? new Fault('must not contain control characters') : hash;
@@ -37,12 +38,14 @@ const metadata: Rule = {
   },
 };
 
+function readAmount(value: unknown): string | Fault {
+  const isForeign = typeof value === 'string' && !isAmount(value);
+  return readPayoutAmount(isForeign ? asciiDigits(value) : value);
+}
+
 class ReportPayoutFields {
   @Field(
-    {
-      schema: USDC,
-      read: (value) => readPayoutAmount(typeof value === 'string' ? asciiDigits(value) : value),
-    },
+    { schema: USDC, read: readAmount },
     { description: `More than 0 and at most ${MAX_PAYOUT_AMOUNT}, with up to 6 decimals.` },
   )
   amount!: string;

@@ -36,7 +36,7 @@ export class LocateUser {
   async by(known: Known): Promise<ExistingUser | ErasedUser | null> {
     const ids = await this.idsOf(known);
     const states = await inParallel(ids, AT_A_TIME, (userId) => this.loop.loadForDisplay(user, userId));
-    // Of two numbers of one subscriber one may be that of a former user.
+    // A subscriber's two numbers may be those of a present and of a former user.
     const state = states.find(({ accountState: is }) => is !== 'deactivated' && is !== 'erased') ?? states[0];
     if (state === undefined) return null;
     if (state.accountState === 'erased' && 'phoneNumber' in known) return null;

@@ -11,7 +11,7 @@ const E164 = /^\+[1-9][0-9]{6,14}$/;
 /** A numbering plan in which one subscriber has, or had, two numbers; `head` and `rest` are regular expressions. */
 interface Plan {
   readonly head: string;
-  /** What is between head and rest in the number in use, and in the other one. */
+  /** The digits between head and rest: those of the number in use, and those of the other one. */
   readonly digits: readonly [string, string];
   readonly rest: string;
   /** Both are valid: the number is stored as it was sent. */

@@ -33,7 +33,7 @@ const dayOfBirth = text({}, (sent) => {
   return exists ? given : new Fault('must be a day in the past');
 });
 
-/** What can be no number is not that of the account. */
+/** A text that can be no number is not the number of the account. */
 const phoneNumber = text({}, (given) => {
   const number = parsePhoneNumber(given);
   return number instanceof Fault ? given : number;
@@ -50,7 +50,6 @@ export class CodeEntry extends CodeRequest implements Required<StepBodies['phone
 
 export class DetailsEntry implements Required<StepBodies['details']> {
   @Field(name) first_name!: string;
-  /** Null where a person has one name. */
   @Field(name, { nullable: true }) last_name!: string | null;
   @Field(dayOfBirth) date_of_birth!: string;
   @Field(text()) terms_version!: string;
