@@ -4,6 +4,7 @@ import { Fault } from '../src/kernel/fault.js';
 import { isAmount, toMinorUnits } from '../src/kernel/money.js';
 import { readEvmAddress } from '../src/contexts/exchange/domain/addresses.js';
 import { ApiProperty, Field } from '../src/platform/dto/field.js';
+import { asciiDigits } from '../src/kernel/typed-text.js';
 import { text, USDC } from '../src/platform/dto/rules.js';
 import { ValidBody } from '../src/platform/http/decorators.js';
 import { ApiRoute } from '../src/platform/openapi/route.js';
@@ -16,7 +17,8 @@ const AMOUNT_RULE = `must be a decimal string, more than 0 and at most ${MAX_AMO
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
 function readAmount(value: unknown): bigint | Fault {
-  const minor = isAmount(value) ? toMinorUnits(value) : 0n;
+  const amount = typeof value === 'string' ? asciiDigits(value) : value;
+  const minor = isAmount(amount) ? toMinorUnits(amount) : 0n;
   return minor > 0n && minor <= MAX_AMOUNT * 1_000_000n ? minor : new Fault(AMOUNT_RULE);
 }
 

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { tidy } from './typed-text.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -8,6 +9,12 @@ export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 /** True for any RFC 9562 uuid in the hyphenated form, in either letter case. */
 export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && UUID.test(value);
+}
+
+/** The uuid of a {@link tidy} text, in lower case; null for what is none. */
+export function readUuid(value: unknown): string | null {
+  const id = typeof value === 'string' && !UUID.test(value) ? tidy(value) : value;
+  return isUuid(id) ? id.toLowerCase() : null;
 }
 
 /** A fresh random id (uuid v4). */

@@ -1,31 +1,47 @@
-const INSTANT = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
+/**
+ * ISO 8601, extended or basic: `2026-02-28T23:59:58.123+01:00`, `20260228T235958,123Z`. A space may replace the `T`, as
+ * Python and SQL write it, and the offset may be `+01` or `+0100`.
+ */
+const DATE_TIME =
+  /^(\d{4})(-?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])[Tt ]([01]\d|2[0-4])(:?)([0-5]\d)(?:\6([0-5]\d)(?:[.,](\d{1,9}))?)?(?:[Zz]|([+\u2212-])([01]\d|2[0-3]):?([0-5]\d)?)?$/;
+const ZONED = /(?:[Zz]|[Tt ].*[+\u2212-]\d\d:?(?:\d\d)?)$/;
+const MINUTE_MS = 60_000;
+const FIRST = Date.parse('0001-01-01T00:00:00Z');
+const LAST = Date.parse('9999-12-31T23:59:00Z');
 
 /**
- * The instant of an RFC 3339 date-time, cut to milliseconds; null for any other text, for a date or time that
- * does not exist, and for what lies before 1970.
+ * The instant of a date and time that exists, in UTC and cut to microseconds: `2026-02-28T23:59:00.000000Z`; null for any
+ * other text. Seconds are 0 and the offset is UTC where they are left out. `24:00` is the midnight after. There
+ * is no leap second and no date by weeks or by days of the year; the year is 0001 to 9999, in UTC too.
  */
-export function parseInstant(text: string): Date | null {
-  const parts = INSTANT.exec(text);
-  if (!parts) return null;
-  const [, date, time, fraction = '', zone = ''] = parts;
-  const local = Date.parse(`${date}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`);
-  if (Number.isNaN(local) || !new Date(local).toISOString().startsWith(`${date}T${time}`)) return null;
-  const instant = local - offsetMs(zone);
-  return instant < 0 ? null : new Date(instant);
+export function utcOf(text: string): string | null {
+  const parts = DATE_TIME.exec(text);
+  if (parts === null) return null;
+  const [, year = '', , month = '', day = '', hour = '', , minute = '', second = '00', fraction = ''] = parts;
+  const date = `${year}-${month}-${day}`;
+  const rest = `${second}.${fraction.slice(0, 6).padEnd(6, '0')}Z`;
+  const isPlain = parts[10] === undefined && hour !== '24' && year > '0001' && year < '9999';
+  if (isPlain && day <= '28') return `${date}T${hour}:${minute}:${rest}`;
+  const midnight = Date.parse(`${date}T00:00:00Z`);
+  // A day that does not exist would be one of the month after.
+  if (Number.isNaN(midnight) || new Date(midnight).getUTCDate() !== Number(day)) return null;
+  if (hour === '24' && /[1-9]/.test(`${minute}${rest}`)) return null;
+  const offset = Number(parts[11] ?? 0) * 60 + Number(parts[12] ?? 0);
+  const minutes = Number(hour) * 60 + Number(minute) + (parts[10] === '+' ? -offset : offset);
+  const at = midnight + minutes * MINUTE_MS;
+  const exists = year !== '0000' && at >= FIRST && at <= LAST;
+  return exists ? `${new Date(at).toISOString().slice(0, 17)}${rest}` : null;
 }
 
-const ISO_8601 = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(:\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?$/i;
-
-/** As {@link parseInstant}, also without seconds, which are 0, and without an offset: UTC. */
+/** Reads as {@link utcOf}, cuts to milliseconds, and returns null before 1970. */
 export function parseDateTime(text: string): Date | null {
-  const parts = ISO_8601.exec(text);
-  return parts && parseInstant(`${parts[1]!.toUpperCase()}${parts[2] ?? ':00'}${parts[3] ?? 'Z'}`);
+  const utc = utcOf(text);
+  return utc === null || utc < '1970' ? null : new Date(`${utc.slice(0, 23)}Z`);
 }
 
-function offsetMs(zone: string): number {
-  if (zone.toUpperCase() === 'Z') return 0;
-  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4, 6));
-  return (zone.startsWith('-') ? -minutes : minutes) * 60_000;
+/** Reads as {@link parseDateTime}, and returns null without an offset. */
+export function parseInstant(text: string): Date | null {
+  return ZONED.test(text) ? parseDateTime(text) : null;
 }
 
 /** `2026-01-31T12:00:00.123456Z`: the instant so many microseconds after 1970, in the years 0001 to 9999. */

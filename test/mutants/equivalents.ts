@@ -40,12 +40,6 @@ const EQUIVALENTS: readonly Equivalent[] = [
     because: 'the state of the last stream is set right after it',
   },
   {
-    file: 'src/contexts/tracking/domain/event-datetime.ts',
-    original: 'zone.length > 1',
-    replacement: 'true',
-    because: 'a time in UTC is moved by an offset of 0: it only takes longer',
-  },
-  {
     file: 'src/contexts/exchange/domain/addresses.ts',
     original: 'text.length > 2 * MAX_CODE_POINTS',
     replacement: 'false',

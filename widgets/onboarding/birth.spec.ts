@@ -27,6 +27,8 @@ describe('a typed date of birth', () => {
     ['en', '29', 'Feb', '1984', '1984-02-29'],
     ['en', '1', '1', '1900', '1900-01-01'],
     ['en', '21', '11', '2026', '2026-11-21'],
+    ['en', '١٠', '١٢', '١٩٨٥', '1985-12-10'],
+    ['de', '１０．', '\u200e12', '１９８５', '1985-12-10'],
   ])('is read as it is written in %s: %s %s %s is %s', (locale, day, month, year, date) => {
     expect(birthOf({ day, month, year }, locale, TODAY)).toBe(date);
   });

@@ -1,4 +1,5 @@
 import type { Messages } from '../../src/contexts/onboarding/messages/en.js';
+import { asciiDigits, tidy } from '../../src/kernel/typed-text.js';
 
 /** A date of birth as it is typed, in three fields. */
 export interface TypedBirth {
@@ -24,11 +25,13 @@ export function partsIn(locale: string, browser: string): readonly BirthPart[] {
 }
 
 /** The day as `YYYY-MM-DD`; a month may be a number or a name in the language of the page. Nothing is guessed. */
-export function birthOf(typed: TypedBirth, locale: string, today: string): string | BirthTrouble {
-  const missing = PARTS.filter((part) => typed[part].trim() === '');
+export function birthOf(given: TypedBirth, locale: string, today: string): string | BirthTrouble {
+  const ascii = (text: string): string => asciiDigits(tidy(text));
+  const typed = { day: ascii(given.day), month: ascii(given.month), year: ascii(given.year) };
+  const missing = PARTS.filter((part) => typed[part] === '');
   if (missing.length > 0)
     return { trouble: missing.length === PARTS.length ? 'birthMissing' : 'birthIncomplete', parts: missing };
-  const [day, month, year] = [numberIn(typed.day), monthIn(typed.month, locale), typed.year.trim()];
+  const [day, month, year] = [numberIn(typed.day), monthIn(typed.month, locale), typed.year];
   // 85 may be 1985 or a slip.
   if (!/^\d{4}$/.test(year)) return { trouble: 'birthYear', parts: ['year'] };
   const date = `${year}-${pad(month)}-${pad(day)}`;
@@ -40,11 +43,11 @@ export function birthOf(typed: TypedBirth, locale: string, today: string): strin
 }
 
 function numberIn(text: string): number {
-  return /^\s*\d{1,2}\.?\s*$/.test(text) ? Number.parseInt(text, 10) : 0;
+  return /^\d{1,2}\.?$/.test(text) ? Number.parseInt(text, 10) : 0;
 }
 
 function monthIn(text: string, locale: string): number {
-  const named = text.trim().replace(/\.$/, '').toLowerCase();
+  const named = text.replace(/\.$/, '').toLowerCase();
   if (!/^\p{L}{3,}$/u.test(named)) return numberIn(text);
   const names = Array.from({ length: 12 }, (_, month) =>
     new Date(Date.UTC(2000, month, 15)).toLocaleString(locale, { month: 'long', timeZone: 'UTC' }),

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { asciiDigits } from '../../src/kernel/typed-text.js';
 import type { Refusal, StepState } from './api.js';
 import { useAct, useBack, usePage } from './page.js';
 import { Alert, Field, Heading, Progress, SandboxNote, Submit, useFocusOnError } from './parts.js';
@@ -47,7 +48,7 @@ export function Code({ sentAt, isLong, notice, sentAgain, back, verified }: Code
   const submit = (event: Event): void => {
     event.preventDefault();
     clear();
-    const digits = code.replace(/\D/g, '');
+    const digits = asciiDigits(code).replace(/\D/g, '');
     if (digits.length !== 6 && digits.length !== LONG_DIGITS)
       return setWrong({ text: format(isLong ? 'codeMissingLong' : 'codeMissing') });
     run(async () => verified(await api.verifyPhone(facts.phoneNumber, digits)));

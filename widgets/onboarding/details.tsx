@@ -21,11 +21,14 @@ import { describeTrouble } from './messages.js';
 export interface TypedDetails {
   readonly first_name: string;
   readonly last_name: string;
+  /** There is no last name. */
+  readonly one_name: boolean;
   readonly birth: TypedBirth;
 }
 export const NOTHING_TYPED: TypedDetails = {
   first_name: '',
   last_name: '',
+  one_name: false,
   birth: { day: '', month: '', year: '' },
 };
 const ALL_PARTS: readonly BirthPart[] = ['day', 'month', 'year'];
@@ -51,7 +54,7 @@ export function Details({ typed, type, notice, confirmed, back }: DetailsProps) 
   const form = useFocusOnError(errors);
   useBack(back !== null, () => back?.());
   const { busy, run } = useAct((refusal) => {
-    const refused = refusedFields(page, refusal);
+    const refused = refusedFields(page, refusal, typed.one_name);
     setErrors(refused);
     setWrongParts(ALL_PARTS);
     if ('consent' in refused) setAgrees(false);
@@ -67,7 +70,8 @@ export function Details({ typed, type, notice, confirmed, back }: DetailsProps) 
     if (typeof born !== 'string' || Object.keys(wrong).length > 0) return;
     const { terms, privacy } = facts.consent;
     const versions = { terms_version: terms.version, privacy_version: privacy.version };
-    const { first_name, last_name } = typed;
+    const { first_name } = typed;
+    const last_name = typed.one_name ? null : typed.last_name;
     const details = { first_name, last_name, date_of_birth: born, ...versions };
     run(async () => confirmed(await api.step('details', details)));
   };
@@ -94,18 +98,34 @@ export function Details({ typed, type, notice, confirmed, back }: DetailsProps) 
       <div class="pair">
         <Field
           name="first_name"
-          label={format('firstNameLabel')}
+          label={format(typed.one_name ? 'nameLabel' : 'firstNameLabel')}
           error={errors.first_name ?? ''}
           type="text"
-          input={{ autocomplete: 'given-name', maxLength: 100, ...inputOf('first_name') }}
+          input={{
+            autocomplete: typed.one_name ? 'name' : 'given-name',
+            maxLength: 100,
+            ...inputOf('first_name'),
+          }}
         />
-        <Field
-          name="last_name"
-          label={format('lastNameLabel')}
-          error={errors.last_name ?? ''}
-          type="text"
-          input={{ autocomplete: 'family-name', maxLength: 100, ...inputOf('last_name') }}
+        {!typed.one_name && (
+          <Field
+            name="last_name"
+            label={format('lastNameLabel')}
+            error={errors.last_name ?? ''}
+            type="text"
+            input={{ autocomplete: 'family-name', maxLength: 100, ...inputOf('last_name') }}
+          />
+        )}
+      </div>
+      <div class="check one-name">
+        <input
+          type="checkbox"
+          role="switch"
+          id="one_name"
+          checked={typed.one_name}
+          onChange={({ currentTarget: { checked } }) => change('first_name', () => ({ one_name: checked }))}
         />
+        <label for="one_name">{format('oneName')}</label>
       </div>
       <BirthField
         typed={typed.birth}
@@ -141,10 +161,11 @@ function wrongFields(
   born: string | BirthTrouble,
   agrees: boolean,
 ): Errors {
-  const [first, last] = [wrongName(typed.first_name), wrongName(typed.last_name)];
+  const { one_name } = typed;
+  const [first, last] = [wrongName(typed.first_name), one_name ? null : wrongName(typed.last_name)];
   const isTooYoung = typeof born === 'string' && ageOn(facts.today, born) < facts.minimumAge;
   return {
-    ...(first !== null && { first_name: format(`firstName${first}`) }),
+    ...(first !== null && { first_name: format(`${one_name ? 'name' : 'firstName'}${first}`) }),
     ...(last !== null && { last_name: format(`lastName${last}`) }),
     ...(typeof born !== 'string' && { birth: format(born.trouble) }),
     ...(isTooYoung && { birth: format('birthTooYoung', { age: facts.minimumAge }) }),
@@ -152,13 +173,13 @@ function wrongFields(
   };
 }
 
-function refusedFields({ facts, format }: Page, { status, errors }: Refusal): Errors {
+function refusedFields({ facts, format }: Page, { status, errors }: Refusal, oneName: boolean): Errors {
   if (status === 409)
     return 'terms_version' in errors || 'privacy_version' in errors
       ? { consent: format('consentChanged') }
       : {};
   return {
-    ...('first_name' in errors && { first_name: format('firstNameLetters') }),
+    ...('first_name' in errors && { first_name: format(oneName ? 'nameLetters' : 'firstNameLetters') }),
     ...('last_name' in errors && { last_name: format('lastNameLetters') }),
     ...('date_of_birth' in errors && { birth: format('birthTooYoung', { age: facts.minimumAge }) }),
   };

@@ -1,3 +1,5 @@
+import { asciiDigits, tidy } from '../../src/kernel/typed-text.js';
+
 /** Amounts as text of a language. Digits are only moved: no amount passes through a floating-point number. */
 
 export type Reading =
@@ -14,11 +16,11 @@ const MAX_DIGITS = 30;
  * groups digits by commas, and ambiguous elsewhere.
  */
 export function readAmount(text: string, locale: string): Reading | null {
-  const plain = text
-    .trim()
+  const own = decimalMark(locale);
+  // The Arabic marks of decimals and of groups.
+  const plain = asciiDigits(tidy(text).replaceAll('\u066b', own).replaceAll('\u066c', "'"))
     .replace(/[\u00a0\u2009\u202f]/g, ' ')
     .replaceAll('\u2019', "'");
-  const own = decimalMark(locale);
   const other = own === '.' ? ',' : '.';
   const [mine, theirs] = [readWith(own, plain), readWith(other, plain)];
   const amount = mine ?? theirs;

@@ -3,6 +3,7 @@ export { ActivateUser } from './application/user-commands.js';
 export { CompleteDeactivation } from './application/user-commands.js';
 export { StartDeactivation, type UserChanged } from './application/user-commands.js';
 export { userJson, UserResponse } from './application/user-json.js';
+export { isSameSubscriber, parsePhoneNumber } from './application/phone-number.js';
 export { payee, type Payee } from './domain/payee.js';
 export { readAct, type OperatorAct } from './domain/deactivation.js';
 export type { AccountState, ExistingUser } from './domain/user.js';

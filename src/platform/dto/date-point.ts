@@ -1,8 +1,9 @@
 import { DAY_MS } from '../../kernel/clock.js';
 import { Fault } from '../../kernel/fault.js';
 import { parseDateTime } from '../../kernel/instant.js';
+import { tidy } from '../../kernel/typed-text.js';
 import type { Rule } from './field.js';
-import { day, text } from './rules.js';
+import { day, instant, text } from './rules.js';
 
 const MAX_QUOTED = 40;
 
@@ -26,11 +27,7 @@ export const datePoint: Rule = text(
   { anyOf: [{ format: 'date' }, { format: 'date-time' }], examples: ['2026-01-31', '2026-01-31T12:00:00Z'] },
   (value) => {
     const date = day.read(value);
-    // Queries write a blank as `+`, so that the `+` of an offset arrives as a blank.
-    const at =
-      date instanceof Fault
-        ? parseDateTime(value.replace(/ (?=[0-9:]{5}$)/, '+'))
-        : new Date(`${value}T00:00:00Z`);
+    const at = parseDateTime(date instanceof Fault ? withPlus(value) : `${String(date)}T00:00`);
     if (at === null || at.getTime() < 0 || at.getTime() > LATEST)
       return new Fault(
         `must be a date such as 2026-01-31, or a date and time such as 2026-01-31T12:00:00Z, not ${quoted(value)}`,
@@ -38,3 +35,14 @@ export const datePoint: Rule = text(
     return { at, end: new Date(at.getTime() + (date instanceof Fault ? 1 : DAY_MS)) } satisfies DatePoint;
   },
 );
+
+/** The rule {@link instant} for a query. */
+export const queryInstant: Rule = {
+  ...instant,
+  read: (value) => instant.read(typeof value === 'string' ? withPlus(value) : value),
+};
+
+/** Queries write a blank as `+`, so that the `+` of an offset arrives as a blank. */
+function withPlus(value: string): string {
+  return tidy(value).replace(/(?<=^\S+[Tt ]\d\S*) (?=\d\d(?::?\d\d)?$)/, '+');
+}

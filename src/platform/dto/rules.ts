@@ -1,6 +1,7 @@
-import { isUuid } from '../../kernel/ids.js';
-import { parseInstant } from '../../kernel/instant.js';
+import { readUuid } from '../../kernel/ids.js';
+import { parseInstant, utcOf } from '../../kernel/instant.js';
 import { Fault } from '../../kernel/fault.js';
+import { tidy } from '../../kernel/typed-text.js';
 import { isObject, type Rule, type Schema } from './field.js';
 
 /** Schemas that many members share. */
@@ -29,7 +30,7 @@ export function text(schema: Schema = {}, read: (value: string) => unknown = wit
 /** In lower case. */
 export const uuid: Rule = {
   schema: UUID,
-  read: (value) => (isUuid(value) ? value.toLowerCase() : new Fault('must be a uuid')),
+  read: (value) => readUuid(value) ?? new Fault('must be a uuid'),
 };
 
 /** One of some strings. */
@@ -69,14 +70,13 @@ export function digits(minimum: number, maximum: number): Rule {
 export const day: Rule = {
   schema: { type: 'string', format: 'date' },
   read: (value) => {
-    const given = typeof value === 'string' && /^(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(value);
-    const time = given ? Date.parse(`${value}T00:00:00Z`) : NaN;
-    const exists = !Number.isNaN(time) && new Date(time).toISOString().startsWith(value as string);
-    return exists ? value : new Fault('must be a date of the form YYYY-MM-DD');
+    const date = typeof value === 'string' ? tidy(value) : '';
+    const exists = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(date) && utcOf(`${date}T00:00`) !== null;
+    return exists ? date : new Fault('must be a date of the form YYYY-MM-DD');
   },
 };
 
-/** An instant in RFC 3339, as a Date. */
+/** A date and time of ISO 8601 with an offset, as a Date. */
 export const instant: Rule = {
   schema: TIME,
   read: (value) =>

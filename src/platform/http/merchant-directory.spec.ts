@@ -44,6 +44,17 @@ describe('a directory in memory', () => {
     expect(query).toHaveBeenCalledTimes(1);
   });
 
+  it('finds a key with the spaces and the marks of copied text', async () => {
+    const { directory } = directoryOf([credentials()]);
+    for (const copied of [
+      ` ${ID}\u00a0`,
+      `\ufeff${ID}\u200b`,
+      ID.replace('-', '\u00ad-'),
+      `\u202a${ID}\u202c`,
+    ])
+      expect((await directory.find(copied))?.merchantId).toBe(ID);
+  });
+
   it.each([20, FRESH_MS + 1])(
     'notices a suspension within its freshness, with a request every %i ms',
     async (everyMs) => {

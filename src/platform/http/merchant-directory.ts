@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { upTo } from '../cache-size.js';
-import { isUuid } from '../../kernel/ids.js';
+import { readUuid } from '../../kernel/ids.js';
 
 /** What the edge must know of a merchant. */
 export interface ApiCaller {
@@ -60,11 +60,6 @@ interface PendingLoad<Entry> {
   readonly found: Promise<Entry | null>;
 }
 
-/** The uuid in lower case; null for what is none. */
-function uuidOf(text: string): string | null {
-  return isUuid(text) ? text.toLowerCase() : null;
-}
-
 /** A directory of API keys in memory, by what `keyOf` reads from them. Concurrent requests for a key share one `query`. */
 export class CachedDirectory<Entry extends object> {
   private readonly known = new LRUCache<string, Entry>({ ...upTo(MAX_KNOWN), ...FRESHNESS });
@@ -74,7 +69,7 @@ export class CachedDirectory<Entry extends object> {
   constructor(
     private readonly query: (id: string) => Promise<Entry | null>,
     /** Null for what can be no key: it is not queried. */
-    private readonly keyOf: (apiKey: string) => string | null = uuidOf,
+    private readonly keyOf: (apiKey: string) => string | null = readUuid,
   ) {}
 
   async find(apiKey: string): Promise<Entry | null> {

@@ -47,8 +47,9 @@ export class QueryPipe extends DtoPipe {
     });
   }
 
-  override transform(query: Query, metadata: ArgumentMetadata): Promise<unknown> {
+  override transform(given: Query, metadata: ArgumentMetadata): Promise<unknown> {
     const known = membersOf(metadata.metatype);
+    const query = this.isList ? trimmed(given) : given;
     const unknown = this.isList ? Object.keys(query).find((name) => !known.has(name)) : undefined;
     if (unknown !== undefined) {
       const rest = known.size > 0 ? ` (${[...known].join(', ')})` : ', which has none';
@@ -76,6 +77,14 @@ export class InputsPipe extends DtoPipe {
     }
     return super.transform(query, metadata);
   }
+}
+
+/** Trims filters, as writes trim. A blank before digits stays: it may be the plus of a phone number. */
+function trimmed(query: Query): Query {
+  const trim = (text: string): string => (/^ \d[\d ().-]{5,30}$/.test(text) ? text : text.trim());
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => [name, typeof value === 'string' ? trim(value) : value]),
+  );
 }
 
 function membersOf(dto: ArgumentMetadata['metatype']): ReadonlySet<string> {

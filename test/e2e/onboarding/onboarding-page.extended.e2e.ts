@@ -165,6 +165,24 @@ const SHOP = 'https://shop.example';
     await person.check();
   });
 
+  it.each(['en', 'de', 'es'] as const)('takes one name from a person who has one: %s', async (locale) => {
+    const { person, page, user } = await pages.open(locale, { at: 'details' });
+    const oneName = page.getByRole('switch', { name: person.says('oneName') });
+    await person.field('lastNameLabel').fill('invented');
+    await oneName.check();
+    expect(await person.field('lastNameLabel').count()).toBe(0);
+    await person.press('detailsSubmit');
+    expect(await person.errorOf('nameLabel')).toBe(person.says('nameMissing'));
+    await person.check();
+    await person.field('nameLabel').fill('Sukarno');
+    await person.enterBirth('1985-12-10');
+    await page.getByRole('checkbox').check();
+    await person.press('detailsSubmit');
+    await person.heading('documentsHeading');
+    const { state } = await pages.app.app.get(CommandLoop, { strict: false }).load(onboarding, user.id);
+    expect(state).toMatchObject({ details: { firstName: 'Sukarno', lastName: null } });
+  });
+
   it('shows the terms that hold now when they changed while the page was open', async () => {
     const { person, page } = await pages.open('es', { at: 'details' });
     Object.assign(pages.app.config, { onboardingTermsVersion: '2027-01' });

@@ -4,7 +4,9 @@ import { UpdateMerchant } from '../../../src/contexts/access/application/merchan
 import { CreateMerchantWithKey } from '../../../src/contexts/access/contract.js';
 import { SandboxSms } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { SMS_SENDER } from '../../../src/contexts/onboarding/application/ports.js';
+import { onboarding } from '../../../src/contexts/onboarding/domain/onboarding.js';
 import { MESSAGES } from '../../../src/contexts/onboarding/messages/messages.js';
+import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { eventually } from '../../support/eventually.js';
 import { JPEG } from '../../support/onboarding/images.js';
 import { DETAILS, Widget, type Visitor } from '../../support/onboarding/widget-harness.js';
@@ -193,6 +195,38 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     for (const each of [day(0, 1), '1985-02-30', '1899-12-31', ''])
       expect([each, (await details(each))[0]]).toEqual([each, 422]);
     expect((await details(day(21, 0)))[0]).toBe(200);
+  });
+
+  it('a person with one name gets a wallet and a card, and nothing is recorded as a last name', async () => {
+    const visitor = await widget.visitor();
+    const session = await visitor.signIn();
+    const names = { first_name: 'Sukarno', last_name: null };
+    const { last_name: _, ...withoutLast } = { ...DETAILS, ...names };
+    expect(await responseOf(visitor.step('details', withoutLast, session))).toMatchObject([
+      422,
+      { errors: { last_name: ['is required'] } },
+    ]);
+    expect((await visitor.step('details', { ...DETAILS, ...names }, session)).status).toBe(200);
+    expect((await visitor.handIn(session)).status).toBe(200);
+    await eventually(async () => (await stateOf(visitor, session))['stage'] === 'completed');
+    const { state } = await widget.people.module
+      .get(CommandLoop, { strict: false })
+      .load(onboarding, visitor.userId);
+    expect(state).toMatchObject({ details: { firstName: 'Sukarno', lastName: null } });
+  });
+
+  it('a phone number and its code are the same in every spelling, digits and marks of copied text', async () => {
+    for (const [phone, typed] of [
+      ['+5215512345678', '\u202a+52 55 1234 5678\u202c'],
+      ['+525587654321', '+52 1 (55) 8765-4321'],
+      ['+5491123456789', '+٥٤ ١١ ٢٣٤٥ ٦٧٨٩'],
+    ] as const) {
+      const visitor = await widget.visitor(phone);
+      expect((await visitor.step('code', { phone_number: typed })).status).toBe(200);
+      const code = codes.get(phone)!.at(-1)!;
+      const entered = `\u200b${code.replace(/\d/g, (digit) => String.fromCodePoint(0x660 + Number(digit)))}\u200f`;
+      expect((await visitor.step('phone', { phone_number: typed, code: entered })).status).toBe(200);
+    }
   });
 
   it('the state after a reload: under review since when, failed why, done', async () => {

@@ -157,6 +157,16 @@ describe('reading payouts', () => {
       const query = `?external_id=${encodeURIComponent(external_id)}`;
       expect((await list(query, owner)).payouts).toHaveLength(2);
       expect(ids(await list(`${query}&transaction_hash=${hash}&user_id=${id}`, owner))).toEqual([named.id]);
+      for (const copied of [
+        ` ${external_id}\u00a0`,
+        `\u200e${external_id}\u200b`,
+        external_id.replace('-', '\u00ad-'),
+      ])
+        expect((await list(`?external_id=${encodeURIComponent(copied)}`, owner)).payouts).toHaveLength(2);
+      expect(ids(await list(`?transaction_hash=%E2%80%8B${hash}%20`, owner))).toEqual([named.id]);
+      expect(ids(await list(`?transaction_hash=${hash}&user_id=%20${id}%E2%80%8B`, owner))).toEqual([
+        named.id,
+      ]);
       for (const none of [`${query}&user_id=${users[0]}`, '?external_id=unknown', '?external_id=%00'])
         expect(ids(await list(none, owner))).toEqual([]);
       expect(ids(await list(query, merchant))).toEqual([]);

@@ -66,6 +66,16 @@ describe('POST /payouts/report', () => {
       ]);
     });
 
+    it.each([
+      ['１２．５０', '12.50'],
+      ['١٢٫٥', '12.5'],
+      ['۱۲', '12'],
+      ['१२', '12'],
+    ])('%s in digits of another script is %s', async (amount, read) => {
+      const response = await report(merchant, userId, { amount });
+      expect([response.status, response.json<{ payout: PayoutBody }>().payout.amount]).toEqual([201, read]);
+    });
+
     it('is read at once, as one payout and as the newest of the list', async () => {
       const response = await report(merchant, userId);
       const { payout } = response.json<{ payout: PayoutBody }>();

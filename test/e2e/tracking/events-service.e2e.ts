@@ -74,14 +74,15 @@ describe('GET /users/{id}/events', () => {
   };
 
   it('200: events from before and after the user was created, as they were sent', async () => {
-    const externalId = `Zoë 🐙 \u200b${randomUUID()}`;
+    const externalId = `Zoë 🐙 ${randomUUID()}`;
+    const copied = ` \u200e${externalId.replace(' 🐙', ' 🐙\u200b')}\ufeff `;
     const payload = '{"n": 12345678901234567890,"a":1.0, "a":"\\u00e9"}';
     const [early, late] = [randomUUID(), randomUUID()];
     const text = `{"events":[{"event_name":"Signed UP","payload":${payload},"event_id":"${early.toUpperCase()}",
-      "event_datetime":"2026-01-31T01:00:00.5+02:00","user_external_id":${JSON.stringify(` ${externalId} `)}}]}`;
+      "event_datetime":"2026-01-31T01:00:00.5+02:00","user_external_id":${JSON.stringify(copied)}}]}`;
     expect((await merchant.post('/merchants/v1/events', text)).status).toBe(202);
     await processed();
-    const userId = await userOf(externalId);
+    const userId = await userOf(copied);
     await send([
       eventItem({
         event_id: late,
@@ -144,6 +145,23 @@ describe('GET /users/{id}/events', () => {
     expect(response.json()).toMatchObject({ status: 400, errors: {}, detail: expect.stringContaining(name) });
   });
 
+  it('200: the time of an event in every form of ISO 8601', async () => {
+    const externalId = randomUUID();
+    const userId = await userOf(externalId);
+    const forms = [
+      '2026-01-31T12:00:00+0200',
+      '2026-01-31T12:01:00+02',
+      '20260131T100200Z',
+      '2026-01-31t10:03:00,000z',
+      '2026-01-31 10:04:00+00:00',
+      '2026-01-30T24:00:00-10:05',
+    ];
+    await send(forms.map((event_datetime) => eventItem({ user_external_id: externalId, event_datetime })));
+    const times = (await page(userId)).events.map((event) => event['event_datetime']);
+    const minutes = forms.map((_, minute) => `2026-01-31T10:0${minute}:00.000Z`);
+    expect(times).toEqual(minutes.reverse());
+  });
+
   it('200: filtered by name in any letter case, and by days that are inclusive', async () => {
     const externalId = randomUUID();
     const userId = await userOf(externalId);
@@ -162,6 +180,7 @@ describe('GET /users/{id}/events', () => {
       ids([after, last, before]),
     );
     expect(await walk(userId, `event_name=OTHER&event_to=2026-01-31`)).toEqual(ids([first]));
+    expect(await walk(userId, `event_name=%20OTHER%20&event_to=2026-01-31%20`)).toEqual(ids([first]));
   });
 
   it('200: large payloads make short pages, and none is left out', async () => {

@@ -95,6 +95,14 @@ describe('users', () => {
       }
     });
 
+    it('422: the other number of a subscriber who has two, and a number of a length that its country does not have', async () => {
+      const digits = String(randomInt(100_000_000)).padStart(8, '0');
+      const user = await created({ phone_number: `+52 1 55 ${digits}` });
+      expect(user['phone_number']).toBe(`+5255${digits}`);
+      for (const phone_number of [`+5255${digits}`, `+52155${digits}`, `+52155${digits}1`, '+155500011'])
+        expectProblem(await create({ phone_number }), 422, ['phone_number']);
+    });
+
     it('422: an external_id of another user; the phone number of the refused user stays free', async () => {
       const externalId = randomUUID();
       await created({ external_id: externalId });

@@ -61,8 +61,8 @@ export class Widget {
     return pageUrl(this.people.module);
   }
 
-  async visitor(): Promise<Visitor> {
-    const [userId, phone] = [newId(), `+1555${String(++phones).padStart(7, '0')}`];
+  async visitor(phone = `+1555${String(++phones).padStart(7, '0')}`): Promise<Visitor> {
+    const userId = newId();
     const profile = { phone_number: phone };
     await this.people.commandBus.execute(new CreateUser(this.merchantId, profile, plainTicket(userId), {}));
     return visitorAt(this.url, this.merchantId, userId, phone);

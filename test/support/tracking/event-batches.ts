@@ -66,7 +66,11 @@ export const eventText = fc
     fc.constantFrom('', ' ', '\u00a0'),
     fc
       .string({ unit: 'binary', minLength: 1, maxLength: 255 })
-      .filter((text) => !/[\p{Cc}\p{Cs}]/u.test(text) && text.trim() !== ''),
+      .filter(
+        (text) =>
+          !/[\p{Cc}\p{Cs}]/u.test(text) &&
+          text.replace(/\p{Default_Ignorable_Code_Point}/gu, '').trim() !== '',
+      ),
     fc.constantFrom('', '  '),
   )
   .map((parts) => parts.join(''));

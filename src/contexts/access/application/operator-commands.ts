@@ -1,5 +1,6 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { tidy } from '../../../kernel/typed-text.js';
 import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import {
@@ -37,7 +38,7 @@ export class CreateOperatorHandler implements ICommandHandler<CreateOperator> {
   ) {}
 
   async execute({ operatorId, person }: CreateOperator): Promise<CredentialChanged> {
-    const email = person.email.trim().toLowerCase();
+    const email = tidy(person.email).toLowerCase();
     const claim: Claim = {
       category: 'operator_email',
       key: this.keyedHash.of('operator email', email),

@@ -1,6 +1,7 @@
 import { CommandBus } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { deriveId } from '../../../kernel/ids.js';
+import { tidy } from '../../../kernel/typed-text.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { currentOperation } from '../../../platform/event-store/current-operation.js';
@@ -111,7 +112,7 @@ export const operatorOperations = [
       createOperator({ ...person, operatorId, at: '' }, state);
       if (person.is_first && (await nextFirstOperator(get)) !== operatorId)
         throw new DomainError('invalid_transition', 'There are operators already: they add others');
-      if ((await get(OperatorsView).byEmail(person.email.trim())) !== null) throw emailInUse();
+      if ((await get(OperatorsView).byEmail(tidy(person.email))) !== null) throw emailInUse();
     },
     execute: async ({ subjectId, parameters }, get) => {
       await get(CommandBus).execute(new CreateOperator(subjectId, parameters));

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
+import { tidy } from '../../../kernel/typed-text.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { writes } from '../../../platform/cli/write.js';
 import { nextFirstOperator } from '../application/operator-operations.js';
@@ -14,7 +15,7 @@ export function loginLinkProgram(program: Command, cli: CliContext): void {
     .option('--name <name>', 'adds the person first, as one of the first two administrators');
   writes(command, cli, async function (context, write, email = '') {
     const { name } = this.opts<{ readonly name?: string }>();
-    const person = await context.get(OperatorsView, { strict: false }).byEmail(email.trim());
+    const person = await context.get(OperatorsView, { strict: false }).byEmail(tidy(email));
     if (person?.status === 'disabled')
       throw new DomainError('invalid_transition', 'The operator is disabled');
     if (person === null && name === undefined) throw DomainError.notFound('Operator');

@@ -1,6 +1,7 @@
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { readLabel } from '../../../kernel/text.js';
+import { tidy } from '../../../kernel/typed-text.js';
 import { isRole, ROLES, type Role } from './roles.js';
 
 /** A passkey as it is stored: its id and public key in base64url. */
@@ -73,9 +74,9 @@ const MAX_EMAIL_LENGTH = 254;
 const MAX_PASSKEYS = 20;
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 
-/** The email trimmed. Throws `validation_failed` on `email`. */
+/** The email tidied. Throws `validation_failed` on `email`. */
 function readEmail(text: string): string {
-  const email = readLabel('email', text, MAX_EMAIL_LENGTH);
+  const email = readLabel('email', tidy(text), MAX_EMAIL_LENGTH);
   if (!EMAIL.test(email)) throw DomainError.invalid({ email: ['must be an email address'] });
   return email;
 }

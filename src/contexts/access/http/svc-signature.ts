@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isUuid } from '../../../kernel/ids.js';
 import type { Authentication } from '../../../platform/http/authentication.js';
 import type { ApiCaller, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
 import { type HttpProblem, PROBLEM_TYPE, problemJson, refuse } from '../../../platform/http/problem.js';
@@ -36,7 +35,7 @@ export class SvcSignature implements Authentication {
       return refuse(reply, { status: 401, detail: `Missing required headers: ${absent.join(', ')}` });
     if (isDeclaredTooLarge(request.raw)) return refuse(reply, BODY_TOO_LARGE);
     const apiKey = header(request, 'svc-api-key');
-    const merchant = isUuid(apiKey) ? await this.directory.find(apiKey.toLowerCase()) : null;
+    const merchant = await this.directory.find(apiKey);
     if (merchant === null) return refuse(reply, INVALID_API_KEY);
     edge.identifiedMerchant = merchant;
     const timestamp = header(request, 'svc-timestamp');

@@ -1,4 +1,4 @@
-import { parseInstant } from '../../../kernel/instant.js';
+import { parseDateTime } from '../../../kernel/instant.js';
 
 /** A place in the log: everything up to it, itself included. Null is the end of the log. */
 export type LogPoint =
@@ -7,7 +7,7 @@ export type LogPoint =
   | null;
 
 const POSITION = /^[0-9]{1,40}$/;
-const TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/i;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 export const POINT_FORMS =
   'a position of the log (digits alone), or a time: 2026-01-31, 2026-01-31T12:00, 2026-01-31T12:00:00.123, each in UTC ' +
@@ -16,9 +16,7 @@ export const POINT_FORMS =
 /** Null when the text is neither a position nor a time. */
 export function readPoint(text: string): Exclude<LogPoint, null> | null {
   if (POSITION.test(text)) return { kind: 'position', position: text.replace(/^0+(?=\d)/, '') };
-  const parts = TIME.exec(text.trim());
-  if (parts === null) return null;
-  const [, date, minutes = '00:00', seconds = ':00', zone = 'Z'] = parts;
-  const time = parseInstant(`${date}T${minutes}${seconds}${zone}`);
+  const given = text.trim();
+  const time = parseDateTime(DATE.test(given) ? `${given}T00:00` : given);
   return time === null ? null : { kind: 'time', time };
 }

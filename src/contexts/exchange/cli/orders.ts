@@ -5,6 +5,7 @@ import { isDecimal } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Fault } from '../../../kernel/fault.js';
 import { isUuid } from '../../../kernel/ids.js';
+import { asciiDigits } from '../../../kernel/typed-text.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import {
@@ -61,7 +62,8 @@ export function orderCommands(program: Command, cli: CliContext): void {
     .requiredOption('--transaction <hash>', 'the transaction of the refund')
     .option('--to <address>', 'the recipient, unless it is an address that paid the order');
   writes(refund, cli, async function (context, write, id) {
-    const { amount, transaction, to = null } = this.opts<RefundOptions>();
+    const { amount: given, transaction, to = null } = this.opts<RefundOptions>();
+    const amount = asciiDigits(given);
     if (!isDecimal(amount)) throw new DomainError('bad_request', '--amount must be a decimal, such as 12.5');
     const recipient = to === null ? null : readEvmAddress(to);
     if (recipient instanceof Fault) throw new DomainError('bad_request', `--to ${recipient.message}`);

@@ -1,14 +1,15 @@
 import Big from 'big.js';
 import { Fault } from '../../../kernel/fault.js';
 import { isAtLeast, isZero } from '../../../kernel/decimal.js';
+import { asciiDigits, tidy } from '../../../kernel/typed-text.js';
 import type { Rule } from '../../../platform/dto/field.js';
 import { quoted } from '../../../platform/dto/date-point.js';
 import { text } from '../../../platform/dto/rules.js';
 import { readAddress, readTag } from '../domain/addresses.js';
 
-/** A text that a caller chooses: 1 to 255 code points, no control characters (contract.md 22.2). */
+/** A text that a caller chooses: 1 to 255 code points once tidy, no control characters (contract.md 22.2). */
 export const nonEmpty: Rule = text({ minLength: 1, maxLength: 255 }, (value) =>
-  value === '' ? new Fault('must not be empty') : readTag(value),
+  tidy(value) === '' ? new Fault('must not be empty') : readTag(tidy(value)),
 );
 
 /** A tag or a memo; an empty one is none. */
@@ -83,7 +84,7 @@ const PLAIN = /^[0-9]+(?:\.[0-9]{1,2})?$/;
 export const fiatAmount: Rule = text(
   { pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?$', examples: ['150.00'] },
   (value) => {
-    const number = value.replace(/(?<=e) /i, '+');
+    const number = asciiDigits(value).replace(/(?<=e) /i, '+');
     const parts = number.length > MAX_NUMBER ? null : JSON_NUMBER.exec(number);
     if (parts === null || Math.abs(Number(parts[1] ?? 0)) > MAX_EXPONENT) return FIAT_FAULT;
     const plain = PLAIN.test(number) ? number : new Big(number).toFixed();

@@ -1,6 +1,7 @@
 import { OperatorHosts } from '../../../platform/outbound/guarded-hosts.js';
 import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
 import { ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
+import type { Details } from '../domain/onboarding.js';
 
 /** Of one request; the lease of a step (60 s) covers several. */
 const PROVIDER_TIMEOUT_MS = 10_000;
@@ -27,4 +28,9 @@ export function plainHeaders(headers: Readonly<Record<string, unknown>>): Record
       )
       .map(([name, value]) => [name.toLowerCase(), String(value)]),
   );
+}
+
+/** Providers require two names. One name is in both: documents have it in either field. */
+export function requiredNames({ firstName, lastName }: Details) {
+  return { first_name: firstName, last_name: lastName ?? firstName };
 }

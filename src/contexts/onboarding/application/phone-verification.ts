@@ -13,6 +13,7 @@ import {
 import { MESSAGES, type Locale } from '../messages/messages.js';
 import { verifyPhone } from '../domain/decisions.js';
 import type { Onboarding } from '../domain/onboarding.js';
+import { isSameSubscriber } from '../../users/contract.js';
 import { Onboardings } from './onboardings.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import { MessageUncertain, SMS_SENDER, type SmsSender } from './ports.js';
@@ -145,10 +146,11 @@ export class VerifyPhoneHandler implements ICommandHandler<VerifyPhone> {
 
   async execute({ merchantId, userId, phoneNumber, code, browser, cause }: VerifyPhone): Promise<Onboarding> {
     const { phoneNumber: profilePhone } = await this.onboardings.applicant({ merchantId, userId });
-    const tried = await this.codes.redeem(userId, phoneNumber, browser, code);
+    const verifiedPhone = isSameSubscriber(phoneNumber, profilePhone) ? profilePhone : phoneNumber;
+    const tried = await this.codes.redeem(userId, verifiedPhone, browser, code);
     if (tried !== 'right') throw new WrongCode(tried);
     return this.onboardings.decide(userId, cause, (state, at) =>
-      verifyPhone({ verifiedPhone: phoneNumber, profilePhone, at }, state),
+      verifyPhone({ verifiedPhone, profilePhone, at }, state),
     );
   }
 }

@@ -17,7 +17,7 @@ type ConsentGiven = DomainEvent<
 /** `first_name`, `last_name` and `date_of_birth` are sealed in the store with the key of the person. */
 type DetailsConfirmed = DomainEvent<
   'onboarding.details_confirmed.v1',
-  Common & { first_name: string; last_name: string; date_of_birth: string }
+  Common & { first_name: string; last_name: string | null; date_of_birth: string }
 >;
 /** `verification_id` names one attempt towards the identity provider. */
 export type KycSubmitted = DomainEvent<'onboarding.kyc_submitted.v1', Common & { verification_id: string }>;
@@ -78,10 +78,10 @@ export const ONBOARDING_EVENTS = [
   'onboarding.completed.v1',
 ] as const satisfies readonly OnboardingEvent['type'][];
 
-/** Dates of birth are `YYYY-MM-DD`. */
+/** A person who has one name has no last name. Dates of birth are `YYYY-MM-DD`. */
 export interface Details {
   readonly firstName: string;
-  readonly lastName: string;
+  readonly lastName: string | null;
   readonly dateOfBirth: string;
 }
 

@@ -52,6 +52,21 @@ describe('one-time codes', () => {
     redeem: (code: string, phone = PHONE): Promise<Tried> =>
       codes.redeem(userId, phone, request.browser, code),
   });
+  it.each([
+    ['full-width', 0xff10],
+    ['Arabic-Indic', 0x660],
+    ['extended Arabic-Indic', 0x6f0],
+    ['Devanagari', 0x966],
+  ])('may be entered in %s digits, with the marks of copied text', async (_, zero) => {
+    for (const grouped of [false, true]) {
+      const { issue, redeem } = browserOf(newId());
+      const { code } = await issue();
+      const digits = code.replace(/[0-9]/g, (digit) => String.fromCodePoint(zero + Number(digit)));
+      const entered = grouped ? `${digits.slice(0, 3)} \u200b${digits.slice(3)}` : `\ufeff${digits}\u200f`;
+      expect(await redeem(entered)).toBe('right');
+    }
+  });
+
   /** As if it were that long ago. */
   const age = async (userId: string, interval: string): Promise<void> => {
     await db.database.query(

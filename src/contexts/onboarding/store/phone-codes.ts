@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { randomInt } from 'node:crypto';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
+import { asciiDigits, tidy } from '../../../kernel/typed-text.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
@@ -130,7 +131,7 @@ export class PhoneCodes {
 
   /** A short code is `right` once, in its browser. */
   async redeem(userId: string, phoneNumber: string, browser: string, entered: string): Promise<Tried> {
-    const code = entered.replace(/[\s.-]/g, '');
+    const code = asciiDigits(tidy(entered)).replace(/[\s.-]/g, '');
     const hash = this.hash(userId, phoneNumber, code);
     if (LONG_CODE.test(code)) {
       const right = await this.database.query(

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
+import { asciiDigits, tidy } from '../../../kernel/typed-text.js';
 import { RUNNING_CONTEXTS, type Context } from '../../../platform/context.js';
 import type { Requester } from '../../../platform/operations/operations.js';
 import type { Found, Search, SearchQuery } from '../../../platform/operations/search.js';
@@ -52,10 +53,11 @@ export class GlobalSearch {
 /** What is searched for: kinds of text that only some contexts know are recognised once. */
 export function searchText(q: string): Pick<SearchQuery, 'text' | 'uuid' | 'phoneNumber'> {
   // The plus of a phone number arrives as a blank where it is not escaped.
-  const text = q.replace(/^ (?=[0-9][0-9 ().-]{5,30}$)/, '+').trim();
+  const text = tidy(q.replace(/^ (?=[0-9][0-9 ().-]{5,30}$)/, '+'));
+  const number = asciiDigits(text);
   return {
     text,
     uuid: isUuid(text) ? text.toLowerCase() : null,
-    phoneNumber: PHONE_NUMBER.test(text) ? `+${text.replace(/[^0-9]/g, '')}` : null,
+    phoneNumber: PHONE_NUMBER.test(number) ? `+${number.replace(/[^0-9]/g, '')}` : null,
   };
 }

@@ -1,5 +1,7 @@
 import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
 import { Fault } from '../../../kernel/fault.js';
+import { isAmount } from '../../../kernel/money.js';
+import { asciiDigits, tidy } from '../../../kernel/typed-text.js';
 import { ApiProperty, Field, Nested, ResourceOf, PageOf, type Rule } from '../../../platform/dto/field.js';
 import { COUNT, oneOf, text, TIME, USDC, uuid, UUID } from '../../../platform/dto/rules.js';
 import { createdPage, createdListQuery, Filter, MAX_PAGE } from '../../../platform/http/list-query.js';
@@ -14,11 +16,14 @@ const METADATA_MAX_DEPTH = 32;
 /** Longest `custom_metadata` that is accepted, in bytes of its JSON text. */
 const METADATA_MAX_BYTES = 16_384;
 
-export function readHash(hash: string): string | Fault {
+function readHash(hash: string): string | Fault {
   if (hash.trim() === '') return new Fault('must not be blank');
   if (hash.length > HASH_MAX_LENGTH) return new Fault(`must be at most ${HASH_MAX_LENGTH} characters`);
   return CONTROL_CHARACTERS.test(hash) ? new Fault('must not contain control characters') : hash;
 }
+
+/** No hash has invisible marks: copying adds them. */
+export const hashFilter = text({ minLength: 1, maxLength: HASH_MAX_LENGTH }, (hash) => readHash(tidy(hash)));
 
 /** The exact text of an object; `{}` where there is none. */
 const metadata: Rule = {
@@ -33,9 +38,14 @@ const metadata: Rule = {
   },
 };
 
+function readAmount(value: unknown): string | Fault {
+  const isForeign = typeof value === 'string' && !isAmount(value);
+  return readPayoutAmount(isForeign ? asciiDigits(value) : value);
+}
+
 class ReportPayoutFields {
   @Field(
-    { schema: USDC, read: readPayoutAmount },
+    { schema: USDC, read: readAmount },
     { description: `More than 0 and at most ${MAX_PAYOUT_AMOUNT}, with up to 6 decimals.` },
   )
   amount!: string;
@@ -80,13 +90,13 @@ export class PayoutsQuery extends createdListQuery(MAX_PAGE, 'Payouts per page.'
   @Filter(uuid, 'Only payouts to this user.') user_id?: string;
   @Filter(oneOf(STATUSES), 'Only payouts in this status.') status?: (typeof STATUSES)[number];
 
-  @Filter(text({ minLength: 1, maxLength: HASH_MAX_LENGTH }, readHash), 'Only payouts of this transaction.')
+  @Filter(hashFilter, 'Only payouts of this transaction.')
   transaction_hash?: string;
 }
 
 /** Query of GET /merchants/v1/payouts. */
 export class MerchantPayoutsQuery extends PayoutsQuery {
-  @Filter(text({ minLength: 1 }, (externalId) => externalId), 'Only payouts to the user of this external_id.')
+  @Filter(text({ minLength: 1 }, tidy), 'Only payouts to the user of this external_id.')
   external_id?: string;
 
   @Filter(oneOf(['true']), 'With the totals of all payouts that match.')

@@ -1,6 +1,7 @@
 import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { isEventDatetime, utcOf } from './event-datetime.js';
+import { utcOf } from '../../../kernel/instant.js';
+import { tidy } from '../../../kernel/typed-text.js';
 
 /** The deepest nesting of a payload; the object itself is level 1. */
 export const PAYLOAD_MAX_DEPTH = 32;
@@ -29,7 +30,7 @@ interface EventItem {
   readonly eventName: string;
   /** UTC with microseconds, `2026-02-28T23:59:00.000000Z`. */
   readonly eventDatetime: string;
-  /** Trimmed. */
+  /** Tidy. */
   readonly userExternalId: string;
   readonly deviceId: string | null;
 }
@@ -56,7 +57,7 @@ export function faultOf(item: unknown): string | null {
   if (datetime !== null) return `.event_datetime ${datetime}`;
   const id = idFault(item['event_id']);
   if (id !== null) return `.event_id ${id}`;
-  const user = textFault(item['user_external_id']);
+  const user = externalIdFault(item['user_external_id']);
   if (user !== null) return `.user_external_id ${user}`;
   const device = item['device_id'];
   if (missing(device)) return null;
@@ -68,8 +69,8 @@ export function itemOf(item: ValidItem): EventItem {
   return {
     eventId: item.event_id.toLowerCase(),
     eventName: item.event_name.trim().toLowerCase(),
-    eventDatetime: utcOf(item.event_datetime),
-    userExternalId: item.user_external_id.trim(),
+    eventDatetime: utcOf(item.event_datetime)!,
+    userExternalId: tidy(item.user_external_id),
     deviceId: item.device_id ?? null,
   };
 }
@@ -90,6 +91,11 @@ export function textFault(value: unknown): string | null {
   return text === '' ? 'must not be blank' : keptTextFault(text);
 }
 
+/** Checks a text as {@link textFault} does, without its invisible marks. */
+export function externalIdFault(value: unknown): string | null {
+  return textFault(typeof value === 'string' && !PLAIN.test(value) ? tidy(value) : value);
+}
+
 /** As {@link textFault}; the id is not trimmed, so surrounding space counts too. */
 export function deviceFault(value: unknown): string | null {
   return textFault(value) ?? keptTextFault(value as string);
@@ -102,7 +108,7 @@ function keptTextFault(text: string): string | null {
 }
 
 export function datetimeFault(value: unknown): string | null {
-  if (typeof value === 'string' && isEventDatetime(value)) return null;
+  if (typeof value === 'string' && utcOf(value) !== null) return null;
   if (missing(value)) return 'is required';
   if (typeof value !== 'string') return 'must be a string';
   return value.trim() === ''

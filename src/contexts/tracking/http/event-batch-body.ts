@@ -9,6 +9,7 @@ import {
   RefusedBatch,
   datetimeFault,
   deviceFault,
+  externalIdFault,
   idFault,
   PAYLOAD_MAX_DEPTH,
   textFault,
@@ -78,7 +79,7 @@ class Event {
   })
   event_id!: string;
 
-  @Field(checked(SHORT, textFault), {
+  @Field(checked(SHORT, externalIdFault), {
     description: 'external_id of the user, who need not exist yet. Trimmed.',
   })
   user_external_id!: string;

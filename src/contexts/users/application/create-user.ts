@@ -7,6 +7,7 @@ import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { withIdempotencyKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
+import { subscriberNumbers } from './phone-number.js';
 import { createUser, user, type UserDeactivated, type User } from '../domain/user.js';
 import { userJson } from './user-json.js';
 import type { NewProfile } from './profile.js';
@@ -16,15 +17,18 @@ import type { NewProfile } from './profile.js';
 export class UserClaims {
   constructor(private readonly keyedHash: KeyedHash) {}
 
-  /** `phoneNumber` in E.164. Free again once its user is deactivated: carriers reassign numbers. */
-  phoneNumber(merchantId: string, phoneNumber: string): Claim {
-    return {
+  /**
+   * One claim for each number of the subscriber, always in the same order: a user from before one was replaced holds the
+   * former one. Free again once the user is deactivated: carriers reassign numbers.
+   */
+  phoneNumber(merchantId: string, phoneNumber: string): Claim[] {
+    return subscriberNumbers(phoneNumber).map((number) => ({
       category: 'user_phone_number',
-      key: this.keyedHash.of('user phone number', merchantId, phoneNumber),
+      key: this.keyedHash.of('user phone number', merchantId, number),
       field: 'phone_number',
       message: 'is taken by another user',
       freedBy: 'user.deactivated.v1' satisfies UserDeactivated['type'],
-    };
+    }));
   }
 
   /** Never free again: it joins the journey of events, which two people must not share. */
@@ -85,7 +89,7 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
 
   private claimsOf(merchantId: string, phoneNumber: string, externalId: string | null): Claim[] {
     const phone = this.claims.phoneNumber(merchantId, phoneNumber);
-    return externalId === null ? [phone] : [phone, this.claims.externalId(merchantId, externalId)];
+    return externalId === null ? phone : [...phone, this.claims.externalId(merchantId, externalId)];
   }
 }
 

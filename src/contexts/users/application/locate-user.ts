@@ -7,9 +7,10 @@ import { inParallel } from '../../../kernel/in-parallel.js';
 import { streamOf } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Fault } from '../../../kernel/fault.js';
+import { tidy } from '../../../kernel/typed-text.js';
+import { parsePhoneNumber } from './phone-number.js';
 import { user, type ErasedUser, type ExistingUser } from '../domain/user.js';
 import { UserIds } from '../views/users.js';
-import { readPhoneNumber } from './profile.js';
 import { UserClaims } from './create-user.js';
 
 /** Claims that are read at a time. */
@@ -33,9 +34,11 @@ export class LocateUser {
 
   /** Erased users are not found by phone number. Throws `validation_failed` for a malformed phone number. */
   async by(known: Known): Promise<ExistingUser | ErasedUser | null> {
-    const userId = await this.idOf(known);
-    if (userId === null) return null;
-    const state = await this.loop.loadForDisplay(user, userId);
+    const ids = await this.idsOf(known);
+    const states = await inParallel(ids, AT_A_TIME, (userId) => this.loop.loadForDisplay(user, userId));
+    // A subscriber's two numbers may be those of a present and of a former user.
+    const state = states.find(({ accountState: is }) => is !== 'deactivated' && is !== 'erased') ?? states[0];
+    if (state === undefined) return null;
     if (state.accountState === 'erased' && 'phoneNumber' in known) return null;
     return state.accountState === 'unknown' ? null : state;
   }
@@ -49,25 +52,25 @@ export class LocateUser {
 
   /** Ids of the users of these merchants who have the phone number (E.164) now, or had it last: their state says which. */
   async holdersOf(phoneNumber: string, merchantIds: readonly string[]): Promise<string[]> {
-    const holders = await inParallel(merchantIds, AT_A_TIME, (merchantId) =>
-      this.holderOf(this.claims.phoneNumber(merchantId, phoneNumber)),
-    );
-    return holders.filter((holder) => holder !== null);
+    return this.holders(merchantIds.flatMap((id) => this.claims.phoneNumber(id, phoneNumber)));
   }
 
-  private async idOf(known: Known): Promise<string | null> {
-    if ('userId' in known) return known.userId;
+  private async idsOf(known: Known): Promise<readonly string[]> {
+    if ('userId' in known) return [known.userId];
     const { merchantId } = known;
-    if ('wallet' in known) return this.ids.ofWallet(merchantId, known.wallet);
+    if ('wallet' in known)
+      return [await this.ids.ofWallet(merchantId, known.wallet)].filter((userId) => userId !== null);
     if ('externalId' in known)
-      return this.holderOf(this.claims.externalId(merchantId, known.externalId.trim()));
-    const phoneNumber = readPhoneNumber(known.phoneNumber);
+      return this.holders([this.claims.externalId(merchantId, tidy(known.externalId))]);
+    const phoneNumber = parsePhoneNumber(known.phoneNumber);
     if (phoneNumber instanceof Fault) throw DomainError.invalid({ phone_number: [phoneNumber.message] });
-    return this.holderOf(this.claims.phoneNumber(merchantId, phoneNumber));
+    return this.holdersOf(phoneNumber, [merchantId]);
   }
 
-  private async holderOf(claim: Claim): Promise<string | null> {
-    const stream = await claimOwner(this.store, claim);
-    return stream === null ? null : stream.slice(streamOf(user, '').length);
+  private async holders(claims: readonly Claim[]): Promise<string[]> {
+    const owners = await inParallel(claims, AT_A_TIME, (claim) => claimOwner(this.store, claim));
+    return [...new Set(owners.filter((stream) => stream !== null))].map((stream) =>
+      stream.slice(streamOf(user, '').length),
+    );
   }
 }

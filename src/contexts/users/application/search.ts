@@ -2,7 +2,8 @@ import type { Get } from '../../../platform/context.js';
 import type { Found, Search, SearchQuery } from '../../../platform/operations/search.js';
 import { Fault } from '../../../kernel/fault.js';
 import { AdminUsers, type ExactUser } from './admin-users.js';
-import { readExternalId, readPhoneNumber } from './profile.js';
+import { parsePhoneNumber } from './phone-number.js';
+import { readExternalId } from './profile.js';
 
 const WALLET = /^0x[0-9a-f]{40}$/i;
 
@@ -17,7 +18,7 @@ async function find(
 ): Promise<readonly Found[]> {
   const all = { merchantIds: merchants, pageSize: limit };
   const externalId = readExternalId(text);
-  const phone = phoneNumber === null ? null : readPhoneNumber(phoneNumber);
+  const phone = phoneNumber === null ? null : parsePhoneNumber(phoneNumber);
   const found = await Promise.all([
     uuid === null ? [] : users.exactly({ ...all, userIds: [uuid] }),
     externalId instanceof Fault ? [] : users.exactly({ ...all, externalId }),

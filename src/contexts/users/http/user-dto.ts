@@ -1,6 +1,7 @@
 import { Field } from '../../../platform/dto/field.js';
 import { text } from '../../../platform/dto/rules.js';
-import { readEmail, readExternalId, readPhoneNumber, type NewProfile } from '../application/profile.js';
+import { readEmail, readExternalId, type NewProfile } from '../application/profile.js';
+import { readPhoneNumber } from '../application/phone-number.js';
 
 /** Body of POST /merchants/v1/users. */
 export class NewUser implements NewProfile {

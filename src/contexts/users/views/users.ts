@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { isUuid } from '../../../kernel/ids.js';
+import { tidy } from '../../../kernel/typed-text.js';
 import { user, type ExistingUser } from '../domain/user.js';
 
 /** Ids of a merchant's users, by what is theirs. Null where there is no such user. */
@@ -10,7 +11,7 @@ export class UserIds {
   constructor(private readonly database: Database) {}
 
   ofWallet(merchantId: string, address: string): Promise<string | null> {
-    return this.find('lower(wallet)', merchantId, address.trim().toLowerCase());
+    return this.find('lower(wallet)', merchantId, tidy(address).toLowerCase());
   }
 
   ofExternalId(merchantId: string, externalId: string): Promise<string | null> {

@@ -10,6 +10,7 @@ import {
   type FieldOptions,
   type Rule,
 } from '../../../platform/dto/field.js';
+import { queryInstant } from '../../../platform/dto/date-point.js';
 import { integer, oneOf, text, instant, TIME, UUID } from '../../../platform/dto/rules.js';
 import {
   EVENT_TYPES,
@@ -149,7 +150,10 @@ export function deliveryFilter(query: DeliveriesQuery): DeliveryFilter {
 
 /** Query of GET webhook_endpoints/{id}/stats. */
 export class StatsQuery {
-  @Filter(instant, `RFC 3339; 24 hours ago by default, at most ${LONGEST_DAYS} days ago, not in the future.`)
+  @Filter(
+    queryInstant,
+    `RFC 3339; 24 hours ago by default, at most ${LONGEST_DAYS} days ago, not in the future.`,
+  )
   since?: Date;
 }
 

@@ -1,6 +1,7 @@
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Fault } from '../../../../kernel/fault.js';
 import { readLabel } from '../../../../kernel/text.js';
+import { tidy } from '../../../../kernel/typed-text.js';
 import type { Rule } from '../../../../platform/dto/field.js';
 import { text } from '../../../../platform/dto/rules.js';
 import { readRecordable } from '../../../../platform/http/admin/writes.js';
@@ -34,8 +35,8 @@ const MAX_TOKEN = 512;
 
 /** A secret that leaked, with whatever was copied around it. */
 export const leakedToken: Rule = text({ minLength: 1, maxLength: MAX_TOKEN }, (value) =>
-  value.trim() !== '' && value.length <= MAX_TOKEN
-    ? value.trim()
+  tidy(value) !== '' && value.length <= MAX_TOKEN
+    ? tidy(value)
     : new Fault(`must have 1 to ${MAX_TOKEN} characters`),
 );
 

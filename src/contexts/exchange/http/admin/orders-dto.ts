@@ -1,5 +1,6 @@
 import { isDecimal, isZero } from '../../../../kernel/decimal.js';
 import { Fault } from '../../../../kernel/fault.js';
+import { asciiDigits } from '../../../../kernel/typed-text.js';
 import { ApiProperty, Field, Many, ResourceOf, PageOf, type Rule } from '../../../../platform/dto/field.js';
 import { oneOf, text, UUID, uuid } from '../../../../platform/dto/rules.js';
 import { WriteBody } from '../../../../platform/http/admin/writes.js';
@@ -40,9 +41,11 @@ export class AdminOrderResponse extends ResourceOf('order', AdminOrder) {}
 
 export class AdminOrdersResponse extends PageOf('orders', AdminOrder, { maxItems: MAX_PAGE }) {}
 
-const refundAmount: Rule = text(AMOUNT, (value) =>
-  isDecimal(value) && !isZero(value) ? value : new Fault('must be a decimal of more than 0, such as 12.5'),
-);
+const refundAmount: Rule = text(AMOUNT, (value) => {
+  const amount = asciiDigits(value);
+  const isPositive = isDecimal(amount) && !isZero(amount);
+  return isPositive ? amount : new Fault('must be a decimal of more than 0, such as 12.5');
+});
 const transactionHash: Rule = text({ minLength: 1, maxLength: 255 }, (value) => {
   const trimmed = value.trim();
   return trimmed === '' || trimmed.length > 255 ? new Fault('must have 1 to 255 characters') : trimmed;

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Fault } from '../../../../kernel/fault.js';
+import { tidy } from '../../../../kernel/typed-text.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { Refusal, type HttpProblem } from '../../../../platform/http/problem.js';
 import {
@@ -80,17 +81,15 @@ export class PayLinks {
 }
 
 function payerOf({ keyId }: KnownExchangeKey, parameters: Parameters): Payer {
-  const read = (name: string): string | null => {
-    const given = parameters[name];
-    return given === undefined || given === '' ? null : valid(name, readTag(given));
-  };
+  const read = (name: string, given = parameters[name]): string | null =>
+    given === undefined || given === '' ? null : valid(name, readTag(given));
   const address = parameters['withdraw_address'] ?? '';
   return {
     key_id: keyId,
     withdraw_address: valid('withdraw_address', readAddress('solana', address)),
     withdraw_address_tag: read('withdraw_address_tag'),
     withdraw_address_memo: read('withdraw_address_memo'),
-    user_id: read('user_id'),
+    user_id: read('user_id', tidy(parameters['user_id'] ?? '')),
   };
 }
 

@@ -38,6 +38,16 @@ describe('identities checked by Onfido', () => {
     expect(await harness.verifier().decide(ada)).toEqual({ passed: true });
   });
 
+  it('have the one name of a person in both fields that Onfido requires', async () => {
+    const details = { firstName: 'Sukarno', lastName: null, dateOfBirth: '1901-06-06' };
+    const person = harness.person({ details });
+    expect(await harness.verifier().decide(person)).toBe('under_review');
+    expect(harness.applicantsOf(person)[0]!.fields).toMatchObject({
+      first_name: 'Sukarno',
+      last_name: 'Sukarno',
+    });
+  });
+
   it.each([
     [
       'reasonExpired',

@@ -6,6 +6,7 @@ import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbo
 import type { IdentityRequest, IdentityVerifier } from '../../application/ports.js';
 import type { Verification, Verifications } from '../../store/verifications.js';
 import { en } from '../../messages/en.js';
+import { requiredNames } from '../provider-client.js';
 import { OnfidoApi, OnfidoRefused, type OnfidoAccount, type OnfidoObject } from './onfido-api.js';
 import { checkReason, imageReason } from './onfido-reasons.js';
 
@@ -118,9 +119,9 @@ export class OnfidoVerifier implements IdentityVerifier {
   }
 
   private async describe(applicant: string, { details }: IdentityRequest): Promise<void> {
-    const { firstName: first_name, lastName: last_name, dateOfBirth: dob } = details;
+    const applied = { ...requiredNames(details), dob: details.dateOfBirth };
     const described = await this.api.call(
-      (api, options) => api.updateApplicant(applicant, { first_name, last_name, dob }, options),
+      (api, options) => api.updateApplicant(applicant, applied, options),
       () => en.reasonName,
     );
     if (idIn(described) !== applicant)

@@ -3,7 +3,7 @@ import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbo
 import type { CardRequest } from '../../application/ports.js';
 import type { BillingAddress } from '../../settings.js';
 import { en } from '../../messages/en.js';
-import { plainHeaders, unavailable } from '../provider-client.js';
+import { plainHeaders, requiredNames, unavailable } from '../provider-client.js';
 
 /** `fetch` for Stripe's package. Sends every request to `base`. */
 export function stripeFetch(client: Pick<OutboundClient, 'get' | 'post'>, base: string): typeof fetch {
@@ -29,11 +29,7 @@ export function cardholderOf(request: CardRequest, address: BillingAddress) {
     name: nameOnCard(details.firstName, details.lastName),
     phone_number: phoneNumber,
     ...(email === null ? {} : { email }),
-    individual: {
-      first_name: details.firstName,
-      last_name: details.lastName,
-      dob: { day, month, year },
-    },
+    individual: { ...requiredNames(details), dob: { day, month, year } },
     billing: { address: { ...address } },
     status: 'active',
     metadata: { user_id: userId },
@@ -41,9 +37,9 @@ export function cardholderOf(request: CardRequest, address: BillingAddress) {
 }
 
 /** The whole name, or initials and as much of the last name as fits. */
-export function nameOnCard(first: string, last: string): string {
-  const whole = `${first} ${last}`;
-  if (whole.length <= MAX_ON_CARD) return whole;
+export function nameOnCard(first: string, last: string | null): string {
+  const whole = last === null ? first : `${first} ${last}`;
+  if (last === null || whole.length <= MAX_ON_CARD) return whole.slice(0, MAX_ON_CARD).trim();
   const initials = first
     .split(/\s+/)
     .map((each) => each[0] ?? '')

@@ -80,6 +80,15 @@ describe('cards of Stripe Issuing', () => {
     expect(JSON.stringify(card)).not.toContain(request.issuerWalletAddress);
   });
 
+  it('print the one name of a person once, and have it in both fields that Stripe requires', async () => {
+    const request = person({ details: { firstName: 'Sukarno', lastName: null, dateOfBirth: '1990-01-02' } });
+    await issuer().issue(request);
+    expect(stripe.cardsOf(request.userId)[0]!.cardholder).toMatchObject({
+      name: 'Sukarno',
+      individual: { first_name: 'Sukarno', last_name: 'Sukarno' },
+    });
+  });
+
   it('are one when each response is lost in turn, and the next attempt comes at once or after two days', async () => {
     for (const passed of [0, 2 * DAY_MS])
       for (const lost of [0, 1, 2, 3, 4]) {

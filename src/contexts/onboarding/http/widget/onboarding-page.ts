@@ -5,7 +5,7 @@ import { CLOCK, type Clock, HOUR_MS } from '../../../../kernel/clock.js';
 import { bearerOf, PageSessions, VisitorLimits } from '../../../../platform/http/pages/visitors.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { isUuid } from '../../../../kernel/ids.js';
+import { readUuid } from '../../../../kernel/ids.js';
 import { SUSPENDED } from '../../../../platform/http/authentication.js';
 import {
   MERCHANT_DIRECTORY,
@@ -62,15 +62,15 @@ export class VisitorGuard implements CanActivate {
 
   /** Counts a request. Throws `not_found`, also for ids that are no uuid, and {@link Refusal} (403, 429). */
   async admit(
-    merchantId: unknown,
-    userId: unknown,
+    merchant_id: unknown,
+    user_id: unknown,
     { edge, ip }: FastifyRequest,
   ): Promise<OnboardingVisitor> {
-    if (!isUuid(merchantId) || !isUuid(userId)) throw DomainError.notFound('User');
-    const merchant = await this.directory.find(merchantId.toLowerCase());
-    if (merchant === null) throw DomainError.notFound('User');
+    const [merchantId, userId] = [readUuid(merchant_id), readUuid(user_id)];
+    const merchant = merchantId === null ? null : await this.directory.find(merchantId);
+    if (merchant === null || userId === null) throw DomainError.notFound('User');
     if (merchant.status === 'suspended') throw new Refusal(SUSPENDED);
-    const visitor = { merchant, userId: userId.toLowerCase() };
+    const visitor = { merchant, userId };
     this.limits.take(ip, merchant.merchantId, visitor.userId);
     edge.merchant = merchant;
     edge.visitor = visitor;

@@ -53,10 +53,10 @@ export interface SentCode {
 export interface StepBodies {
   code: { readonly phone_number: string; readonly browser: string };
   phone: { readonly phone_number: string; readonly code: string; readonly browser: string };
-  /** The versions are those that the page displayed. */
+  /** `last_name` is null where a person has one name. The versions are those that the page displayed. */
   details: {
     readonly first_name: string;
-    readonly last_name: string;
+    readonly last_name: string | null;
     readonly date_of_birth: string;
     readonly terms_version: string;
     readonly privacy_version: string;

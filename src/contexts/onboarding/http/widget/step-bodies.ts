@@ -1,6 +1,8 @@
 import { Fault } from '../../../../kernel/fault.js';
+import { asciiDigits, tidy } from '../../../../kernel/typed-text.js';
 import { Field } from '../../../../platform/dto/field.js';
 import { text } from '../../../../platform/dto/rules.js';
+import { parsePhoneNumber } from '../../../users/contract.js';
 import type { Consent, Details } from '../../domain/onboarding.js';
 import type { StepBodies } from './onboarding-types.js';
 
@@ -9,7 +11,6 @@ const MAX_NAME_LENGTH = 100;
 const READABLE = /\p{L}/u;
 /** Control characters, lone surrogates and bidirectional controls. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
-const PHONE_SEPARATORS = /[\s().-]/g;
 
 /** At least 128 bits, so that none is shared by chance. */
 const nonce = text({}, (given) =>
@@ -24,15 +25,22 @@ const name = text({}, (given) => {
 });
 
 /** A day of the calendar since 1900; the minimum age excludes those in the future. */
-const dayOfBirth = text({}, (given) => {
+const dayOfBirth = text({}, (sent) => {
+  const given = asciiDigits(tidy(sent));
   const day = new Date(/^(19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}$/.test(given) ? given : NaN);
   // Date reads the 30th of February as the 2nd of March.
   const exists = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(given);
   return exists ? given : new Fault('must be a day in the past');
 });
 
+/** A text that can be no number is not the number of the account. */
+const phoneNumber = text({}, (given) => {
+  const number = parsePhoneNumber(given);
+  return number instanceof Fault ? given : number;
+});
+
 export class CodeRequest implements Required<StepBodies['code']> {
-  @Field(text({}, (number) => number.replace(PHONE_SEPARATORS, ''))) phone_number!: string;
+  @Field(phoneNumber) phone_number!: string;
   @Field(nonce) browser!: string;
 }
 
@@ -42,7 +50,7 @@ export class CodeEntry extends CodeRequest implements Required<StepBodies['phone
 
 export class DetailsEntry implements Required<StepBodies['details']> {
   @Field(name) first_name!: string;
-  @Field(name) last_name!: string;
+  @Field(name, { nullable: true }) last_name!: string | null;
   @Field(dayOfBirth) date_of_birth!: string;
   @Field(text()) terms_version!: string;
   @Field(text()) privacy_version!: string;

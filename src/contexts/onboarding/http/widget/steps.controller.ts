@@ -30,7 +30,7 @@ import { SMS_INBOX, type SmsInbox } from '../../application/ports.js';
 import { SendPhoneCode, VerifyPhone, WrongCode } from '../../application/phone-verification.js';
 import { IMAGE_KINDS, type IdentityImage, type ImageKind } from '../../domain/image-kind.js';
 import type { Onboarding } from '../../domain/onboarding.js';
-import type { ExistingUser } from '../../../users/contract.js';
+import { isSameSubscriber, type ExistingUser } from '../../../users/contract.js';
 import { Images } from '../../store/images.js';
 import { reasonIn, type Locale } from '../../messages/messages.js';
 import { NO_IMAGE, readImage } from './image-content.js';
@@ -86,7 +86,7 @@ export class StepsController {
     // Without terms no message is sent.
     this.terms.present();
     const applicant = await this.applicantOf(visit);
-    if (body.phone_number !== applicant.phoneNumber)
+    if (!isSameSubscriber(body.phone_number, applicant.phoneNumber))
       throw DomainError.invalid({ phone_number: ['is not the phone number of this account'] });
     // The first step of a person: opening the page starts nothing (contract.md 18.3).
     await this.commandBus.execute(new StartOnboarding(merchant.merchantId, userId, cause));

@@ -1,5 +1,6 @@
 import { Get } from '@nestjs/common';
 import { Fault } from '../../../../kernel/fault.js';
+import { tidy } from '../../../../kernel/typed-text.js';
 import { ApiProperty, Field, Many } from '../../../../platform/dto/field.js';
 import { text, UUID } from '../../../../platform/dto/rules.js';
 import {
@@ -20,7 +21,7 @@ class SearchQuery {
     text({ minLength: 1, maxLength: MAX_CHARACTERS }, (value) => {
       // PostgreSQL holds neither.
       if (/[\0\p{Cs}]/u.test(value)) return new Fault('must not contain control characters');
-      const length = [...value.trim()].length;
+      const length = [...tidy(value)].length;
       return length < 1 || length > MAX_CHARACTERS
         ? new Fault(`must have 1 to ${MAX_CHARACTERS} characters`)
         : value;

@@ -2,7 +2,7 @@ import { ApiProperty, Many, Nested, ResourceOf, PageOf } from '../../../../platf
 import { COUNT, oneOf, text, TIME, UUID, uuid } from '../../../../platform/dto/rules.js';
 import { createdListQuery, Filter, MAX_PAGE } from '../../../../platform/http/list-query.js';
 import { CHECK_FINDINGS, type CheckFinding } from '../../domain/verification.js';
-import { readHash, Payout, STATUSES } from '../payout-dto.js';
+import { hashFilter, Payout, STATUSES } from '../payout-dto.js';
 
 const ADMIN_PAGE = 100;
 const FINDING = { type: 'string', enum: CHECK_FINDINGS };
@@ -12,7 +12,7 @@ export class AdminPayoutsQuery extends createdListQuery(ADMIN_PAGE, 'Payouts per
   @Filter(uuid, 'Only payouts of this merchant.') merchant_id?: string;
   @Filter(uuid, 'Only payouts to this user.') user_id?: string;
   @Filter(oneOf(STATUSES), 'Only payouts in this status.') status?: (typeof STATUSES)[number];
-  @Filter(text({ minLength: 1 }, readHash), 'Only payouts of this transaction.') transaction_hash?: string;
+  @Filter(hashFilter, 'Only payouts of this transaction.') transaction_hash?: string;
 
   @Filter(
     oneOf(['true', 'false']),

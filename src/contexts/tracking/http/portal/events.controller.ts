@@ -1,5 +1,6 @@
 import { Get } from '@nestjs/common';
 import { DomainError } from '../../../../kernel/domain-error.js';
+import { tidy } from '../../../../kernel/typed-text.js';
 import { text, uuid } from '../../../../platform/dto/rules.js';
 import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
 import { ListQuery, MerchantId } from '../../../../platform/http/decorators.js';
@@ -11,7 +12,7 @@ import { JourneyQuery } from '../journey.controller.js';
 
 class PortalEventsQuery extends JourneyQuery {
   @Filter(uuid, 'The journey of this user.') user_id?: string;
-  @Filter(text({ minLength: 1 }), 'The journey of this user, as the events call it.')
+  @Filter(text({ minLength: 1 }, tidy), 'The journey of this user, as the events call it.')
   user_external_id?: string;
 }
 

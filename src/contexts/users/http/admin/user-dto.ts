@@ -1,15 +1,17 @@
 import { Fault } from '../../../../kernel/fault.js';
+import { tidy } from '../../../../kernel/typed-text.js';
 import { text, uuid, oneOf } from '../../../../platform/dto/rules.js';
 import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
-import { readExternalId, readPhoneNumber } from '../../application/profile.js';
+import { readExternalId } from '../../application/profile.js';
+import { parsePhoneNumber } from '../../application/phone-number.js';
 import { USER_STATES, type UserState } from '../../views/user-row.js';
 
 const WALLET = /^0x[0-9a-f]{40}$/i;
 
 /** A plus arrives as a blank where it is not escaped. */
-const phoneRule = text({ examples: ['+15550001111'] }, (value) => readPhoneNumber(value.replace(/^ /, '+')));
+const phoneRule = text({ examples: ['+15550001111'] }, (value) => parsePhoneNumber(value.replace(/^ /, '+')));
 const walletRule = text({ pattern: WALLET.source }, (value) =>
-  WALLET.test(value.trim()) ? value.trim() : new Fault('must be an address: 0x and 40 hexadecimal digits'),
+  WALLET.test(tidy(value)) ? tidy(value) : new Fault('must be an address: 0x and 40 hexadecimal digits'),
 );
 
 /** Query of GET /admin/v1/users. */
