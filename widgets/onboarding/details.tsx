@@ -77,7 +77,7 @@ export function Details({ typed, type, notice, confirmed, back }: DetailsProps) 
   };
   /** A browser that fills in the form changes several fields between two renderings. */
   const change = (
-    name: keyof TypedDetails,
+    name: Exclude<keyof TypedDetails, 'one_name'>,
     changed: (typed: TypedDetails) => Partial<TypedDetails>,
   ): void => {
     type((typed) => ({ ...typed, ...changed(typed) }));

@@ -3,6 +3,8 @@ import { describe, expect, it } from '@jest/globals';
 import type { BrowserContextOptions } from 'playwright-core';
 import { startService } from '../../../sandbox/service.js';
 import { DecideReview } from '../../../src/contexts/onboarding/application/operator-commands.js';
+import { onboarding } from '../../../src/contexts/onboarding/domain/onboarding.js';
+import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { eventually } from '../../support/eventually.js';
 import { canBrowse, SIZES } from '../../support/http/browser.js';
 import { onOnboardingPages } from '../../support/onboarding/page-harness.js';
@@ -179,7 +181,7 @@ const SHOP = 'https://shop.example';
     await page.getByRole('checkbox').check();
     await person.press('detailsSubmit');
     await person.heading('documentsHeading');
-    const { state } = await pages.app.app.get(CommandLoop, { strict: false }).load(onboarding, user.id);
+    const { state } = await pages.app.app.get(CommandLoop, { strict: false }).load(onboarding, user.userId);
     expect(state).toMatchObject({ details: { firstName: 'Sukarno', lastName: null } });
   });
 

@@ -31,7 +31,7 @@ describe('an item', () => {
 
   it('has a user_external_id without invisible marks, as the user has it', () => {
     const item = eventItem({ user_external_id: '\ufeff customer\u00ad-\u200b7\u202c ' });
-    expect(itemOf(item as ValidItem).userExternalId).toBe('customer-7');
+    expect(itemOf(item as unknown as ValidItem).userExternalId).toBe('customer-7');
     expect(faultOf(eventItem({ user_external_id: '\u200b \u2060' }))).toBe(
       '.user_external_id must not be blank',
     );
