@@ -76,6 +76,29 @@ describe('the OpenAPI document', () => {
       ]);
   });
 
+  type Operation = { readonly operationId: string; readonly responses: JsonObject };
+  const operationsIn = (part: string): readonly Operation[] =>
+    Object.values(resolved(now, now[part]!) as JsonObject).flatMap((each) =>
+      Object.values(each as unknown as Readonly<Record<string, Operation>>),
+    );
+
+  it('names every operation once, webhooks too', () => {
+    const ids = ['paths', 'webhooks'].flatMap((part) => operationsIn(part).map((each) => each.operationId));
+    expect(ids).toContain('onPayoutReceived');
+    expect(ids.filter((id, place) => typeof id !== 'string' || ids.indexOf(id) !== place)).toEqual([]);
+  });
+
+  it('has what every listener responds, and Retry-After wherever it is sent', () => {
+    for (const { operationId, responses } of operationsIn('paths')) {
+      expect(Object.keys(responses)).toEqual(expect.arrayContaining(['400', '429', '431', '500']));
+      // Load balancers ask again at their own interval.
+      const waits =
+        operationId === 'ready' ? ['429'] : ['429', '503'].filter((status) => status in responses);
+      for (const status of waits)
+        expect((responses[status] as JsonObject)['headers']).toHaveProperty('Retry-After');
+    }
+  });
+
   it.each(['sandbox', 'production'] as const)('is valid OpenAPI 3.1: %s', async (mode) => {
     const document = { ...(await builtDocument(mode)), servers: [{ url: '/' }] };
     const { valid, errors } = await new Validator().validate(document);

@@ -40,7 +40,10 @@ const error = (name, status, body, kind, { title, detail, errors = {}, id = null
 });
 const problem = (status, members) =>
   JSON.stringify({ type: 'about:blank', instance: null, errors: {}, status, ...members });
-const bare = (status) => ({ title: `HTTP ${status}`, detail: `HTTP ${status}` });
+const bare = (status) => {
+  const title = `HTTP ${status}`;
+  return { title, detail: title, message: title };
+};
 
 export const errors = [
   ...[
@@ -91,6 +94,37 @@ export const errors = [
       message: '422 See errors; payout.amount is too low, has 7 decimals; url is no URL',
     },
   ),
+  error(
+    'messages of fields that the detail has',
+    422,
+    problem(422, {
+      title: 'Invalid',
+      detail: 'url is no URL; event_types[1] is unknown, [2] is repeated',
+      errors: { url: ['is no URL'], event_types: ['[1] is unknown', '[2] is repeated'] },
+    }),
+    'InvalidRequestError',
+    {
+      ...{ title: 'Invalid', detail: 'url is no URL; event_types[1] is unknown, [2] is repeated' },
+      errors: { url: ['is no URL'], event_types: ['[1] is unknown', '[2] is repeated'] },
+    },
+  ),
+  error(
+    'a message of a field that the detail has of another one',
+    422,
+    problem(422, {
+      title: 'Invalid',
+      detail: 'backup_email is no address',
+      errors: { email: ['is no address'] },
+    }),
+    'InvalidRequestError',
+    {
+      ...{ title: 'Invalid', detail: 'backup_email is no address', errors: { email: ['is no address'] } },
+      message: '422 backup_email is no address; email is no address',
+    },
+  ),
+  error('a detail that begins with the status', 502, '{"detail":"502 Bad Gateway"}', 'ServerError', {
+    ...{ title: 'HTTP 502', detail: '502 Bad Gateway', message: '502 Bad Gateway' },
+  }),
   error('no body', 404, '', 'NotFoundError', bare(404)),
   error('HTML', 502, '<html><body>Bad gateway</body></html>', 'ServerError', { ...bare(502), id: ID }),
   error('text', 400, 'Bad request', 'InvalidRequestError', bare(400)),

@@ -99,7 +99,8 @@ class RecordedCases(unittest.TestCase):
     def test_webhooks(self) -> None:
         def run(each: Case) -> None:
             secrets = each["secrets"]
-            for body in (each["body"], each["body"].encode()):
+            content = each["body"].encode()
+            for body in (each["body"], content, bytearray(content), memoryview(content)):
                 with mock.patch("time.time", return_value=each["now"] + 0.5):
                     try:
                         event: Any = verify_webhook(
@@ -112,6 +113,13 @@ class RecordedCases(unittest.TestCase):
                 self.assertEqual(event, json.loads(each["body"]))
 
         self.each("webhooks", run)
+
+    def test_webhook_bodies_that_were_parsed_are_named_as_such(self) -> None:
+        [first, *_] = CASES["webhooks"]
+        bodies: tuple[Any, ...] = ({"id": "e"}, [1], None, 7)
+        for body, name in zip(bodies, ("dict", "list", "NoneType", "int")):
+            with self.subTest(name), self.assertRaisesRegex(WebhookError, f"^The body is of type {name}: expected"):
+                verify_webhook(first["secrets"], body, first["headers"])
 
     def test_results(self) -> None:
         def run(each: Case) -> None:

@@ -8,9 +8,10 @@ import unittest
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 from unittest import mock
 
-from disburse import ConnectionError, Disburse, Request, RetryOptions
+from disburse import ConnectionError, Disburse, Request, ResponseTooLargeError, RetryOptions
 from disburse.connections import Connections
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-A: 1\r\nX-A: 2\r\n\r\n{}"
@@ -122,6 +123,41 @@ class ConnectionsTest(unittest.TestCase):
         with self.assertRaises(ConnectionError) as raised:
             client.users.get("u")
         self.assertIsNotNone(raised.exception.__cause__)
+
+    def test_a_response_that_never_ends_is_read_to_its_bound_once(self) -> None:
+        forms = {
+            "of no length": (b"", b"x" * 1000),
+            "in chunks": (b"Transfer-Encoding: chunked\r\n", b"3e8\r\n" + b"x" * 1000 + b"\r\n"),
+            "of a length that is too large": (b"Content-Length: 1000000000000\r\n", b"x" * 1000),
+        }
+        for name, (header, part) in forms.items():
+            for status in (b"200", b"503"):
+
+                def serve(connection: socket.socket) -> None:
+                    read_request(connection)
+                    connection.sendall(b"HTTP/1.1 " + status + b" OK\r\n" + header + b"\r\n")
+                    while True:
+                        connection.sendall(part)
+
+                listener = self.listener(serve)
+                client = Disburse(listener.url, "a", "p", retries=RetryOptions(max_response_bytes=100_000))
+                with self.subTest(name, status=status), self.assertRaises(ConnectionError) as raised:
+                    client.users.get("u")
+                self.assertIsInstance(raised.exception, ResponseTooLargeError)
+                self.assertEqual(
+                    str(raised.exception),
+                    "GET /merchants/v1/users/u: the response is larger than 100000 bytes",
+                )
+                self.assertEqual(listener.connections, 1)
+
+    def test_an_id_that_would_be_another_path_is_refused_before_it_is_sent(self) -> None:
+        client = Disburse("http://127.0.0.1:9", "a", "p", retries=RetryOptions(attempts=1))
+        ids: tuple[Any, ...] = ("", ".", "..", None, 7)
+        for id in ids:
+            with self.subTest(id), self.assertRaisesRegex(ValueError, " is not a valid id: expected a text"):
+                client.users.get(id)
+            with self.subTest(id), self.assertRaises(ValueError):
+                client.webhook_endpoints.delete(id)
 
     def test_the_time_limit_is_for_the_whole_exchange(self) -> None:
         def serve(connection: socket.socket) -> None:

@@ -1,4 +1,4 @@
-import createClient, { type Client } from 'openapi-fetch';
+import createClient, { defaultPathSerializer, type Client } from 'openapi-fetch';
 import type { paths } from './generated/document.js';
 import { retryingFetch, type RetryOptions, type Sign } from './transport.js';
 import type { Result, WriteOptions } from './types.js';
@@ -29,7 +29,18 @@ export function createApi(options: ClientOptions & Credentials, sign: Sign): Api
   return createClient<paths>({
     baseUrl: options.baseUrl.replace(/\/+$/, ''),
     fetch: async (request: Request) => send(await withKey(request)),
+    pathSerializer: (path, parameters) => {
+      for (const [name, value] of Object.entries(parameters)) requireSegment(name, value);
+      return defaultPathSerializer(path, parameters);
+    },
   });
+}
+
+/** An empty segment and one of dots would be a call of another operation. */
+function requireSegment(name: string, value: unknown): void {
+  if (typeof value === 'string' && !/^\.{0,2}$/.test(value)) return;
+  const found = typeof value === 'string' ? JSON.stringify(value) : typeof value;
+  throw new TypeError(`${found} is not a valid ${name}: expected a text that is not empty, "." or ".."`);
 }
 
 async function withKey(unsorted: Request): Promise<Request> {

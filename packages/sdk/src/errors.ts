@@ -8,6 +8,11 @@ export class ConnectionError extends DisburseError {
   override name = 'ConnectionError';
 }
 
+/** A response was larger than `maxResponseBytes`. It is not read again; a write may have been done. */
+export class ResponseTooLargeError extends ConnectionError {
+  override name = 'ResponseTooLargeError';
+}
+
 /** The members of a problem response (docs/contract.md 3.1). */
 export interface Problem {
   readonly title: string;
@@ -30,15 +35,22 @@ export class ApiError extends DisburseError {
     readonly requestId: string | null,
     hint: string | null = null,
   ) {
-    const fields = Object.entries(problem.errors).map(
-      ([field, messages]) => `${field} ${messages.join(', ')}`,
-    );
-    super([`${problem.status} ${problem.detail}`, ...fields, ...(hint === null ? [] : [hint])].join('; '));
+    super([...sentences(problem), ...(hint === null ? [] : [hint])].join('; '));
     this.status = problem.status;
     this.title = problem.title;
     this.detail = problem.detail;
     this.errors = problem.errors;
   }
+}
+
+/** The status, the detail, and messages of fields that the detail lacks. */
+function sentences({ status, detail, errors }: Problem): readonly string[] {
+  const head = new RegExp(`^(HTTP )?${status}\\b`).test(detail) ? detail : `${status} ${detail}`;
+  const fields = Object.entries(errors)
+    // A message about one element begins with its index, as in `event_types[1] must be ...`.
+    .map(([field, messages]) => `${field}${messages[0]?.startsWith('[') ? '' : ' '}${messages.join(', ')}`)
+    .filter((each) => !`; ${detail};`.includes(`; ${each};`));
+  return [head, ...fields];
 }
 
 /** 401: the key, the time or the signature is wrong. The message says which byte of the string to sign differs. */

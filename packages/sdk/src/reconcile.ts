@@ -1,6 +1,4 @@
-import type { DataOf } from './types.js';
-
-type Payout = DataOf<'listPayouts'>['payouts'][number];
+import type { Payout } from './types.js';
 
 /** A transaction hash, with or without its prefix: both name one transaction. */
 export const HASH = /^(?:0x)?([0-9a-f]{64})$/i;

@@ -1,4 +1,4 @@
-import { apiError, ConnectionError, problemOf, signatureHint } from './errors.js';
+import { apiError, ConnectionError, problemOf, ResponseTooLargeError, signatureHint } from './errors.js';
 
 /** How often and for how long a call is tried. */
 export interface RetryOptions {
@@ -8,6 +8,8 @@ export interface RetryOptions {
   readonly timeoutMs?: number;
   /** The longest that the client waits because of `Retry-After`, in milliseconds; 60,000 unless given. */
   readonly maxWaitMs?: number;
+  /** The largest body of a response, in bytes; 33,554,432 unless given. A larger one is a `ResponseTooLargeError`. */
+  readonly maxResponseBytes?: number;
   readonly fetch?: typeof fetch;
 }
 
@@ -31,7 +33,8 @@ const IN_FLIGHT = /Idempotency-Key is in flight/;
  * happened to the response. Rejects with an `ApiError` for a status from 400 and with a `ConnectionError`.
  */
 export function retryingFetch(sign: Sign, options: RetryOptions): (request: Request) => Promise<Response> {
-  const { attempts = 6, timeoutMs = 30_000, maxWaitMs = 60_000, fetch: send = fetch } = options;
+  const { attempts = 6, timeoutMs = 30_000, maxWaitMs = 60_000, maxResponseBytes = 1 << 25 } = options;
+  const { fetch: send = fetch } = options;
   return async (request) => {
     const body = new Uint8Array(await request.arrayBuffer());
     const { method, signal } = request;
@@ -41,6 +44,7 @@ export function retryingFetch(sign: Sign, options: RetryOptions): (request: Requ
       const received = await exchange(
         send,
         outgoing,
+        maxResponseBytes,
         AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       );
       signal.throwIfAborted();
@@ -48,6 +52,7 @@ export function retryingFetch(sign: Sign, options: RetryOptions): (request: Requ
         return new Response(received.text === '' ? null : received.text, received.response);
       const isLast = attempt >= attempts;
       if ('error' in received) {
+        if (received.error instanceof ResponseTooLargeError) throw received.error;
         if (isLast)
           throw new ConnectionError(
             `${method} ${outgoing.url.pathname}: no response in ${attempt} attempts`,
@@ -76,6 +81,7 @@ type Received = { readonly response: Response; readonly text: string } | { reado
 async function exchange(
   send: typeof fetch,
   { url, method, headers, body }: Outgoing,
+  maxBytes: number,
   signal: AbortSignal,
 ): Promise<Received> {
   try {
@@ -86,10 +92,27 @@ async function exchange(
       redirect: 'error',
       ...(body.length === 0 ? {} : { body }),
     });
-    return { response, text: await response.text() };
+    return { response, text: await readText(response, maxBytes, `${method} ${url.pathname}`) };
   } catch (error) {
     return { error };
   }
+}
+
+/** Ends the connection of a response that is too large. */
+async function readText(response: Response, maxBytes: number, call: string): Promise<string> {
+  if (response.body === null) return '';
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let [text, size] = ['', 0];
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    size += read.value.length;
+    if (size > maxBytes) {
+      reader.cancel().catch(() => undefined);
+      throw new ResponseTooLargeError(`${call}: the response is larger than ${maxBytes} bytes`);
+    }
+    text += decoder.decode(read.value, { stream: true });
+  }
+  return text + decoder.decode();
 }
 
 /** How long to wait before the next attempt, in milliseconds; null where a repeat would get the same response. */

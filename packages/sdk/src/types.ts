@@ -1,4 +1,4 @@
-import type { operations, webhooks } from './generated/document.js';
+import type { components, operations, webhooks } from './generated/document.js';
 
 export type Operations = operations;
 
@@ -15,6 +15,29 @@ export type QueryOf<Name extends keyof operations> = NonNullable<operations[Name
 
 /** The body of an operation's successful response. */
 export type DataOf<Name extends keyof operations> = Content<Success<operations[Name]['responses']>>;
+
+/** The resources that responses hold, such as `data.payout`. */
+type Schemas = components['schemas'];
+export type Balance = Schemas['Balance'];
+export type Consistency = Schemas['Consistency'];
+export type Evidence = Schemas['Evidence'];
+export type LedgerHead = Schemas['LedgerHead'];
+export type Onramp = Schemas['Onramp'];
+export type Order = Schemas['Order'];
+export type Payout = Schemas['Payout'];
+export type PayoutTotals = Schemas['PayoutTotals'];
+export type PortalSession = Schemas['DisplayedPortalSession'];
+export type Proof = Schemas['Proof'];
+export type Token = Schemas['Token'];
+export type User = Schemas['User'];
+export type UserEvent = Schemas['UserEvent'];
+export type WebhookDelivery = Schemas['WebhookDelivery'];
+export type WebhookDeliveryDetail = Schemas['WebhookDeliveryDetail'];
+export type WebhookEndpoint = Schemas['WebhookEndpoint'];
+export type WebhookEndpointStats = Schemas['WebhookEndpointStats'];
+export type WebhookEndpointWithSecret = Schemas['WebhookEndpointWithSecret'];
+export type WebhookRecovery = Schemas['WebhookRecovery'];
+export type WebhookTestDelivery = Schemas['WebhookTestDelivery'];
 
 /** A successful response. */
 export interface Result<Data> {

@@ -2,14 +2,16 @@ import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { DisburseError } from './errors.js';
 import type { WebhookEvent } from './types.js';
 
+const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
+
 /** The delivery is not one that the service sent with this secret, or it is more than five minutes old. Respond with 400. */
 export class WebhookError extends DisburseError {
   override name = 'WebhookError';
 }
 
 /**
- * The event of a delivery, once its signature is verified. `body` is the exact text that arrived, not JSON that was parsed and
- * written again; `headers` those of the request, as an object or `Headers`. `secret` is `whsec_...` of the endpoint, or
+ * The event of a delivery, once its signature is verified. `body` is what arrived, as text or as bytes, not JSON that was parsed
+ * and maybe written again; `headers` those of the request, as an object or `Headers`. `secret` is `whsec_...` of the endpoint, or
  * several during a rotation. An event may arrive more than once: receive each `id` once. Events of a type that was added later
  * than this client arrive too: a `switch` over `type` needs its `default`.
  *
@@ -17,15 +19,16 @@ export class WebhookError extends DisburseError {
  */
 export function verifyWebhook(
   secret: string | readonly string[],
-  body: string,
+  body: string | ArrayBuffer | ArrayBufferView,
   headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>,
 ): WebhookEvent {
   const entries = headers instanceof Headers ? [...headers] : Object.entries(headers);
   const lower = Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), String(value ?? '')]));
+  const text = textOfBody(body);
   let reason: unknown;
   for (const each of [secret].flat()) {
     try {
-      const event = new Webhook(each).verify(body, lower) as WebhookEvent | undefined;
+      const event = new Webhook(each).verify(text, lower) as WebhookEvent | undefined;
       if (event !== undefined) return event;
       reason = new SyntaxError('The body is empty');
     } catch (error) {
@@ -33,6 +36,16 @@ export function verifyWebhook(
     }
   }
   throw new WebhookError(textOf(reason), { cause: reason });
+}
+
+/** Frameworks that parse JSON hand over an object: the bytes that were signed are lost by then. */
+function textOfBody(body: unknown): string {
+  if (typeof body === 'string') return body;
+  if (ArrayBuffer.isView(body) || body instanceof ArrayBuffer) return UTF8.decode(body as ArrayBuffer);
+  const type = body === null ? 'null' : typeof body;
+  throw new WebhookError(
+    `The body is of type ${type}: expected the text or bytes that arrived, before they are parsed`,
+  );
 }
 
 function textOf(reason: unknown): string {

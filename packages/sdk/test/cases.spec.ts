@@ -67,11 +67,30 @@ describe('recorded cases', () => {
   });
 
   it.each(CASES.webhooks)('webhook: $name', async ({ secrets, body, headers, now, reason }) => {
-    const verify = (): unknown =>
-      at(now * 1000, 0, () => verifyWebhook(secrets.length === 1 ? secrets[0]! : secrets, body, headers));
-    if (reason === null) return expect(verify()).toEqual(JSON.parse(body));
-    expect(verify).toThrow(WebhookError);
-    expect(verify).toThrow(new RegExp(`^${reason}$`));
+    const bytes = Uint8Array.from(Buffer.from(body));
+    for (const form of [body, Buffer.from(body), bytes, bytes.buffer, new DataView(bytes.buffer)]) {
+      const verify = (): unknown =>
+        at(now * 1000, 0, () => verifyWebhook(secrets.length === 1 ? secrets[0]! : secrets, form, headers));
+      if (reason === null) expect(verify()).toEqual(JSON.parse(body));
+      else {
+        expect(verify).toThrow(WebhookError);
+        expect(verify).toThrow(new RegExp(`^${reason}$`));
+      }
+    }
+  });
+
+  it.each([
+    [{ id: 'e' }, 'object'],
+    [[1], 'object'],
+    [null, 'null'],
+    [undefined, 'undefined'],
+  ])('webhook: a body that is %j is named as such', (body, type) => {
+    const { secrets, headers } = CASES.webhooks[0]!;
+    expect(() => verifyWebhook(secrets, body as unknown as string, headers)).toThrow(
+      new WebhookError(
+        `The body is of type ${type}: expected the text or bytes that arrived, before they are parsed`,
+      ),
+    );
   });
 
   it.each(CASES.results)('result of $name', async ({ expected, ...response }) => {

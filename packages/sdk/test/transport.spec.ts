@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.js';
-import { Disburse, type MerchantOptions } from '../src/index.js';
+import { ConnectionError, Disburse, ResponseTooLargeError, type MerchantOptions } from '../src/index.js';
 
 const response = (status: number, headers: Record<string, string> = {}): Response =>
   new Response(null, { status, headers });
@@ -56,6 +56,41 @@ describe('a call', () => {
     const cut = new TypeError('fetch failed');
     const { client } = clientOf([cut], { attempts: 1 });
     await expect(client.users.get('u')).rejects.toMatchObject({ name: 'ConnectionError', cause: cut });
+  });
+
+  it.each(['', '.', '..', undefined, 7])('with the id %j is refused before it is sent', async (id) => {
+    const { client, sent } = clientOf([]);
+    await expect(client.users.get(id as string)).rejects.toThrow(/ is not a valid id: expected a text/);
+    await expect(client.webhookEndpoints.delete(id as string)).rejects.toThrow(TypeError);
+    expect(sent).toEqual([]);
+  });
+
+  it.each([200, 503])('whose %d never ends is read to its bound, once', async (status) => {
+    let cancelled = 0;
+    const endless = new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(1000)),
+      cancel: () => void (cancelled += 1),
+    });
+    const { client, sent } = clientOf([new Response(endless, { status })], { maxResponseBytes: 2500 });
+    const error: unknown = await client.users.get('u').catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ResponseTooLargeError);
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect((error as Error).message).toBe(
+      'GET /merchants/v1/users/u: the response is larger than 2500 bytes',
+    );
+    expect([sent.length, cancelled]).toEqual([1, 1]);
+  });
+
+  it('takes a response of its bound, whose letters come in parts', async () => {
+    const bytes = new TextEncoder().encode('{"user":{"id":"ü💸"}}');
+    const parts = new ReadableStream({
+      start: (controller) => {
+        for (const byte of bytes) controller.enqueue(Uint8Array.of(byte));
+        controller.close();
+      },
+    });
+    const { client } = clientOf([new Response(parts)], { maxResponseBytes: bytes.length });
+    expect((await client.users.get('u')).data.user.id).toBe('ü💸');
   });
 
   it('ends at once when its caller aborts it', async () => {

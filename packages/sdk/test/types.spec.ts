@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
-import type { BodyOf, Disburse, WebhookEvent } from '../src/index.js';
+import { isOfMerchants, operationsOf, readDocument } from '../../../test/support/docs/reference.js';
+import type { BodyOf, Disburse, Payout, PortalSession, WebhookEvent } from '../src/index.js';
 
 /** Never called: the compiler checks it (`npm run typecheck`). An expected error that is none does not compile. */
 export async function doesNotCompile(client: Disburse, event: WebhookEvent): Promise<void> {
@@ -31,8 +33,41 @@ export async function doesNotCompile(client: Disburse, event: WebhookEvent): Pro
   await client.webhookEndpoints.register({ webhook_endpoint: { url: 'u', event_types: ['order.done'] } });
   const body: BodyOf<'createUser'> = { phone_number: '+15551230001', email: null };
   await client.users.create(body);
+  const payouts: Payout[] = await client.payouts.list().all();
+  (await client.payouts.get('p')).data.payout satisfies Payout;
+  // @ts-expect-error no such member
+  void payouts[0]?.state;
+  const sessions: PortalSession[] = await client.portalSessions.list().all();
+  // @ts-expect-error no such member
+  void sessions[0]?.secret;
 }
 
 it('has types that the compiler checks', () => {
   expect(doesNotCompile).toBeInstanceOf(Function);
+});
+
+/** Names of the schemas that are members of a response, or items of one. */
+function resources(): string[] {
+  const document = readDocument();
+  const schemaNamed = (ref: string) =>
+    document.components.schemas[ref.split('/').at(-1)!] as { readonly properties?: object };
+  const responses = operationsOf(document)
+    .filter(isOfMerchants)
+    .flatMap(({ responses: all }) => Object.entries(all))
+    .flatMap(([status, { content }]) => (status.startsWith('2') ? Object.values(content ?? {}) : []));
+  const members = responses.flatMap(({ schema }) =>
+    Object.values(schemaNamed(schema.$ref!).properties ?? {}),
+  );
+  const names = JSON.stringify(members).matchAll(/#\/components\/schemas\/(\w+)/g);
+  return [...new Set([...names].map(([, name]) => name!))].sort();
+}
+
+it.each([
+  ['../src/types.ts', /export type \w+ = Schemas\['(\w+)'\]/g],
+  ['../../python/src/disburse/__init__.py', /^ {4}(\w+)(?: as \w+)?,$/gm],
+])('every resource of a response has a type in %s', (file, pattern) => {
+  const exported = readFileSync(new URL(file, import.meta.url), 'utf8').matchAll(pattern);
+  const names = new Set([...exported].map(([, name]) => name));
+  expect(resources().length).toBeGreaterThan(15);
+  expect(resources().filter((name) => !names.has(name))).toEqual([]);
 });

@@ -2,12 +2,10 @@ import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/domain-error.js';
 import { AlreadyResponded } from '../event-store/command-loop-types.js';
-import { EventStoreUnavailable } from '../event-store/port.js';
-import { isDatabaseUnavailable } from '../postgres/unavailable.js';
 import { sendReplay } from './keyed-requests.js';
 import {
   WRONG_MEDIA_TYPE,
-  BUSY,
+  isUnavailable,
   Refusal,
   RETRY_AFTER,
   sendProblem,
@@ -16,7 +14,7 @@ import {
   UNAVAILABLE,
   type HttpProblem,
 } from './problem.js';
-import { BODY_TOO_LARGE, MemoryBudgetExceeded } from './request-body.js';
+import { BODY_TOO_LARGE } from './request-body.js';
 
 /** Responds to an error of a handler, a hook or the framework. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
@@ -63,8 +61,7 @@ export function toProblem(error: unknown): HttpProblem {
     return retryAfter === undefined ? problem : { ...problem, headers: { 'retry-after': retryAfter } };
   }
   if (error instanceof Refusal) return error.problem;
-  if (error instanceof MemoryBudgetExceeded) return BUSY;
-  if (error instanceof EventStoreUnavailable || isDatabaseUnavailable(error)) return UNAVAILABLE;
+  if (isUnavailable(error)) return UNAVAILABLE;
   if (error instanceof HttpException && error.getStatus() < 500) {
     return { status: error.getStatus(), detail: error.message };
   }

@@ -1,5 +1,7 @@
 import type { FastifyReply } from 'fastify';
-import type { DomainErrorCode, FieldErrors } from '../../kernel/domain-error.js';
+import { DomainError, type DomainErrorCode, type FieldErrors } from '../../kernel/domain-error.js';
+import { EventStoreUnavailable } from '../event-store/port.js';
+import { isDatabaseUnavailable } from '../postgres/unavailable.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
@@ -43,6 +45,13 @@ export const STATUS_OF: Readonly<Record<DomainErrorCode, number>> = {
   rate_limited: 429,
   unavailable: 503,
 };
+
+/** Distinguishes a 503 that is expected at times from a fault of the program. */
+export function isUnavailable(error: unknown): error is Error {
+  if (error instanceof DomainError) return STATUS_OF[error.code] === 503;
+  if (error instanceof Refusal) return error.problem.status === 503;
+  return error instanceof EventStoreUnavailable || isDatabaseUnavailable(error);
+}
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'Bad request',

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/domain-error.js';
 import { SMALL_BYTES } from './memory-budget.js';
-import type { HttpProblem } from './problem.js';
+import { BUSY, Refusal, type HttpProblem } from './problem.js';
 import { NO_BODY } from './request-state.js';
 
 /** Bodies of this many bytes and more are refused with 413 (contract.md 5.5). */
@@ -55,7 +55,7 @@ export function readBody(
     if (needed >= limit) return end(new DomainError('too_large', tooLarge(limit)));
     if (needed > memory.length) {
       const size = Math.min(max, Math.max(needed, SMALL_BYTES, 2 * memory.length));
-      if (!room(size - memory.length)) return end(new MemoryBudgetExceeded());
+      if (!room(size - memory.length)) return end(new Refusal(BUSY));
       const larger = Buffer.allocUnsafe(size);
       memory.copy(larger, 0, 0, length);
       memory = larger;
@@ -68,9 +68,6 @@ export function readBody(
   const onError = (error: Error): void => end(Object.assign(error, { statusCode: 400 }));
   payload.on('data', onData).on('end', onEnd).on('error', onError);
 }
-
-/** The process, or this client's share of it, is full of bodies. */
-export class MemoryBudgetExceeded extends Error {}
 
 /** A client that waits for `100 Continue` sends its body now. */
 export function sendContinue({ raw }: FastifyRequest, reply: FastifyReply): void {

@@ -8,6 +8,7 @@ import { httpDuration, httpRequests, idempotentRequests } from '../telemetry/met
 import type { Authentication } from './authentication.js';
 import type { ApiCaller } from './merchant-directory.js';
 import type { ServedRequest } from './request-log.js';
+import { isUnavailable } from './problem.js';
 import { MAX_UNKNOWN } from './validation.js';
 
 /** The request of a handler, for decorators of parameters and guards. */
@@ -129,9 +130,11 @@ export function recordRequest(log: Log, request: FastifyRequest, reply: FastifyR
     bytes_in: edge.rawBody.length,
     bytes_out: Number(reply.getHeader('content-length') ?? 0),
   });
-  if (edge.failure !== undefined) {
-    log.error({ msg: 'request failed', request_id: request.id, route, err: edge.failure });
-  }
+  const { failure } = edge;
+  if (failure === undefined) return;
+  const fields = { request_id: request.id, route };
+  if (isUnavailable(failure)) log.warn({ msg: 'request refused', ...fields, reason: failure.message });
+  else log.error({ msg: 'request failed', ...fields, err: failure });
 }
 
 /** Shortens a path or a string to sign. As much of its end stays as the digest of a body takes. */

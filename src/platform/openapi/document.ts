@@ -22,6 +22,10 @@ export interface ApiScheme {
   readonly securitySchemes: Readonly<Record<string, object>>;
 }
 
+/** The responses of every listener, by status, and those of one that parses a body. */
+const LISTENER = { 400: 'BadRequest', 429: 'TooManyRequests', 431: 'HeadersTooLarge', 500: 'Unexpected' };
+export const BODY = { 413: 'TooLarge', 415: 'UnsupportedMediaType' };
+
 /** Of an API whose writes are done once per Idempotency-Key, behind the limits of the edge. */
 export const EDGE_SCHEME = {
   headers: ['Request-Id', 'RateLimit', 'RateLimit-Policy', 'Idempotent-Replayed'],
@@ -107,10 +111,9 @@ function complete(
   method: string,
   scheme: ApiScheme | undefined,
 ): OperationObject {
-  const common = Object.entries(scheme?.responsesOf(method) ?? {}).map(([status, name]) => [
-    status,
-    ref('responses', name),
-  ]);
+  const common = Object.entries({ ...LISTENER, ...(scheme?.responsesOf(method) ?? BODY) }).map(
+    ([status, name]) => [status, ref('responses', name)],
+  );
   const responses: Record<string, object> = { ...Object.fromEntries(common), ...operation.responses };
   const headers = scheme?.headers ?? ['Request-Id'];
   const readHeaders = method === 'get' ? [...headers, ...(scheme?.readHeaders ?? [])] : headers;
@@ -206,6 +209,7 @@ function webhooksOf(types: readonly WebhookDescription[]): Readonly<Record<strin
       };
       const schema = { type: 'object', required: Object.keys(properties), properties };
       const post = {
+        operationId: `on${type.replace(/(?:^|[._])(.)/g, (_, first: string) => first.toUpperCase())}`,
         tags: ['Webhooks'],
         summary: when,
         parameters: HEADERS,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Controller, Get, Inject, Module, Res, type DynamicModule } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { CONFIG, type Config } from '../config/config.js';
+import { CONFIG, listenerUrl, type Config } from '../config/config.js';
 import { ApiRoute } from './route.js';
 import { signingGuide } from './signing-guide.js';
 
@@ -40,7 +40,7 @@ class OpenApiController {
 
   constructor(
     @Inject(OPENAPI_DOCUMENT) private readonly load: () => Promise<object>,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'publicUrl'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'publicUrl' | 'adminUrl' | 'adminPort'>,
   ) {}
 
   @Get('openapi.json')
@@ -48,21 +48,32 @@ class OpenApiController {
     id: 'openapi',
     tag: 'Documentation',
     summary: 'This document',
-    responses: { 200: [Object, 'An OpenAPI 3.1 document.'] },
+    responses: { 200: [Object, 'An OpenAPI 3.1 document.'], 503: 'The service is busy.' },
   })
   async document(@Res() reply: FastifyReply): Promise<void> {
     const text = await (this.text ??= this.withServer());
     reply.header('content-type', 'application/json; charset=utf-8').send(text);
   }
 
-  /** The address of the service is known here, not where it was built. */
+  /** The addresses of the service are known here, not where it was built. */
   private async withServer(): Promise<string> {
-    const url = this.config.publicUrl ?? '/';
-    const document = (await this.load()) as { readonly info: object };
+    const { publicUrl, adminUrl, adminPort } = this.config;
+    const url = publicUrl ?? '/';
+    const servers = [{ url: adminUrl ?? listenerUrl('localhost', adminPort) }];
+    const document = (await this.load()) as { readonly info: object; readonly paths?: object };
+    const paths = Object.entries<object>({ ...document.paths }).map(([path, operations]) => [
+      path,
+      path.startsWith('/admin/v1/')
+        ? Object.fromEntries(
+            Object.entries(operations).map(([method, each]) => [method, { ...each, servers }]),
+          )
+        : operations,
+    ]);
     return JSON.stringify({
       ...document,
       info: { ...document.info, description: signingGuide(url) },
       servers: [{ url }],
+      paths: Object.fromEntries(paths) as object,
     });
   }
 }

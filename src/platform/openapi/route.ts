@@ -53,7 +53,8 @@ export function ApiRoute({
 
 function responseOf(status: number, described: Described): object {
   if (typeof described !== 'string') return { type: described[0], description: described[1] };
-  return status < 400 ? { description: described } : problemResponse(described);
+  if (status < 400) return { description: described };
+  return { ...problemResponse(described), ...(status === 429 || status === 503 ? retried : {}) };
 }
 
 /** A response that is a problem-details object. */
@@ -92,12 +93,13 @@ export const sharedHeaders = {
 };
 
 export const sharedResponses = {
-  BadRequest: problemResponse('The JSON, the query or the Idempotency-Key is malformed.'),
+  BadRequest: problemResponse('The URL, the query, the JSON or the Idempotency-Key is malformed.'),
   Conflict: problemResponse(
     'A request with this Idempotency-Key is in flight, or the transition is not allowed.',
   ),
   TooLarge: problemResponse('The body has 1048576 bytes or more.'),
   UnsupportedMediaType: problemResponse('The body is not called application/json.'),
+  HeadersTooLarge: problemResponse('URL and headers have more than 16 KiB.'),
   Invalid: problemResponse('A field is at fault, or the Idempotency-Key was used for another request.'),
   TooManyRequests: { ...problemResponse('The rate limit is exceeded.'), ...retried },
   Unexpected: problemResponse('Something went wrong inside.'),

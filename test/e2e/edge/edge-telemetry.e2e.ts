@@ -2,6 +2,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { DomainError } from '../../../src/kernel/domain-error.js';
+import { EventStoreUnavailable } from '../../../src/platform/event-store/port.js';
+import { BUSY, Refusal } from '../../../src/platform/http/problem.js';
 import { HealthRegistry } from '../../../src/platform/telemetry/health.js';
 import { MetricsServer } from '../../../src/platform/http/metrics-server.js';
 import { registry } from '../../../src/platform/telemetry/metrics.js';
@@ -78,6 +81,27 @@ test('what failed inside is in the log with its stack, and in no response', asyn
     level: 'error',
     err: { type: 'Error', stack: expect.stringContaining('edge-app') },
   });
+});
+
+test.each([
+  ['waits for another', new DomainError('unavailable', 'not up to date'), 'not up to date'],
+  ['has no database', Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), 'connect'],
+  ['has no event store', new EventStoreUnavailable('no leader'), 'no leader'],
+  ['has no memory for a body', new Refusal(BUSY), BUSY.detail],
+])('an expected 503 of a service that %s is a warning without a stack', async (_, error, reason) => {
+  const { merchants } = edge;
+  const client = edge.client();
+  const get = merchants.get.bind(merchants);
+  merchants.get = () => {
+    throw error;
+  };
+  const response = await client.get('/merchants/v1/probe/whoami').finally(() => {
+    merchants.get = get;
+  });
+  expect(response.status).toBe(503);
+  const [, line] = await linesOf(response.headers['request-id'], 2);
+  expect(line).toMatchObject({ level: 'warn', msg: 'request refused', reason });
+  expect(JSON.stringify(line)).not.toContain('stack');
 });
 
 test('GET /metrics counts requests on a separate port, by route and not by path', async () => {

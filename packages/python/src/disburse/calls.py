@@ -68,8 +68,17 @@ class Api:
 
 def _filled(template: str, path: Mapping[str, str]) -> str:
     for name, value in path.items():
+        _require_segment(name, value)
         template = template.replace(f"{{{name}}}", quote(value, safe="!'()*~"))
     return template
+
+
+def _require_segment(name: str, value: object) -> None:
+    """An empty segment and one of dots would be a call of another operation."""
+    if isinstance(value, str) and value not in ("", ".", ".."):
+        return
+    found = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else type(value).__name__
+    raise ValueError(f'{found} is not a valid {name}: expected a text that is not empty, "." or ".."')
 
 
 def _text(value: object) -> str:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable
 
 from .calls import Api
-from .connections import Connections, Send
+from .connections import Send
 from .generated.exchange import ExchangeOperations
 from .generated.merchant import MerchantOperations, Payouts
 from .generated.types import PayoutResponse, ReportPayoutBody
@@ -64,7 +64,7 @@ class Disburse(MerchantOperations):
             return signed
 
         #: Every path of the document, for what the methods lack.
-        self.api = Api(base_url, RetryingTransport(sign, retries, send or Connections().send))
+        self.api = Api(base_url, RetryingTransport(sign, retries, send))
         super().__init__(self.api)
         self.payouts = ReconciledPayouts(self.api)
 
@@ -99,5 +99,5 @@ class DisburseExchange(ExchangeOperations):
             return None if secret is None else sign_address(secret, address)
 
         #: Every path of the document, for what the methods lack.
-        self.api = Api(base_url, RetryingTransport(sign, retries, send or Connections().send))
+        self.api = Api(base_url, RetryingTransport(sign, retries, send))
         super().__init__(self.api, signature_of)

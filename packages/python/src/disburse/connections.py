@@ -11,7 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import SplitResult, urlsplit
 
+from .errors import ResponseTooLargeError
+
 _MAX_IDLE = 8
+MAX_RESPONSE_BYTES = 1 << 25
+_CHUNK = 65_536
 #: What a connection raises that the service closed while it was idle.
 _STALE = (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError, ConnectionAbortedError)
 
@@ -39,7 +43,8 @@ Send = Callable[[Request, float], Response]
 class Connections:
     """A :data:`Send` for any number of threads. A process that is forked opens connections of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_response_bytes: int = MAX_RESPONSE_BYTES) -> None:
+        self._max_bytes = max_response_bytes
         self._lock = threading.Lock()
         self._idle: list[tuple[object, http.client.HTTPConnection]] = []
 
@@ -84,13 +89,23 @@ class Connections:
             target = f"{url.path or '/'}?{url.query}" if url.query else url.path or "/"
             connection.request(request.method, target, request.body or None, dict(request.headers))
             response = connection.getresponse()
-            # Whole or an error: a body that is cut off is none.
-            body = response.read()
+            body = self._read(response, f"{request.method} {url.path}")
         except BaseException:
             connection.close()
             raise
         self._keep(origin, connection)
         return Response(response.status, _joined(response.getheaders()), body)
+
+    def _read(self, response: http.client.HTTPResponse, call: str) -> bytes:
+        """The whole body or an error: one that is cut off is none."""
+        body = bytearray()
+        while chunk := response.read(_CHUNK):
+            body += chunk
+            if len(body) > self._max_bytes:
+                raise ResponseTooLargeError(f"{call}: the response is larger than {self._max_bytes} bytes")
+        if response.length:
+            raise http.client.IncompleteRead(bytes(body), response.length)
+        return bytes(body)
 
     def _keep(self, origin: object, connection: http.client.HTTPConnection) -> None:
         # http.client has closed one that the service does not keep open.

@@ -2,6 +2,7 @@
 
 import builtins
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,10 @@ class ConnectionError(DisburseError, builtins.ConnectionError):
     """
     The service did not respond, or not in time, in all attempts: whether a write was done is unknown. Repeat it under its key.
     """
+
+
+class ResponseTooLargeError(ConnectionError):
+    """A response was larger than ``max_response_bytes``. It is not read again; a write may have been done."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +36,7 @@ class ApiError(DisburseError):
     """A response with a status from 400."""
 
     def __init__(self, problem: Problem, request_id: str | None = None, hint: str | None = None) -> None:
-        fields = [f"{field} {', '.join(messages)}" for field, messages in problem.errors.items()]
-        super().__init__("; ".join([f"{problem.status} {problem.detail}", *fields, *([hint] if hint else [])]))
+        super().__init__("; ".join([*_sentences(problem), *([hint] if hint else [])]))
         self.status = problem.status
         self.title = problem.title
         self.detail = problem.detail
@@ -41,6 +45,21 @@ class ApiError(DisburseError):
         #: Header ``Request-Id``: name it when you ask for help.
         self.request_id = request_id
         self.hint = hint
+
+
+def _sentences(problem: Problem) -> list[str]:
+    """The status, the detail, and messages of fields that the detail lacks."""
+    detail = problem.detail
+    named = re.match(rf"(HTTP )?{problem.status}\b", detail)
+    # A message about one element begins with its index, as in ``event_types[1] must be ...``.
+    fields = [
+        f"{field}{'' if ''.join(messages).startswith('[') else ' '}{', '.join(messages)}"
+        for field, messages in problem.errors.items()
+    ]
+    return [
+        detail if named else f"{problem.status} {detail}",
+        *(each for each in fields if f"; {each};" not in f"; {detail};"),
+    ]
 
 
 class AuthenticationError(ApiError):

@@ -5,13 +5,13 @@ import random
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from urllib.parse import quote_plus
 
-from .connections import Connections, Request, Response, Send
-from .errors import ConnectionError, api_error, problem_of, signature_hint
+from .connections import MAX_RESPONSE_BYTES, Connections, Request, Response, Send
+from .errors import ConnectionError, ResponseTooLargeError, api_error, problem_of, signature_hint
 
 _FIRST_WAIT = 0.2
 #: With these the service has not done the write, or a repeat under the same key gets the first response.
@@ -32,6 +32,8 @@ class RetryOptions:
     timeout: float = 30.0
     #: The longest that the client waits because of ``Retry-After``, in seconds.
     max_wait: float = 60.0
+    #: The largest body of a response. A larger one is a ``ResponseTooLargeError``.
+    max_response_bytes: int = MAX_RESPONSE_BYTES
 
 
 @dataclass
@@ -72,7 +74,10 @@ class RetryingTransport:
 
     sign: Sign
     options: RetryOptions = RetryOptions()
-    send: Send = field(default_factory=lambda: Connections().send)
+    send: Send | None = None
+
+    def __post_init__(self) -> None:
+        self._send = self.send or Connections(self.options.max_response_bytes).send
 
     def __call__(self, prepare: Callable[[], Outgoing]) -> Response:
         attempt = 1
@@ -104,7 +109,9 @@ class RetryingTransport:
         url = outgoing.origin + outgoing.target
         request = Request(outgoing.method, url, outgoing.headers, outgoing.body)
         try:
-            response = self.send(request, self.options.timeout)
+            response = self._send(request, self.options.timeout)
+        except ResponseTooLargeError:
+            raise
         except (OSError, http.client.HTTPException) as error:
             return error
         if response.status in _REDIRECTS:

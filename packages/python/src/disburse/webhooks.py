@@ -32,18 +32,18 @@ class Headers(Protocol):
 
 def verify_webhook(
     secret: str | Sequence[str],
-    body: str | bytes,
+    body: str | bytes | bytearray | memoryview,
     headers: Headers,
 ) -> WebhookEvent:
     """
-    The event of a delivery, once its signature is verified. ``body`` is exactly what arrived, not JSON that was parsed and
-    written again; ``headers`` are those of the request. ``secret`` is ``whsec_...`` of the endpoint, or several during a
+    The event of a delivery, once its signature is verified. ``body`` is exactly what arrived, as text or bytes, not JSON that
+    was parsed and maybe written again; ``headers`` are those of the request. ``secret`` is ``whsec_...`` of the endpoint, or several during a
     rotation. An event may arrive more than once: receive each ``id`` once. Events of a type that was added later than this
     client arrive too: a ``match`` over ``type`` needs its default.
 
     Raises :class:`WebhookError`.
     """
-    content = body if isinstance(body, bytes) else body.encode("utf-8", "replace")
+    content = _bytes_of(body)
     lower = {name.lower(): _text_of(value) for name, value in headers.items()}
     reason = WebhookError("The secret is no signing secret")
     for each in [secret] if isinstance(secret, str) else secret:
@@ -52,6 +52,16 @@ def verify_webhook(
         except WebhookError as error:
             reason = error
     raise reason
+
+
+def _bytes_of(body: object) -> bytes:
+    """Frameworks that parse JSON hand over a dict: the bytes that were signed are lost by then."""
+    if isinstance(body, str):
+        return body.encode("utf-8", "replace")
+    if isinstance(body, (bytes, bytearray, memoryview)):
+        return bytes(body)
+    expected = "expected the text or bytes that arrived, before they are parsed"
+    raise WebhookError(f"The body is of type {type(body).__name__}: {expected}")
 
 
 def _verified(secret: str, body: bytes, headers: Mapping[str, str]) -> WebhookEvent:

@@ -1,5 +1,5 @@
 import { ApiProperty } from '../../../platform/dto/field.js';
-import { EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.js';
+import { BODY, EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.js';
 import { ProblemDetails, problemResponse } from '../../../platform/openapi/route.js';
 
 class SignatureProblem extends ProblemDetails {
@@ -16,20 +16,8 @@ class SignatureProblem extends ProblemDetails {
 }
 
 const header = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description });
-const EVERY = {
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  429: 'TooManyRequests',
-  500: 'Unexpected',
-  503: 'Unavailable',
-};
-const WITH_BODY = {
-  400: 'BadRequest',
-  409: 'Conflict',
-  413: 'TooLarge',
-  415: 'UnsupportedMediaType',
-  422: 'Invalid',
-};
+const EVERY = { ...BODY, 401: 'Unauthorized', 403: 'Forbidden', 503: 'Unavailable' };
+const WITH_BODY = { 409: 'Conflict', 422: 'Invalid' };
 
 /** The merchant API: signed by the merchant's key, writes done once per Idempotency-Key. */
 export const merchantScheme: ApiScheme = {

@@ -1,16 +1,7 @@
-import { EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.js';
+import { BODY, EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.js';
 import { problemResponse } from '../../../platform/openapi/route.js';
 
-const EVERY = {
-  400: 'BadQuery',
-  401: 'InvalidKey',
-  403: 'KeyForbidden',
-  413: 'TooLarge',
-  415: 'UnsupportedMediaType',
-  429: 'TooManyRequests',
-  500: 'Unexpected',
-  503: 'Unavailable',
-};
+const EVERY = { ...BODY, 400: 'BadQuery', 401: 'InvalidKey', 403: 'KeyForbidden', 503: 'Unavailable' };
 const WRITE = { 409: 'Conflict', 422: 'Invalid' };
 
 /** The exchange API (contract.md 21): everything is in the query. */

@@ -1,20 +1,16 @@
-import { EDGE_SCHEME, type ApiScheme } from '../../../../platform/openapi/document.js';
+import { BODY, EDGE_SCHEME, type ApiScheme } from '../../../../platform/openapi/document.js';
 import { problemResponse } from '../../../../platform/openapi/route.js';
 
 const EVERY = {
-  400: 'BadRequest',
   401: 'OperatorUnauthorized',
   403: 'OperatorForbidden',
   404: 'OutOfReach',
-  429: 'TooManyRequests',
-  500: 'Unexpected',
   503: 'Unavailable',
 };
 const WRITE = {
+  ...BODY,
   409: 'Conflict',
   412: 'PreconditionFailed',
-  413: 'TooLarge',
-  415: 'UnsupportedMediaType',
   422: 'Invalid',
   428: 'PreconditionRequired',
 };
