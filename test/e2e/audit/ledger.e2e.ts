@@ -162,15 +162,6 @@ describe('the ledger', () => {
     expect(exitCode).toBeNull();
   });
 
-  it('is in order for an export of a log at rest, whose events have their MACs there, too', async () => {
-    const out = join(runFolder(), randomUUID());
-    await audit('export', '--out', out);
-    for (const where of [[], ['--offline']]) {
-      const { printed } = await audit('--json', 'verify', '--from', out, ...where);
-      expect((JSON.parse(printed) as AuditReport).ledger!.findings).toEqual([]);
-    }
-  });
-
   it('continues with another key, which the one before has signed', async () => {
     const before = (await proofOf(received)).head;
     const { printed } = await audit('--json', 'key', 'rotate');
