@@ -8,13 +8,7 @@ import { MerkleTree } from '../../../src/contexts/audit/domain/merkle-tree.js';
 import { sha256 } from '../../../src/kernel/sha256.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import {
-  createPayee,
-  getPayout,
-  PAYOUTS,
-  reported,
-  settledPayout,
-} from '../../support/payouts/payout-calls.js';
+import { createPayee, PAYOUTS, reported, settledPayout } from '../../support/payouts/payout-calls.js';
 import { specFolder } from '../../support/run-folder.js';
 
 const CLI = resolve('dist/cli.js');

@@ -8,7 +8,6 @@ import type {
   HeadResponse,
   ProofResponse,
 } from '../../../src/contexts/audit/http/ledger-dto.js';
-import type { AuditReport } from '../../../src/contexts/audit/application/verify.js';
 import {
   headText,
   keyText,
