@@ -8,7 +8,13 @@ import { MerkleTree } from '../../../src/contexts/audit/domain/merkle-tree.js';
 import { sha256 } from '../../../src/kernel/sha256.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { createPayee, PAYOUTS, reported, settledPayout } from '../../support/payouts/payout-calls.js';
+import {
+  createPayee,
+  getPayout,
+  PAYOUTS,
+  reported,
+  settledPayout,
+} from '../../support/payouts/payout-calls.js';
 import { specFolder } from '../../support/run-folder.js';
 
 const CLI = resolve('dist/cli.js');
@@ -112,6 +118,7 @@ describe('the programs of docs/auditing.md', () => {
     expect((await run('audit verify --from forged --offline', NO_KEY)).text).not.toContain(FORGED);
     const offline = await run('audit verify --from forged --offline');
     expect([offline.code, offline.text]).toEqual([2, expect.stringContaining(FORGED)]);
+    await getPayout(app.merchant, (await reported(app.merchant, user)).id);
     const connected = await run('audit verify --from forged');
     expect([connected.code, connected.text]).toEqual([2, expect.stringContaining(FORGED)]);
     const other = { MASTER_KEY: 'ab'.repeat(32) };
