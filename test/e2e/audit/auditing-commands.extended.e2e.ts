@@ -21,7 +21,7 @@ const CLI = resolve('dist/cli.js');
 const NO_KEY = { MASTER_KEY: '' };
 const FORGED = 'was not written by the service';
 
-type Line = Record<string, unknown> & { leaf?: string };
+type Line = { leaf?: string; readonly data: Record<string, unknown> };
 
 describe('the programs of docs/auditing.md', () => {
   const app = onTestApp({ AUDIT_HEAD_SECONDS: '1' });
@@ -81,18 +81,17 @@ describe('the programs of docs/auditing.md', () => {
     writeFileSync(join(folder, name), (await run(line)).text);
   }
 
-  /** `--from` of an export that is the whole log compares the read models, too. */
-  const commands = (out: string, whole: 0 | 1) =>
+  const commands = () =>
     [
       ['audit verify', 0],
       ['audit verify', 1, NO_KEY],
       ['audit verify --head heads.ndjson --key key.pem', 0],
-      [`audit verify --from ${out}`, whole],
-      [`audit verify --from ${out} --head heads.ndjson --key key.pem`, whole],
-      [`audit verify --from ${out} --offline`, 1],
-      [`audit verify --from ${out} --offline --key key.pem`, 0],
-      [`audit verify --from ${out} --offline --key key.pem`, 0, NO_KEY],
-      [`audit verify --from ${out}/events-000001.ndjson --offline`, 1],
+      ['audit verify --from rest', 0],
+      ['audit verify --from rest --head heads.ndjson --key key.pem', 0],
+      ['audit verify --from rest --offline', 1],
+      ['audit verify --from rest --offline --key key.pem', 0],
+      ['audit verify --from rest --offline --key key.pem', 0, NO_KEY],
+      ['audit verify --from rest/events-000001.ndjson --offline', 1],
       ['audit heads --since 1', 0],
       ['audit proof --from first.ndjson', 0],
       [`audit balance --user ${user}`, 0],
@@ -111,57 +110,21 @@ describe('the programs of docs/auditing.md', () => {
       join(folder, 'first.ndjson'),
       readFileSync(join(folder, 'heads.ndjson'), 'utf8').split('\n')[0]!,
     );
-    await expectCodes([['audit export --out rest --part-events 20', 0], ...commands('rest', 0)]);
-  });
-
-  it('are in order on a log that grows', async () => {
-    const work = { isOver: false };
-    const writing = (async () => {
-      while (!work.isOver) await getPayout(app.merchant, (await reported(app.merchant, user)).id);
-    })();
-    try {
-      await expectCodes([['audit export --out growing', 0]]);
-      await getPayout(app.merchant, (await reported(app.merchant, user)).id);
-      await expectCodes(commands('growing', 1));
-      const part = `--from 5 --to 40 --merchant ${app.merchant.credentials.apiKey}`;
-      await expectCodes([
-        ['audit export', 0],
-        [`audit export --out part ${part}`, 0],
-        ['audit verify --from part --offline', 1],
-      ]);
-    } finally {
-      work.isOver = true;
-      await writing;
-    }
+    await expectCodes([['audit export --out rest --part-events 20', 0], ...commands()]);
   });
 
   it('find with the master key alone what somebody without it wrote into an export', async () => {
-    await rewritten('rest', 'forged', (line) => {
-      const data = line['data'] as Record<string, unknown>;
-      if (data['amount'] === '2') data['amount'] = '3';
-    });
+    await forge();
     expect((await run('audit verify --from forged --offline', NO_KEY)).text).not.toContain(FORGED);
     const offline = await run('audit verify --from forged --offline');
     expect([offline.code, offline.text]).toEqual([2, expect.stringContaining(FORGED)]);
+    await getPayout(app.merchant, (await reported(app.merchant, user)).id);
     const connected = await run('audit verify --from forged');
     expect([connected.code, connected.text]).toEqual([2, expect.stringContaining(FORGED)]);
     const other = { MASTER_KEY: 'ab'.repeat(32) };
     const unchecked = await run('audit verify --from rest --offline --key key.pem', other);
     expect(unchecked.code).toBe(1);
     expect(unchecked.text).toContain('UNCHECKED whether the service wrote each event: no key');
-  });
-
-  it('call no event forged in an export of the version before', async () => {
-    await rewritten('rest', 'former', () => undefined, {
-      format: 'disburse-export.v1',
-      signed_head: manifestOf('rest').signed_head,
-    });
-    const { code, text } = await run('audit verify --from former --offline --key key.pem');
-    expect([code, text]).toEqual([
-      1,
-      expect.stringContaining('UNCHECKED whether the service wrote each event'),
-    ]);
-    await expectCodes([['audit verify --from former --offline --key key.pem', 0, NO_KEY]]);
   });
 
   it('export into files that their owner alone reads', () => {
@@ -189,33 +152,22 @@ describe('the programs of docs/auditing.md', () => {
     for (const [, program, name = ''] of named) expect(found).toContain(`${program} ${name}`);
   });
 
-  const manifestOf = (name: string): Manifest =>
-    JSON.parse(readFileSync(join(folder, name, 'manifest.json'), 'utf8')) as Manifest;
-
-  /** A copy with other lines, in canonical order, whose hashes and manifest somebody computed again. */
-  async function rewritten(
-    from: string,
-    to: string,
-    change: (line: Line) => void,
-    over: Partial<Manifest> = {},
-  ): Promise<void> {
-    cpSync(join(folder, from), join(folder, to), { recursive: true });
-    const manifest = manifestOf(from);
+  /** A copy with another amount, whose hashes and manifest somebody computed again. */
+  async function forge(): Promise<void> {
+    cpSync(join(folder, 'rest'), join(folder, 'forged'), { recursive: true });
+    const manifest = JSON.parse(readFileSync(join(folder, 'rest', 'manifest.json'), 'utf8')) as Manifest;
     const tree = new MerkleTree();
-    const isFormer = over.format !== undefined;
     const parts = manifest.parts.map((part) => {
-      const file = join(folder, to, part.file);
+      const file = join(folder, 'forged', part.file);
       const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
       const text = lines
         .map((line) => {
           const event = JSON.parse(line) as Line;
           delete event.leaf;
-          change(event);
-          const canonical = canonicalJson(event);
-          const leaf = leafHash(canonical);
+          if (event.data['amount'] === '2') event.data['amount'] = '3';
+          const leaf = leafHash(canonicalJson(event));
           tree.append(leaf);
-          const kept = isFormer ? canonical : JSON.stringify(event);
-          return `${kept.slice(0, -1)},"leaf":"${leaf.toString('hex')}"}\n`;
+          return `${JSON.stringify(event).slice(0, -1)},"leaf":"${leaf.toString('hex')}"}\n`;
         })
         .join('');
       writeFileSync(file, text);
@@ -223,8 +175,8 @@ describe('the programs of docs/auditing.md', () => {
     });
     const merkle_root = tree.root.toString('hex');
     writeFileSync(
-      join(folder, to, 'manifest.json'),
-      JSON.stringify({ ...manifest, signed_head: null, ...over, parts, merkle_root }),
+      join(folder, 'forged', 'manifest.json'),
+      JSON.stringify({ ...manifest, signed_head: null, parts, merkle_root }),
     );
   }
 });

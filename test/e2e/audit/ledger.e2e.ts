@@ -8,7 +8,6 @@ import type {
   HeadResponse,
   ProofResponse,
 } from '../../../src/contexts/audit/http/ledger-dto.js';
-import type { AuditReport } from '../../../src/contexts/audit/application/verify.js';
 import {
   headText,
   keyText,
@@ -160,15 +159,6 @@ describe('the ledger', () => {
     const { printed, exitCode } = await audit('verify', '--head', kept, '--head', file, '--key', pem);
     expect(printed).toContain('in order: the read models equal the replay, and no rule is broken');
     expect(exitCode).toBeNull();
-  });
-
-  it('is in order for an export of a log at rest, whose events have their MACs there, too', async () => {
-    const out = join(runFolder(), randomUUID());
-    await audit('export', '--out', out);
-    for (const where of [[], ['--offline']]) {
-      const { printed } = await audit('--json', 'verify', '--from', out, ...where);
-      expect((JSON.parse(printed) as AuditReport).ledger!.findings).toEqual([]);
-    }
   });
 
   it('continues with another key, which the one before has signed', async () => {

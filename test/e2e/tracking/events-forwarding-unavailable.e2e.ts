@@ -6,7 +6,8 @@ import fc from 'fast-check';
 import { ForwardingTable } from '../../../src/contexts/tracking/store/forwarding-table.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
 import { scrape } from '../../../src/platform/telemetry/metrics.js';
-import { AnalyticsProvider, type Fault } from '../../support/tracking/analytics-provider.js';
+import type { Fault } from '../../support/exchange/provider-server.js';
+import { AnalyticsProvider } from '../../support/tracking/analytics-provider.js';
 import {
   ForwardingHarness,
   idsOf,
@@ -41,7 +42,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await harness.stop();
-  await provider.stop();
+  await provider.shutDown();
 });
 
 const failures = async (): Promise<number> => (await harness.provider())[0]!.failures;
@@ -52,10 +53,10 @@ const logged = (): string => {
 
 describe('while the provider', () => {
   const faults: readonly (readonly [string, Fault, string])[] = [
-    ['returns 500', { status: 500 }, 'failing'],
+    ['returns 500', { status: 500, body: '' }, 'failing'],
     ['never responds', 'hang', 'timeout'],
     ['closes connections', 'reset', 'unreachable'],
-    ['redirects', { status: 302, headers: { location: '/elsewhere' } }, 'misconfigured'],
+    ['redirects', { status: 302, body: '', headers: { location: '/elsewhere' } }, 'misconfigured'],
   ];
   it.each(faults)('%s, events wait, and are accepted afterwards', async (_, fault, cause) => {
     const events = items(4);
@@ -67,7 +68,7 @@ describe('while the provider', () => {
     await eventually(async () => ((await failures()) >= 2 ? true : null));
     expect(await harness.provider()).toMatchObject([{ cause }]);
     expect(provider.accepted.size).toBe(0);
-    provider.recovers();
+    provider.recover();
     await harness.drained();
     expect(provider.ids).toEqual(idsOf(events));
     expect(await harness.refused()).toEqual([]);
@@ -93,13 +94,13 @@ describe('while the provider', () => {
 
   it('requests a pause of 600 s, it is kept over a restart', async () => {
     await harness.processed(items(2));
-    provider.always = { status: 503, headers: { 'retry-after': '600' } };
+    provider.always = { status: 503, body: '', headers: { 'retry-after': '600' } };
     const first = harness.start();
     await eventually(async () => ((await failures()) === 1 ? true : null));
     await first.stop();
     harness.start();
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(provider.requests).toBe(1);
+    expect(provider.requests.length).toBe(1);
     const [row] = await db.database.query<{ left: number }>(
       "select extract(epoch from due_at - now())::float8 as left from work.items where kind = 'tracking.forwarding'",
     );
@@ -113,19 +114,19 @@ describe('while the provider', () => {
       backlog.push(...events);
       await harness.processed(events);
     }
-    provider.always = { status: 500 };
+    provider.failsOver = 'insert_id';
     const times = { unavailable: { firstMs: 20, maxMs: 50 }, blamed: { firstMs: 20, maxMs: 50 } };
     const first = harness.start(undefined, times);
     harness.start(undefined, times);
     await eventually(async () => ((await failures()) >= 6 ? true : null));
     await first.stop();
     await eventually(async () => ((await failures()) >= 12 ? true : null));
-    const { requests } = provider;
+    const { length: requests } = provider.requests;
     expect(requests).toBeLessThan((await failures()) + 8);
     // Each try but the first is of one batch alone, also that of the process that takes over.
     const sizes = provider.bodies.map((body) => body.split('insert_id').length - 1);
     expect(Math.max(...sizes.slice(1))).toBe(20);
-    provider.recovers();
+    provider.recover();
     await harness.drained();
     expect(provider.ids).toEqual(idsOf(backlog));
   });
@@ -139,7 +140,7 @@ describe('while the provider', () => {
     harness.start();
     await eventually(() => (provider.accepted.size === 60 ? true : null));
     expect(provider.ids).toEqual(idsOf(others));
-    provider.recovers();
+    provider.recover();
     await harness.drained();
     expect(provider.accepted.size).toBe(61);
   });
@@ -169,7 +170,7 @@ it('a body that cannot be read waits with its error, and delays no other batch',
 });
 
 it('the backlog and the state of the provider are metrics', async () => {
-  provider.always = { status: 401 };
+  provider.always = { status: 401, body: '' };
   await harness.processed(items(5), (index) => index < 3);
   const { forwarder } = harness.start();
   forwarder.onApplicationBootstrap();
@@ -198,9 +199,9 @@ it('is due work while batches wait and no process holds them', async () => {
 });
 
 const fault: fc.Arbitrary<Fault> = fc.oneof(
-  fc.constantFrom<Fault>('reset', 'accepted, then reset', 'garbage', 'hang', 'accepted, then hang'),
-  fc.constantFrom(401, 404, 408, 429, 500, 502, 503, 504).map((status) => ({ status })),
-  fc.constant({ status: 429, body: { throttled_events: [0, 2, 99, -1, 'x'] } }),
+  fc.constantFrom<Fault>('reset', 'done, then reset', 'hang', 'done, then hang'),
+  fc.constantFrom(200, 401, 404, 408, 429, 500, 502, 503, 504).map((status) => ({ status, body: '<html>' })),
+  fc.constant({ status: 429, body: '{"throttled_events":[0,2,99,-1,"x"]}' }),
 );
 
 it('after any sequence of failures the provider has the new events that it accepts', async () => {

@@ -39,14 +39,11 @@ export interface OrderProcess {
 export class OrderHarness {
   readonly provider = new MemoryProvider();
   readonly store = new InMemoryEventStore();
-  readonly items: WorkItems;
   readonly keyId = randomUUID();
   private readonly merchantId = randomUUID();
   private applied: string | null = null;
 
-  private constructor(readonly db: TestDatabase) {
-    this.items = new WorkItems(db.database);
-  }
+  private constructor(readonly db: TestDatabase) {}
 
   static async open(): Promise<OrderHarness> {
     return new OrderHarness(await testDatabase({ poolSize: 4 }));
@@ -61,7 +58,8 @@ export class OrderHarness {
     const loop = new CommandLoop(store, codec);
     const providers = new ExchangeProviders([provider], provider.name);
     const poller = new OrderPoller(loop, clock, providers, new ClockCheck(config, clock, this.db.database));
-    const watcher = new WatchWorker(config, clock, this.items, poller, providers);
+    const items = new WorkItems(this.db.database);
+    const watcher = new WatchWorker(config, clock, items, poller, providers);
     const { run } = watcher.work.options;
     return {
       refresh: new RefreshOrderHandler(loop, poller),
@@ -72,8 +70,8 @@ export class OrderHarness {
   }
 
   /** A new order, that the watch knows of. */
-  async order(process: OrderProcess, key: string = randomUUID()): Promise<string> {
-    const { facts } = await process.create.execute(this.creation(key));
+  async order(process: OrderProcess): Promise<string> {
+    const { facts } = await process.create.execute(this.creation(randomUUID()));
     await this.follow();
     return facts.order_id;
   }
@@ -103,8 +101,8 @@ export class OrderHarness {
     return new CancelOrder(this.action(orderId));
   }
 
-  refreshment(orderId: string, keyId = this.keyId): RefreshOrder {
-    return new RefreshOrder(orderId, keyId, {});
+  refreshment(orderId: string): RefreshOrder {
+    return new RefreshOrder(orderId, this.keyId, {});
   }
 
   action(orderId: string): OrderAction {
@@ -135,9 +133,7 @@ export class OrderHarness {
 
   async row(orderId: string): Promise<Readonly<Record<string, unknown>>> {
     const [row] = await this.db.database.query(
-      `select failures, cause, state->>'notified' as notified, due_at <= now() as is_due,
-         extract(epoch from due_at - now())::float8 as seconds
-       from work.items where key = $1`,
+      `select failures, cause, state->>'notified' as notified from work.items where key = $1`,
       [orderId],
     );
     return row!;

@@ -5,11 +5,9 @@ import { LocalServer } from '../http/local-server.js';
 export type Fault =
   | 'reset'
   | 'hang'
-  | 'trickle'
-  | 'huge'
   | 'done, then reset'
   | 'done, then hang'
-  | { readonly status: number; readonly body: string }
+  | { readonly status: number; readonly body: string; readonly headers?: Readonly<Record<string, string>> }
   /** Nothing. */
   | null;
 
@@ -41,6 +39,8 @@ export abstract class ProviderServer extends LocalServer {
   readonly requests: string[] = [];
   /** What is wrong with the next requests, one after the other; then nothing. */
   faults: Fault[] = [];
+  /** What is wrong with every request after these. */
+  always: Fault = null;
   /** Changes what it says; the object as it would be, and `METHOD path`. */
   lie: (reported: Record<string, unknown>, request: string) => unknown = (reported) => reported;
   /** What it waits for before it reads a request. */
@@ -61,6 +61,7 @@ export abstract class ProviderServer extends LocalServer {
   /** For the next test. */
   recover(): void {
     this.faults = [];
+    this.always = null;
     this.lie = (reported) => reported;
     this.before = () => undefined;
     this.requests.length = 0;
@@ -83,16 +84,15 @@ export abstract class ProviderServer extends LocalServer {
     const name = `${method} ${path}`;
     this.requests.push(name);
     await this.before(name);
-    const fault = this.faults.shift();
+    const fault = this.faults.shift() ?? this.always;
     if (fault === 'reset') response.destroy();
     else if (fault === 'hang') return;
-    else if (fault === 'trickle') trickle(response);
-    else if (fault === 'huge') flood(response);
-    else if (typeof fault === 'object' && fault !== null) response.writeHead(fault.status).end(fault.body);
+    else if (typeof fault === 'object' && fault !== null)
+      response.writeHead(fault.status, fault.headers).end(fault.body);
     else {
       const bytes = Buffer.concat(chunks);
       const call = { method, path, query, headers: request.headers, body: bytes.toString(), bytes };
-      const [status, reported] = await this.accepted(call);
+      const [status, reported] = await this.evaluated(call);
       if (fault === 'done, then reset') response.destroy();
       else if (reported === null) response.writeHead(status).end();
       else if (fault !== 'done, then hang') {
@@ -103,7 +103,7 @@ export abstract class ProviderServer extends LocalServer {
     }
   }
 
-  private async accepted(call: ProviderCall): Promise<Response> {
+  private async evaluated(call: ProviderCall): Promise<Response> {
     try {
       return await this.respondTo(call);
     } catch (error) {
@@ -111,26 +111,4 @@ export abstract class ProviderServer extends LocalServer {
       throw error;
     }
   }
-}
-
-/** A byte now and then, for as long as anybody reads. */
-function trickle(response: ServerResponse): void {
-  response.writeHead(200);
-  const timer = setInterval(() => response.write(' '), 50);
-  response.on('close', () => clearInterval(timer));
-}
-
-/** A gigabyte, if anybody reads that much. */
-function flood(response: ServerResponse): void {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  const chunk = Buffer.alloc(1 << 16, 'a');
-  let left = 1 << 14;
-  const write = (): void => {
-    while (left > 0 && !response.destroyed) {
-      left -= 1;
-      if (!response.write(chunk)) return void response.once('drain', write);
-    }
-    response.end();
-  };
-  write();
 }

@@ -204,12 +204,11 @@ export interface EdgeApp {
 /** An edge and its database for the tests of a file or a `describe`. It has its members once `beforeAll` has run. */
 export function onEdgeApp(
   env: Readonly<Record<string, string>> = {},
-  start: (database: Database, env: Readonly<Record<string, string>>) => Promise<EdgeApp> = startEdgeApp,
 ): EdgeApp & { readonly db: TestDatabase } {
   const edge = {} as EdgeApp & { readonly db: TestDatabase };
   beforeAll(async () => {
     const db = await testDatabase();
-    Object.assign(edge, await start(db.database, env), { db });
+    Object.assign(edge, await startEdgeApp(db.database, env), { db });
   });
   afterAll(async () => {
     await edge.close();

@@ -36,7 +36,7 @@ export interface Visitor {
   step(name: string, body?: object, headers?: Record<string, string>): Promise<Response>;
   /** Uploads what every verification needs, and hands it in. */
   handIn(headers: Record<string, string>): Promise<Response>;
-  upload(kind: string, image: Buffer | ReadableStream, headers?: Record<string, string>): Promise<Response>;
+  upload(kind: string, image: Buffer, headers?: Record<string, string>): Promise<Response>;
   /** Enters the code of the sandbox's phone; gives the header that the later steps ask for. */
   signIn(headers?: Record<string, string>): Promise<{ readonly authorization: string }>;
 }

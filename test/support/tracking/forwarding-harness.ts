@@ -12,6 +12,7 @@ import {
 import { ItemsBitmap } from '../../../src/contexts/tracking/store/accepted-batches.js';
 import type { Analytics } from '../../../src/contexts/tracking/application/ports.js';
 import { API_KEY } from './analytics-provider.js';
+import { batchOf, eventItem, type SentItem } from './event-batches.js';
 import { eventually } from '../eventually.js';
 
 /** Times of the forwarder that suit tests. */
@@ -26,28 +27,14 @@ const SHORT_WAITS: AmplitudeWaits = { throttled: 60, quota: 120, project: 20 };
 
 const WAKE_MS = 5;
 
-/** One item as a merchant sends it. */
-export interface TestItem {
-  readonly event_id: string;
-  readonly event_name: string;
-  readonly event_datetime: string;
-  readonly user_external_id: string;
-  readonly device_id?: string | null;
-  readonly payload: object;
+export type TestItem = SentItem & { readonly event_id: string };
+
+/** An item without a device. */
+export function item(fields: SentItem = {}): TestItem {
+  return eventItem({ device_id: undefined, ...fields }) as TestItem;
 }
 
-export function item(fields: Partial<TestItem> = {}): TestItem {
-  return {
-    event_id: randomUUID(),
-    event_name: 'Order Paid',
-    event_datetime: '2026-01-31T12:00:00Z',
-    user_external_id: 'customer-1',
-    payload: { amount: '1.50' },
-    ...fields,
-  };
-}
-
-export function items(count: number, fields: Partial<TestItem> = {}): TestItem[] {
+export function items(count: number, fields: SentItem = {}): TestItem[] {
   return Array.from({ length: count }, (_, index) =>
     item({ user_external_id: `customer-${index}`, ...fields }),
   );
@@ -57,7 +44,7 @@ export function idsOf(events: readonly TestItem[]): string[] {
   return events.map(({ event_id }) => event_id).sort();
 }
 
-export interface RunningForwarder {
+interface RunningForwarder {
   readonly forwarder: Forwarder;
   /** Stops as a process does. */
   stop(): Promise<void>;
@@ -79,7 +66,7 @@ export class ForwardingHarness {
     isNew: (index: number) => boolean = () => true,
     merchantId: string = randomUUID(),
   ): Promise<string> {
-    const body = typeof events === 'string' ? events : JSON.stringify({ events });
+    const body = typeof events === 'string' ? events : batchOf(events);
     const count = (JSON.parse(body) as { events: unknown[] }).events.length;
     const bitmap = ItemsBitmap.none(count);
     for (let index = 0; index < count; index += 1) if (isNew(index)) bitmap.add(index);
@@ -93,13 +80,9 @@ export class ForwardingHarness {
     return batchId;
   }
 
-  amplitude(settings: { apiKey?: string; url?: string; timeoutMs?: number } = {}): Amplitude {
+  amplitude({ apiKey = API_KEY, timeoutMs = 5000 } = {}): Amplitude {
     return new Amplitude(
-      {
-        amplitudeApiKey: settings.apiKey ?? API_KEY,
-        amplitudeUrl: settings.url ?? this.url,
-        analyticsTimeoutMs: settings.timeoutMs ?? 5000,
-      },
+      { amplitudeApiKey: apiKey, amplitudeUrl: this.url, analyticsTimeoutMs: timeoutMs },
       SHORT_WAITS,
     );
   }

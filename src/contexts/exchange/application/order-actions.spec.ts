@@ -31,13 +31,6 @@ describe('use cases of orders', () => {
     expect(harness.provider.orders.size).toBe(known + 1);
   });
 
-  it('make none while the provider is unavailable', async () => {
-    harness.provider.set({ isUnavailable: true });
-    await expect(process.create.execute(harness.creation(randomUUID()))).rejects.toEqual(
-      expect.objectContaining({ code: 'unavailable', retryAfterSeconds: expect.any(Number) }),
-    );
-  });
-
   it('ask the provider once for all who refresh at the same time', async () => {
     const orderId = await harness.order(process);
     harness.provider.pay(orderId, '100');
@@ -47,18 +40,6 @@ describe('use cases of orders', () => {
     );
     expect(displayed.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 'processing'));
     expect(harness.provider.count('status')).toBe(1);
-  });
-
-  it('display an order only to the key that created it', async () => {
-    const orderId = await harness.order(process);
-    for (const [id, keyId] of [
-      [orderId, randomUUID()],
-      [randomUUID(), harness.keyId],
-      ['1 or 1', harness.keyId],
-    ] as const)
-      await expect(process.refresh.execute(harness.refreshment(id, keyId))).rejects.toEqual(
-        refusal('not_found'),
-      );
   });
 
   it('cancel no order with a deposit that is there, pending or possible', async () => {

@@ -2,8 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@je
 import { Logger } from '@nestjs/common';
 import { OrderHarness, type OrderProcess } from '../../../../test/support/exchange/order-harness.js';
 import { eventually } from '../../../../test/support/eventually.js';
-import { wakeWork } from '../../../platform/work/work-items.js';
-import { WATCH, WATCH_LINES } from '../domain/watch-schedule.js';
 
 const COMPLETED = [
   'order.created.v1',
@@ -33,30 +31,14 @@ describe('the watch of orders', () => {
   });
   afterAll(() => harness.db.drop());
 
-  const wake = (orderId: string): Promise<void> =>
-    harness.db.database.transaction((tx) => wakeWork(tx, WATCH, [orderId], WATCH_LINES.woken));
-
   /** Works and follows until the order is so. */
-  const until = (orderId: string, status: string, by = process): Promise<unknown> =>
+  const until = (orderId: string, status: string): Promise<unknown> =>
     eventually(async () => {
       await harness.follow();
       await harness.makeDue();
-      await by.work();
+      await process.work();
       return (await harness.state(orderId)).status === status;
     });
-
-  it('brings an order from its deposit to its end, and has the provider pay out', async () => {
-    const orderId = await harness.order(process);
-    await process.work();
-    expect(await harness.types(orderId)).toEqual(['order.created.v1']);
-    harness.provider.pay(orderId, '100');
-    await until(orderId, 'completed');
-    expect(await harness.types(orderId)).toEqual(COMPLETED);
-    expect(harness.provider.count('settle')).toBe(1);
-    await harness.makeDue();
-    await process.work();
-    expect(await harness.row(orderId)).toMatchObject({ notified: 'settle' });
-  });
 
   it('ends an order when the provider says so, where its deposit address ends before ours', async () => {
     harness.provider.set({ holdsMs: 60_000 });
@@ -165,20 +147,6 @@ describe('the watch of orders', () => {
     expect(await harness.row(orderId)).toMatchObject({ notified: 'cancel', failures: 0 });
   });
 
-  it('ends an order whose time is over, and is still polled for late deposits', async () => {
-    harness.provider.set({ holdsMs: 1 });
-    const orderId = await harness.order(process);
-    await until(orderId, 'expired');
-    harness.provider.pay(orderId, '100');
-    await harness.makeDue();
-    await process.work();
-    await harness.follow();
-    await process.work();
-    expect((await harness.state(orderId)).lateDeposits).toHaveLength(1);
-    expect(await harness.row(orderId)).toMatchObject({ notified: 'cancel' });
-    expect((await harness.row(orderId))['seconds']).toBeGreaterThan(30);
-  });
-
   it('ends none by a clock that is off', async () => {
     const fast = harness.process({ now: () => new Date(Date.now() + 7 * 24 * 3_600_000) });
     const orderId = await harness.order(process);
@@ -200,50 +168,6 @@ describe('the watch of orders', () => {
     expect(harness.provider.count('status')).toBeLessThan(100);
     harness.provider.set({ isUnavailable: false });
     for (const id of ids) await until(id, 'completed');
-  });
-
-  it('does not take an order that another process holds, until its lease is over', async () => {
-    const orderId = await harness.order(process);
-    let release = (): void => undefined;
-    let requested = 0;
-    const gate = new Promise<void>((resolve) => (release = resolve));
-    harness.provider.set({ beforeStatus: () => ((requested += 1) === 1 ? gate : undefined) });
-    harness.provider.pay(orderId, '100');
-    const slow = process.work();
-    await eventually(() => requested === 1);
-    const other = harness.process();
-    await other.work();
-    expect(requested).toBe(1);
-    expect((await harness.row(orderId))['seconds']).toBeGreaterThan(1);
-    await harness.makeDue();
-    await until(orderId, 'completed', other);
-    // It wakes up, and has nothing to add.
-    release();
-    await slow;
-    expect(await harness.types(orderId)).toEqual(COMPLETED);
-  });
-
-  it('polls again when a reason arises during the poll', async () => {
-    const orderId = await harness.order(process);
-    const beforeStatus = async (): Promise<void> => {
-      harness.provider.set({ beforeStatus: () => undefined });
-      await wake(orderId);
-    };
-    harness.provider.set({ beforeStatus });
-    await process.work();
-    expect((await harness.row(orderId))['is_due']).toBe(true);
-    await process.work();
-    expect(harness.provider.count('status')).toBe(2);
-  });
-
-  it('polls an order with a reason first, however many are due', async () => {
-    for (let n = 0; n < 25; n += 1) await harness.order(process);
-    const orderId = await harness.order(process);
-    await wake(orderId);
-    const claim = async (limit: number) =>
-      (await harness.items.claim({ kind: WATCH, limit, leaseMs: 30_000, lines: [0, 1] })).items;
-    expect((await claim(1)).map(({ key }) => key)).toEqual([orderId]);
-    expect(await claim(100)).toHaveLength(25);
   });
 
   it('delays no order for another that cannot be polled', async () => {

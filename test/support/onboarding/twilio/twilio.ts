@@ -9,13 +9,8 @@ const TWILIO_ACCOUNT = {
 };
 export const TWILIO_SERVICE = `MG${'2b'.repeat(16)}`;
 
-/** Parameters of the Messages resource (twilio/twilio-oai, twilio_api_v2010.json). */
-const PARAMETERS = new Set([
-  ...['To', 'StatusCallback', 'ApplicationSid', 'MaxPrice', 'ProvideFeedback', 'Attempt', 'ValidityPeriod'],
-  ...['ForceDelivery', 'ContentRetention', 'AddressRetention', 'SmartEncoded', 'PersistentAction'],
-  ...['TrafficType', 'ShortenUrls', 'ScheduleType', 'SendAt', 'SendAsMms', 'ContentVariables', 'RiskCheck'],
-  ...['From', 'FallbackFrom', 'MessagingServiceSid', 'Body', 'MediaUrl', 'ContentSid'],
-]);
+/** Parameters of the Messages resource (twilio/twilio-oai, twilio_api_v2010.json) that the service sends. */
+const PARAMETERS = new Set(['To', 'From', 'MessagingServiceSid', 'Body', 'ValidityPeriod']);
 const E164 = /^\+[1-9]\d{6,14}$/;
 
 interface SentMessage {
@@ -71,23 +66,21 @@ export class Twilio extends ProviderServer {
       throw new Refused(401, 20003, 'Authenticate');
     if (path !== `/2010-04-01/Accounts/${sid}/Messages.json` || method !== 'POST')
       throw new Refused(404, 20404, `The requested resource ${path} was not found`);
-    if (headers['content-type'] !== 'application/x-www-form-urlencoded')
-      throw new Refused(415, 20415, 'Unsupported Media Type');
     const fields = new URLSearchParams(body);
     const unknown = [...fields.keys()].find((name) => !PARAMETERS.has(name));
     if (unknown !== undefined) throw new Refused(400, 20001, `Unknown parameters in the request: ${unknown}`);
     const [to, from, service, text] = ['To', 'From', 'MessagingServiceSid', 'Body'].map((name) =>
       fields.get(name),
     );
-    if (!to) throw new Refused(400, 21604, "A 'To' phone number is required.");
-    if (!E164.test(to)) throw new Refused(400, 21211, `The 'To' number ${to} is not a valid phone number.`);
+    if (!to || !E164.test(to))
+      throw new Refused(400, 21211, `The 'To' number ${to} is not a valid phone number.`);
     if (!from && !service) throw new Refused(400, 21603, "A 'From' phone number is required.");
     if (from && from !== TWILIO_ACCOUNT.twilioFrom)
       throw new Refused(400, 21606, `The 'From' phone number provided is not a valid message-capable number`);
     if (service && service !== TWILIO_SERVICE)
       throw new Refused(404, 20404, 'The messaging service was not found');
-    if (!text) throw new Refused(400, 21602, 'Message body is required.');
-    if (text.length > 1600) throw new Refused(400, 21617, 'The concatenated message body exceeds the limit');
+    if (!text || text.length > 1600)
+      throw new Refused(400, 21617, 'The concatenated message body exceeds the limit');
     const validity = fields.get('ValidityPeriod') ?? '36000';
     if (!/^\d+$/.test(validity) || Number(validity) < 1 || Number(validity) > 36_000)
       throw new Refused(400, 21621, 'Invalid Validity Period');

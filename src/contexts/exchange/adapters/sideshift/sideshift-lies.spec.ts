@@ -41,12 +41,9 @@ describe('a SideShift that lies', () => {
     ['another address that it pays out to', { settleAddress: ShiftBook.OWN_ADDRESS }],
     ['a rate that is not fixed', { type: 'variable' }],
     ['more to be sent', { depositAmount: '101' }],
-    ['a least deposit', { depositMin: '5' }],
     ['less to be paid out', { settleAmount: '0.1' }],
-    ['an amount in other words', { depositAmount: '1e2' }],
     ['no deposit address', { depositAddress: null }],
     ['a deposit address of another chain', { depositAddress: 'rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh' }],
-    ['a deposit address of 10,000 characters', { depositAddress: 'a'.repeat(10_000) }],
     ['no expiry', { expiresAt: 'soon' }],
     ['an expiry in years', { expiresAt: '2099-01-01T00:00:00Z' }],
     ['an id that leads elsewhere', { id: '../account' }],
@@ -83,12 +80,9 @@ describe('a SideShift that lies', () => {
     ['a memo all of a sudden', { depositMemo: '7' }],
     ['another address that it paid out to', { settleAddress: ShiftBook.OWN_ADDRESS }],
     ['another coin', { depositCoin: 'USDT' }],
-    ['more that it paid out', { settleAmount: '1' }],
     ['a deposit of less', { depositAmount: '99' }],
     ['a deposit from the future', { depositReceivedAt: '2100-01-01T00:00:00Z' }],
     ['a payment without a hash', { settleHash: null }],
-    ['a status of its own', { status: 'constructor' }],
-    ['several deposits, and none listed', { status: 'multiple' }],
     ['more deposits than there can be', { status: 'multiple', deposits: Array(1001).fill({}) }],
   ])('about a paid shift with %s is ignored', async (_, lie) => {
     const { reference, shiftId } = await newOrder();
@@ -138,7 +132,7 @@ describe('a SideShift that lies', () => {
 });
 
 describe('a SideShift in trouble', () => {
-  it.each(['reset', 'hang', 'trickle', { status: 500, body: '<html>' }, { status: 502, body: '' }] as const)(
+  it.each(['reset', 'hang', { status: 500, body: '<html>' }, { status: 502, body: '' }] as const)(
     '(%j) is unavailable, and what was true stays true',
     async (fault) => {
       const { reference } = await newOrder();
@@ -151,7 +145,6 @@ describe('a SideShift in trouble', () => {
   );
 
   it.each([
-    'huge',
     { status: 200, body: '[]' },
     { status: 200, body: 'null' },
     { status: 200, body: '{' },
