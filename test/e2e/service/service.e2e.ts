@@ -252,11 +252,6 @@ describe('outside the sandbox', () => {
     }
   });
 
-  it('the document does not speak of the sandbox', async () => {
-    const text = await (await fetch(`${test.url}/openapi.json`)).text();
-    expect(text).not.toContain('/sandbox/');
-  });
-
   it('there are no exchange orders without a provider, and the service is ready and says so', async () => {
     const query = { pair_id: 'USDCSOL', withdraw_address: '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV' };
     expect((await test.exchange.open.order(query)).status).toBe(503);
