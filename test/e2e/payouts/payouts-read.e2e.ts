@@ -216,17 +216,8 @@ describe('reading payouts', () => {
       ['page_size', '1001'],
       ['page_size', ''],
       ['page_cursor', 'abc'],
-      ['page_cursor', 'A'.repeat(35)],
     ])('400 that names %s when it is %j', async (name, value) => {
       problem(await merchant.get(`${PAYOUTS}?${name}=${value}`), 400, new RegExp(`^${name} `));
-    });
-
-    it('400 for a parameter given twice, and for a cursor with a letter changed', async () => {
-      problem(await merchant.get(`${PAYOUTS}?status=pending&status=received`), 400, /^status /);
-      const { next_cursor } = await list('?page_size=1', owner);
-      const letter = next_cursor!.at(-3) === 'A' ? 'B' : 'A';
-      const tampered = `${next_cursor!.slice(0, -3)}${letter}${next_cursor!.slice(-2)}`;
-      problem(await owner.get(`${PAYOUTS}?page_cursor=${tampered}`), 400, /^page_cursor /);
     });
   });
 
