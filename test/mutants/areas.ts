@@ -14,7 +14,6 @@ export const AREAS: readonly Area[] = [
     suites: [
       'test/contract/signature.spec.ts',
       'test/contract/exchange-signature.spec.ts',
-      'test/e2e/edge/edge-authentication.e2e.ts',
       'test/e2e/edge/edge-signature.e2e.ts',
       'test/e2e/exchange/exchange-authentication.e2e.ts',
     ],

@@ -1,6 +1,8 @@
+import dns, { Resolver } from 'node:dns/promises';
 import { writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import {
   hostileAddresses,
@@ -45,6 +47,8 @@ describe('the URL of a stranger', () => {
     for (const inside of ['10.0.0.1', '::1'])
       for (const addresses of [[inside], [inside, one], [one, inside], [one, other, inside]])
         expect(await refusal(...addresses)).toMatch(/resolves to an address that is not public/);
+    expect(await refusal(...Array<string>(512).fill(one))).toBeNull();
+    expect(await refusal(...Array<string>(513).fill(one))).toMatch(/resolves to more than 512 addresses/);
   });
 
   it('may be a name that does not resolve yet', async () =>
@@ -102,5 +106,65 @@ describe('names of hosts', () => {
       phase: 'dns',
       message: expect.stringMatching(/^the name .* \([A-Z_]+\)$/),
     });
+  });
+});
+
+describe('a query to DNS', () => {
+  type Family = readonly string[] | string | null;
+
+  /** Responds to queries of each family with addresses, the code of a failure, or never. */
+  function respond(ipv4: Family, ipv6: Family) {
+    const response = async (family: Family): Promise<readonly string[]> => {
+      if (family === null) return new Promise(() => undefined);
+      if (typeof family === 'string') throw Object.assign(new Error(), { code: family });
+      return family;
+    };
+    jest.spyOn(Resolver.prototype, 'resolve6').mockImplementation((() => response(ipv6)) as never);
+    const queries = jest.spyOn(Resolver.prototype, 'resolve4');
+    return queries.mockImplementation((() => response(ipv4)) as never);
+  }
+  afterEach(() => {
+    jest.restoreAllMocks();
+    syncBuiltinESMExports();
+  });
+
+  it.each<[what: string, ipv4: Family, ipv6: Family, addresses: readonly string[]]>([
+    ['of both families', ['8.8.8.8', '10.0.0.1'], ['2000::1'], ['8.8.8.8', '2000::1', '10.0.0.1']],
+    ['of one, while the other fails', 'ESERVFAIL', ['fd00::1'], ['fd00::1']],
+    ['of one, while the other never responds', ['10.0.0.1'], null, ['10.0.0.1']],
+  ])('returns the addresses %s', async (_what, ipv4, ipv6, addresses) => {
+    respond(ipv4, ipv6);
+    expect(await found('two.example')).toEqual(addresses);
+  });
+
+  it('serves all lookups of a name that wait for it, and no later one', async () => {
+    const queries = respond(['8.8.8.8'], []);
+    await Promise.all(Array.from({ length: 16 }, () => found('one-query.example')));
+    expect(queries).toHaveBeenCalledTimes(1);
+    await found('one-query.example');
+    expect(queries).toHaveBeenCalledTimes(2);
+  });
+
+  it('without a response is given up in time', async () => {
+    respond(null, null);
+    const given = jest.spyOn(Resolver.prototype, 'cancel');
+    const late = { phase: 'dns', message: 'the name servers do not respond (ETIMEOUT)' };
+    await expect(names.addresses('never.example', 20)).rejects.toMatchObject(late);
+    expect(given).toHaveBeenCalledTimes(1);
+  });
+
+  it('of short names uses one thread of the system, and none for names that were given up', async () => {
+    let end!: (records: never[]) => void;
+    const lookups = jest.spyOn(dns, 'lookup');
+    lookups.mockImplementation((() => new Promise((resolve) => (end = resolve))) as never);
+    syncBuiltinESMExports();
+    const waiting = Array.from({ length: 10 }, (_, n) => names.addresses(`short-${n}`, 20));
+    const ended = await Promise.allSettled(waiting);
+    expect(ended.map(({ status }) => status)).toEqual(waiting.map(() => 'rejected'));
+    lookups.mockImplementation((async () => [{ address: '10.1.0.9' }]) as never);
+    syncBuiltinESMExports();
+    end([]);
+    expect(await found('cache')).toEqual(['10.1.0.9']);
+    expect(lookups.mock.calls.map(([name]) => name)).toEqual(['short-0', 'cache']);
   });
 });

@@ -244,6 +244,22 @@ describe('a host that may not be reached', () => {
     await strict.close();
   });
 
+  it('is a name that leads elsewhere by the next connection: each goes to the address that was checked', async () => {
+    const places = ['127.0.0.1', '10.0.0.1', '127.0.0.1'];
+    const names = { addresses: async () => [places.shift()!] };
+    const guarded = Object.assign(new GuardedHosts({ loopback: true, allowed: [] }), { names });
+    const through = new OutboundClient(guarded, LIMITS);
+    const { port } = new URL(host.url);
+    const send = () => through.post(`http://hooks.example.com:${port}/`, {}, '{}');
+    host.behavior = (response) => response.writeHead(204, { connection: 'close' }).end();
+    expect(await send()).toMatchObject({ status: 204 });
+    expect(places).toHaveLength(2);
+    expect(await send()).toMatchObject({ kind: 'failed', phase: 'address' });
+    expect(host.received).toHaveLength(1);
+    expect(await send()).toMatchObject({ status: 204 });
+    await through.close();
+  });
+
   it('is one without TLS, outside the sandbox, with any address', async () => {
     const allowing = new GuardedHosts({ loopback: false, allowed: parseCidrs('127.0.0.1/32') });
     const strict = new OutboundClient(allowing, LIMITS);

@@ -53,13 +53,6 @@ test('a response that went with its events is replayed byte for byte', async () 
   expect(events).toEqual({ n: 1 });
 });
 
-test('without a key every request is a new one', async () => {
-  const client = edge.client();
-  const responses = await Promise.all([1, 2].map(() => client.post(COMMIT, { a: 1 })));
-  expect(responses.map(({ status }) => status)).toEqual([201, 201]);
-  expect(responses[0]!.text).not.toBe(responses[1]!.text);
-});
-
 test.each([
   ['POST', 201],
   ['PATCH', 200],
@@ -114,39 +107,6 @@ test('100 concurrent repeats in two processes: one event, every response 409 or 
   expect(events).toEqual({ n: 1 });
 });
 
-test('the same key with another body, path or method is 422', async () => {
-  const client = edge.client();
-  const key = randomUUID();
-  expect((await client.post(PLAIN, { a: 1 }, key)).status).toBe(201);
-  const others = [
-    await client.post(PLAIN, { a: 2 }, key),
-    await client.post(COMMIT, { a: 1 }, key),
-    await client.call({ method: 'PATCH', path: PLAIN, body: { a: 1 }, idempotencyKey: key }),
-  ];
-  for (const response of others) {
-    expect(response.status).toBe(422);
-    expect(response.json()).toMatchObject({ title: 'Invalid request parameters', errors: {} });
-    expect(response.headers['idempotent-replayed']).toBeUndefined();
-  }
-  expect((await client.post(PLAIN, { a: 1 }, key)).headers['idempotent-replayed']).toBe('true');
-});
-
-test('400 and 422 are the response of their key, with their content type', async () => {
-  const client = edge.client();
-  for (const [path, body, status] of [
-    [COMMIT, '{', 400],
-    ['/merchants/v1/probe/valid', { wrapper: {} }, 422],
-  ] as const) {
-    const key = randomUUID();
-    const first = await client.post(path, body, key);
-    const again = await client.post(path, body, key);
-    expect(first.status).toBe(status);
-    expect([again.status, again.text]).toEqual([status, first.text]);
-    expect(again.headers['content-type']).toBe('application/problem+json; charset=utf-8');
-    expect(again.headers['idempotent-replayed']).toBe('true');
-  }
-});
-
 test.each([
   ['404', 'absent'],
   ['409', 'domain'],
@@ -193,21 +153,6 @@ test('401, 413, 429 and 5xx are not the response of a key', async () => {
   expect((await client.post(PLAIN, Buffer.alloc(1_048_576, 0x20), key)).status).toBe(413);
   const rows = await db.database.query('select 1 from event_store.responses where key = $1', [key]);
   expect(rows).toEqual([]);
-});
-
-test.each([
-  '8c2ba04e-7bb2-4b7e-8d17-1c5ce0b3a5b0',
-  '"not a uuid"',
-  '""',
-  '"8c2ba04e-7bb2-4b7e-8d17-1c5ce0b3a5b0',
-  '',
-])('400 for the Idempotency-Key %s', async (header) => {
-  const client = edge.client();
-  const call = { method: 'POST', path: PLAIN, headers: { 'idempotency-key': header } } as const;
-  const response = await client.call(call);
-  expect(response.status).toBe(400);
-  expect(response.json()).toMatchObject({ detail: expect.stringContaining('Idempotency-Key'), errors: {} });
-  expect((await client.get('/merchants/v1/probe/whoami', call.headers)).status).toBe(200);
 });
 
 test('the events name the route, request and merchant that caused them', async () => {

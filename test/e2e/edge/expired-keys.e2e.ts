@@ -107,14 +107,4 @@ describe('an Idempotency-Key whose response is no longer kept', () => {
     const secrets = [first, rotated, second, rotatedAgain].map(secretOf);
     expect(new Set(secrets).size).toBe(4);
   });
-
-  it('sends another test delivery', async () => {
-    const endpoint = await merchant.post(ENDPOINTS, { webhook_endpoint: { url: 'https://8.8.8.8/a' } });
-    const [path, key] = [`${ENDPOINTS}/${idOf(endpoint, 'webhook_endpoint')}/test_delivery`, randomUUID()];
-    const first = await merchant.post(path, undefined, key);
-    await later(RESPONSES_KEPT_DAYS + 1);
-    const second = await merchant.post(path, undefined, key);
-    expect([first.status, second.status]).toEqual([202, 202]);
-    expect(idOf(second, 'webhook_delivery')).not.toBe(idOf(first, 'webhook_delivery'));
-  });
 });

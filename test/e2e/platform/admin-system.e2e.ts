@@ -3,7 +3,7 @@ import { newId } from '../../../src/kernel/ids.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { invoke } from '../../support/programs/cli.js';
-import { createPayee, reported, USERS } from '../../support/payouts/payout-calls.js';
+import { USERS } from '../../support/payouts/payout-calls.js';
 
 interface System {
   readonly processes: readonly {
@@ -97,27 +97,14 @@ describe('what operators see of the whole service', () => {
     expect((await viewer.get('/audit/head')).status).toBe(403);
   });
 
-  it('finds what merchants and operators know by its id, name, wallet or hash', async () => {
+  it('finds merchants and operators by their ids, and nothing under an unknown one', async () => {
     const admin = await app.newAdmin();
-    const user = await createPayee(app.merchant);
-    const transaction_hash = `0x${'ab'.repeat(32)}`;
-    const payout = await reported(app.merchant, user.id, { amount: '2', transaction_hash });
-    const search = async (q: string, by = admin) =>
-      (await by.get(`/search?q=${encodeURIComponent(q)}`)).json<Results>().results;
-    const merchantId = app.merchant.credentials.apiKey;
-    const found = (kind: string, id: string, merchant: string | null = merchantId) =>
-      expect.arrayContaining([expect.objectContaining({ kind, id, merchant_id: merchant })]) as object;
-    await eventually(async () => (await search(user.wallet)).length > 0);
-    await eventually(async () => (await search(transaction_hash)).length > 0);
-    expect(await search(user.wallet)).toEqual(found('user', user.id));
-    expect(await search(user.id.toUpperCase())).toEqual(found('user', user.id));
-    expect(await search(` ${payout.id} `)).toEqual(found('payout', payout.id));
-    expect(await search(transaction_hash)).toEqual(found('payout', payout.id));
-    expect(await search(merchantId)).toEqual(found('merchant', merchantId));
-    expect(await search(admin.operatorId)).toEqual(found('operator', admin.operatorId, null));
+    const search = async (q: string) => (await admin.get(`/search?q=${q}`)).json<Results>().results;
+    const merchant_id = app.merchant.credentials.apiKey;
+    expect(await search(merchant_id)).toMatchObject([{ kind: 'merchant', id: merchant_id, merchant_id }]);
+    const operator = { kind: 'operator', id: admin.operatorId, merchant_id: null };
+    expect(await search(admin.operatorId)).toMatchObject([operator]);
     expect(await search(newId())).toEqual([]);
-    const { merchants } = { merchants: [app.secondMerchant.credentials.apiKey] };
-    expect(await search(payout.id, await app.newAdmin({ merchants }))).toEqual([]);
   });
 
   it('shows users by phone number to those who may read personal data', async () => {

@@ -236,9 +236,20 @@ describe('outside the sandbox', () => {
     expect(response.status).toBe(404);
   });
 
-  it('the document does not speak of the sandbox', async () => {
-    const text = await (await fetch(`${test.url}/openapi.json`)).text();
-    expect(text).not.toContain('/sandbox/');
+  it('webhooks go to public addresses over https alone', async () => {
+    const path = '/merchants/v1/webhook_endpoints';
+    const created = await test.merchant.post(path, { webhook_endpoint: { url: 'https://8.8.8.8/' } });
+    const { id } = created.json<{ webhook_endpoint: { id: string } }>().webhook_endpoint;
+    for (const [url, reason] of [
+      ['https://127.0.0.1/', /loopback/],
+      ['https://localhost/', /not public/],
+      ['http://8.8.8.8/', /https/],
+    ] as const) {
+      const body = { webhook_endpoint: { url } };
+      const changed = await test.merchant.call({ method: 'PATCH', path: `${path}/${id}`, body });
+      for (const { status, json } of [await test.merchant.post(path, body), changed])
+        expect([status, json()]).toMatchObject([422, { errors: { url: [expect.stringMatching(reason)] } }]);
+    }
   });
 
   it('there are no exchange orders without a provider, and the service is ready and says so', async () => {

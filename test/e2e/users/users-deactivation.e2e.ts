@@ -72,7 +72,6 @@ describe('the deactivation of a user', () => {
 });
 
 describe('the phone number of a user', () => {
-  const tried = (phone: string): Promise<string | null> => create(phone).catch(() => null);
   const holderOf = async (phone: string): Promise<string | undefined> =>
     (await people.module.get(LocateUser).by({ merchantId: MERCHANT, phoneNumber: phone }))?.userId;
 
@@ -87,35 +86,6 @@ describe('the phone number of a user', () => {
       // Until somebody else has it, operators still find who had it last.
       expect(await holderOf(phone)).toBe(userId);
     }
-  });
-
-  it('goes to one of many concurrent users when its user is deactivated', async () => {
-    for (let round = 0; round < 5; round += 1) {
-      const phone = randomPhone();
-      const former = await create(phone);
-      await start(former);
-      // The deactivation is completed by a worker, somewhere among these.
-      const won = await eventually(async () => {
-        const users = await Promise.all(Array.from({ length: 8 }, () => tried(phone)));
-        const created = users.filter((id) => id !== null);
-        return created.length > 0 && created;
-      });
-      expect(won).toHaveLength(1);
-      expect(await holderOf(phone)).toBe(won[0]);
-      expect(await tried(phone)).toBeNull();
-    }
-  });
-
-  it('does not free the external id of the former user', async () => {
-    const [phone, externalId] = [randomPhone(), `crm-${newId()}`];
-    const former = await create(phone, externalId);
-    await start(former);
-    await untilDeactivated(former);
-    await expect(create(phone, externalId)).rejects.toMatchObject({
-      fields: { external_id: ['is taken by another user'] },
-    });
-    // The refused creation did not take the number.
-    expect(await tried(phone)).not.toBeNull();
   });
 });
 

@@ -101,14 +101,11 @@ describe('webhooks in the admin API', () => {
     expect(await idsOf(mine)).toEqual([fourth, second, first]);
     expect(await idsOf(`merchant_id=${other.credentials.apiKey}`)).toEqual([third]);
     expect(await idsOf(`endpoint_id=${id}`)).toEqual([fourth, second, first]);
-    expect(await idsOf(`endpoint_id=${id}&merchant_id=${other.credentials.apiKey}`)).toEqual([]);
     expect(await idsOf(`${mine}&status=exhausted`)).toEqual([second]);
-    expect((await idsOf('status=exhausted'))[0]).toBe(second);
     expect(await idsOf(`${mine}&type=payout.received`)).toEqual([fourth]);
     const { created_at } = (await list(`${mine}&status=exhausted`)).deliveries[0]!;
     expect(await idsOf(`${mine}&from=${created_at}`)).toEqual([fourth, second]);
     expect(await idsOf(`${mine}&to=${created_at}`)).toEqual([second, first]);
-    expect(await idsOf(`${mine}&from=${created_at.slice(0, 10)}&to=9998-01-01`)).toHaveLength(3);
     const page = await list(`${mine}&page_size=2`);
     expect(page.deliveries.map(({ id }) => id)).toEqual([fourth, second]);
     expect(await idsOf(`${mine}&page_size=2&page_cursor=${page.next_cursor}`)).toEqual([first]);
@@ -212,30 +209,6 @@ describe('webhooks in the admin API', () => {
         },
       ],
     });
-  });
-
-  it('of a suspended merchant nothing is sent: its deliveries wait, and go out once it is reinstated', async () => {
-    const id = await webhooks.register(receiver.url);
-    await webhooks.publish();
-    await webhooks.settled(id, 1);
-    const merchantPath = `/merchants/${merchantId}`;
-    expect((await admin.change(merchantPath, '/suspend', WHY)).status).toBe(200);
-    await eventually(async () => (await merchant.get(webhooks.path(id))).status === 403);
-    await webhooks.publish();
-    const held = await eventually(async () => {
-      const [delivery] = (await list(`merchant_id=${merchantId}&status=pending`)).deliveries;
-      const due = delivery === undefined ? 0 : Date.parse(delivery.next_attempt_at!);
-      return due > Date.now() + 240_000 ? delivery : null;
-    });
-    expect(held).toMatchObject({ attempt_count: 0 });
-    expect(receiver.received).toHaveLength(1);
-    const reinstated = await admin.change(merchantPath, '/reinstate', WHY);
-    const { operation } = reinstated.json<{ operation: { id: string } }>();
-    const approver = await app.newAdmin();
-    expect((await approver.post(`/operations/${operation.id}/approve`, WHY)).status).toBe(200);
-    await eventually(async () => (await merchant.get(webhooks.path(id))).status === 200);
-    expect((await resend(held.id)).status).toBe(200);
-    await eventually(() => receiver.received.length === 2);
   });
 
   it('npm run delivery: lists what is stuck, shows it in words with what to do next, and sends it again', async () => {

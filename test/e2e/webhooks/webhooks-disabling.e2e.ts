@@ -89,26 +89,6 @@ describe('an endpoint that keeps failing', () => {
     await expectEndpoint(id, { status: 'disabled', disabled_cause: 'failing' });
   });
 
-  it('starts again once the merchant enables it, also when its old failures are still evaluated', async () => {
-    const id = await webhooks.register(receiver.url);
-    await expectEndpoint(id, { status: 'enabled' });
-    const failing_since = new Date().toISOString();
-    await failures(id);
-    await disabling().evaluate([id]);
-    await expectEndpoint(id, { status: 'disabled', failure_count: 4 });
-    await webhooks.change(id, { status: 'enabled' });
-    const cleared = { status: 'enabled', failure_count: 0, disabled_cause: null, disabled_at: null };
-    await expectEndpoint(id, cleared);
-    const endpoint = { endpoint_id: id, merchant_id: merchant.credentials.apiKey };
-    await disabling().disable(endpoint, { cause: 'failing', failing_since });
-    await disabling().evaluate([id]);
-    await expectEndpoint(id, cleared);
-    expect(await disablings(id)).toHaveLength(1);
-    await failures(id);
-    await disabling().evaluate([id]);
-    expect(await disablings(id)).toHaveLength(2);
-  });
-
   it('is disabled by failures of test deliveries too, and they count on while it is disabled', async () => {
     receiver.respondWith(500);
     const id = await webhooks.register(receiver.url);

@@ -88,9 +88,6 @@ describe('POST webhook_endpoints', () => {
   });
 
   it.each([
-    [{}, 'url'],
-    [{ url: null }, 'url'],
-    [{ url: 7 }, 'url'],
     [{ url: '' }, 'url'],
     [{ url: 'nonsense' }, 'url'],
     [{ url: 'ftp://8.8.8.8/' }, 'url'],
@@ -104,8 +101,6 @@ describe('POST webhook_endpoints', () => {
     // Half of a character: no text in PostgreSQL or UTF-8, so that no read model could ever take the event.
     [{ url: 'https://8.8.8.8/', description: 'a\ud800b' }, 'description'],
     [{ url: 'https://8.8.8.8/\ud800' }, 'url'],
-    [{ url: 'https://8.8.8.8/', event_types: ['payout.unknown'] }, 'event_types'],
-    [{ url: 'https://8.8.8.8/', event_types: [] }, 'event_types'],
   ])('422: %j', async (fields, field) => {
     const response = await register(fields);
     expect(response.status).toBe(422);
@@ -183,18 +178,14 @@ describe('PATCH webhook_endpoints/{id}', () => {
     expect([bare.status, bare.json()]).toEqual([200, { webhook_endpoint: before }]);
   });
 
-  it('200: null clears the description', async () => {
-    const { id } = await registered({ url: 'https://8.8.8.8/', description: 'old' });
-    expect((await patch(id, { description: null })).json()).toMatchObject({
-      webhook_endpoint: { description: null },
+  it('200: null clears the description, and requests all types again', async () => {
+    const { id } = await registered({
+      url: 'https://8.8.8.8/',
+      description: 'old',
+      event_types: ['payout.failed'],
     });
-  });
-
-  it('200: null requests all types again', async () => {
-    const { id } = await registered({ url: 'https://8.8.8.8/', event_types: ['payout.failed'] });
-    expect((await patch(id, { event_types: null })).json()).toMatchObject({
-      webhook_endpoint: { event_types: null },
-    });
+    const none = { description: null, event_types: null };
+    expect((await patch(id, none)).json()).toMatchObject({ webhook_endpoint: none });
   });
 });
 
@@ -204,7 +195,8 @@ describe('DELETE webhook_endpoints/{id}', () => {
     const response = await remove(id);
     expect(response).toMatchObject({ status: 204, text: '' });
     expect((await remove(id)).status).toBe(404);
-    expect((await merchant.get(`${PATH}/${id}`)).status).toBe(404);
+    for (const path of [id, `${id}/deliveries`])
+      expect((await merchant.get(`${PATH}/${path}`)).status).toBe(404);
   });
 });
 
@@ -296,12 +288,6 @@ describe('the failures of an endpoint', () => {
     expect(failuresIn(await merchant.get(`${PATH}/${id}`))).toEqual(disabled);
     expect(failuresIn(await patch(id, { status: 'enabled' }))).toEqual(none);
     expect(failuresIn(await merchant.get(`${PATH}/${id}`))).toEqual(none);
-  });
-
-  it('the failures of an endpoint include none of other endpoints', async () => {
-    const other = await registered({ url: 'https://8.8.4.4/' });
-    await attempts('retry', 1);
-    expect(failuresIn(await merchant.get(`${PATH}/${other.id}`))).toEqual(none);
   });
 
   it.each([

@@ -82,18 +82,6 @@ describe('the request log', () => {
     expect(batches[1]!.requests.map(({ merchantId }) => merchantId)).toEqual(['m2']);
   });
 
-  it('takes 300 unsigned requests of a merchant in a minute and counts the others', async () => {
-    const { log, batches } = written();
-    for (let n = 0; n < 400; n += 1)
-      log.record(request({ credentialId: null, status: 401, client: `192.0.2.${n % 4}` }));
-    log.record(request({ merchantId: 'm2', credentialId: null, status: 401 }));
-    log.record(request());
-    await log.flush();
-    const { requests, usage } = batches[0]!.batch;
-    expect(requests).toHaveLength(302);
-    expect(usage[0]).toEqual({ merchantId: 'm1', requests: 401, refused: 400 });
-  });
-
   describe('of requests that no secret signed', () => {
     const refused = (over: Partial<ServedRequest>): ServedRequest =>
       request({ credentialId: null, status: 401, ...over });

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
+import { WebhookHistory } from '../../../../test/support/webhooks/webhook-history.js';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
 import { newId } from '../../../kernel/ids.js';
 import { ALL_CONTEXTS } from '../../../composition.js';
@@ -12,29 +13,17 @@ import {
 } from './endpoint-snapshots.js';
 
 const db = onTestDatabase();
+let history: WebhookHistory;
 let merchant_id: string;
 let endpoint_id: string;
-let position: number;
 
 beforeEach(() => {
-  [merchant_id, endpoint_id] = [newId(), newId()];
-  position = 0;
+  history = new WebhookHistory();
+  [merchant_id, endpoint_id] = [history.merchant, newId()];
 });
 
-function event(name: string, data: JsonObject): RecordedEvent {
-  position += 1;
-  const type = `webhook_endpoint.${name}.v1`;
-  return {
-    id: newId(),
-    type,
-    data: { endpoint_id, merchant_id, ...data },
-    metadata: {},
-    stream: 'x-1',
-    revision: position,
-    position: String(position).padStart(10, '0'),
-    recordedAt: new Date(),
-  };
-}
+const event = (name: string, data: JsonObject): RecordedEvent =>
+  history.event(`webhook_endpoint.${name}.v1`, { endpoint_id, ...data });
 
 const day = (number: number): string => `2026-01-0${number}T00:00:00.000Z`;
 const registered = () =>

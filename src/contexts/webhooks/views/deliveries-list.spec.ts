@@ -118,25 +118,6 @@ describe('the list of deliveries over merchants', () => {
     );
   });
 
-  it('shows whose each delivery is', async () => {
-    const one: Row = { id: newId(), endpoint: 3, status: 'pending', type: TYPES[0], at: START };
-    await insert([one]);
-    const { deliveries } = await new DeliveriesList(db.database).page({ merchantIds: null, pageSize: 10 });
-    expect(deliveries).toEqual([
-      {
-        id: one.id,
-        merchant_id: TWO,
-        webhook_endpoint_id: ENDPOINTS[3].id,
-        type: one.type,
-        status: 'pending',
-        attempt_count: 0,
-        created_at: new Date(START).toISOString(),
-        next_attempt_at: expect.any(String),
-        finished_at: null,
-      },
-    ]);
-  });
-
   it('reaches what is rare and far back in pages of bounded work, of all merchants and of one', async () => {
     const count = 2 * READ_AT_ONCE + 10;
     await db.database.query(
