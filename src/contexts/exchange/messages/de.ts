@@ -105,6 +105,10 @@ export const de: Messages = {
   expiredHeading: 'Dieses Angebot ist abgelaufen',
   expiredText:
     'Es ist keine Zahlung rechtzeitig eingetroffen. Senden Sie nichts mehr an die Adresse. Wenn Sie schon etwas gesendet haben, bewahren Sie die Auftragsnummer auf: Verspätete Zahlungen werden erfasst und erstattet.',
+  endedText: 'Senden Sie nichts mehr an die Adresse. Wir prüfen, ob eine Zahlung rechtzeitig angekommen ist.',
+  lateHeading: 'Ihre Zahlung kam zu spät an',
+  lateText:
+    'Sie kam an, nachdem dieses Angebot abgelaufen war, und wird deshalb nicht umgetauscht. Senden Sie nichts mehr an die Adresse.',
   cancelledHeading: 'Sie haben diese Zahlung abgebrochen',
   cancelledText: 'Senden Sie nichts mehr an die Adresse.',
   refundedHeading: 'Ihre Zahlung wurde erstattet',

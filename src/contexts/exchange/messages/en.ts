@@ -105,6 +105,10 @@ export const en = {
   expiredHeading: 'This offer has ended',
   expiredText:
     'No payment arrived in time. Do not send anything to its address. If you have already sent something, keep the order number: late payments are recorded and will be refunded.',
+  endedText: 'Do not send anything more to its address. We are checking whether a payment arrived in time.',
+  lateHeading: 'Your payment arrived too late',
+  lateText:
+    'It arrived after this offer had ended, so it is not exchanged. Do not send anything more to its address.',
   cancelledHeading: 'You canceled this payment',
   cancelledText: 'Do not send anything to its address.',
   refundedHeading: 'Your payment was refunded',

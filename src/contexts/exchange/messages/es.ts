@@ -105,6 +105,10 @@ export const es: Messages = {
   expiredHeading: 'Esta oferta ha terminado',
   expiredText:
     'No ha llegado ningún pago a tiempo. No envíes nada a su dirección. Si ya has enviado algo, guarda el número de pedido: los pagos tardíos se registran y se reembolsan.',
+  endedText: 'No envíes nada más a la dirección. Estamos comprobando si llegó un pago a tiempo.',
+  lateHeading: 'Tu pago llegó demasiado tarde',
+  lateText:
+    'Llegó cuando esta oferta ya había terminado, por lo que no se cambia. No envíes nada más a la dirección.',
   cancelledHeading: 'Has cancelado este pago',
   cancelledText: 'No envíes nada a su dirección.',
   refundedHeading: 'Tu pago se ha reembolsado',
