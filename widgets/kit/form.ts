@@ -13,7 +13,7 @@ export interface FormField {
   /** The value before: a path in the row, which a PATCH changes, or a text to begin with. */
   readonly initial?: string;
   readonly preset?: string;
-  /** Part of the path, or what {@link Rolling.implied} reads: not sent by itself. */
+  /** Part of the path, or what {@link Rolling.implied} reads: not sent on its own. */
   readonly inPath?: boolean;
   /** The largest number. */
   readonly most?: number;

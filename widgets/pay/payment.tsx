@@ -20,7 +20,7 @@ export function Payment({ offer, seen, now, act }: Props) {
   const partly = isPositive(order.amount_received);
   // Once a part has arrived, the rest has to be sent.
   const said = order.status === 'paid' && !partly;
-  // The service looks at the chain once more before the order expires.
+  // The service checks the chain again before the order expires.
   const isOver = useTimeLeft(order.expires_at, now) === 0 && !said;
   const { symbol } = offer;
   const chain = chainName(format, facts, offer.chain);

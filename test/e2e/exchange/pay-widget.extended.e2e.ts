@@ -238,7 +238,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     await guest.check();
   });
 
-  it('asks for no payment once the time of the offer is over, while the service looks whether one arrived', async () => {
+  it('displays no address once the time of the offer is over, while the service checks whether a payment arrived', async () => {
     const guest = await arrive();
     let ending: PayOrder | undefined;
     await guest.page.route('**/widget/api/orders', async (route) => {

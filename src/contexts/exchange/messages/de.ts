@@ -107,8 +107,7 @@ export const de: Messages = {
     'Es ist keine Zahlung rechtzeitig eingetroffen. Senden Sie nichts mehr an die Adresse. Wenn Sie schon etwas gesendet haben, bewahren Sie die Auftragsnummer auf: Verspätete Zahlungen werden erfasst und erstattet.',
   endedText: 'Senden Sie nichts mehr an die Adresse. Wir prüfen, ob eine Zahlung rechtzeitig angekommen ist.',
   lateHeading: 'Ihre Zahlung kam zu spät an',
-  lateText:
-    'Sie kam an, nachdem dieses Angebot abgelaufen war, und wird deshalb nicht umgetauscht. Senden Sie nichts mehr an die Adresse.',
+  lateText: 'Sie kam nach dem Ende dieses Angebots an und wird nicht umgetauscht. Senden Sie nichts mehr.',
   cancelledHeading: 'Sie haben diese Zahlung abgebrochen',
   cancelledText: 'Senden Sie nichts mehr an die Adresse.',
   refundedHeading: 'Ihre Zahlung wurde erstattet',
@@ -128,7 +127,6 @@ export const de: Messages = {
   transferLate: 'Ihre Überweisung, zu spät',
   transferPayout: 'Überweisung an den Empfänger',
   transferRefund: 'Erstattung',
-  hash: 'Transaktions-Hash',
 
   gone: 'Diese Zahlung wurde nicht gefunden',
   goneOffer: 'Diese Zahlung kann hier nicht mehr angezeigt werden.',

@@ -57,8 +57,7 @@ export class PayCallsController {
     @Visit() visit: PayVisit,
     @Query() { pair_id: pairId, amount_from: amountFrom, amount_to: amountTo }: Record<string, unknown>,
   ): Promise<PayQuote> {
-    this.refuseExpired(visit);
-    this.takeBudget(visit);
+    this.begin(visit);
     const quote = await this.quotes.of(visit.payer.key_id, { pairId, amountFrom, amountTo });
     return { ...quote, now: this.now() };
   }
@@ -66,11 +65,10 @@ export class PayCallsController {
   /** The same `request_id` of the same payer is the same order (contract.md 26.2). */
   @PageCall('orders')
   async create(@Visit() visit: PayVisit, @ValidBody() body: NewPayOrder): Promise<PayOrder> {
-    this.refuseExpired(visit);
     const { payer, merchant, ip, cause } = visit;
     const pair = pairOf(body.pair_id)!;
     const amountFrom = amountOf('amount_from', body.amount_from, decimalsOf(pair.from));
-    this.takeBudget(visit);
+    this.begin(visit);
     const { secret_hash, has_expired, ...requested } = payer;
     const caller = { caller_address: ip, client: clientOf(ip), merchant_id: merchant.merchantId };
     const order = { ...requested, ...caller, pair_id: pair.id, amount_from: amountFrom };
@@ -130,8 +128,9 @@ export class PayCallsController {
     return this.display(await this.commandBus.execute(new Action(action)));
   }
 
-  private refuseExpired({ payer }: PayVisit): void {
-    if (payer.has_expired === true) throw new Refusal(SESSION_ENDED);
+  private begin(visit: PayVisit): void {
+    if (visit.payer.has_expired) throw new Refusal(SESSION_ENDED);
+    this.takeBudget(visit);
   }
 
   /** People who open pages are strangers to the key. */

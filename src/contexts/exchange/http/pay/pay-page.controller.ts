@@ -54,15 +54,14 @@ export class PayPageController {
   async open(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const link = await this.links.open(request);
     const { merchant } = await this.payers.admit(link.payer, request);
-    const { has_expired: hasExpired = false } = link.payer;
-    if (hasExpired) {
+    if (link.payer.has_expired) {
       if (!acceptsHtml(request))
         throw new Refusal({ status: 401, title: 'Invalid link', detail: 'The link has expired' });
       reply.status(401);
     }
     const [locale, name] = [localeOf(request), merchant.displayName];
     const { title, expiredLink, expiredLinkText } = MESSAGES[locale];
-    const said = hasExpired
+    const said = link.payer.has_expired
       ? { heading: expiredLink, text: expiredLinkText.replace('{merchant}', () => name) }
       : { heading: title };
     sendPage(reply, PAY_PAGE, {

@@ -11,7 +11,6 @@ import type { Messages } from '../../messages/en.js';
 /** What the document of the page holds. */
 export interface PayFacts {
   readonly session: string;
-  /** The link starts no order any more: one that was created with it is still followed. */
   readonly has_expired: boolean;
   /** Identifies the link among those that a tab was opened with. */
   readonly link: string;
