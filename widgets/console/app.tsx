@@ -11,7 +11,7 @@ import { AccountMenu, Mode } from '../kit/gate.js';
 import { groupsOf, pagesOf } from '../kit/routes.js';
 import { Loading, Trouble } from '../kit/states.js';
 import { capital, spoken, visible } from '../kit/text.js';
-import { utc } from '../kit/time.js';
+import { span, utc } from '../kit/time.js';
 import { Attention } from './attention.js';
 import { Enrol, Login, placeBefore, rememberPlace, takeToken } from './login.js';
 import { RESOURCES } from './resources/index.js';
@@ -29,16 +29,13 @@ import {
 } from './session.js';
 import { System } from './system.js';
 
-/** admin-api.md 5. */
-const IDLE_MS = 15 * 60_000;
-const IDLE = 'You were signed out after 15 minutes without activity.';
-
 export function App({ facts }: { facts: ConsoleFacts }) {
   const queries = useQueryClient();
   const session = useSession();
   const { path, url, route } = useLocation();
   const [token] = useState(takeToken);
   const [why, setWhy] = useState<string | null>(null);
+  const idleMs = facts.idle_seconds * 1000;
   const leave = useCallback((reason: string | null) => {
     setWhy(reason);
     rememberPlace(location.pathname + location.search);
@@ -50,7 +47,11 @@ export function App({ facts }: { facts: ConsoleFacts }) {
     api.onSignedOut = () => {
       // Reads that were in flight when the person signed out end like this too.
       if (queries.getQueryData<Row | null>(['session']))
-        leave(unusedMs() > IDLE_MS ? IDLE : 'Your session ended. Sign in to continue where you were.');
+        leave(
+          unusedMs() > idleMs
+            ? `You were signed out after ${span(idleMs)} without activity.`
+            : 'Your session ended. Sign in to continue where you were.',
+        );
     };
   }, []);
   const enter = (): void => {
@@ -149,7 +150,7 @@ function Signed({ facts, session, leave }: SignedProps) {
       every: OFTEN_MS,
     };
   }, [scopes, decisions, me, readOnly, facts.oidc]);
-  useIdleEnd(IDLE_MS, verifySession);
+  useIdleEnd(facts.idle_seconds * 1000, verifySession);
   const name = visible(textAt(session, 'operator.name'));
   const role = capital(spoken(textAt(session, 'operator.role')));
   const rows = [

@@ -8,6 +8,8 @@ export interface ConsoleFacts {
   readonly page: 'console';
   /** Whether people sign in with an identity provider: then passkeys do not. */
   readonly oidc: boolean;
+  /** How long a session lasts without a request. */
+  readonly idle_seconds: number;
   readonly mode: string;
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
-import { axisTime } from './time.js';
+import { axisRange, axisTime } from './time.js';
 
 /** Between the marks of values: what is counted has no halves. */
 const WHOLE_STEPS = Array.from({ length: 12 }, (_, power) =>
@@ -58,6 +58,7 @@ function optionsOf(place: HTMLElement, height: number, spark: boolean): uPlot.Op
     : { stroke: colour('--soft'), grid, ticks: grid, font: '12px system-ui' };
   const times: uPlot.Axis = {
     ...axis,
+    ...(!spark && { label: 'UTC', labelSize: 16, labelFont: '12px system-ui' }),
     values: (_, splits, __, ___, step) => splits.map((seconds) => axisTime(seconds, step)),
   };
   return {
@@ -66,9 +67,8 @@ function optionsOf(place: HTMLElement, height: number, spark: boolean): uPlot.Op
     legend: { show: false },
     cursor: { show: false },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
-    // One point alone has no width; without any the axis ends now.
     scales: {
-      x: { range: (_, from, to) => rangeOf(from, to) },
+      x: { range: ({ data: [times] }) => axisRange([...times], Date.now() / 1000) },
       y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
     },
     axes: [times, { ...axis, size: 56, incrs: [...WHOLE_STEPS] }],
@@ -79,10 +79,4 @@ function optionsOf(place: HTMLElement, height: number, spark: boolean): uPlot.Op
     // The last mark of the axis has its text to both sides.
     padding: spark ? [2, 0, 2, 0] : [8, 28, 0, 0],
   };
-}
-
-/** Seconds of the axis; null without data. */
-function rangeOf(from: number | null, to: number | null): [number, number] {
-  const end = to ?? Date.now() / 1000;
-  return [Math.min(from ?? end, end - 60), end];
 }

@@ -66,7 +66,11 @@ export class Client {
     const request: RequestInit = { credentials: 'same-origin', redirect: 'error', ...init, headers };
     const response = await fetch(this.base + path, request).catch((error: unknown) => {
       if (error instanceof DOMException && error.name === 'AbortError') throw error;
-      throw new Problem(0, 'No connection', 'The service did not respond. Check your connection and retry.');
+      throw new Problem(
+        0,
+        'No connection',
+        'The service did not respond. Check your connection: once it is back, the page is read again.',
+      );
     });
     if (response.ok) return response;
     if (response.status === 401) this.onSignedOut();

@@ -45,7 +45,10 @@ export function newQueries(): QueryClient {
       queries: {
         staleTime: 5_000,
         gcTime: 120_000,
-        retry: (failures, error) => failures < 2 && isPassing(error),
+        // Offline a read fails at once, and follows when the connection is back.
+        networkMode: 'always',
+        refetchOnReconnect: 'always',
+        retry: (failures, error) => failures < 2 && navigator.onLine && isPassing(error),
       },
     },
   });

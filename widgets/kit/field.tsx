@@ -63,7 +63,9 @@ export function Entry({ field, value, set, errors }: EntryProps) {
       </label>
       {kind === 'choice' ? (
         <select {...shared} onChange={({ currentTarget }) => set(currentTarget.value)}>
-          {!required && <option value="">–</option>}
+          {(!required || (field.preset ?? field.initial) === undefined) && (
+            <option value="">{required ? 'Choose' : '–'}</option>
+          )}
           {field.options?.map((option) => (
             <option value={option}>{capital(spoken(option))}</option>
           ))}
@@ -78,7 +80,11 @@ export function Entry({ field, value, set, errors }: EntryProps) {
       ) : (
         <input
           {...shared}
-          {...(kind === 'time' ? { type: 'datetime-local' } : { type: 'text' })}
+          {...(kind === 'time'
+            ? { type: 'datetime-local' }
+            : field.most === undefined
+              ? { type: 'text' }
+              : { type: 'number', min: 1, max: field.most })}
           {...(kind === 'number' && { inputMode: 'numeric', pattern: '[0-9]+' })}
           autocomplete="off"
           onInput={({ currentTarget }) => set(currentTarget.value)}

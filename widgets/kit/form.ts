@@ -13,8 +13,10 @@ export interface FormField {
   /** The value before: a path in the row, which a PATCH changes, or a text to begin with. */
   readonly initial?: string;
   readonly preset?: string;
-  /** Part of the path instead of the body. */
+  /** Part of the path, or what {@link Rolling.implied} reads: not sent on its own. */
   readonly inPath?: boolean;
+  /** The largest number. */
+  readonly most?: number;
   /** Displayed only if so. */
   readonly when?: (values: Values) => boolean;
 }
@@ -31,6 +33,42 @@ export const REASON_FIELDS = [REASON_FIELD, TICKET];
 
 /** What is in the fields by name, as text; of `lines` and `checks` one value a line, of `tick` `true` or nothing. */
 export type Values = Readonly<Record<string, string>>;
+
+interface Rolling {
+  readonly fields: readonly FormField[];
+  readonly implied: (values: Values) => Row;
+}
+
+/** The form that replaces a key or secret. It has no preset: a leaked one must end at once, a planned change must not. */
+export function rolling(mostHours: number): Rolling {
+  return {
+    fields: [
+      {
+        name: 'why',
+        label: 'Why',
+        kind: 'choice',
+        options: ['leaked', 'planned'],
+        required: true,
+        inPath: true,
+        hint: 'Leaked: the former one ends at once. Planned: both are valid during the overlap.',
+      },
+      {
+        name: 'overlap_hours',
+        label: 'Overlap in hours',
+        kind: 'number',
+        preset: '24',
+        most: mostHours,
+        required: true,
+        inPath: true,
+        when: ({ why }) => why === 'planned',
+        hint: `1 to ${mostHours}.`,
+      },
+    ],
+    implied: ({ why, overlap_hours: hours }) => ({
+      overlap_seconds: why === 'planned' ? Number(hours) * 3600 : 0,
+    }),
+  };
+}
 
 export function initialValues(fields: readonly FormField[], row: Row): Values {
   return Object.fromEntries(fields.map((field) => [field.name, initialOf(field, row)]));

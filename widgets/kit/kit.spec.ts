@@ -4,7 +4,7 @@ import { allRows, MAX_EXPORTED } from './export-rows.js';
 import { at, csvOf, queryOf } from './fields.js';
 import { bodyOf, initialValues, type FormField } from './form.js';
 import { capital, money, shortened, spoken, visible } from './text.js';
-import { axisTime, relative, span, utc } from './time.js';
+import { axisRange, axisTime, relative, span, utc } from './time.js';
 
 describe('texts of strangers', () => {
   it('displays signs that hide or reorder text as their codes', () => {
@@ -48,6 +48,12 @@ describe('times', () => {
     ['2026-11-25T14:00:00Z', 'in 3 d'],
     ['soon', ''],
   ])('%s is %j', (time, text) => expect(relative(time, now)).toBe(text));
+
+  it('has an axis from the first point to the last, of one point a minute, and of none the minute until now', () => {
+    expect(axisRange([100, 7000], 9000)).toEqual([100, 7000]);
+    expect(axisRange([5000], 9000)).toEqual([4940, 5000]);
+    expect(axisRange([], 9000)).toEqual([8940, 9000]);
+  });
 
   it('marks the axis of a chart in 24 hours of UTC, and where a day begins with the day', () => {
     const at = Date.parse('2026-11-22T15:04:30Z') / 1000;

@@ -84,8 +84,10 @@ function Rows({ list }: { list: List }) {
   const matching = useMemo(() => found.rows.filter(includes), [found.rows, JSON.stringify(query)]);
   const rows = useBehindDialogs(matching);
   const isFiltered = filters.some(({ name }) => query[name]);
-  const filter = (changed: Readonly<Record<string, string>>): void =>
-    route(path + queryOf({ ...query, ...changed }), true);
+  const filter = (changed: Readonly<Record<string, string>>): void => {
+    const [before, after] = [query, { ...query, ...changed }].map(queryOf);
+    if (after !== before) route(path + after!);
+  };
   return (
     <>
       {filters.length > 0 && <Filters filters={filters} query={query} change={filter} />}
@@ -171,7 +173,10 @@ function Filters({ filters, query, change }: FiltersProps) {
     <form class="filters" role="search" aria-label="Filters" onSubmit={submit}>
       {filters.map(({ name, label, options, type = 'text' }) => (
         <div class="filter">
-          <label for={`${id}-${name}`}>{label}</label>
+          <label for={`${id}-${name}`}>
+            {label}
+            {type === 'date' && ' (UTC)'}
+          </label>
           {options === undefined ? (
             <input
               id={`${id}-${name}`}

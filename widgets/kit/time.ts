@@ -25,6 +25,12 @@ export function axisTime(seconds: number, step: number): string {
   return text.slice(11, step >= 60 ? 16 : 19);
 }
 
+/** The seconds of an axis: uPlot itself gives one point 1000 days. */
+export function axisRange(times: readonly number[], now: number): [number, number] {
+  const end = times.at(-1) ?? now;
+  return [Math.min(times[0] ?? end, end - 60), end];
+}
+
 /** The two largest units of a time span: `3 h 5 min`. */
 export function span(ms: number): string {
   let rest = Math.round(Math.abs(ms) / 1000);

@@ -154,7 +154,7 @@ export function Time({ at, full = true }: { at: string; full?: boolean }) {
   const now = useNow();
   return (
     <time dateTime={at} title={`${visible(at)} (UTC)`}>
-      {visible(full ? utc(at) : shortUtc(at, now))} <span class="quiet">{relative(at, now)}</span>
+      {visible(full ? utc(at) : shortUtc(at, now))} UTC <span class="quiet">{relative(at, now)}</span>
     </time>
   );
 }

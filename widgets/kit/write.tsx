@@ -22,6 +22,8 @@ export interface Action {
   /** What it does, in a sentence or two. */
   readonly says: string;
   readonly fields?: readonly FormField[];
+  /** Members of the body that follow from the fields. */
+  readonly implied?: (values: Values) => Row;
   /** What the write says in addition, where that is less than the kit's `also`. */
   readonly also?: readonly FormField[];
   /** Whether the revision that was read goes with it. */
@@ -113,7 +115,10 @@ function WriteDialog({ action, title, row, etag, close }: WriteProps) {
     say(action.done, action.then?.(response.body) ?? undefined);
   };
   const send = async (): Promise<void> => {
-    const body = bodyOf(fields, values, method === 'PATCH' ? before : null);
+    const body = {
+      ...bodyOf(fields, values, method === 'PATCH' ? before : null),
+      ...action.implied?.(values),
+    };
     const text = JSON.stringify(body);
     const key = keys.get(text) ?? crypto.randomUUID();
     keys.set(text, key);

@@ -41,6 +41,7 @@ export function Phone({ notice, sent }: PhoneProps) {
         label={format('phoneLabel')}
         error={wrong.text}
         type="tel"
+        {...(/^\s*[^+＋\s]/.test(phone) && { hint: format('phoneMissing') })}
         input={{
           autocomplete: 'tel',
           value: phone,

@@ -105,8 +105,7 @@ export class Api {
       try {
         if (document.visibilityState === 'visible') seen(await this.order(id));
       } catch (error) {
-        // The page keeps what it displays.
-        if (isLasting(error)) return;
+        if (isLasting(error)) throw error;
       }
     }
   }

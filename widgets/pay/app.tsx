@@ -6,7 +6,7 @@ import { Choose } from './choose.js';
 import { Frame } from './frame.js';
 import { Outcome } from './outcome.js';
 import { PageContext, usePage } from './page.js';
-import { Alert, Heading } from './parts.js';
+import { Alert, Copyable, Heading } from './parts.js';
 import { Payment } from './payment.js';
 import { PlaceKeeper, type Place } from './place.js';
 
@@ -24,25 +24,20 @@ export function App({ facts }: { facts: PayFacts }) {
 
 /** Which screen it is follows from the place alone. */
 function Screens({ facts }: { facts: PayFacts }) {
-  const keeper = useMemo(() => new PlaceKeeper(facts.link), []);
-  const [place, setPlace] = useState<Place | null>(() => {
-    const kept = keeper.read();
-    // An order is followed with the session that it was created in: the link may have expired meanwhile.
-    if (kept?.order !== undefined) return { ...kept, session: facts.session ?? kept.session };
-    return facts.session === null ? null : { ...kept, session: facts.session };
-  });
-  const api = useMemo(() => (place === null ? null : new Api(place.session)), [place?.session]);
+  const keeper = useMemo(() => new PlaceKeeper(facts), []);
+  const [place, setPlace] = useState<Place>(() => keeper.read());
+  const { session } = place;
+  const api = useMemo(() => new Api(session), [session]);
   const go = (next: Place): void => {
     keeper.write(next);
     setPlace(next);
   };
-  const offer = facts.offers.find(({ pair_id, is_open }) => pair_id === place?.pair && is_open);
+  const offer = facts.offers.find(({ pair_id, is_open }) => pair_id === place.pair && is_open);
 
-  if (place === null || api === null) return <LinkExpired />;
-  const { session } = place;
-  const startAgain = facts.session === null ? null : () => go({ session });
+  const startAgain = facts.has_expired ? null : () => go({ session });
   if (place.order !== undefined)
     return <FollowedOrder key={place.order} api={api} id={place.order} again={startAgain} />;
+  if (facts.has_expired) return <LinkExpired />;
   if (offer === undefined) return <Choose choose={({ pair_id }) => go({ session, pair: pair_id })} />;
   const confirm = async (amount: string): Promise<void> => {
     // The same request again, after a lost response or a reload, is the same order; another amount is another one.
@@ -97,6 +92,7 @@ function FollowedOrder({ api, id, again }: Followed) {
       <section>
         <Heading>{format('gone')}</Heading>
         <p class="lead">{format(refusal.messageKey)}</p>
+        <Copyable label={format('order')} text={id} />
         {again !== null && (
           <button type="button" onClick={again}>
             {format('startAgain')}

@@ -3,7 +3,7 @@ import { Mark } from '../parts.js';
 import type { Offer, PayOrder } from './api.js';
 import { amountText, isPositive } from './decimal-text.js';
 import { usePage } from './page.js';
-import { Alert, Copyable, Heading, Progress, Transfers } from './parts.js';
+import { Alert, Heading, Progress, Transfers } from './parts.js';
 import { reasonMessage } from './messages.js';
 
 interface Props {
@@ -35,7 +35,7 @@ export function Outcome({ offer, seen, again }: Props) {
     <section class="outcome">
       <Progress at={mark === 'good' ? 3 : 2} />
       {mark === 'busy' ? <span class="spinner" aria-hidden="true" /> : <Mark kind={mark} />}
-      <Heading key={order.status}>{format(heading)}</Heading>
+      <Heading key={heading}>{format(heading)}</Heading>
       <p class="lead" role="status">
         {words}
       </p>
@@ -69,8 +69,7 @@ export function Outcome({ offer, seen, again }: Props) {
           </dd>
         </div>
       </dl>
-      <Transfers offer={offer} transfers={seen.transfers} />
-      <Copyable label={format('order')} text={order.id} />
+      <Transfers offer={offer} seen={seen} />
       {order.status === 'completed' && facts.return_url !== null && (
         <a class="button" href={facts.return_url} target="_top" rel="noreferrer">
           {format('back', { merchant: facts.merchant.name })}
@@ -85,7 +84,10 @@ export function Outcome({ offer, seen, again }: Props) {
   );
 }
 
-function outcomeOf({ order }: PayOrder): OutcomeMessages {
+function outcomeOf({ order, transfers }: PayOrder): OutcomeMessages {
+  const isLate = transfers.length > 0 || isPositive(order.amount_refundable);
+  if (isLate && (order.status === 'expired' || order.reason === 'no_deposit'))
+    return { mark: 'bad', heading: 'lateHeading', text: 'lateText' };
   switch (order.status) {
     case 'completed':
       return { mark: 'good', heading: 'completedHeading', text: 'completedText' };

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { encode } from 'uqr';
 import { Steps } from '../parts.js';
-import type { Offer, Transfer } from './api.js';
+import type { Offer, PayOrder } from './api.js';
 import { amountText } from './decimal-text.js';
 import { usePage } from './page.js';
 import { clock, spokenMilestone } from './messages.js';
@@ -147,8 +147,8 @@ const TRANSFERS = {
   refund: 'transferRefund',
 } as const;
 
-/** Every transaction of an order, with its hash. */
-export function Transfers({ offer, transfers }: { offer: Offer; transfers: readonly Transfer[] }) {
+/** Every transaction of an order with its hash, and the number of the order. */
+export function Transfers({ offer, seen: { transfers, order } }: { offer: Offer; seen: PayOrder }) {
   const { facts, format } = usePage();
   return (
     <>
@@ -159,6 +159,7 @@ export function Transfers({ offer, transfers }: { offer: Offer; transfers: reado
         const link = <span class="hash">{text}</span>;
         return <Copyable key={`${kind} ${hash}`} label={label} text={hash} displayed={link} />;
       })}
+      <Copyable label={format('order')} text={order.id} />
     </>
   );
 }

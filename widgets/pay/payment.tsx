@@ -3,7 +3,7 @@ import { rich } from '../format.js';
 import { Refusal, type Action, type Offer, type PayOrder } from './api.js';
 import { amountText, isPositive, minorUnits } from './decimal-text.js';
 import { usePage } from './page.js';
-import { Alert, Copyable, Countdown, Heading, Progress, QrCode, Transfers } from './parts.js';
+import { Alert, Copyable, Countdown, Heading, Progress, QrCode, Transfers, useTimeLeft } from './parts.js';
 import { chainName } from './messages.js';
 
 interface Props {
@@ -20,6 +20,8 @@ export function Payment({ offer, seen, now, act }: Props) {
   const partly = isPositive(order.amount_received);
   // Once a part has arrived, the rest has to be sent.
   const said = order.status === 'paid' && !partly;
+  // The service checks the chain again before the order expires.
+  const isOver = useTimeLeft(order.expires_at, now) === 0 && !said;
   const { symbol } = offer;
   const chain = chainName(format, facts, offer.chain);
   const [amount, missing, toAmount] = [order.amount_received, seen.missing, order.amount_to].map((each) =>
@@ -31,6 +33,17 @@ export function Payment({ offer, seen, now, act }: Props) {
     toAmount,
     toSymbol: facts.to.symbol,
   });
+  if (isOver)
+    return (
+      <section>
+        <Progress at={2} />
+        <Heading key="over">{format('expiredHeading')}</Heading>
+        <p class="lead" role="status">
+          {format('endedText')}
+        </p>
+        <Transfers offer={offer} seen={seen} />
+      </section>
+    );
   return (
     <section>
       <Progress at={2} />
@@ -56,7 +69,7 @@ export function Payment({ offer, seen, now, act }: Props) {
         {format(partly ? 'payWaitingRest' : said ? 'saidStatus' : 'payWaiting')}
       </p>
       {!partly && !said && <p class="small">{rich(format('payEnds'), { time: until })}</p>}
-      <Transfers offer={offer} transfers={seen.transfers} />
+      <Transfers offer={offer} seen={seen} />
       {said && (
         <details>
           <summary>{format('saidAddress')}</summary>

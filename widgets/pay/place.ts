@@ -1,4 +1,6 @@
-/** Where a person is on the page, kept over a reload in this tab alone. */
+import type { PayFacts } from './api.js';
+
+/** Where a person is on the page, kept over a reload in this tab; of an order also what `#` has in the address. */
 export interface Place {
   readonly session: string;
   readonly pair?: string;
@@ -8,27 +10,39 @@ export interface Place {
   readonly order?: string;
 }
 
-/** `link` distinguishes the pages that this tab was opened with. Where nothing can be kept, the place is lost at a reload. */
+/**
+ * `link` distinguishes the pages that this tab was opened with. The address names the order, so that it leads there from any
+ * tab or device; a link that has expired leads to the last order that this browser created with it.
+ */
 export class PlaceKeeper {
-  constructor(private readonly link: string) {}
+  constructor(private readonly facts: Pick<PayFacts, 'link' | 'session' | 'has_expired'>) {}
 
-  read(): Place | null {
+  read(): Place {
+    const { session, has_expired: hasExpired } = this.facts;
+    const [order] = /[0-9a-f-]{36}$/.exec(location.hash) ?? [];
+    let kept: Partial<Place> | null = null;
     try {
-      return JSON.parse(sessionStorage.getItem(this.name) ?? 'null') as Place | null;
+      kept = JSON.parse(
+        (sessionStorage.getItem(this.name) ?? (hasExpired && localStorage.getItem(this.name))) || 'null',
+      ) as Place | null;
     } catch {
-      return null;
+      // Nothing is kept.
     }
+    return { ...kept, ...(order !== undefined && { order }), session };
   }
 
   write(place: Place): void {
+    const { pathname, search } = location;
+    history.replaceState(null, '', pathname + search + (place.order === undefined ? '' : `#${place.order}`));
     try {
       sessionStorage.setItem(this.name, JSON.stringify(place));
+      if (place.order !== undefined) localStorage.setItem(this.name, JSON.stringify({ order: place.order }));
     } catch {
       // A browser that keeps nothing for framed or private pages.
     }
   }
 
   private get name(): string {
-    return `pay ${this.link}`;
+    return `pay ${this.facts.link}`;
   }
 }

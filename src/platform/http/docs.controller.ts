@@ -20,20 +20,20 @@ The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</p>
 `;
 
 /** The documentation site (docs/adr/0183). It has the runbooks of operators and the calls of the sandbox: no part of production. */
-@Controller('docs')
+@Controller()
 export class DocsController {
   constructor(
     private readonly site: DocsSite,
     @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
   ) {}
 
-  @Get()
+  @Get(['/', 'docs'])
   index(@Res() reply: FastifyReply): void {
     this.requireSandbox();
     reply.redirect('/docs/', 302);
   }
 
-  @Get('*')
+  @Get('docs/*')
   file(@Param('*') path: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     this.requireSandbox();
     const found = this.site.find(path);

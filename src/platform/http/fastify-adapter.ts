@@ -4,6 +4,7 @@ import type { Config } from '../config/config.js';
 import { listenerOptions, type ListenerConfig } from './listener-checks.js';
 import { guardConnections, REQUEST_TIMEOUT_MS, type ConnectionGuard, type Drainable } from './connections.js';
 import { EdgeHooks } from './edge-hooks.js';
+import { sendFavicon } from './pages/assets.js';
 import { pageOf, type PageHandler, type PageRoute } from './pages/page.js';
 import { sendError } from './problem-filter.js';
 import { JSON_TYPE, sendProblem } from './problem.js';
@@ -104,6 +105,7 @@ export class EdgeAdapter extends FastifyAdapter implements Drainable {
     fastify.addHook('onRequest', this.arriveUnknown);
     fastify.addHook('onSend', this.edge.onSend);
     fastify.addHook('onResponse', this.edge.onResponse);
+    fastify.get('/favicon.ico', sendFavicon);
     fastify.setErrorHandler((error, request, reply) => sendError(request, reply, error));
     fastify.setNotFoundHandler({ preValidation: this.edge.preValidation }, this.sendNotFound);
   }

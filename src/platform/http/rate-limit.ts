@@ -8,7 +8,7 @@ import { GroupCall } from '../background/group-call.js';
 import { bounded } from '../postgres/session-settings.js';
 
 /** Length of the window in seconds; it starts with a caller's first request. */
-const WINDOW_SECONDS = 60;
+export const WINDOW_SECONDS = 60;
 /** The most callers in memory; one that is evicted leases new points from the shared counter. */
 const MAX_CALLERS = 50_000;
 /** The most limits at a time that differ from the default. */

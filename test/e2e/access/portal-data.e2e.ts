@@ -184,6 +184,15 @@ describe('the data of the portal', () => {
     expect(usage.days[0]!.requests).toBeGreaterThan(usage.days[0]!.refused);
   });
 
+  it('counts requests against the limit, not what processes lease of it', async () => {
+    const merchant = await app.newMerchant();
+    for (let n = 0; n < 3; n += 1) await merchant.get('/merchants/v1/payouts');
+    const usage = await browserOf(merchant, ['usage:read']);
+    // The request that created the session is one of them.
+    const used = async () => (await usage.get(`${DATA}/usage`)).json<{ used: number }>().used;
+    await eventually(async () => (await used()) === 4);
+  });
+
   it('has nothing of another merchant', async () => {
     const delivery = await testDelivery();
     for (const path of [

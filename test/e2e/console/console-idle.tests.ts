@@ -5,7 +5,7 @@ import type { ConsoleWorld } from '../../support/pages/console-world.js';
 import type { PageUser } from '../../support/pages/page-user.js';
 
 const MINUTE_MS = 60_000;
-const ENDED = 'You were signed out after 15 minutes without activity.';
+const ENDED = 'You were signed out after 15 min without activity.';
 
 /** Whether each read of the page says that it is none of the person, by its path, from now on. */
 function readsOf(page: Page): (readonly [path: string, isBackground: boolean])[] {
@@ -80,6 +80,21 @@ export function describeIdleEnd(world: ConsoleWorld): void {
       expect(await user.rows().count()).toBe(0);
       // Nothing was sent to end a session that a person may have opened meanwhile.
       expect(reads.map(([path]) => path)).not.toContain('/logout');
+    });
+
+    it('ends after the time of CONSOLE_IDLE_SECONDS, and says that time', async () => {
+      const { config } = world.service.app;
+      const { consoleIdleSeconds } = config;
+      try {
+        Object.assign(config, { consoleIdleSeconds: 240 });
+        const user = await visit();
+        await idle(user.operatorId);
+        await user.page.clock.fastForward(5 * MINUTE_MS);
+        await user.heading('Sign in');
+        await user.text('You were signed out after 4 min without activity.').waitFor();
+      } finally {
+        Object.assign(config, { consoleIdleSeconds });
+      }
     });
   });
 }

@@ -65,5 +65,49 @@ export function describeLists(world: ConsoleWorld): void {
       await user.text('The file has all 61 rows').waitFor();
       await user.expectFine();
     });
+
+    it('is filtered in the history: Back leads from a row to the filtered list, then to the filters before', async () => {
+      const user = await world.signIn();
+      await user.open('/payouts', 'Payouts');
+      const status = user.page.getByRole('search', { name: 'Filters' }).getByLabel('Status');
+      await status.selectOption('expired');
+      await user.page.waitForURL(/\?status=expired$/);
+      await status.selectOption('received');
+      await user.page.waitForURL(/\?status=received$/);
+      await user.settled();
+      await user.page.locator('a[data-row]').first().click();
+      await user.heading(/^Payout /);
+      await user.page.goBack();
+      await user.heading('Payouts');
+      expect([user.path, await status.inputValue()]).toEqual(['/payouts?status=received', 'received']);
+      await user.page.goBack();
+      await eventually(async () => (await status.inputValue()) === 'expired');
+      await user.page.goBack();
+      await eventually(async () => (await status.inputValue()) === '');
+      expect(user.path).toBe('/payouts');
+      await user.expectFine();
+    });
+
+    it('says that there is no connection, and is read once there is one again', async () => {
+      const user = await world.signIn();
+      await user.open('/payouts', 'Payouts');
+      await user.page.context().setOffline(true);
+      await user.follow('Orders', user.page.locator('.side'));
+      await user.heading('Orders');
+      await user.alert().getByText('No connection').waitFor();
+      await user.page.context().setOffline(false);
+      await user.rows().first().waitFor();
+      user.problems.length = 0;
+      await user.expectFine();
+    });
+
+    it('has its times and dates in UTC, and says so', async () => {
+      const user = await world.signIn();
+      await user.open('/payouts', 'Payouts');
+      await user.settled();
+      expect(await user.page.locator('tbody time').first().textContent()).toMatch(/\d\d:\d\d:\d\d UTC/);
+      await user.page.getByLabel('Created from (UTC)').waitFor();
+      await user.check();
+    });
   });
 }

@@ -2,6 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { ConsoleWorld } from '../../support/pages/console-world.js';
 import type { PageUser } from '../../support/pages/page-user.js';
+import { payUrl } from '../../support/exchange/pay-page.js';
+import { pageUrl } from '../../support/onboarding/people.js';
 import { keepPicture } from '../../support/http/screen.js';
 
 /** Each item of the navigation, and whether a row leads to a page of one. */
@@ -74,6 +76,11 @@ export function describeNavigation(world: ConsoleWorld): void {
         expect(icon).toBe(`/${name}/assets/icon.svg`);
         const response = await fetch(url + icon!);
         expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+      }
+      const { app } = world.service;
+      for (const origin of [app.url, consoleUrl, portalUrl, payUrl(app), pageUrl(app.app)]) {
+        const { status, headers } = await fetch(`${origin}/favicon.ico`);
+        expect([origin, status, headers.get('content-type')]).toEqual([origin, 200, 'image/svg+xml']);
       }
     });
 

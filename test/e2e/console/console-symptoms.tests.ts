@@ -134,5 +134,24 @@ export function describeSymptoms(world: ConsoleWorld): void {
       await user.check();
       few(user);
     });
+
+    it.each([
+      ['leaked', 401],
+      ['planned', 200],
+    ])('a key is rolled that is %s: the one before gets %d', async (why, status) => {
+      const { app, admin } = world.service;
+      const merchant = await app.newMerchant();
+      const query = `/credentials?merchant_id=${merchant.credentials.apiKey}`;
+      const [key] = (await admin.get(query)).json<{ credentials: { id: string }[] }>().credentials;
+      const user = await world.signIn();
+      await user.search(key!.id);
+      await user.heading(/active/);
+      await user.write('Roll', { ...REASON, Why: why });
+      await user.press('I have stored it', user.dialog);
+      await user.heading(why === 'leaked' ? /revoked|expired/ : /rolling/);
+      await eventually(async () => (await merchant.get('/merchants/v1/payouts')).status === status);
+      few(user);
+      await user.expectFine();
+    });
   });
 }

@@ -27,9 +27,11 @@ describe('the documentation site', () => {
   const app = onTestApp();
   const get = (path: string, headers: Record<string, string> = {}) => send(`${app.url}${path}`, { headers });
 
-  it('is at /docs, a page of it at its name, and each page as Markdown', async () => {
-    const index = await fetch(`${app.url}/docs`, { redirect: 'manual' });
-    expect([index.status, index.headers.get('location')]).toEqual([302, '/docs/']);
+  it('is at /docs, where / leads to, a page of it at its name, and each page as Markdown', async () => {
+    for (const start of ['/', '/docs']) {
+      const index = await fetch(`${app.url}${start}`, { redirect: 'manual' });
+      expect([start, index.status, index.headers.get('location')]).toEqual([start, 302, '/docs/']);
+    }
     for (const path of [
       '',
       'quickstart',

@@ -111,9 +111,17 @@ describe('the page is opened (contract.md 26.1)', () => {
 
     const late = await navigate(signedUrl(app, signing, {}, -1000));
     expect(late.status).toBe(401);
-    const text = await late.text();
-    expect(text).toContain('This link has expired');
-    expect(text).toContain('&quot;session&quot;:null');
+    expect(await late.clone().text()).toContain('This link has expired');
+    // Its session reads orders of the link and starts none.
+    const [former, expired] = [
+      await Visitor.at(app, signedUrl(app, signing)),
+      new Visitor(app, (await payFactsIn(late)).session),
+    ];
+    const { order } = await former.order();
+    expect((await expired.call(`orders/${order.id}`)).status).toBe(200);
+    expect((await expired.call(`orders/${randomUUID()}`)).status).toBe(404);
+    expect((await expired.create()).status).toBe(401);
+    expect((await expired.call('quote?pair_id=USDCSOL')).status).toBe(401);
   });
 });
 

@@ -52,9 +52,12 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     expect(await guest.address()).toBe(address);
     const label = guest.says('payQr', { ...requested, address });
     expect(await page.getByRole('img', { name: label }).count()).toBe(1);
+    const [{ id: number } = {}] = await ordersOf(app, 'happy');
+    expect(await guest.field('order').innerText()).toBe(number);
 
     await guest.press('paySent');
     await guest.heading('saidHeading');
+    expect(await guest.field('order').innerText()).toBe(number);
     expect(await page.title()).toBe('We are looking for your payment · Test merchant');
     await page.reload();
     await guest.heading('saidHeading');
@@ -165,7 +168,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     expect(await focused()).toBe('Copy Amount');
   });
 
-  it('a link that has expired says so, and an order that was created with it is still followed', async () => {
+  it('a link that has expired says so, and an order that was created with it is still followed, in other tabs and browsers too', async () => {
     const guest = await arrive();
     const url = signedUrl(app, app.exchange.signing, { user_id: 'late' });
     await guest.toPayment(url);
@@ -179,7 +182,17 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
       expect((await other.page.goto(url))?.status()).toBe(401);
       await other.heading('expiredLink');
       await other.check();
+      // The address that the page has now is that of the order, on every device.
+      await other.page.goto('about:blank');
+      await other.page.goto(guest.page.url());
+      await other.heading('payHeading', { amount: '100', symbol: 'USDC' });
       other.problems.length = 0;
+      // The link itself, in the browser that has the order.
+      const tab = await guest.page.context().newPage();
+      await tab.goto(url);
+      await tab
+        .getByRole('heading', { name: guest.says('payHeading', { amount: '100', symbol: 'USDC' }) })
+        .waitFor();
     } finally {
       clock.mockRestore();
     }
@@ -225,6 +238,30 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
     await guest.check();
   });
 
+  it('displays no address once the time of the offer is over, while the service checks whether a payment arrived', async () => {
+    const guest = await arrive();
+    let ending: PayOrder | undefined;
+    await guest.page.route('**/widget/api/orders', async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as PayOrder;
+      ending = { ...body, order: { ...body.order, expires_at: new Date(body.now + 3_000).toISOString() } };
+      await route.fulfill({ response, body: JSON.stringify(ending) });
+    });
+    await guest.page.route('**/widget/api/orders/*/events', (route) =>
+      route.fulfill({
+        contentType: 'text/event-stream',
+        body: `data: ${JSON.stringify({ ...ending!, now: Date.now() })}\n\n`,
+      }),
+    );
+    await guest.toPayment(link());
+    await guest.heading('expiredHeading');
+    await guest.text('endedText').waitFor();
+    await guest.field('order').waitFor();
+    expect(await guest.field('payAddress').count()).toBe(0);
+    expect(await guest.button('paySent').count()).toBe(0);
+    await guest.check();
+  });
+
   it('says that the offer has ended, lists what arrives after it, and begins another', async () => {
     const guest = await arrive(SMALL);
     const { page } = guest;
@@ -235,7 +272,8 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
       await guest.toAmounts(widgetUrl(app, signedBy(app.exchange.open)));
       await guest.press('amountSubmit');
       const address = await guest.address();
-      await page.getByRole('heading', { name: guest.says('expiredHeading') }).waitFor();
+      await guest.text('expiredText').waitFor();
+      await guest.heading('expiredHeading');
       const { hash } = await app.chain.transfer(address, '12.5');
       // The page stays open and is not loaded again: it reads such an order every 15 seconds.
       await eventually(async () => {
@@ -244,6 +282,8 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
       });
       await page.getByText('Your transfer, too late · 12.5 USDC', { exact: true }).waitFor();
       await guest.text('refundable', { amount: '12.5', symbol: 'USDC' }).waitFor();
+      await guest.heading('lateHeading');
+      expect(await guest.text('expiredText').count()).toBe(0);
       await guest.check();
       await page.reload();
       await guest.press('startAgain');

@@ -34,6 +34,11 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
       await page.getByText(words).waitFor();
     }
     await person.check();
+    await person.field('phoneLabel').fill('+1');
+    expect(await person.text('phoneMissing').count()).toBe(0);
+    await person.field('phoneLabel').fill('555 999-9999');
+    await person.text('phoneMissing').waitFor();
+    await person.check();
     await person.field('phoneLabel').fill('+1 555 999-9999');
     await person.press('phoneSubmit');
     await person.text('phoneOther').waitFor();

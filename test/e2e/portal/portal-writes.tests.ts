@@ -29,20 +29,34 @@ export function describeWrites(world: PortalWorld): void {
       await user.expectFine();
     });
 
-    it('rotates the secret of an endpoint: the new one is displayed once', async () => {
-      const user = await world.enter();
-      await user.open(endpoint());
-      await user.write('Rotate secret', { 'Overlap in seconds': '60' });
-      await user.dialog.getByText('Signing secret: displayed once').waitFor();
-      expect(await user.dialog.locator('.secret').textContent()).toMatch(/^whsec_/);
-      // Escape would lose it.
-      await user.page.keyboard.press('Escape');
-      await user.dialog.locator('.secret').waitFor();
-      await user.check();
-      await user.press('I have stored it', user.dialog);
-      await user.dialog.waitFor({ state: 'detached' });
-      expect(await user.page.textContent('body')).not.toContain('whsec_');
-    });
+    it.each([
+      ['leaked', {}, 0],
+      ['planned', { 'Overlap in hours': '2' }, 7200],
+    ])(
+      'rotates the secret of an endpoint, which is %s: the new one is displayed once',
+      async (why, more, overlap_seconds) => {
+        const user = await world.enter();
+        await user.open(endpoint());
+        await user.press('Rotate secret');
+        // Without a choice nothing is sent.
+        await user.press('Rotate secret', user.dialog);
+        expect(await user.dialog.getByLabel('Why').inputValue()).toBe('');
+        expect(await user.dialog.getByLabel('Overlap in hours').count()).toBe(0);
+        await user.press('Cancel', user.dialog);
+        const sent = user.page.waitForRequest(/rotate_secret/);
+        await user.write('Rotate secret', { Why: why, ...more });
+        expect((await sent).postDataJSON()).toEqual({ overlap_seconds });
+        await user.dialog.getByText('Signing secret: displayed once').waitFor();
+        expect(await user.dialog.locator('.secret').textContent()).toMatch(/^whsec_/);
+        // Escape would lose it.
+        await user.page.keyboard.press('Escape');
+        await user.dialog.locator('.secret').waitFor();
+        await user.check();
+        await user.press('I have stored it', user.dialog);
+        await user.dialog.waitFor({ state: 'detached' });
+        expect(await user.page.textContent('body')).not.toContain('whsec_');
+      },
+    );
 
     it('recovers what an endpoint missed', async () => {
       const user = await world.enter();

@@ -62,7 +62,7 @@ export class Visitor {
 
   static async at(app: TestApp, url: string): Promise<Visitor> {
     const { session } = await factsIn<PayFacts>(await navigate(url));
-    return new Visitor(app, session ?? '');
+    return new Visitor(app, session);
   }
 
   call(path: string, body?: object): Promise<Response> {

@@ -1,5 +1,5 @@
 import type { Field } from '../../kit/fields.js';
-import type { Values } from '../../kit/form.js';
+import { rolling, type Values } from '../../kit/form.js';
 import { actionOn, ID, toPage, type Resource } from '../../kit/resource.js';
 import { BY_MERCHANT, HISTORY, MERCHANT } from '../resource.js';
 import { SCOPES } from '../../../src/contexts/access/domain/roles.js';
@@ -171,17 +171,8 @@ export const credentials: Resource = {
       when: (row, { me, can }) =>
         row['status'] === 'active' &&
         (row['kind'] === 'admin' ? row['operator_id'] === me : can('credentials:write')),
-      says: 'Issues a new secret with the same rights. The old one works until the overlap ends.',
-      fields: [
-        {
-          name: 'overlap_seconds',
-          label: 'Overlap in seconds',
-          kind: 'number',
-          preset: '86400',
-          required: true,
-          hint: '0 to 604800 (7 days). 0 after a leak.',
-        },
-      ],
+      says: 'Issues a new secret with the same rights.',
+      ...rolling(168),
       done: 'The credential is rolled.',
     },
     {

@@ -11,6 +11,7 @@ import {
 } from '../../kit/common/webhooks.js';
 import { OFTEN_MS } from '../../kit/data.js';
 import { textAt, type Field, type Row } from '../../kit/fields.js';
+import { rolling } from '../../kit/form.js';
 import { actionOn, CREATED, ID, listOf, toPage, type Guidance, type Resource } from '../../kit/resource.js';
 
 /** A list without pages: it has no parameters. */
@@ -82,17 +83,8 @@ export const endpoints: Resource = {
       path: actionOn('endpoints', 'rotate_secret'),
       scope: 'endpoints:write',
       danger: true,
-      says: 'Creates a new signing secret, displayed once in the next step. During the overlap deliveries carry a signature of both secrets.',
-      fields: [
-        {
-          name: 'overlap_seconds',
-          label: 'Overlap in seconds',
-          kind: 'number',
-          preset: '86400',
-          required: true,
-          hint: '0 to 86400 (24 hours). 0 after a leak: the former secret ends at once.',
-        },
-      ],
+      says: 'Creates a new signing secret, displayed once in the next step. During an overlap deliveries carry a signature of both secrets.',
+      ...rolling(24),
       done: 'The secret is rotated.',
     },
   ],

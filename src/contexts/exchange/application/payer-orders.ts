@@ -13,6 +13,8 @@ export type Payer = Omit<RequestedOrder, 'merchant_id' | 'pair_id'>;
 export interface PayerSession extends Payer {
   /** Hash of the secret that signed the link: the session ends with it. Null where the key demands no signature. */
   readonly secret_hash: string | null;
+  /** The link had expired: the session is for orders that exist. */
+  readonly has_expired?: boolean;
 }
 
 /** The orders of pay pages. */

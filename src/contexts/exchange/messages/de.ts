@@ -105,6 +105,9 @@ export const de: Messages = {
   expiredHeading: 'Dieses Angebot ist abgelaufen',
   expiredText:
     'Es ist keine Zahlung rechtzeitig eingetroffen. Senden Sie nichts mehr an die Adresse. Wenn Sie schon etwas gesendet haben, bewahren Sie die Auftragsnummer auf: Verspätete Zahlungen werden erfasst und erstattet.',
+  endedText: 'Senden Sie nichts mehr an die Adresse. Wir prüfen, ob eine Zahlung rechtzeitig angekommen ist.',
+  lateHeading: 'Ihre Zahlung kam zu spät an',
+  lateText: 'Sie kam nach dem Ende dieses Angebots an und wird nicht umgetauscht. Senden Sie nichts mehr.',
   cancelledHeading: 'Sie haben diese Zahlung abgebrochen',
   cancelledText: 'Senden Sie nichts mehr an die Adresse.',
   refundedHeading: 'Ihre Zahlung wurde erstattet',
@@ -124,7 +127,6 @@ export const de: Messages = {
   transferLate: 'Ihre Überweisung, zu spät',
   transferPayout: 'Überweisung an den Empfänger',
   transferRefund: 'Erstattung',
-  hash: 'Transaktions-Hash',
 
   gone: 'Diese Zahlung wurde nicht gefunden',
   goneOffer: 'Diese Zahlung kann hier nicht mehr angezeigt werden.',

@@ -105,6 +105,9 @@ export const en = {
   expiredHeading: 'This offer has ended',
   expiredText:
     'No payment arrived in time. Do not send anything to its address. If you have already sent something, keep the order number: late payments are recorded and will be refunded.',
+  endedText: 'Do not send anything more to its address. We are checking whether a payment arrived in time.',
+  lateHeading: 'Your payment arrived too late',
+  lateText: 'It came after this offer had ended and is not exchanged. Do not send anything more.',
   cancelledHeading: 'You canceled this payment',
   cancelledText: 'Do not send anything to its address.',
   refundedHeading: 'Your payment was refunded',
@@ -123,7 +126,6 @@ export const en = {
   transferLate: 'Your transfer, too late',
   transferPayout: 'Transfer to the receiver',
   transferRefund: 'Refund',
-  hash: 'transaction hash',
 
   gone: 'This payment was not found',
   goneOffer: 'This payment can no longer be shown here.',

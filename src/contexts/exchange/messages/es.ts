@@ -105,6 +105,9 @@ export const es: Messages = {
   expiredHeading: 'Esta oferta ha terminado',
   expiredText:
     'No ha llegado ningún pago a tiempo. No envíes nada a su dirección. Si ya has enviado algo, guarda el número de pedido: los pagos tardíos se registran y se reembolsan.',
+  endedText: 'No envíes nada más a la dirección. Estamos comprobando si llegó un pago a tiempo.',
+  lateHeading: 'Tu pago llegó demasiado tarde',
+  lateText: 'Llegó cuando esta oferta ya había terminado y no se cambia. No envíes nada más.',
   cancelledHeading: 'Has cancelado este pago',
   cancelledText: 'No envíes nada a su dirección.',
   refundedHeading: 'Tu pago se ha reembolsado',
@@ -123,7 +126,6 @@ export const es: Messages = {
   transferLate: 'Tu transferencia, fuera de plazo',
   transferPayout: 'Transferencia al destinatario',
   transferRefund: 'Reembolso',
-  hash: 'hash de la transacción',
 
   gone: 'No se ha encontrado este pago',
   goneOffer: 'Este pago ya no se puede mostrar aquí.',

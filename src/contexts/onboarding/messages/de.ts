@@ -21,7 +21,7 @@ export const de: Messages = {
   phoneHeading: 'Bestätigen Sie Ihre Telefonnummer',
   phoneLead: '{merchant} richtet Ihr Konto mit disburse ein. Zuerst schicken wir einen Code auf Ihr Telefon.',
   phoneLabel: 'Telefonnummer',
-  phoneMissing: 'Geben Sie Ihre Telefonnummer mit Ländervorwahl ein.',
+  phoneMissing: 'Geben Sie Ihre Telefonnummer mit + und Ländervorwahl ein, zum Beispiel +49.',
   phoneOther:
     'Das ist nicht die Nummer, die {merchant} von Ihnen hat. Prüfen Sie sie oder bitten Sie {merchant}, sie zu ändern.',
   phoneUnreachable:

@@ -21,7 +21,7 @@ export const en = {
   phoneHeading: 'Confirm your phone number',
   phoneLead: '{merchant} uses disburse to set up your account. We start by sending a code to your phone.',
   phoneLabel: 'Phone number',
-  phoneMissing: 'Enter your phone number, including the country code.',
+  phoneMissing: 'Enter your phone number with + and the country code, such as +1 or +44.',
   phoneOther: 'This is not the number {merchant} has for you. Check it, or ask {merchant} to change it.',
   phoneUnreachable:
     'We cannot send text messages to this number. Ask {merchant} to change it to one that can receive them.',

@@ -21,7 +21,7 @@ export const es: Messages = {
   phoneHeading: 'Confirma tu número de teléfono',
   phoneLead: '{merchant} usa disburse para crear tu cuenta. Primero te enviamos un código al teléfono.',
   phoneLabel: 'Número de teléfono',
-  phoneMissing: 'Escribe tu número de teléfono con el prefijo del país.',
+  phoneMissing: 'Escribe tu número de teléfono con + y el prefijo del país, por ejemplo +34.',
   phoneOther: 'No es el número que {merchant} tiene de ti. Revísalo o pide a {merchant} que lo cambie.',
   phoneUnreachable:
     'No podemos enviar mensajes a este número. Pide a {merchant} que lo cambie por uno que reciba mensajes de texto.',

@@ -67,6 +67,11 @@ export function sendPageAsset(request: FastifyRequest, reply: FastifyReply, page
   return sendAsset(request, reply, asset, file === page.script || file === page.style ? FOREVER : 'no-cache');
 }
 
+/** Sends what browsers request on every origin. */
+export function sendFavicon(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return sendAsset(request, reply, readAssets('console').files.get('icon.svg')!, 'no-cache');
+}
+
 /** Sends a file, compressed where the client takes that. */
 export function sendAsset(
   request: FastifyRequest,

@@ -20,7 +20,7 @@ import { sendProblem, type HttpProblem } from '../problem.js';
 import { settleBody } from '../request-body.js';
 import { recordRequest } from '../request-state.js';
 import { RouteTable } from '../route-table.js';
-import { readAssets, sendPageAsset } from './assets.js';
+import { readAssets, sendFavicon, sendPageAsset } from './assets.js';
 import { acceptsHtml, sendRefusal } from './document.js';
 import { localeOf } from './locale.js';
 import type { Page, PageRoute } from './page.js';
@@ -69,6 +69,7 @@ export class PageListener implements Drainable {
     serveHealth(routes, health);
     const assets = readAssets(page.name);
     routes.get(`${page.path}/assets/:file`, (request, reply) => sendPageAsset(request, reply, assets));
+    routes.get('/favicon.ico', sendFavicon);
   }
 
   add({ method, url, handler }: PageRoute): void {

@@ -13,12 +13,13 @@ const TITLE = 'Disburse console';
 export class ConsolePageController {
   constructor(
     private readonly oidc: OidcLogin,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'mode' | 'consoleIdleSeconds'>,
   ) {}
 
   @Get(['/', '*'])
   open(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    const facts = { page: 'console', oidc: this.oidc.isConfigured, mode: this.config.mode };
+    const { mode, consoleIdleSeconds: idle_seconds } = this.config;
+    const facts = { page: 'console', oidc: this.oidc.isConfigured, mode, idle_seconds };
     sendApplication(request, reply, CONSOLE_PAGE, { title: TITLE, facts });
   }
 }

@@ -10,6 +10,7 @@ import { text } from '../../../../platform/dto/rules.js';
 import { clientOf } from '../../../../platform/http/address.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
 import { PageCall, PageController, Visit } from '../../../../platform/http/pages/page.js';
+import { Refusal } from '../../../../platform/http/problem.js';
 import type { IdempotencyTicket } from '../../../../platform/idempotency/ticket.js';
 import { CancelOrder, MarkOrderAsPaid } from '../../application/order-actions.js';
 import { CreateOrder } from '../../application/create-order.js';
@@ -21,7 +22,7 @@ import { ProviderBudget } from '../provider-budget.js';
 import { OrderStreams } from './order-streams.js';
 import { payOrder } from './pay-order.js';
 import { PAY_PAGE } from './pay-page.controller.js';
-import { PaySessions, PayerGuard, type PayVisitor } from './payer-guard.js';
+import { PaySessions, PayerGuard, SESSION_ENDED, type PayVisitor } from './payer-guard.js';
 import type { PageCalls, PayOrder, PayQuote } from './pay-types.js';
 import { TestPayments } from './test-payments.js';
 
@@ -56,7 +57,7 @@ export class PayCallsController {
     @Visit() visit: PayVisit,
     @Query() { pair_id: pairId, amount_from: amountFrom, amount_to: amountTo }: Record<string, unknown>,
   ): Promise<PayQuote> {
-    this.takeBudget(visit);
+    this.begin(visit);
     const quote = await this.quotes.of(visit.payer.key_id, { pairId, amountFrom, amountTo });
     return { ...quote, now: this.now() };
   }
@@ -67,8 +68,8 @@ export class PayCallsController {
     const { payer, merchant, ip, cause } = visit;
     const pair = pairOf(body.pair_id)!;
     const amountFrom = amountOf('amount_from', body.amount_from, decimalsOf(pair.from));
-    this.takeBudget(visit);
-    const { secret_hash, ...requested } = payer;
+    this.begin(visit);
+    const { secret_hash, has_expired, ...requested } = payer;
     const caller = { caller_address: ip, client: clientOf(ip), merchant_id: merchant.merchantId };
     const order = { ...requested, ...caller, pair_id: pair.id, amount_from: amountFrom };
     const ticket = new PageTicket(this.sessions.link(payer), body.request_id);
@@ -125,6 +126,11 @@ export class PayCallsController {
     const own = { orderId, keyId: payer.key_id, authorize: ofPayer(payer) };
     const action = { ...own, complianceNotice: null, ticket: new PageTicket(orderId, Action.name), cause };
     return this.display(await this.commandBus.execute(new Action(action)));
+  }
+
+  private begin(visit: PayVisit): void {
+    if (visit.payer.has_expired) throw new Refusal(SESSION_ENDED);
+    this.takeBudget(visit);
   }
 
   /** People who open pages are strangers to the key. */

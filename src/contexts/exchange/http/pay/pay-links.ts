@@ -34,8 +34,6 @@ export interface PayLink {
   readonly parameters: Parameters;
   /** Where the page leads back to. */
   readonly returnUrl: string | null;
-  /** A link that was signed for a time, which is over. */
-  readonly hasExpired: boolean;
 }
 
 /** Verifies the link of a page: headers, a signature in the query, or a `signed_url` (contract.md 26.1). */
@@ -73,8 +71,7 @@ export class PayLinks {
     return {
       key,
       parameters,
-      hasExpired,
-      payer: { ...payerOf(key, parameters), secret_hash: secretHash },
+      payer: { ...payerOf(key, parameters), secret_hash: secretHash, has_expired: hasExpired },
       returnUrl: valid('return_url', returnUrl),
     };
   }

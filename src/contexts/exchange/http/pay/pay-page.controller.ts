@@ -54,14 +54,14 @@ export class PayPageController {
   async open(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const link = await this.links.open(request);
     const { merchant } = await this.payers.admit(link.payer, request);
-    if (link.hasExpired) {
+    if (link.payer.has_expired) {
       if (!acceptsHtml(request))
         throw new Refusal({ status: 401, title: 'Invalid link', detail: 'The link has expired' });
       reply.status(401);
     }
     const [locale, name] = [localeOf(request), merchant.displayName];
     const { title, expiredLink, expiredLinkText } = MESSAGES[locale];
-    const said = link.hasExpired
+    const said = link.payer.has_expired
       ? { heading: expiredLink, text: expiredLinkText.replace('{merchant}', () => name) }
       : { heading: title };
     sendPage(reply, PAY_PAGE, {
@@ -80,10 +80,11 @@ export class PayPageController {
 
   /** `ip`: that of the visitor. */
   private factsOf(link: PayLink, name: string, ip: string, locale: Locale): PayFacts {
-    const { payer, hasExpired, key } = link;
+    const { payer, key } = link;
     const { logo, helpUrl: help_url, termsUrl: terms_url } = key.page;
     return {
-      session: hasExpired ? null : this.sessions.open(payer),
+      session: this.sessions.open(payer),
+      has_expired: payer.has_expired === true,
       link: this.sessions.link(payer),
       sandbox: this.config.mode === 'sandbox',
       test_payments: this.testPayments.areOffered,

@@ -10,8 +10,8 @@ import type { Messages } from '../../messages/en.js';
 
 /** What the document of the page holds. */
 export interface PayFacts {
-  /** Null when the link has expired: an order that was created with it is still followed. */
-  readonly session: string | null;
+  readonly session: string;
+  readonly has_expired: boolean;
   /** Identifies the link among those that a tab was opened with. */
   readonly link: string;
   /** Hashes lead nowhere in the sandbox. */

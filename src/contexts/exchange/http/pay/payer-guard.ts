@@ -43,7 +43,7 @@ export class PaySessions extends PageSessions<PayerSession> {
   }
 }
 
-const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
+export const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
 
 /** Who pays, and whose key it is by. */
 export interface PayVisitor {
