@@ -10,7 +10,7 @@ export interface Version {
   readonly etag: string | null;
 }
 
-/** Who changed a thing, by the record that the API has. */
+/** A recorded change of a thing, and the person behind it. */
 export interface Change {
   readonly by: string;
   readonly operation: string;
@@ -28,9 +28,9 @@ export interface Conflict {
 interface ConflictProps {
   readonly conflict: Conflict;
   readonly fields: readonly Field[];
-  /** Whether the person goes on: their entries are on top of the new state then. */
+  /** True once the entries of the person are on top of the new state. */
   readonly isRebased: boolean;
-  /** Whether the new state allows the write. */
+  /** True where the new state allows the write. */
   readonly isPossible: boolean;
 }
 
@@ -46,11 +46,11 @@ export function ConflictNote({ conflict, fields, isRebased, isPossible }: Confli
       >
         <p>
           {isRebased
-            ? 'Nothing is saved yet: read the fields once more. Lists have what each of you added.'
+            ? 'Nothing is saved yet: read the fields again. Lists have what each of you added.'
             : 'Nothing of yours was saved: it changed after this dialog was opened.'}
         </p>
         <Differences conflict={conflict} fields={fields} />
-        {!isPossible && <p>What you wanted to do is no longer possible in this state.</p>}
+        {!isPossible && <p>This write is no longer possible in the new state.</p>}
       </Note>
     </div>
   );

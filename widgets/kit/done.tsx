@@ -4,7 +4,7 @@ import { isRow, textAt, type Row } from './fields.js';
 import { Note } from './states.js';
 import { Copy } from './value.js';
 
-/** Whether another person has to approve first: 202 alone may also mean that a worker does it. */
+/** Returns true where another person has to approve first: 202 alone may also mean that a worker does it. */
 export function isPending({ status, body }: Done): boolean {
   return status === 202 && isRow(body['operation']);
 }
@@ -19,7 +19,7 @@ interface Secret {
   readonly text: string;
 }
 
-/** What a response says once and never again. */
+/** The secret that a response holds once and never again. */
 export function secretIn(body: Row): Secret | null {
   const places = [
     '',

@@ -21,10 +21,10 @@ export interface Matter {
 }
 
 const DAY_MS = 86_400_000;
-/** What is older needs no one. */
+/** The first day that counts: older rows need no one. */
 export const LAST_DAYS = new Date(Date.now() - 7 * DAY_MS).toISOString().slice(0, 10);
 
-/** What was not sent because its endpoint was disabled or deleted. */
+/** Deliveries that were not sent because their endpoint was disabled or deleted. */
 export const droppedMatter = (scope: string, next: string): Matter => ({
   title: 'Deliveries dropped, last 7 days',
   scope,

@@ -124,7 +124,7 @@ export function ResourcePage({ resource, id }: { resource: Resource; id: string 
   );
 }
 
-/** What a write may have changed of it. */
+/** The fields that a write may change. */
 function versioned({ fields, details = [] }: Resource): readonly Field[] {
   return [...fields, ...details];
 }

@@ -22,7 +22,7 @@ export interface Action {
   /** What it does, in a sentence or two. */
   readonly says: string;
   readonly fields?: readonly FormField[];
-  /** Sent besides what the fields hold. */
+  /** Further members of the body. */
   readonly body?: Row;
   /** What the write says in addition, where that is less than the kit's `also`. */
   readonly also?: readonly FormField[];
@@ -35,7 +35,7 @@ export interface Action {
   readonly then?: (body: Row) => string | null;
 }
 
-/** What a page displays of one thing, for the dialogs that change it. */
+/** A thing that a page displays, for the dialogs that change it. */
 export interface Subject extends Version {
   readonly fields: readonly Field[];
   /** Reads it again; null where that fails. */

@@ -38,7 +38,7 @@ export function describeEntering(world: PortalWorld): void {
       await user.expectFine();
     });
 
-    it('of another merchant asks before the session ends, and stays good while the person stays', async () => {
+    it('of another merchant ends the session only if the person agrees, and works until then', async () => {
       const user = await world.enter();
       const other = await world.linkFor(
         { actor: { id: 'u-1', name: 'Bob elsewhere' } },

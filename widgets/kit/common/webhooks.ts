@@ -32,12 +32,12 @@ export const joinEndpoint = (
   from: NonNullable<Resource['joins']>['from'],
 ): Resource['joins'] => ({ as: 'endpoint', of: 'webhook_endpoint_id', scope, from });
 
-/** Whether a delivery waits until its endpoint is enabled again; a test reaches a disabled one. */
+/** True where a delivery waits until its endpoint is enabled again; a test reaches a disabled one. */
 export function isForDisabled({ endpoint, type }: Row): boolean {
   return isRow(endpoint) && endpoint['status'] === 'disabled' && type !== 'webhook_endpoint.test';
 }
 
-/** Whether the API sends a delivery again. */
+/** True where the API sends a delivery again. */
 export const canResend = (row: Row): boolean => row['endpoint'] !== null && !isForDisabled(row);
 
 /** Of a delivery in a list. */
