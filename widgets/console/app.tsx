@@ -19,6 +19,7 @@ import { SearchPage } from './search.js';
 import {
   api,
   decisionsOf,
+  operationsSince,
   scopesOf,
   signInAtProvider,
   signInByPasskey,
@@ -147,6 +148,7 @@ function Signed({ facts, session, leave }: SignedProps) {
       also: REASON_FIELDS,
       say,
       signInAgain,
+      changesSince: held.has('operations:read') ? operationsSince : async () => [],
       every: OFTEN_MS,
     };
   }, [scopes, decisions, me, readOnly, facts.oidc]);

@@ -1,7 +1,7 @@
 import { OFTEN_MS, useKit, useOne } from '../kit/data.js';
 import { rowsAt, textAt, type Row } from '../kit/fields.js';
 import { Heading } from '../kit/frame.js';
-import { Counted, Item, type Matter } from '../kit/matters.js';
+import { Counted, droppedMatter, Item, type Matter } from '../kit/matters.js';
 import { isFailing } from '../kit/common/webhooks.js';
 import { listOf, toPage } from '../kit/resource.js';
 import { shortened } from '../kit/text.js';
@@ -41,6 +41,10 @@ const MATTERS: readonly Matter[] = [
     },
     next: 'Open one, then its newest delivery: the response of the receiver is there. The merchant mends the receiver; then resend.',
   },
+  droppedMatter(
+    'webhooks:read',
+    'Their endpoints were disabled. Open one: it says whether the endpoint is enabled again. Then resend, or the merchant recovers all from a time on.',
+  ),
   {
     title: 'Orders to refund',
     scope: 'orders:read',

@@ -118,6 +118,8 @@ export function orderGuidance(row: Row): Guidance | null {
 
 export function deliveryGuidance(row: Row): Guidance | null {
   return guidanceOf(row, 'the', {
+    disabled:
+      'Its merchant enables it, in the portal or through the API. After that “Resend” sends it, or the merchant recovers all that was missed.',
     pending:
       'It is retried for about three days. The merchant has to mend the receiver: send them the attempts below.',
     exhausted:

@@ -1,7 +1,8 @@
 import { startAuthentication, startRegistration } from '@simplewebauthn/browser';
 import { useQuery } from '@tanstack/react-query';
-import { Client, Problem } from '../kit/client.js';
-import { textAt, textsAt, type Row } from '../kit/fields.js';
+import { Client, Problem, theRows } from '../kit/client.js';
+import type { Change } from '../kit/conflict.js';
+import { at, textAt, textsAt, type Row } from '../kit/fields.js';
 
 /** What the server says to the document. */
 export interface ConsoleFacts {
@@ -47,6 +48,20 @@ export function scopesOf(session: Row): readonly string[] {
 /** Names of the operations that the person may approve, reject and confirm. */
 export function decisionsOf(session: Row): readonly string[] {
   return textsAt(session, 'decisions');
+}
+
+/** The operations that were executed on a thing since its revision. */
+export async function operationsSince(id: string, etag: string | null): Promise<readonly Change[]> {
+  const { body } = await api.get('/operations', { subject_id: id });
+  const revision = Number(etag?.replaceAll('"', ''));
+  return theRows(body)
+    .filter((row) => textAt(row, 'executed_at') !== '' && Number(at(row, 'subject.revision')) >= revision)
+    .map((row) => ({
+      by: textAt(row, 'requested_by.name'),
+      operation: textAt(row, 'name'),
+      at: textAt(row, 'executed_at'),
+      reason: textAt(row, 'reason'),
+    }));
 }
 
 type Options = Parameters<typeof startAuthentication>[0]['optionsJSON'];

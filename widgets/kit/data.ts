@@ -2,6 +2,7 @@ import { QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { createContext } from 'preact';
 import { useContext, useMemo } from 'preact/hooks';
 import { Problem, theOne, theRows, type Client, type Query, type Read } from './client.js';
+import type { Change } from './conflict.js';
 import { textAt, type Row } from './fields.js';
 import type { FormField } from './form.js';
 
@@ -25,6 +26,8 @@ export interface Kit extends Decider {
   readonly readOnly: string | null;
   /** What every write says in addition. */
   readonly also: readonly FormField[];
+  /** Operations on a thing since a revision of it, newest first; absent where the API has none. */
+  readonly changesSince?: (id: string, etag: string | null) => Promise<readonly Change[]>;
   /** Says something in passing. `to`: where to read more. */
   say(text: string, to?: string): void;
   /** Signs the person in again. Rejects when they do not. */

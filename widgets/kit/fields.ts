@@ -20,6 +20,8 @@ export interface Field {
   readonly hidden?: boolean;
   /** Displayed in place of null. */
   readonly none?: string;
+  /** It changes without a new revision. */
+  readonly unversioned?: boolean;
 }
 
 /** The value at a path: `check.next_at`; undefined where there is none. */

@@ -83,32 +83,58 @@ function initialOf({ initial, preset = '', kind }: FormField, row: Row): string 
 }
 
 /**
- * The body of a write. Without `before` what is empty is left out; with it (a PATCH) only what differs is sent, an object
- * as a whole, and an emptied text as null.
+ * The body of a write. Without `before` what is empty is left out; with it (a PATCH) only members that differ are sent, in
+ * objects too. A list is one member; an emptied text is null.
  */
 export function bodyOf(fields: readonly FormField[], values: Values, before: Values | null): Row {
   const body: Record<string, unknown> = {};
-  const sent = fields.filter((field) => field.inPath !== true && field.when?.(values) !== false);
-  const differing = sent
-    .filter(({ name }) => values[name] !== before?.[name])
-    .map(({ name }) => firstOf(name));
-  for (const field of sent) {
+  for (const field of fields) {
+    if (field.inPath === true || field.when?.(values) === false) continue;
     const text = values[field.name] ?? '';
     // What a tick means where it is absent, the API decides: `preset` says the same.
     const absent = field.kind === 'tick' ? (field.preset ?? '') : '';
-    if (before === null ? text === absent : !differing.includes(firstOf(field.name))) continue;
+    if (before === null ? text === absent : !differs(field, text, before[field.name])) continue;
     put(body, field.name.split('.'), parsed(field, text));
   }
   return body;
 }
 
-function firstOf(name: string): string {
-  return name.split('.')[0]!;
+function differs(field: FormField, text: string, before = ''): boolean {
+  return JSON.stringify(parsed(field, text)) !== JSON.stringify(parsed(field, before));
 }
 
-function parsed({ kind }: FormField, text: string): unknown {
+/**
+ * What a person entered, on top of a newer state: fields that they did not touch follow it, and lists gain and lose what
+ * the person added and removed.
+ */
+export function rebase(
+  fields: readonly FormField[],
+  values: Values,
+  { before, after }: { readonly before: Values; readonly after: Values },
+): Values {
+  const rebased = fields.map((field) => {
+    const [own = '', former = '', newer = ''] = [values, before, after].map((each) => each[field.name]);
+    if (!differs(field, own, former)) return [field.name, newer];
+    return [field.name, isList(field) ? mergeLines(own, former, newer) : own];
+  });
+  return Object.fromEntries(rebased) as Values;
+}
+
+function mergeLines(...texts: [own: string, former: string, newer: string]): string {
+  const [own, former, newer] = texts.map(linesOf) as [string[], string[], string[]];
+  const kept = newer.filter((line) => own.includes(line) || !former.includes(line));
+  const added = own.filter((line) => !former.includes(line) && !kept.includes(line));
+  return [...kept, ...added].join('\n');
+}
+
+function isList({ kind }: FormField): boolean {
+  return kind === 'lines' || kind === 'checks';
+}
+
+function parsed(field: FormField, text: string): unknown {
+  const { kind } = field;
   if (kind === 'tick') return text === 'true';
-  if (kind === 'lines' || kind === 'checks') return linesOf(text);
+  if (isList(field)) return linesOf(text);
   if (text.trim() === '') return null;
   if (kind === 'number') return Number(text);
   if (kind === 'time') return new Date(`${text}Z`).toISOString();

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { LOGIN_REQUIRED, Problem, theOne, theRows, type Query } from './client.js';
 import { allRows, MAX_EXPORTED } from './export-rows.js';
 import { at, csvOf, queryOf } from './fields.js';
-import { bodyOf, initialValues, type FormField } from './form.js';
+import { bodyOf, initialValues, rebase, type FormField } from './form.js';
 import { capital, money, shortened, spoken, visible } from './text.js';
 import { axisRange, axisTime, relative, span, utc } from './time.js';
 
@@ -159,6 +159,36 @@ describe('forms', () => {
       name: null,
       limits: { requests_per_minute: 200 },
       ip_allow_list: [],
+    });
+  });
+
+  it('sends no member of an object that a person left as it was, and no list for its spaces', () => {
+    const embedding = ['origins', 'callbacks', 'display_name'].map((name): FormField => {
+      const path = `embedding.${name}`;
+      return { name: path, label: name, initial: path, ...(name !== 'display_name' && { kind: 'lines' }) };
+    });
+    const before = initialValues(embedding, { embedding: { origins: ['https://a'], display_name: 'Shop' } });
+    const after = { ...before, 'embedding.origins': ' https://a\n', 'embedding.display_name': 'Books' };
+    expect(bodyOf(embedding, after, before)).toEqual({ embedding: { display_name: 'Books' } });
+  });
+
+  it('puts what a person entered on top of a newer state', () => {
+    const before = initialValues(fields, { ...merchant, ip_allow_list: ['10.0.0.0/8', '192.0.2.1'] });
+    const newer = { ...merchant, name: 'Store', ip_allow_list: ['10.0.0.0/8', '192.0.2.1', '192.0.2.7'] };
+    const after = initialValues(fields, newer);
+    const own = {
+      ...before,
+      'limits.requests_per_minute': '200',
+      ip_allow_list: '192.0.2.1\n192.0.2.9',
+      reason: 'Their office moved',
+    };
+    const withReason: FormField[] = [...fields, { name: 'reason', label: 'Reason', required: true }];
+    expect(rebase(withReason, own, { before, after })).toEqual({
+      name: 'Store',
+      'limits.requests_per_minute': '200',
+      ip_allow_list: '192.0.2.1\n192.0.2.7\n192.0.2.9',
+      demands_signing: '',
+      reason: 'Their office moved',
     });
   });
 

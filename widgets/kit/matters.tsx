@@ -20,6 +20,19 @@ export interface Matter {
   readonly next: string;
 }
 
+const DAY_MS = 86_400_000;
+/** The first day that counts: older rows need no one. */
+export const LAST_DAYS = new Date(Date.now() - 7 * DAY_MS).toISOString().slice(0, 10);
+
+/** Deliveries that were not sent because their endpoint was disabled or deleted. */
+export const droppedMatter = (scope: string, next: string): Matter => ({
+  title: 'Deliveries dropped, last 7 days',
+  scope,
+  path: '/deliveries',
+  query: { status: 'dropped', from: LAST_DAYS },
+  next,
+});
+
 /** Of a list: with more the count is a lower bound. */
 const MAX_COUNTED = 100;
 const MAX_LINKS = 5;

@@ -1,9 +1,10 @@
 import { useLocation } from 'preact-iso';
 import { useMemo } from 'preact/hooks';
 import { Problem, theRows } from './client.js';
-import { oneIn, useKit, useOne } from './data.js';
+import type { Version } from './conflict.js';
+import { OFTEN_MS, oneIn, useKit, useOne, useRows } from './data.js';
 import { DetailList, RelatedSection, RowsSection, Section } from './details.js';
-import { rowsAt, textAt, type Row } from './fields.js';
+import { rowsAt, textAt, type Field, type Row } from './fields.js';
 import { Heading } from './frame.js';
 import { ListPage } from './list.js';
 import { saveJson } from './save.js';
@@ -64,8 +65,13 @@ export function ResourcePage({ resource, id }: { resource: Resource; id: string 
     ...(query !== undefined && { query }),
     ...(resource.polls && { every: POLL_MS, polls: resource.polls }),
   });
+  const reread = async (): Promise<Version | null> => {
+    const { data, isError } = await found.refetch();
+    const again = oneIn(data);
+    return isError || again === null ? null : { row: again, etag: data?.etag ?? null };
+  };
   const listed = theRows(found.data?.body ?? {}).find((each) => textAt(each, of) === id) ?? null;
-  const row = query === undefined ? oneIn(found.data) : listed;
+  const row = useJoined(resource, query === undefined ? oneIn(found.data) : listed);
   if (found.isPending) return <Loading what={resource.one} />;
   if (row === null) {
     const missing = new Problem(404, 'Not found', '');
@@ -88,9 +94,8 @@ export function ResourcePage({ resource, id }: { resource: Resource; id: string 
         <div class="buttons">
           <Actions
             actions={resource.actions ?? []}
-            row={row}
+            of={{ row, etag: found.data?.etag ?? null, fields: versioned(resource), reread }}
             subject={nameOf(resource, row, id)}
-            etag={found.data?.etag ?? null}
             primary={resource.primary?.(row) ?? resource.actions?.[0]?.label ?? ''}
           />
         </div>
@@ -119,6 +124,21 @@ export function ResourcePage({ resource, id }: { resource: Resource; id: string 
   );
 }
 
+/** The fields that a write may change. */
+function versioned({ fields, details = [] }: Resource): readonly Field[] {
+  return [...fields, ...details];
+}
+
+/** The row with what its page needs of another list. */
+function useJoined({ joins }: Resource, row: Row | null): Row | null {
+  const { can } = useKit();
+  const isRead = joins !== undefined && row !== null && can(joins.scope);
+  const { path, query = {} } = isRead ? joins.from(row) : { path: '' };
+  const { rows, isSuccess } = useRows(path, query, { enabled: isRead, every: OFTEN_MS });
+  if (!isRead || !isSuccess) return row;
+  return { ...row, [joins.as]: rows.find(({ id }) => id === row[joins.of]) ?? null };
+}
+
 /** What people call it: its name, or the kind and the id. */
 function nameOf({ heading = '', one }: Resource, row: Row, id: string): string {
   const name = typeof heading === 'string' ? textAt(row, heading) : heading(row);
@@ -126,7 +146,8 @@ function nameOf({ heading = '', one }: Resource, row: Row, id: string): string {
 }
 
 function Title({ resource, row, id }: { resource: Resource; row: Row; id: string }) {
-  const status = resource.status === undefined ? '' : textAt(row, resource.status);
+  const { status: of = '' } = resource;
+  const status = typeof of === 'string' ? textAt(row, of) : of(row);
   const text = nameOf(resource, row, id);
   return (
     <Heading title={capital(text)}>

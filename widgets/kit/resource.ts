@@ -59,7 +59,7 @@ export interface Resource {
   readonly open?: (row: Row) => string | null;
   /** Of its page: the id where it is empty. */
   readonly heading?: string | ((row: Row) => string);
-  readonly status?: string;
+  readonly status?: string | ((row: Row) => string);
   readonly details?: readonly Field[];
   readonly read?: (id: string) => {
     readonly path: string;
@@ -67,6 +67,14 @@ export interface Resource {
     readonly query?: Readonly<Record<string, string>>;
     /** What the rows of that list have the id in; `id` without it. */
     readonly of?: string;
+  };
+  /** A row of another list that its page needs: in the row under `as`; null where the list lacks it. */
+  readonly joins?: {
+    readonly as: string;
+    /** The member that has its id. */
+    readonly of: string;
+    readonly scope: string;
+    readonly from: (row: Row) => { readonly path: string; readonly query?: Readonly<Record<string, string>> };
   };
   /** Whether its page reads it again every few seconds. */
   readonly polls?: (row: Row) => boolean;

@@ -1,10 +1,7 @@
-import { columnVisibilityFeature, tableFeatures, useTable, type ColumnDef } from '@tanstack/react-table';
-import { useMemo, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Field, Row } from './fields.js';
 import { Menu } from './menu.js';
 import { Value } from './value.js';
-
-const FEATURES = tableFeatures({ columnVisibilityFeature });
 
 interface TableProps {
   readonly label: string;
@@ -18,17 +15,12 @@ interface TableProps {
 
 /** A table of what is loaded; on a phone each row is a card. */
 export function DataTable({ label, fields, rows, open, tools }: TableProps) {
-  const columns = useMemo(
-    () => fields.map((field, index): ColumnDef<typeof FEATURES, Row> => columnOf(field, index > 0)),
-    [fields],
-  );
-  const [columnVisibility, onColumnVisibilityChange] = useState(() =>
-    Object.fromEntries(fields.filter(({ hidden }) => hidden).map((field) => [field.label, false])),
-  );
-  const state = { columnVisibility };
-  const table = useTable({ features: FEATURES, columns, data: rows, state, onColumnVisibilityChange });
-  const visibleFields = fields.filter(({ label }) => table.getColumn(label)?.getIsVisible());
-  const hides = fields.some(({ hidden }) => hidden);
+  const hidden = fields.filter((field) => field.hidden).map((field) => field.label);
+  const [hiding, setHiding] = useState<readonly string[]>(hidden);
+  const visibleFields = fields.filter((field) => !hiding.includes(field.label));
+  const toggle = (name: string): void =>
+    setHiding(hiding.includes(name) ? hiding.filter((each) => each !== name) : [...hiding, name]);
+  const hides = hidden.length > 0;
   return (
     <>
       {(hides || tools !== undefined) && (
@@ -36,15 +28,15 @@ export function DataTable({ label, fields, rows, open, tools }: TableProps) {
           {tools}
           {hides && (
             <Menu label="Columns">
-              {table.getAllLeafColumns().map((column) => (
+              {fields.map((field, index) => (
                 <label class="tick">
                   <input
                     type="checkbox"
-                    checked={column.getIsVisible()}
-                    disabled={!column.getCanHide()}
-                    onClick={() => column.toggleVisibility()}
+                    checked={!hiding.includes(field.label)}
+                    disabled={index === 0}
+                    onClick={() => toggle(field.label)}
                   />
-                  {column.id}
+                  {field.label}
                 </label>
               ))}
             </Menu>
@@ -63,15 +55,11 @@ export function DataTable({ label, fields, rows, open, tools }: TableProps) {
             </tr>
           </thead>
           <tbody role="rowgroup">
-            {table.getRowModel().rows.map(({ id, original }) => (
-              <tr role="row" key={id}>
+            {rows.map((row, place) => (
+              <tr role="row" key={place}>
                 {visibleFields.map((field, index) => (
                   <td role="cell" data-label={field.label} class={sideOf(field)}>
-                    <Value
-                      field={field}
-                      row={original}
-                      opens={index === 0 ? (open?.(original) ?? null) : null}
-                    />
+                    <Value field={field} row={row} opens={index === 0 ? (open?.(row) ?? null) : null} />
                   </td>
                 ))}
               </tr>
@@ -81,10 +69,6 @@ export function DataTable({ label, fields, rows, open, tools }: TableProps) {
       </div>
     </>
   );
-}
-
-function columnOf({ label }: Field, enableHiding: boolean): ColumnDef<typeof FEATURES, Row> {
-  return { id: label, header: label, enableHiding };
 }
 
 /** Numbers are compared by their last digits. */

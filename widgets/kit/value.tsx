@@ -173,7 +173,7 @@ const TONES: Readonly<Record<Tone, readonly string[]>> = {
   bad: 'failed exhausted suspended revoked halted down erased unreachable unavailable unresponsive disabled forged overdue'.split(
     ' ',
   ),
-  warn: 'unconfirmed expired lapsed rolling deactivating refundable degraded late paid pending_approval'.split(
+  warn: 'failing unconfirmed expired lapsed rolling deactivating refundable degraded late paid pending_approval'.split(
     ' ',
   ),
   busy: 'pending processing onboarding in_flight'.split(' '),

@@ -1,14 +1,14 @@
-import type { ComponentChildren } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { LOGIN_REQUIRED, Problem } from './client.js';
+import { ConflictNote, type Conflict, type Version } from './conflict.js';
 import { useKit, type Decider } from './data.js';
 import { Dialog } from './dialog.js';
+import { DoneDialog, isPending, secretIn, type Done } from './done.js';
 import { Entry } from './field.js';
-import { isRow, textAt, type Row } from './fields.js';
-import { bodyOf, initialValues, type FormField, type Values } from './form.js';
+import { textAt, type Field, type Row } from './fields.js';
+import { bodyOf, initialValues, rebase, type FormField, type Values } from './form.js';
 import { Note, Trouble } from './states.js';
 import { visible } from './text.js';
-import { Copy } from './value.js';
 
 /** A write of the API as a button with a dialog. */
 export interface Action {
@@ -35,22 +35,30 @@ export interface Action {
   readonly then?: (body: Row) => string | null;
 }
 
+/** A thing that a page displays, for the dialogs that change it. */
+export interface Subject extends Version {
+  readonly fields: readonly Field[];
+  /** Reads it again; null where that fails. */
+  readonly reread: () => Promise<Version | null>;
+}
+
+const NOTHING: Subject = { row: {}, etag: null, fields: [], reread: async () => null };
+
 interface ActionsProps {
   readonly actions: readonly Action[];
-  readonly row?: Row;
-  readonly etag?: string | null;
+  readonly of?: Subject;
   readonly primary?: string;
   /** What they change, for the heading of the dialog. */
   readonly subject?: string;
 }
 
 /** The buttons of the writes that the session may do now. */
-export function Actions({ actions, row = {}, etag = null, primary, subject }: ActionsProps) {
+export function Actions({ actions, of = NOTHING, primary, subject }: ActionsProps) {
   const kit = useKit();
   const { can, readOnly } = kit;
   const [open, setOpen] = useState<Action | null>(null);
   const possible = actions.filter(
-    ({ scope, when }) => (scope === undefined || can(scope)) && when?.(row, kit) !== false,
+    ({ scope, when }) => (scope === undefined || can(scope)) && when?.(of.row, kit) !== false,
   );
   return (
     <>
@@ -69,8 +77,7 @@ export function Actions({ actions, row = {}, etag = null, primary, subject }: Ac
         <WriteDialog
           action={open}
           title={subject === undefined ? open.label : `${open.label}: ${visible(subject)}`}
-          row={row}
-          etag={etag}
+          of={of}
           close={() => setOpen(null)}
         />
       )}
@@ -81,29 +88,27 @@ export function Actions({ actions, row = {}, etag = null, primary, subject }: Ac
 interface WriteProps {
   readonly action: Action;
   readonly title: string;
-  readonly row: Row;
-  readonly etag: string | null;
+  readonly of: Subject;
   readonly close: () => void;
 }
 
-/** Whether another person has to approve first: 202 alone may also mean that a worker does it. */
-function isPending({ status, body }: Done): boolean {
-  return status === 202 && isRow(body['operation']);
-}
-
-interface Done {
-  readonly status: number;
-  readonly body: Row;
-}
-
-function WriteDialog({ action, title, row, etag, close }: WriteProps) {
-  const { client, queries, say, signInAgain, also } = useKit();
+/** The page behind it is read again and again; what is sent has the revision that the dialog displays. */
+function WriteDialog({ action, title, of, close }: WriteProps) {
+  const kit = useKit();
+  const { client, queries, say, signInAgain, also } = kit;
+  const [base, setBase] = useState<Version>(of);
   const fields = useMemo(() => [...(action.fields ?? []), ...(action.also ?? also)], [action, also]);
-  const before = useMemo(() => initialValues(fields, row), [fields]);
+  const before = useMemo(() => initialValues(fields, base.row), [fields, base]);
   const [values, setValues] = useState<Values>(before);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [busy, setBusy] = useState(false);
   const [done, setDone] = useState<Done | null>(null);
+  const [conflict, setConflict] = useState<Conflict | null>(null);
+  const isOpen = conflict !== null && conflict.after !== base;
+  const isPossible = conflict === null || action.when?.(conflict.after.row, kit) !== false;
+  const keep = useRef<HTMLButtonElement>(null);
+  // The button that had the focus is gone.
+  useEffect(() => keep.current?.focus({ preventScroll: true }), [isOpen]);
   // The same write again has the same key: a lost response does not cost a second write.
   const keys = useMemo(() => new Map<string, string>(), []);
   const method = action.method ?? 'POST';
@@ -113,6 +118,18 @@ function WriteDialog({ action, title, row, etag, close }: WriteProps) {
     if (secretIn(response.body) !== null || isPending(response)) return setDone(response);
     close();
     say(action.done, action.then?.(response.body) ?? undefined);
+  };
+  /** Returns false where the newer state could not be read. */
+  const compare = async (): Promise<boolean> => {
+    const after = await of.reread();
+    if (after === null || after.etag === base.etag) return false;
+    const changes = (await kit.changesSince?.(textAt(base.row, 'id'), base.etag)) ?? [];
+    setConflict({ before: base, after, changes });
+    return true;
+  };
+  const apply = ({ after }: Conflict): void => {
+    setValues(rebase(fields, values, { before, after: initialValues(fields, after.row) }));
+    setBase(after);
   };
   const send = async (): Promise<void> => {
     const body = {
@@ -125,13 +142,14 @@ function WriteDialog({ action, title, row, etag, close }: WriteProps) {
     setBusy(true);
     setProblem(null);
     try {
-      const path = action.path(row, values);
-      await finish(await client.write({ method, path, body, key, etag: action.revision ? etag : null }));
+      const path = action.path(base.row, values);
+      const etag = action.revision ? base.etag : null;
+      await finish(await client.write({ method, path, body, key, etag }));
     } catch (error) {
       const known = error instanceof Problem ? error : new Problem(0, 'The page failed', String(error));
-      setProblem(known);
       // The repeat of a write that was refused is another write.
       if (known.status >= 400 && known.status < 500) keys.delete(text);
+      if (known.status !== 412 || !(await compare().catch(() => false))) setProblem(known);
     } finally {
       setBusy(false);
     }
@@ -144,16 +162,19 @@ function WriteDialog({ action, title, row, etag, close }: WriteProps) {
       setProblem(new Problem(403, LOGIN_REQUIRED, String(error)));
     }
   };
-  if (done !== null) return <DoneDialog done={done} action={action} close={close} />;
+  if (done !== null) return <DoneDialog done={done} title={action.done.replace(/\.$/, '')} close={close} />;
   return (
     <Dialog title={title} close={close} stays={busy}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          void send();
+          if (!isOpen) void send();
         }}
       >
         <p class="lead">{action.says}</p>
+        {conflict !== null && (
+          <ConflictNote conflict={conflict} fields={of.fields} isRebased={!isOpen} isPossible={isPossible} />
+        )}
         {fields
           .filter(({ when }) => when?.(values) !== false)
           .map((field) => (
@@ -166,14 +187,27 @@ function WriteDialog({ action, title, row, etag, close }: WriteProps) {
             />
           ))}
         {problem !== null && <Refused problem={problem} fields={fields} again={signInAgain && again} />}
-        <div class="buttons">
-          <button type="submit" class={action.danger ? 'primary danger' : 'primary'} disabled={busy}>
-            {busy ? 'Sending…' : (action.submit ?? action.label)}
-          </button>
-          <button type="button" onClick={close} disabled={busy}>
-            Cancel
-          </button>
-        </div>
+        {isOpen ? (
+          <div class="buttons">
+            <button type="button" class="primary" ref={keep} onClick={close}>
+              Keep theirs
+            </button>
+            {isPossible && (
+              <button type="button" onClick={() => apply(conflict)}>
+                Apply mine on top
+              </button>
+            )}
+          </div>
+        ) : (
+          <div class="buttons">
+            <button type="submit" class={action.danger ? 'primary danger' : 'primary'} disabled={busy}>
+              {busy ? 'Sending…' : (action.submit ?? action.label)}
+            </button>
+            <button type="button" onClick={close} disabled={busy}>
+              Cancel
+            </button>
+          </div>
+        )}
       </form>
     </Dialog>
   );
@@ -208,78 +242,5 @@ function Refused({ problem, fields, again }: RefusedProps) {
         </p>
       ))}
     </>
-  );
-}
-
-interface Secret {
-  readonly label: string;
-  readonly text: string;
-}
-
-/** What a response says once and never again. */
-export function secretIn(body: Row): Secret | null {
-  const places = [
-    '',
-    'credential.',
-    'operation.',
-    'operator.',
-    'result.',
-    'key.',
-    'endpoint.',
-    'webhook_endpoint.',
-  ];
-  const names = {
-    secret: 'Secret',
-    login_url: 'Login link',
-    signing_secret: 'Signing secret',
-    private_key: 'Private key',
-  };
-  for (const place of places)
-    for (const [name, label] of Object.entries(names)) {
-      const text = textAt(body, place + name);
-      if (text !== '') return { label, text };
-    }
-  return null;
-}
-
-function DoneDialog({ done, action, close }: { done: Done; action: Action; close: () => void }) {
-  const { body } = done;
-  const waits = isPending(done);
-  const secret = secretIn(body);
-  const operation = textAt(body, 'operation.id') || textAt(body, 'operation_id');
-  return (
-    <Dialog
-      title={waits ? 'A second person must approve' : action.done.replace(/\.$/, '')}
-      close={close}
-      stays={secret !== null}
-    >
-      {waits && (
-        <p class="lead">
-          Nothing has changed yet. Ask a colleague with the same rights to approve it within 72 hours; if it
-          changes before that, it has to be requested again.
-        </p>
-      )}
-      {secret !== null && <SecretText {...secret} />}
-      <div class="buttons">
-        <button type="button" class="primary" onClick={close}>
-          {secret === null ? 'Close' : 'I have stored it'}
-        </button>
-        {operation !== '' && waits && (
-          <a class="button" href={`/operations/${encodeURIComponent(operation)}`} onClick={close}>
-            Open the operation
-          </a>
-        )}
-      </div>
-    </Dialog>
-  );
-}
-
-function SecretText({ label, text }: Secret): ComponentChildren {
-  return (
-    <Note tone="warn" title={`${label}: displayed once`}>
-      <p>Store it now where it belongs. It cannot be displayed again.</p>
-      <pre class="block secret">{text}</pre>
-      <Copy text={text} label={`Copy the ${label.toLowerCase()}`} words="Copy" />
-    </Note>
   );
 }

@@ -2,15 +2,11 @@ import { isFailing } from '../kit/common/webhooks.js';
 import { OFTEN_MS, useKit, useOne } from '../kit/data.js';
 import { textAt } from '../kit/fields.js';
 import { Heading } from '../kit/frame.js';
-import { Counted, Item, type Matter } from '../kit/matters.js';
+import { Counted, droppedMatter, Item, LAST_DAYS, type Matter } from '../kit/matters.js';
 import { toPage } from '../kit/resource.js';
 import { grouped } from '../kit/text.js';
 import { limitIn, usageToday } from './limit.js';
 import { WHOLE } from './resources/webhooks.js';
-
-const DAY_MS = 86_400_000;
-/** What is older needs no one. */
-const since = new Date(Date.now() - 7 * DAY_MS).toISOString().slice(0, 10);
 
 /** What may need a person of the merchant now, the most urgent first. */
 const MATTERS: readonly Matter[] = [
@@ -26,14 +22,18 @@ const MATTERS: readonly Matter[] = [
     title: 'Deliveries exhausted, last 7 days',
     scope: 'deliveries:read',
     path: '/deliveries',
-    query: { status: 'exhausted', from: since },
+    query: { status: 'exhausted', from: LAST_DAYS },
     next: 'No further attempt follows. Repair the receiver, then resend each, or recover the endpoint from a time on.',
   },
+  droppedMatter(
+    'deliveries:read',
+    'Their endpoint was disabled. Enable it, then resend each, or recover the endpoint from a time on.',
+  ),
   {
     title: 'Payouts expired, last 7 days',
     scope: 'payouts:read',
     path: '/payouts',
-    query: { status: 'expired', created_from: since },
+    query: { status: 'expired', created_from: LAST_DAYS },
     next: 'The transfer was not confirmed in time. Open one for the reason; if the money was sent, report the payout again with the right transaction.',
   },
 ];

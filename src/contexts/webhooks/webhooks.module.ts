@@ -39,7 +39,7 @@ import { AdminEndpointsController } from './http/admin/endpoints.controller.js';
 import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
 import { SandboxEndpointsController } from './http/sandbox-endpoints.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
-import { Webhooks1795000000661 } from './migrations/1795000000661-webhooks.js';
+import { Webhooks1795000000662 } from './migrations/1795000000662-webhooks.js';
 import { checkWebhookSettings, WEBHOOK_SETTINGS } from './settings.js';
 import { DeliveryBacklog } from './store/delivery-backlog.js';
 import { DeliveryTable } from './store/delivery-table.js';
@@ -153,5 +153,5 @@ export const webhooks = defineContext({
   programs: { delivery: async () => (await import('./cli/delivery.js')).deliveryProgram },
   settings: WEBHOOK_SETTINGS,
   checkSettings: checkWebhookSettings,
-  migrations: [Webhooks1795000000661],
+  migrations: [Webhooks1795000000662],
 });

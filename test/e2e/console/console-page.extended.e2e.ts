@@ -6,6 +6,7 @@ import { describeKeyboard } from './console-keyboard.tests.js';
 import { describeLogin } from './console-login.tests.js';
 import { describeSecondPerson } from './console-second-person.tests.js';
 import { describeSymptoms } from './console-symptoms.tests.js';
+import { describeTwoPeople } from './console-two-people.tests.js';
 
 /** What people do at the console (admin-api.md 5): one service and one browser for all of it. */
 (canBrowse() ? describe : describe.skip)('the page of the console', () => {
@@ -14,5 +15,6 @@ import { describeSymptoms } from './console-symptoms.tests.js';
   describeIdleEnd(world);
   describeSymptoms(world);
   describeSecondPerson(world);
+  describeTwoPeople(world);
   describeKeyboard(world);
 });

@@ -4,6 +4,7 @@ import { eventually } from '../../support/eventually.js';
 import { keepPicture } from '../../support/http/screen.js';
 import { SignedClient } from '../../support/http/signed-client.js';
 import type { ConsoleWorld } from '../../support/pages/console-world.js';
+import { missDeliveries } from '../../support/pages/missed-deliveries.js';
 import type { PageUser } from '../../support/pages/page-user.js';
 import { randomHash, reported } from '../../support/payouts/payout-calls.js';
 
@@ -82,6 +83,28 @@ export function describeSymptoms(world: ConsoleWorld): void {
         3,
       );
       few(user);
+      await user.expectFine();
+    });
+
+    it('an endpoint is disabled: its deliveries are counted, and say that the merchant has to enable it', async () => {
+      const missed = await missDeliveries(world.service);
+      const user = await world.signIn();
+      await user.text('1 Deliveries dropped, last 7 days').waitFor();
+      for (const [id, words] of [
+        [missed.pendingId, 'it is dropped when its next attempt is due'],
+        [missed.droppedId, 'Dropped: '],
+      ] as const) {
+        await user.search(id);
+        await user.text(words).waitFor();
+        await user.text('Its merchant enables it').waitFor();
+        expect(await user.button('Resend').count()).toBe(0);
+      }
+      await user.check();
+      await missed.enable();
+      missed.repair();
+      await user.page.reload();
+      await user.write('Resend', REASON);
+      await user.heading(/succeeded/);
       await user.expectFine();
     });
 

@@ -38,6 +38,24 @@ export function describeEntering(world: PortalWorld): void {
       await user.expectFine();
     });
 
+    it('of another merchant ends the session only if the person agrees, and works until then', async () => {
+      const user = await world.enter();
+      const other = await world.linkFor(
+        { actor: { id: 'u-1', name: 'Bob elsewhere' } },
+        await world.service.app.newMerchant(),
+      );
+      const question = 'Leave the portal of the other merchant?';
+      await user.open(other, question);
+      await user.check();
+      await user.press('Stay');
+      await user.heading(HOME);
+      await user.button('Account of Ada of the shop').waitFor();
+      await user.open(other, question);
+      await user.press('Leave and continue');
+      await user.heading(HOME);
+      await user.button('Account of Bob elsewhere').waitFor();
+    });
+
     it('leads to what its scopes allow', async () => {
       const user = await world.enter({ scopes: ['deliveries:read'] });
       const labels = await user.page.locator('.side nav').getByRole('link').allTextContents();

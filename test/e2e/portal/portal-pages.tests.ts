@@ -22,6 +22,18 @@ export function describePages(world: PortalWorld): void {
       await user.check();
     });
 
+    it('an endpoint whose attempts fail is failing, and not enabled in green', async () => {
+      const { id, url } = world.morning.endpoint;
+      const user = await world.enter();
+      await user.open('/endpoints', 'Endpoints');
+      const status = user.rows().filter({ hasText: url }).locator('.status');
+      expect([await status.textContent(), await status.getAttribute('class')]).toEqual([
+        'failing',
+        'status warn',
+      ]);
+      await user.open(`/endpoints/${id}`, /failing/);
+    });
+
     it('what needs attention', async () => {
       const user = await world.enter();
       await user.settled();

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { keepPicture } from '../../support/http/screen.js';
 import { SignedClient } from '../../support/http/signed-client.js';
+import { missDeliveries } from '../../support/pages/missed-deliveries.js';
 import type { PortalWorld } from '../../support/pages/portal-world.js';
 
 export function describeWrites(world: PortalWorld): void {
@@ -27,6 +28,30 @@ export function describeWrites(world: PortalWorld): void {
       await user.heading(/succeeded/);
       receiver.behavior = behavior;
       await user.expectFine();
+    });
+
+    it('enables the endpoint of a delivery that would be dropped, and resends', async () => {
+      const missed = await missDeliveries(world.service);
+      const user = await world.enter({}, missed.merchant);
+      await user.text('1 Deliveries dropped, last 7 days').waitFor();
+      await user.check();
+      for (const [id, words] of [
+        [missed.pendingId, 'it is dropped when its next attempt is due'],
+        [missed.droppedId, 'Dropped: '],
+      ] as const) {
+        await user.open(`/deliveries/${id}`);
+        await user.text(words).waitFor();
+        await user.button('Enable endpoint').waitFor();
+        expect(await user.button('Resend').count()).toBe(0);
+        await user.check();
+      }
+      missed.repair();
+      await user.write('Enable endpoint', {});
+      await user.text('The endpoint is enabled').waitFor();
+      await user.write('Resend', {});
+      await user.heading(/succeeded/);
+      await user.expectFine();
+      await user.open(`/endpoints/${missed.endpointId}`, /enabled/);
     });
 
     it.each([

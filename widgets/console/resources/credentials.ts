@@ -4,11 +4,19 @@ import { actionOn, ID, toPage, type Resource } from '../../kit/resource.js';
 import { BY_MERCHANT, HISTORY, MERCHANT } from '../resource.js';
 import { SCOPES } from '../../../src/contexts/access/domain/roles.js';
 
+const LAST_USED: Field = {
+  label: 'Last used',
+  of: 'last_used_at',
+  as: 'time',
+  none: 'never',
+  unversioned: true,
+};
+
 export const CREDENTIAL_FIELDS: readonly Field[] = [
   { label: 'Name', of: 'name', none: 'unnamed' },
   { label: 'Kind', of: 'kind' },
   { label: 'Status', of: 'status', as: 'status' },
-  { label: 'Last used', of: 'last_used_at', as: 'time', none: 'never' },
+  LAST_USED,
   { label: 'Expires', of: 'expires_at', as: 'time', none: 'never' },
 ];
 
@@ -140,7 +148,7 @@ export const credentials: Resource = {
     { label: 'Operator', of: 'operator_id', as: 'id', to: toPage('operators', 'operator_id') },
     { label: 'Public key', of: 'api_key', as: 'id' },
     { label: 'Created', of: 'created_at', as: 'time' },
-    { label: 'Last used', of: 'last_used_at', as: 'time', none: 'never' },
+    LAST_USED,
     { label: 'Expires', of: 'expires_at', as: 'time', none: 'never' },
     { label: 'Scopes', of: 'scopes', as: 'list' },
     { label: 'Merchants', of: 'merchants', as: 'list', none: 'all' },

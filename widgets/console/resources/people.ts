@@ -51,7 +51,7 @@ export const users: Resource = {
     { label: 'Onboarding stage', of: 'onboarding.stage' },
     { label: 'Waits for', of: 'onboarding.waiting_for' },
     { label: 'Reason', of: 'onboarding.reason' },
-    { label: 'Next attempt', of: 'onboarding.next_at', as: 'time' },
+    { label: 'Next attempt', of: 'onboarding.next_at', as: 'time', unversioned: true },
   ],
   guidance: userGuidance,
   actions: [

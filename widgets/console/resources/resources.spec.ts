@@ -62,15 +62,33 @@ describe('the decisions on an operation', () => {
   });
 });
 
-it('a delivery is sent again in any state, as the API allows', () => {
+describe('a delivery is sent again', () => {
+  const ada = { me: 'ada', can: () => true, mayDecide: () => false };
   const [resend] = deliveries.actions!;
-  for (const status of ['pending', 'succeeded', 'exhausted', 'dropped'])
-    expect([
-      status,
-      resend!.label,
-      resend!.when?.({ status }, { me: 'ada', can: () => true, mayDecide: () => false }),
-    ]).toEqual([status, 'Resend', undefined]);
+  const isOffered = (row: object): boolean => resend!.when!({ type: 'payout.received', ...row }, ada);
+
+  it.each(['pending', 'succeeded', 'exhausted', 'dropped'])('while it is %s, as the API allows', (status) => {
+    for (const endpoint of [{ status: 'enabled' }, undefined])
+      expect(isOffered({ status, endpoint })).toBe(true);
+  });
+
+  it('only to an endpoint that is enabled, unless it is a test, and to none that was deleted', () => {
+    const endpoint = { status: 'disabled' };
+    expect(isOffered({ endpoint })).toBe(false);
+    expect(isOffered({ endpoint, type: 'webhook_endpoint.test' })).toBe(true);
+    expect(isOffered({ endpoint: null })).toBe(false);
+  });
 });
+
+it.each(['merchants', 'users', 'credentials', 'operators', 'orders'])(
+  'each write to one of %s sends the revision that its dialog displays',
+  (name) => {
+    const { actions } = RESOURCES.find((resource) => resource.name === name)!;
+    expect(actions!.map(({ label, revision }) => [label, revision])).toEqual(
+      actions!.map(({ label }) => [label, true]),
+    );
+  },
+);
 
 it('what search finds has a page, and what this console does not know has none', () => {
   expect(pageOfKind('delivery', '7')).toBe('/deliveries/7');

@@ -1,11 +1,13 @@
 import {
   ATTEMPTS,
+  canResend,
   DELIVERY_FIELDS,
   DELIVERY_MORE,
   deliveryDetails,
   deliveryFilters,
   ENDPOINT_FIELDS,
   isUnfinished,
+  joinEndpoint,
   readRequest,
   REQUEST_FIELDS,
   REQUEST_FILTERS,
@@ -53,12 +55,17 @@ export const deliveries: Resource = {
     to: (row) => `/deliveries?endpoint_id=${encodeURIComponent(textAt(row, 'webhook_endpoint_id'))}`,
   }),
   polls: isUnfinished,
+  joins: joinEndpoint('webhooks:read', ({ merchant_id }) => ({
+    path: '/webhook_endpoints',
+    query: { merchant_id: String(merchant_id) },
+  })),
   guidance: deliveryGuidance,
   actions: [
     {
       label: 'Resend',
       path: actionOn('deliveries', 'resend'),
       scope: 'webhooks:write',
+      when: canResend,
       says: 'Sends the same payload under the same webhook-id at once; attempts are scheduled from the start. Receivers that have processed it ignore it.',
       done: 'The delivery is sent again.',
     },

@@ -1,15 +1,15 @@
 import { DELIVERY_STATES, DISABLED_BY } from '../../../src/contexts/webhooks/domain/delivery-states.js';
-import { rowsAt, textAt, type Field, type Row } from '../fields.js';
+import { isRow, rowsAt, textAt, type Field, type Row } from '../fields.js';
 import type { Filter } from '../list.js';
 import { capital } from '../text.js';
-import { CREATED, ID, type Guidance, type Related } from '../resource.js';
+import { CREATED, ID, type Guidance, type Related, type Resource } from '../resource.js';
 
 const BY: Readonly<Record<string, string>> = DISABLED_BY;
 
 /** What matters of a webhook endpoint. */
 export const ENDPOINT_FIELDS: readonly Field[] = [
   { label: 'URL', of: 'url' },
-  { label: 'Status', of: 'status', as: 'status' },
+  { label: 'Status', of: endpointStatus, as: 'status' },
   { label: 'Failures', of: 'failure_count', as: 'number' },
   { label: 'Disabled by', of: (row) => BY[textAt(row, 'disabled_cause')] },
   { label: 'Disabled', of: 'disabled_at', as: 'time' },
@@ -20,6 +20,25 @@ export function isFailing(row: Row): boolean {
   const cause = textAt(row, 'disabled_cause');
   return Number(row['failure_count'] ?? 0) > 0 || cause === 'failing' || cause === 'gone';
 }
+
+/** `failing` in place of `enabled` while attempts fail. */
+export function endpointStatus(row: Row): string {
+  return row['status'] === 'enabled' && isFailing(row) ? 'failing' : textAt(row, 'status');
+}
+
+/** The endpoint of a delivery is in its row as `endpoint`: null once it is deleted, absent where it was not read. */
+export const joinEndpoint = (
+  scope: string,
+  from: NonNullable<Resource['joins']>['from'],
+): Resource['joins'] => ({ as: 'endpoint', of: 'webhook_endpoint_id', scope, from });
+
+/** True where a delivery waits until its endpoint is enabled again; a test reaches a disabled one. */
+export function isForDisabled({ endpoint, type }: Row): boolean {
+  return isRow(endpoint) && endpoint['status'] === 'disabled' && type !== 'webhook_endpoint.test';
+}
+
+/** True where the API sends a delivery again. */
+export const canResend = (row: Row): boolean => row['endpoint'] !== null && !isForDisabled(row);
 
 /** Of a delivery in a list. */
 export const DELIVERY_FIELDS: readonly Field[] = [
@@ -50,6 +69,11 @@ export const deliveryDetails = (...whose: readonly Field[]): readonly Field[] =>
   { label: 'webhook-id', of: 'id', as: 'id' },
   { label: 'Type', of: 'type' },
   ...whose,
+  {
+    label: 'Endpoint is',
+    of: ({ endpoint }) => (isRow(endpoint) ? endpointStatus(endpoint) : endpoint === null ? 'deleted' : ''),
+    as: 'status',
+  },
   CREATED,
   { label: 'Attempts', of: 'attempt_count', as: 'number' },
   { label: 'Next attempt', of: 'next_attempt_at', as: 'time', none: 'none' },
@@ -57,11 +81,14 @@ export const deliveryDetails = (...whose: readonly Field[]): readonly Field[] =>
   { label: 'Payload', of: 'payload', as: 'json' },
 ];
 
-/** What the state of a delivery means; `remedy`: what the reader can do while it fails, and once it was given up. */
+/**
+ * What the state of a delivery means; `remedy`: what the reader can do while it fails, once it was given up, and while its
+ * endpoint is disabled.
+ */
 export function deliveryGuidance(
   row: Row,
   receiver: string,
-  remedy: Readonly<Record<'pending' | 'exhausted', string>>,
+  remedy: Readonly<Record<'pending' | 'exhausted' | 'disabled', string>>,
 ): Guidance | null {
   const last = rowsAt(row, 'attempts').at(-1);
   const code = textAt(last, 'http_status');
@@ -69,8 +96,16 @@ export function deliveryGuidance(
     code === ''
       ? textAt(last, 'error') || textAt(last, 'error_class')
       : `${receiver} receiver responded with ${code}`;
+  const remedyFor = (usual: string): string =>
+    isForDisabled(row) ? remedy.disabled : row['endpoint'] === null ? DELETED : usual;
   switch (row['status']) {
     case 'pending':
+      if (!canResend(row))
+        return {
+          tone: 'bad',
+          title: `The endpoint is ${isForDisabled(row) ? 'disabled' : 'deleted'}: it is dropped when its next attempt is due`,
+          text: remedyFor(''),
+        };
       if (last === undefined)
         return { tone: 'busy', title: 'Not sent yet', text: 'The first attempt follows at once.' };
       return {
@@ -82,18 +117,20 @@ export function deliveryGuidance(
       return {
         tone: 'bad',
         title: `${capital(DELIVERY_STATES.exhausted)}: ${why || 'all attempts failed'}`,
-        text: remedy.exhausted,
+        text: remedyFor(remedy.exhausted),
       };
     case 'dropped':
       return {
         tone: 'bad',
         title: `Dropped: ${DELIVERY_STATES.dropped}`,
-        text: 'Once the endpoint is enabled again, “Resend” sends it after all.',
+        text: remedyFor('“Resend” sends it after all.'),
       };
     default:
       return null;
   }
 }
+
+const DELETED = 'It cannot be sent: its endpoint was deleted.';
 
 /** Whether the service may attempt the delivery again. */
 export const isUnfinished = ({ status }: Row): boolean => status === 'pending';

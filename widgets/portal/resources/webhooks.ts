@@ -1,18 +1,32 @@
 import {
   ATTEMPTS,
+  canResend,
   DELIVERY_FIELDS,
   DELIVERY_MORE,
   deliveryDetails,
   deliveryFilters,
   deliveryGuidance,
   ENDPOINT_FIELDS,
+  endpointStatus,
   isFailing,
+  isForDisabled,
   isUnfinished,
+  joinEndpoint,
 } from '../../kit/common/webhooks.js';
 import { OFTEN_MS } from '../../kit/data.js';
 import { textAt, type Field, type Row } from '../../kit/fields.js';
 import { rolling } from '../../kit/form.js';
-import { actionOn, CREATED, ID, listOf, toPage, type Guidance, type Resource } from '../../kit/resource.js';
+import {
+  actionOn,
+  CREATED,
+  ID,
+  listOf,
+  pageOf,
+  toPage,
+  type Guidance,
+  type Resource,
+} from '../../kit/resource.js';
+import type { Action } from '../../kit/write.js';
 
 /** A list without pages: it has no parameters. */
 export const WHOLE = { page_size: '' };
@@ -22,6 +36,19 @@ const MORE: readonly Field[] = [
   { label: 'Event types', of: 'event_types', as: 'list', none: 'all but those of orders' },
 ];
 const isEnabled = ({ status }: Row): boolean => status === 'enabled';
+
+/** `of`: the member of a row that has the id of the endpoint. */
+const enabling = (label: string, of: string, when: (row: Row) => boolean): Action => ({
+  label,
+  method: 'PATCH',
+  path: (row) => pageOf('endpoints', textAt(row, of)),
+  scope: 'endpoints:write',
+  implied: () => ({ webhook_endpoint: { status: 'enabled' } }),
+  when,
+  says: 'What happens from now on is delivered again, and what waits keeps its schedule. What was dropped is sent by “Resend” or “Recover”.',
+  done: 'The endpoint is enabled.',
+});
+
 const deliveriesOf = listOf('deliveries', 'endpoint_id');
 
 export const endpoints: Resource = {
@@ -30,8 +57,8 @@ export const endpoints: Resource = {
   one: 'Endpoint',
   scope: 'endpoints:read',
   heading: 'url',
-  status: 'status',
-  lead: 'Register, change and enable endpoints through the API. A disabled endpoint misses what happens until it is enabled again; recover it afterwards.',
+  status: endpointStatus,
+  lead: 'Register and change endpoints through the API. A disabled endpoint misses what happens until it is enabled again; recover it afterwards.',
   empty: 'Register an endpoint through the API: POST /merchants/v1/webhook_endpoints.',
   query: WHOLE,
   every: OFTEN_MS,
@@ -52,7 +79,9 @@ export const endpoints: Resource = {
     { label: 'Changed', of: 'updated_at', as: 'time' },
   ],
   guidance: endpointGuidance,
+  primary: (row) => (isEnabled(row) ? 'Send test' : 'Enable'),
   actions: [
+    enabling('Enable', 'id', (row) => !isEnabled(row)),
     {
       label: 'Send test',
       path: actionOn('endpoints', 'test'),
@@ -106,7 +135,7 @@ function endpointGuidance(row: Row): Guidance | null {
     return {
       tone: row['disabled_cause'] === 'merchant' ? 'warn' : 'bad',
       title: 'Disabled: what happens now is not delivered',
-      text: 'Repair the receiver and check it with “Send test”. Then enable the endpoint through the API (PATCH with status “enabled”) and recover what it missed since the time below.',
+      text: 'Repair the receiver and check it with “Send test”. Then “Enable” the endpoint and “Recover” what it missed since the time below: it is not displayed once the endpoint is enabled.',
     };
   if (!isFailing(row)) return null;
   return {
@@ -117,6 +146,8 @@ function endpointGuidance(row: Row): Guidance | null {
 }
 
 const REMEDY = {
+  disabled:
+    'Nothing is sent to it until it is enabled. After that “Resend” sends this delivery; recover the endpoint for all that it missed.',
   pending:
     'It is retried for about three days. Respond with 2xx within 30 seconds; anything else counts as a failure.',
   exhausted: 'Repair the receiver, then “Resend”. For many at once recover the endpoint from a time on.',
@@ -140,10 +171,14 @@ export const deliveries: Resource = {
     toScope: 'endpoints:read',
   }),
   polls: isUnfinished,
+  joins: joinEndpoint('endpoints:read', () => ({ path: '/endpoints', query: WHOLE })),
   guidance: (row) => deliveryGuidance(row, 'your', REMEDY),
+  primary: (row) => (canResend(row) ? 'Resend' : 'Enable endpoint'),
   actions: [
+    enabling('Enable endpoint', 'webhook_endpoint_id', isForDisabled),
     {
       label: 'Resend',
+      when: canResend,
       path: actionOn('deliveries', 'resend'),
       scope: 'deliveries:write',
       says: 'Sends the same payload under the same webhook-id at once; attempts are scheduled from the start. Receivers that have processed it ignore it.',

@@ -122,22 +122,26 @@ describe('the list of deliveries over merchants', () => {
     const count = 2 * READ_AT_ONCE + 10;
     await db.database.query(
       `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, state, created_at)
-       select gen_random_uuid(), ($1::uuid[])[1 + n % 3], $2, case when n % $4 = 0 then 'payout.failed' else 'payout.received' end,
-         '{}', false, case when n % $4 = 0 then 'exhausted' else 'succeeded' end, to_timestamp(n / 4)
+       select gen_random_uuid(), ($1::uuid[])[1 + n % 3], $2, case when n % $4 <= 1 then 'payout.failed' else 'payout.received' end,
+         '{}', false, case n % $4 when 0 then 'exhausted' when 1 then 'dropped' else 'succeeded' end, to_timestamp(n / 4)
        from generate_series(1, $3::int) n`,
       [ENDPOINTS.map(({ id }) => id), ONE, count, READ_AT_ONCE],
     );
     const rare = { type: TYPES[1], pageSize: 100 } as const;
     for (const merchantIds of [null, [ONE]]) {
       const { ids, pages } = await walk({ ...rare, merchantIds });
-      expect(ids).toHaveLength(2);
+      expect(ids).toHaveLength(5);
       expect(pages).toBeGreaterThan(1);
     }
     // Those that were not received have indexes: a page finds all of them.
-    for (const merchantIds of [null, [ONE]]) {
-      const { ids, pages } = await walk({ status: 'exhausted', pageSize: 100, merchantIds });
-      expect([ids.length, pages]).toEqual([2, 1]);
-    }
+    for (const merchantIds of [null, [ONE]])
+      for (const [status, found] of [
+        ['exhausted', 2],
+        ['dropped', 3],
+      ] as const) {
+        const { ids, pages } = await walk({ status, pageSize: 100, merchantIds });
+        expect([status, ids.length, pages]).toEqual([status, found, 1]);
+      }
   });
 
   it('of a merchant who deleted more endpoints than a page merges is complete all the same', async () => {

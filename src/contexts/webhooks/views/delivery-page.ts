@@ -70,7 +70,7 @@ async function readPage(
   const parameter: Parameter = (value) => `$${params.push(value)}`;
   const lanes = endpointIds === null ? null : `${parameter(endpointIds)}::uuid[]`;
   const place = cursorConditions(filter, parameter);
-  const isIndexed = lanes === null && filter.status === 'exhausted';
+  const isIndexed = lanes === null && unsentOnly(filter).length > 0;
   const conditions = [
     ...(filter.status === undefined || isIndexed ? [] : [`state = ${parameter(filter.status)}`]),
     ...(filter.type === undefined ? [] : [`type = ${parameter(filter.type)}`]),
@@ -85,7 +85,7 @@ async function readPage(
   const source = isPending
     ? allPending(lanes, place)
     : lanes === null
-      ? newest(isIndexed ? [...place, `state = 'exhausted'`] : place, max)
+      ? newest(isIndexed ? [...place, `state = '${filter.status}'`] : place, max)
       : newestOfEach(lanes, keysFirst ? KEYS : DELIVERY_COLUMNS, [...place, ...unsentOnly(filter)], max);
   const rows = await database.query<DeliveryColumns & { readonly matches: boolean }>(
     pageSql(source, conditions, filter.pageSize, keysFirst),

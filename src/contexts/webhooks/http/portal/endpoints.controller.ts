@@ -1,4 +1,4 @@
-import { Get, Post } from '@nestjs/common';
+import { Get, Patch, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
@@ -12,9 +12,9 @@ import {
 import { Reply } from '../../../../platform/http/reply.js';
 import type { MerchantCaller } from '../../application/caller.js';
 import { RecoverWebhookEndpoint, RequestTestDelivery } from '../../application/delivery-commands.js';
-import { RotateSigningSecret } from '../../application/endpoint-commands.js';
+import { RotateSigningSecret, UpdateWebhookEndpoint } from '../../application/endpoint-commands.js';
 import { EndpointsView } from '../../views/endpoints.js';
-import { NoParameters, RecoveryRequest, SecretRotation } from '../webhook-dto.js';
+import { NoParameters, RecoveryRequest, SecretRotation, WebhookEndpointChanges } from '../webhook-dto.js';
 import { CallingMerchant } from '../webhook-endpoints.controller.js';
 import { WriteResponses } from '../write-responses.js';
 
@@ -43,6 +43,17 @@ export class PortalEndpointsController {
     const webhook_endpoint = await this.view.find(merchantId, id);
     if (!webhook_endpoint) throw DomainError.notFound(WHAT);
     return { webhook_endpoint };
+  }
+
+  @Patch(':id')
+  @PortalScopes(WRITE)
+  async update(
+    @CallingMerchant() caller: MerchantCaller,
+    @UuidParam('id', WHAT) id: string,
+    @ValidBody() body: WebhookEndpointChanges,
+  ): Promise<Reply> {
+    const command = new UpdateWebhookEndpoint(caller, id, body.webhook_endpoint ?? {});
+    return this.written.replyToChange(200, await this.commandBus.execute(command));
   }
 
   @Post(':id/test')

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The endpoints as deliveries see them, deliveries and attempts, recoveries, and the processes that send. */
-export class Webhooks1795000000661 implements MigrationInterface {
+export class Webhooks1795000000662 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create schema webhooks;
@@ -77,6 +77,7 @@ export class Webhooks1795000000661 implements MigrationInterface {
       create index deliveries_newest on webhooks.deliveries (created_at, delivery_id);
       -- Few, and the first that an operator reads.
       create index deliveries_exhausted on webhooks.deliveries (created_at, delivery_id) where state = 'exhausted';
+      create index deliveries_dropped on webhooks.deliveries (created_at, delivery_id) where state = 'dropped';
 
       create table webhooks.attempts (
         delivery_id uuid not null,
