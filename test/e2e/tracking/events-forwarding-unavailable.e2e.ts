@@ -151,7 +151,7 @@ it('an event that was blocked once, alone, is not refused', async () => {
   provider.faults = [{ status: 403, body: '' }];
   await harness.processed([unlucky]);
   harness.start(undefined, { unavailable: { firstMs: 1, maxMs: 1 } });
-  await eventually(() => (provider.requests.length >= 1));
+  await eventually(() => provider.requests.length >= 1);
   await harness.processed([other]);
   await harness.drained();
   expect(provider.ids).toEqual(idsOf([unlucky, other]));
