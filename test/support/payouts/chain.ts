@@ -5,6 +5,8 @@ import {
   JsonRpcProvider,
   NonceManager,
   Wallet,
+  ZeroAddress,
+  zeroPadValue,
   type TransactionReceipt,
 } from 'ethers';
 import { rpc, startChain, type RunningChain } from '../../../sandbox/chain.js';
@@ -73,6 +75,21 @@ export class TestChain {
     const sent = await this.funded.sendTransaction({ data, gasLimit: 1_000_000n });
     await sent.wait();
     return sent.hash;
+  }
+
+  /** A contract that mints `amount` for whichever address it was set to last: the same transaction may pay another one. */
+  async payer(amount: string): Promise<{ readonly address: string; pays(to: string): Promise<unknown> }> {
+    const address = this.newAddress();
+    const mint = USDC.encodeFunctionData('mint', [ZeroAddress, toMinorUnits(amount)]).slice(2);
+    // Its recipient comes from the storage: PUSH and MSTORE thrice, then CALL.
+    const memory = `7f${mint.slice(0, 8).padEnd(64, '0')}6000526000546004527f${mint.slice(72)}602452`;
+    const call = `6000600060446000600073${this.usdcAddress.slice(2)}5af100`;
+    await this.rpc('anvil_setCode', [address, `0x${memory}${call}`]);
+    const slot = `0x${'0'.repeat(64)}`;
+    return {
+      address,
+      pays: (to) => this.rpc('anvil_setStorageAt', [address, slot, zeroPadValue(to, 32)]),
+    };
   }
 
   /** A transfer that is mined and fails: the sender owns no USDC. Returns its hash. */
