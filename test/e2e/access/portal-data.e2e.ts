@@ -193,6 +193,9 @@ describe('the data of the portal', () => {
     await eventually(async () => (await used()) === 4);
   });
 
+  const enable = (by: PortalBrowser): Promise<ApiResponse> =>
+    by.post(`${DATA}/endpoints/${endpointId}`, { webhook_endpoint: { status: 'enabled' } }, {}, 'PATCH');
+
   it('has nothing of another merchant', async () => {
     const delivery = await testDelivery();
     for (const path of [
@@ -209,6 +212,7 @@ describe('the data of the portal', () => {
       `/deliveries/${delivery}/resend`,
     ])
       expect((await stranger.post(`${DATA}${path}`)).status).toBe(404);
+    expect((await enable(stranger)).status).toBe(404);
     for (const [path, name] of [
       ['/payouts', 'payouts'],
       ['/endpoints', 'webhook_endpoints'],
@@ -233,10 +237,8 @@ describe('the data of the portal', () => {
         `The scope ${resource}:read is missing`,
       ]);
     const reader = await browserOf(app.merchant, ['endpoints:read', 'deliveries:read']);
-    expect(await refused(reader.post(`${DATA}/endpoints/${endpointId}/test`))).toEqual([
-      403,
-      'The scope endpoints:write is missing',
-    ]);
+    for (const write of [reader.post(`${DATA}/endpoints/${endpointId}/test`), enable(reader)])
+      expect(await refused(write)).toEqual([403, 'The scope endpoints:write is missing']);
   });
 
   it('is written by the page of the portal alone', async () => {

@@ -47,10 +47,15 @@ export class PortalBrowser {
     return send(`${this.origin}${path}`, { headers: { ...this.session(), ...headers } });
   }
 
-  post(path: string, body?: object, headers: Record<string, string> = {}): Promise<ApiResponse> {
+  post(
+    path: string,
+    body?: object,
+    headers: Record<string, string> = {},
+    method = 'POST',
+  ): Promise<ApiResponse> {
     const text = body === undefined ? undefined : JSON.stringify(body);
     return send(`${this.origin}${path}`, {
-      method: 'POST',
+      method,
       headers: {
         ...this.session(),
         origin: this.origin,
