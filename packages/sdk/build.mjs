@@ -19,7 +19,7 @@ const types = await openapiTS(document, {
 mkdirSync(here('src/generated'), { recursive: true });
 writeFileSync(here('src/generated/document.ts'), `// Written by build.mjs.\n${astToString(types)}`);
 rmSync(here('dist'), { recursive: true, force: true });
-/** CommonJS has a copy of its own, with types: TypeScript's node16 lets it require no module. */
+/** CommonJS has a separate copy, with types: TypeScript's node16 lets it require no module. */
 const commonJs = ['--module', 'commonjs', '--moduleResolution', 'bundler', '--outDir', here('dist/cjs')];
 for (const options of [[], commonJs]) {
   const args = [here('../../node_modules/typescript/bin/tsc'), '-p', here('.'), ...options];

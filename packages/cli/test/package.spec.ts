@@ -13,7 +13,7 @@ it('the package installs alone in an empty folder, without a registry, and runs'
   const env = { ...process.env, npm_config_cache: join(cwd, 'cache'), npm_config_offline: 'true' };
   const run = async (program: string, ...args: string[]): Promise<string> =>
     (await promisify(execFile)(program, args, { cwd, env })).stdout;
-  const file = (await run('npm', 'pack', '--silent', PACKAGE)).trim();
+  const file = (await run('npm', 'pack', '-s', PACKAGE)).trim();
   await run('npm', 'install', '--no-audit', '--no-fund', `./${file}`);
   const lock = JSON.parse(readFileSync(join(cwd, 'node_modules', '.package-lock.json'), 'utf8')) as {
     readonly packages: object;

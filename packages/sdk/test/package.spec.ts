@@ -13,7 +13,7 @@ const run = promisify(execFile);
 it('the package resolves, with types, for every kind of resolution', async () => {
   const folder = specFolder('packed');
   const env = { ...process.env, npm_config_cache: join(folder, 'cache'), npm_config_offline: 'true' };
-  const packed = await run('npm', ['pack', '--silent', PACKAGE], { cwd: folder, env });
+  const packed = await run('npm', ['pack', '-s', PACKAGE], { cwd: folder, env });
   const file = join(folder, packed.stdout.trim());
   const tool = (name: string): string => join(PACKAGE, '../../node_modules', name);
   const attw = [
@@ -28,7 +28,7 @@ it('the package resolves, with types, for every kind of resolution', async () =>
   await run(process.execPath, [tool('publint/src/cli.js'), '--strict', file], { env });
 });
 
-it('CommonJS gets a copy of its own', () => {
+it('CommonJS gets a separate copy', () => {
   expect(require.resolve('@disburse/sdk')).toMatch(/[\\/]dist[\\/]cjs[\\/]index\.js$/);
   const { Disburse } = require('@disburse/sdk') as typeof import('../src/index.js');
   const client = new Disburse({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k', privateKey: 'p' });

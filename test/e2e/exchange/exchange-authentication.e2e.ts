@@ -165,7 +165,7 @@ describe('the edge of the exchange', () => {
     expectRefused(await by('wrong'));
   });
 
-  it('refuses addresses that the key is not bound to, and believes nobody who says where he comes from', async () => {
+  it('refuses addresses that the key is not bound to, and believes no caller about its address', async () => {
     const command = new IssueExchangeKey(app.merchant.credentials.apiKey, false, null, 'contract', {
       cidrs: ['203.0.113.0/24'],
     });
