@@ -11,7 +11,7 @@ const SECRET = /(dsb_(live|test)_admin_|(dsk|dxs)_[0-9a-f]{8}|whsec_)[0-9A-Za-z+
 /** They display text in another order than it has. */
 const BIDIRECTIONAL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
-/** Returns the reason why text of operators may not be recorded, or null. It is kept for ever and read by many. */
+/** Returns the reason why a name or reason may not be recorded, or null. It is kept for ever and read by many. */
 export function findUnrecordable(text: string): string | null {
   if (SECRET.test(text)) return 'must not contain a secret';
   return BIDIRECTIONAL.test(text) ? 'must not contain bidirectional characters' : null;
@@ -25,5 +25,7 @@ export function readLabel(field: string, text: string, maxLength: number): strin
     throw DomainError.invalid({ [field]: [`must be at most ${maxLength} characters`] });
   if (CONTROL_AND_LINE_SEPARATORS.test(label))
     throw DomainError.invalid({ [field]: ['must not contain control characters'] });
+  const fault = findUnrecordable(label);
+  if (fault !== null) throw DomainError.invalid({ [field]: [fault] });
   return label;
 }

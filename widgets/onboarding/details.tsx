@@ -122,6 +122,7 @@ export function Details({ typed, type, notice, confirmed, back }: DetailsProps) 
           type="checkbox"
           role="switch"
           id="one_name"
+          name="one_name"
           checked={typed.one_name}
           onChange={({ currentTarget: { checked } }) => change('first_name', () => ({ one_name: checked }))}
         />

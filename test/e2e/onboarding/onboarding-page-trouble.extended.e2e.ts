@@ -163,6 +163,7 @@ const NO_STORAGE = `Object.defineProperty(window, 'sessionStorage', { get() { th
     await keyboard.type('Ada');
     await go('last_name');
     await keyboard.type('Lovelace');
+    await go('one_name');
     for (const [part, typed] of [
       ['month', '12'],
       ['day', '10'],

@@ -2,6 +2,7 @@ import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
 import { Fault } from '../../../kernel/fault.js';
 import { ApiProperty, Field, Nested, PageOf, type Rule } from '../../../platform/dto/field.js';
 import { text, TIME, UUID } from '../../../platform/dto/rules.js';
+import { readRecordable } from '../../../platform/http/admin/writes.js';
 import { MAX_PAGE } from '../../../platform/http/list-query.js';
 import { PORTAL_SCOPES, PORTAL_SESSION_STATUSES, type PortalActor } from '../domain/portal-session.js';
 
@@ -12,7 +13,9 @@ function readLabel(value: string): string | Fault {
   const trimmed = value.trim();
   const length = [...trimmed].length;
   if (length === 0 || length > MAX_LENGTH) return new Fault(`must have 1 to ${MAX_LENGTH} characters`);
-  return CONTROL_CHARACTERS.test(trimmed) ? new Fault('must not contain control characters') : trimmed;
+  return CONTROL_CHARACTERS.test(trimmed)
+    ? new Fault('must not contain control characters')
+    : readRecordable(trimmed);
 }
 const label = text({ minLength: 1, maxLength: MAX_LENGTH }, readLabel);
 

@@ -26,10 +26,9 @@ export function listOf(item: Rule): Rule {
 const MAX_LABEL = 255;
 
 /** One line of text, trimmed. */
-export const label: Rule = text({ minLength: 1, maxLength: MAX_LABEL }, (value) => {
-  const read = faultOf(() => readLabel('label', value, MAX_LABEL));
-  return read instanceof Fault ? read : readRecordable(read);
-});
+export const label: Rule = text({ minLength: 1, maxLength: MAX_LABEL }, (value) =>
+  faultOf(() => readLabel('label', value, MAX_LABEL)),
+);
 
 const MAX_TOKEN = 512;
 
