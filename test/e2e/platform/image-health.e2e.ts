@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../../src/composition.js';
+import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../../sandbox/processes.js';
 import { startService } from '../../../sandbox/service.js';
 import { TestChain } from '../../support/payouts/chain.js';
@@ -57,7 +58,7 @@ describe("the image's health check", () => {
       try {
         expect(await check()).toEqual([0, '']);
         const metrics = `http://127.0.0.1:${ports['METRICS_PORT']}`;
-        expect((await fetch(`${metrics}/health/ready`)).status).toBe(200);
+        await eventually(async () => (await fetch(`${metrics}/health/ready`)).status === 200);
         expect((await fetch(`${metrics}/metrics`)).status).toBe(200);
       } finally {
         await service.close();
