@@ -75,11 +75,14 @@ describe('POST /v1/orders', () => {
     const user_id = `'; drop table exchange.orders; -- <script>"\\ %00 \u202e${'😀'.repeat(50)}`;
     const longest = '😀'.repeat(255);
     const texts = { user_id, withdraw_address_tag: longest, withdraw_address_memo: longest };
-    const order = await created({ ...LEAST, ...texts, amount: '5', unknown: 'ignored' });
+    const sent = { ...LEAST, ...texts, user_id: ` ${user_id} ` };
+    const order = await created({ ...sent, amount: '5', unknown: 'ignored' });
     expect(order).toMatchObject(texts);
     const today = new Date().toISOString().slice(0, 10);
     const listed = await signing.list({ start_date: today, end_date: today, user_id });
     expect(listed.json()).toMatchObject({ total_count: 1, orders: [order] });
+    const spaced = await signing.list({ start_date: today, end_date: today, user_id: sent.user_id });
+    expect(spaced.json()).toMatchObject({ total_count: 1 });
   });
 
   it('201: once for an Idempotency-Key, however often it is sent', async () => {

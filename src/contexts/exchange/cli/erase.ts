@@ -2,7 +2,6 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
-import { tidy } from '../../../kernel/typed-text.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { CliContext, CliOutcome } from '../../../platform/cli/cli-context.js';
 import { writes, type ProgramWrite } from '../../../platform/cli/write.js';
@@ -45,7 +44,7 @@ export function eraseCommand(program: Command, cli: CliContext): void {
 }
 
 function planOf({ order: id, key, userId: given }: Options) {
-  const userId = given === undefined ? undefined : tidy(given);
+  const userId = given?.trim();
   if (id !== undefined && key === undefined && userId === undefined) {
     if (!isUuid(id)) throw DomainError.notFound('Order');
     return (context: INestApplicationContext) => erasure(context, id.toLowerCase(), id.toLowerCase(), null);

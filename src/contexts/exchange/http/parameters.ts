@@ -1,15 +1,15 @@
 import Big from 'big.js';
 import { Fault } from '../../../kernel/fault.js';
 import { isAtLeast, isZero } from '../../../kernel/decimal.js';
-import { asciiDigits, tidy } from '../../../kernel/typed-text.js';
+import { asciiDigits } from '../../../kernel/typed-text.js';
 import type { Rule } from '../../../platform/dto/field.js';
 import { quoted } from '../../../platform/dto/date-point.js';
 import { text } from '../../../platform/dto/rules.js';
 import { readAddress, readTag } from '../domain/addresses.js';
 
-/** A text that a caller chooses: 1 to 255 code points once tidy, no control characters (contract.md 22.2). */
+/** A text that a caller chooses: 1 to 255 code points once trimmed, no control characters (contract.md 22.2). */
 export const nonEmpty: Rule = text({ minLength: 1, maxLength: 255 }, (value) =>
-  tidy(value) === '' ? new Fault('must not be empty') : readTag(tidy(value)),
+  value.trim() === '' ? new Fault('must not be empty') : readTag(value.trim()),
 );
 
 /** A tag or a memo; an empty one is none. */

@@ -3,7 +3,6 @@ import type { FastifyRequest } from 'fastify';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Fault } from '../../../../kernel/fault.js';
-import { tidy } from '../../../../kernel/typed-text.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { Refusal, type HttpProblem } from '../../../../platform/http/problem.js';
 import {
@@ -86,7 +85,7 @@ function payerOf({ keyId }: KnownExchangeKey, parameters: Parameters): Payer {
     withdraw_address: valid('withdraw_address', readAddress('solana', address)),
     withdraw_address_tag: read('withdraw_address_tag'),
     withdraw_address_memo: read('withdraw_address_memo'),
-    user_id: read('user_id', tidy(parameters['user_id'] ?? '')),
+    user_id: read('user_id', parameters['user_id']?.trim()),
   };
 }
 
