@@ -35,8 +35,6 @@ export async function migrate(url: string, migrations: readonly Migration[]): Pr
     migrationsTransactionMode: 'each',
     extra: {
       ...CONNECTING,
-      // A boot on a busy machine loads modules between the connection and its first message.
-      connectionTimeoutMillis: 30_000,
       options: sessionOptions({
         lock_timeout: LOCK_TIMEOUT_MS,
         idle_in_transaction_session_timeout: LIMITS.idle_in_transaction_session_timeout,

@@ -62,12 +62,21 @@ export class Unreachable extends Error {
 /** No such database, no such user, a wrong password: PostgreSQL; a wrong or missing password: Redis. */
 const REFUSED = /^(3D000|28P01|28000)$|^(WRONGPASS|NOAUTH)/;
 
+/** A boot on a busy machine loads modules between a connection and its first message. */
+const CONNECT_AGAIN = 5;
+
 /** Runs `connect`; when what the setting names is unavailable or refuses everybody, rejects with {@link Unreachable} that says so. */
-export async function reaching<T>(what: string, setting: string, connect: () => Promise<T>): Promise<T> {
+export async function reaching<T>(
+  what: string,
+  setting: string,
+  connect: () => Promise<T>,
+  again = CONNECT_AGAIN,
+): Promise<T> {
   try {
     return await connect();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
+    if (again > 0 && /connection timeout/i.test(message)) return reaching(what, setting, connect, again - 1);
     if (!isDatabaseUnavailable(error) && !REFUSED.test(code ?? message)) throw error;
     // Of an address of two families the message is empty.
     throw new Unreachable(`The ${what} of ${setting} cannot be reached: ${message || code}.`);
