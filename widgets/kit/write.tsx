@@ -123,7 +123,7 @@ function WriteDialog({ action, title, of, close }: WriteProps) {
   const compare = async (): Promise<boolean> => {
     const after = await of.reread();
     if (after === null || after.etag === base.etag) return false;
-    const changes = (await kit.changesSince?.(textAt(base.row, 'id'), base.etag)) ?? [];
+    const changes = (await kit.changesSince?.(textAt(base.row, 'id'), base.etag).catch(() => [])) ?? [];
     setConflict({ before: base, after, changes });
     return true;
   };

@@ -1,4 +1,5 @@
 import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
+import { tidy } from '../../../kernel/typed-text.js';
 import { Fault } from '../../../kernel/fault.js';
 import { ApiProperty, Field, Nested, PageOf, type Rule } from '../../../platform/dto/field.js';
 import { text, TIME, UUID } from '../../../platform/dto/rules.js';
@@ -10,7 +11,7 @@ const MAX_LENGTH = 255;
 const MAX_URL = 2048;
 
 function readLabel(value: string): string | Fault {
-  const trimmed = value.trim();
+  const trimmed = tidy(value);
   const length = [...trimmed].length;
   if (length === 0 || length > MAX_LENGTH) return new Fault(`must have 1 to ${MAX_LENGTH} characters`);
   return CONTROL_CHARACTERS.test(trimmed)

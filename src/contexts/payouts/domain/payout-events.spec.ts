@@ -11,6 +11,7 @@ describe('the form in which hashes are compared', () => {
     DIGITS.toUpperCase(),
     `0X${DIGITS.toUpperCase()}`,
     ` ${DIGITS}\t`,
+    `\u200b0x${DIGITS}\ufeff`,
   ])('is one for %j', (hash) => {
     expect(comparableHash(hash)).toBe(`0x${DIGITS}`);
     expect(isHash(hash)).toBe(true);

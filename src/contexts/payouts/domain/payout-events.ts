@@ -1,3 +1,4 @@
+import { tidy } from '../../../kernel/typed-text.js';
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 
 /** What every payout event repeats, so that a reader needs no other event. Stream `payout-<payout_id>`. */
@@ -90,16 +91,16 @@ export const PAYOUT_CATEGORY = 'payout';
 const HASH = /^(?:0x)?([0-9a-f]{64})$/i;
 
 /**
- * The form in which hashes are compared: lower case after `0x`, however the prefix was sent; any other text without the
- * spaces around it (contract.md 9.4).
+ * The form in which hashes are compared: lower case after `0x`, however the prefix was sent; any other text without invisible
+ * marks and the spaces around it (contract.md 9.4).
  */
 export function comparableHash(transactionHash: string): string {
-  const bare = transactionHash.trim();
+  const bare = tidy(transactionHash);
   const [, digits] = HASH.exec(bare) ?? [];
   return digits === undefined ? bare : `0x${digits.toLowerCase()}`;
 }
 
 /** Whether a transaction of the chain may have this hash, in any form. */
 export function isHash(transactionHash: string): boolean {
-  return HASH.test(transactionHash.trim());
+  return HASH.test(tidy(transactionHash));
 }

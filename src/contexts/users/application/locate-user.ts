@@ -35,7 +35,8 @@ export class LocateUser {
   /** Erased users are not found by phone number. Throws `validation_failed` for a malformed phone number. */
   async by(known: Known): Promise<ExistingUser | ErasedUser | null> {
     const ids = await this.idsOf(known);
-    const states = await inParallel(ids, AT_A_TIME, (userId) => this.loop.loadForDisplay(user, userId));
+    const found = await inParallel(ids, AT_A_TIME, (userId) => this.loop.loadForDisplay(user, userId));
+    const states = found.filter(({ accountState }) => accountState !== 'unknown');
     // A subscriber's two numbers may be those of a present and of a former user.
     const state = states.find(({ accountState: is }) => is !== 'deactivated' && is !== 'erased') ?? states[0];
     if (state === undefined) return null;

@@ -191,6 +191,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     this.observer.recorded(batches);
     for (const batch of batches) {
       batch.refusals = [];
+      batch.blamed = false;
       batch.settled = batch.finished;
     }
   }
