@@ -12,24 +12,18 @@ import { CallerRateLimiter } from '../../platform/http/rate-limit.js';
 import { Database } from '../../platform/postgres/database.js';
 import { KeyedHash } from '../../platform/sealing/keyed-hash.js';
 import { AccessCommands } from './application/access-commands.js';
+import { IssueSecretHandler, RevokeSecretHandler } from './application/secret-commands.js';
+import { IssueAdminKeyHandler, RollAdminKeyHandler } from './application/admin-key-commands.js';
 import {
-  IssueSecretHandler,
-  RollSecretHandler,
-  RevokeSecretHandler,
-  SetAddressesHandler,
-} from './application/secret-commands.js';
-import {
-  IssueAdminKeyHandler,
-  RollAdminKeyHandler,
-  ActivateAdminKeyHandler,
-  RevokeAdminKeyHandler,
-} from './application/admin-key-commands.js';
-import { credentialOperations, programOperations } from './application/credential-operations.js';
-import { merchantOperations } from './application/merchant-operations.js';
-import { operatorOperations } from './application/operator-operations.js';
+  IssueCredentialHandler,
+  RevokeCredentialHandler,
+  RevokeLeakedCredentialHandler,
+  RollCredentialHandler,
+} from './application/credential-commands.js';
 import { CredentialSecrets } from './application/credential-secrets.js';
 import {
   IssueExchangeKeyHandler,
+  RestrictExchangeKeyHandler,
   RevokeExchangeKeyHandler,
   RevokeExchangeSecretHandler,
   SetExchangeKeyPageHandler,
@@ -46,6 +40,8 @@ import {
 } from './application/merchant-commands.js';
 import {
   CreateOperatorHandler,
+  IssueLoginLinkHandler,
+  LowerRoleHandler,
   UpdateOperatorHandler,
   AddPasskeyHandler,
   RemovePasskeyHandler,
@@ -102,9 +98,12 @@ import { accessSearches } from './views/search.js';
     CredentialSecrets,
     AccessCommands,
     IssueSecretHandler,
-    RollSecretHandler,
     RevokeSecretHandler,
-    SetAddressesHandler,
+    IssueCredentialHandler,
+    RollCredentialHandler,
+    RevokeCredentialHandler,
+    RevokeLeakedCredentialHandler,
+    RestrictExchangeKeyHandler,
     CreateMerchantHandler,
     SuspendMerchantHandler,
     ReinstateMerchantHandler,
@@ -114,8 +113,8 @@ import { accessSearches } from './views/search.js';
     UpdateOperatorHandler,
     AddPasskeyHandler,
     RemovePasskeyHandler,
-    ActivateAdminKeyHandler,
-    RevokeAdminKeyHandler,
+    IssueLoginLinkHandler,
+    LowerRoleHandler,
     CreateMerchantWithKeyHandler,
     UpdateMerchantHandler,
     IssueExchangeKeyHandler,
@@ -219,6 +218,5 @@ export const access = defineContext({
     operator: async () => (await import('./cli/operator.js')).operatorProgram,
   },
   entities: [LoggedRequest, CredentialRow, HolderRow, CredentialUseRow, MerchantListRow, DisplayedOperator],
-  operations: [...merchantOperations, ...credentialOperations, ...operatorOperations, ...programOperations],
   migrations: [Access1795000000200, LoginMacs1795000000990],
 });

@@ -37,6 +37,14 @@ export class AccessCommands {
     private readonly progress: SubscriptionProgress,
   ) {}
 
+  /** The state by the events, without any delay. */
+  async load<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    id: string,
+  ): Promise<State> {
+    return (await this.loop.load(aggregate, id)).state;
+  }
+
   async change<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
     id: string,

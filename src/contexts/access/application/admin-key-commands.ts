@@ -4,12 +4,10 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import {
-  activateAdminKey,
   adminKey,
   issueAdminKey,
   knownAdminKey,
   readScopes,
-  revokeAdminKey,
   rollAdminKey,
   usableAdminKey,
   type AdminKeyTerms,
@@ -67,22 +65,6 @@ export class IssueAdminKeyHandler implements ICommandHandler<IssueAdminKey> {
   }
 }
 
-/** Another person has approved it. Throws `not_found`, or `invalid_transition`. */
-export class ActivateAdminKey extends Command<CredentialChanged> {
-  constructor(readonly keyId: string) {
-    super();
-  }
-}
-
-@CommandHandler(ActivateAdminKey)
-export class ActivateAdminKeyHandler implements ICommandHandler<ActivateAdminKey> {
-  constructor(private readonly access: AccessCommands) {}
-
-  execute({ keyId }: ActivateAdminKey): Promise<CredentialChanged> {
-    return this.access.change(adminKey, keyId, (state, at) => activateAdminKey({ at }, state));
-  }
-}
-
 /**
  * `newKeyId` with the same person, scopes and expiry replaces `keyId`, which ends after the overlap. Throws `not_found`, or
  * `invalid_transition` for a key that is not active.
@@ -122,21 +104,5 @@ export class RollAdminKeyHandler implements ICommandHandler<RollAdminKey> {
       return rollAdminKey({ replacedBy: newKeyId, until, at }, before);
     });
     return { secret, visible };
-  }
-}
-
-/** For good, also before it was activated. Throws `not_found`. */
-export class RevokeAdminKey extends Command<CredentialChanged> {
-  constructor(readonly keyId: string) {
-    super();
-  }
-}
-
-@CommandHandler(RevokeAdminKey)
-export class RevokeAdminKeyHandler implements ICommandHandler<RevokeAdminKey> {
-  constructor(private readonly access: AccessCommands) {}
-
-  execute({ keyId }: RevokeAdminKey): Promise<CredentialChanged> {
-    return this.access.change(adminKey, keyId, (state, at) => revokeAdminKey({ at }, state));
   }
 }

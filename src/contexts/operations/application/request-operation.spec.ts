@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import {
+  lampHandler,
   operationsOn,
   requesterOf,
   switchRequest,
@@ -8,7 +9,6 @@ import {
 import { DomainError } from '../../../kernel/domain-error.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { withinOperation } from '../../../platform/event-store/current-operation.js';
-import { defineOperation } from '../../../platform/operations/operation-definition.js';
 
 const idempotency = { id: (purpose: string, use = 0) => deriveId('key', purpose, String(use)) };
 
@@ -18,7 +18,7 @@ async function withLamp(given: Parameters<typeof operationsOn>[0] = {}) {
   await process.switchLamp('lamp', true);
   await process.switchLamp('lamp', false);
   const switchOn = (rest: Parameters<typeof switchRequest>[0] = {}) =>
-    process.operations.request(switchRequest({ subject: { id: 'lamp', revision: 1 }, ...rest }));
+    process.operations.request(...switchRequest({ subject: { id: 'lamp', revision: 1 }, ...rest }));
   return { ...process, switchOn };
 }
 
@@ -31,7 +31,7 @@ it('records the session of a person, and displays it nowhere', async () => {
   const { operations, log, switchLamp } = operationsOn();
   await switchLamp('lamp', true);
   const requester = { ...requesterOf('ada'), sessionId: 's1' };
-  const { operation } = await operations.request(switchRequest({ parameters: { on: false }, requester }));
+  const { operation } = await operations.request(...switchRequest({ parameters: { on: false }, requester }));
   expect((await log.load(operation.id)).state).toMatchObject({
     facts: { requested_by: { session_id: 's1' } },
   });
@@ -96,15 +96,12 @@ describe('a requested operation', () => {
   });
 
   it('needs the scopes that it gives, by name', async () => {
-    const gives = defineOperation({
-      name: 'lamps.give',
-      scope: 'merchants:write',
-      subject: 'lamp',
-      streams: () => [],
-      gives: async () => ['audit:read'],
-      execute: async () => undefined,
-    });
-    const { switchOn } = await withLamp({ definitions: [gives] });
+    const gives = lampHandler(
+      'lamps.give',
+      { streams: () => [] },
+      { grants: async () => ['audit:read'], execute: async () => undefined },
+    );
+    const { switchOn } = await withLamp({ handlers: () => [gives] });
     const given = { name: 'lamps.give', subject: { id: 'x', revision: null } };
     await expect(switchOn(given)).rejects.toThrow('The scope audit:read is missing');
     const both = requesterOf('ada', ['merchants:write', 'audit:read']);
@@ -180,7 +177,7 @@ describe('a requested operation', () => {
       await expect(killed.switchOn({ idempotency })).rejects.toThrow('killed');
       const { operations } = operationsOn({ store });
       const request = switchRequest({ subject: { id: 'lamp', revision: 1 }, idempotency });
-      expect((await operations.request(request)).operation.status).toBe('executed');
+      expect((await operations.request(...request)).operation.status).toBe('executed');
       expect(await typesOf(store, 'lamp-lamp')).toHaveLength(3);
     },
   );
@@ -190,7 +187,7 @@ describe('a requested operation', () => {
     const { switchOn } = await withLamp({ store });
     const { operations } = operationsOn({ store });
     const request = switchRequest({ subject: { id: 'lamp', revision: 1 }, idempotency });
-    const outcomes = await Promise.all([switchOn({ idempotency }), operations.request(request)]);
+    const outcomes = await Promise.all([switchOn({ idempotency }), operations.request(...request)]);
     expect(outcomes.map(({ operation }) => operation.status)).toEqual(['executed', 'executed']);
     expect(await typesOf(store, 'lamp-lamp')).toHaveLength(3);
   });
