@@ -1,4 +1,4 @@
-import { Command, type ICommandHandler } from '@nestjs/cqrs';
+import { Command } from '@nestjs/cqrs';
 import type { Requester } from './operations.js';
 
 /** An operation that is prepared, executed, repeated or discarded. */
@@ -9,12 +9,14 @@ export interface RunningOperation {
   readonly actor: string;
 }
 
+export type NoParameters = Readonly<Record<string, never>>;
+
 /**
  * A write of an operator (admin-api.md 4): a command that {@link Operations} records before it executes it. Its parameters
  * are recorded as JSON: no personal data, no secrets.
  */
 export abstract class OperatorCommand<
-  Parameters extends object = object,
+  Parameters extends object = NoParameters,
   Result extends object | void = void,
 > extends Command<Result> {
   readonly parameters: Parameters;
@@ -23,13 +25,13 @@ export abstract class OperatorCommand<
 
   constructor(
     readonly subjectId: string,
-    ...[parameters, operation = null]: object extends Parameters
+    ...[parameters, operation]: NoParameters extends Parameters
       ? [parameters?: Parameters, operation?: RunningOperation]
       : [parameters: Parameters, operation?: RunningOperation]
   ) {
     super();
     this.parameters = parameters ?? ({} as Parameters);
-    this.operation = operation;
+    this.operation = operation ?? null;
   }
 }
 
@@ -47,9 +49,9 @@ export interface OperationFacts<Parameters extends object = never> {
   readonly streams: (subjectId: string, parameters: Parameters) => readonly string[];
   /**
    * `before`: another person approves it, then it is executed. `after`: it is executed at once, and another person confirms
-   * it. Absent: one person is enough, unless the handler requires a second one.
+   * it. `depends`: `secondPerson` of the handler decides. Absent: one person is enough.
    */
-  readonly secondPerson?: 'before' | 'after' | null;
+  readonly secondPerson?: 'before' | 'after' | 'depends';
   /** How long an execution may take before another process executes it again; 10 seconds when absent. */
   readonly takesMs?: number;
 }
@@ -67,14 +69,14 @@ export function Operation<Parameters extends object = object>(facts: OperationFa
 }
 
 /** The `@CommandHandler` of an operation. Only `execute` is required. */
-export interface OperationHandler<Of extends AnyCommand> extends ICommandHandler<Of> {
+export interface OperationHandler<Of extends AnyCommand> {
   /**
    * Writes the change: its events name the operation as their cause. It may be called again after a crash: with nothing
    * written to the streams of its subject, or, where it has no streams, with the change written or not. Its result is for
    * the response and is not recorded.
    */
   execute(command: Of): Promise<Of extends Command<infer Result> ? Result : never>;
-  /** Returns `before` where these parameters need a second person. */
+  /** Returns `before` where these parameters need a second person; required where that `depends`. */
   secondPerson?(command: Of): Promise<'before' | null>;
   /** The scopes that it gives to somebody: the persons who request and approve it need them. */
   grants?(command: Of): Promise<readonly string[]>;

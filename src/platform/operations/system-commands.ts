@@ -9,7 +9,7 @@ import { ReadModelRebuild } from '../projections/read-model-rebuild.js';
 import { Rebuilds } from '../projections/rebuilds.js';
 import { masterKeysOf } from '../sealing/key-ring.js';
 import { FRESH_AFTER_SECONDS, KeyRotation } from '../sealing/key-rotation.js';
-import { Operation, OperatorCommand, type OperationHandler } from './operation.js';
+import { Operation, OperatorCommand, type NoParameters, type OperationHandler } from './operation.js';
 
 const SYSTEM = { scope: 'system:write', streams: () => [] } as const;
 
@@ -77,7 +77,10 @@ class HoldEventTypeHandler implements OperationHandler<HoldEventType> {
 
 /** The subject is the master key of the process that it was requested from. */
 @Operation({ ...SYSTEM, name: 'master_key.retire_former', subject: 'master_key', secondPerson: 'before' })
-export class RetireFormerMasterKey extends OperatorCommand<object, { readonly retired: readonly string[] }> {}
+export class RetireFormerMasterKey extends OperatorCommand<
+  NoParameters,
+  { readonly retired: readonly string[] }
+> {}
 
 @CommandHandler(RetireFormerMasterKey)
 class RetireFormerMasterKeyHandler implements OperationHandler<RetireFormerMasterKey> {
@@ -104,7 +107,7 @@ interface FreshKey {
 }
 
 @Operation({ ...SYSTEM, name: 'keys.create', subject: 'master_key' })
-export class CreateFreshKey extends OperatorCommand<object, FreshKey> {}
+export class CreateFreshKey extends OperatorCommand<NoParameters, FreshKey> {}
 
 @CommandHandler(CreateFreshKey)
 class CreateFreshKeyHandler implements OperationHandler<CreateFreshKey> {

@@ -50,7 +50,7 @@ export function lampHandler(
   functions: OperationHandler<OperatorCommand<LampParameters, object | void>>,
 ): ICommandHandler {
   class LampCommand extends OperatorCommand<LampParameters, object | void> {}
-  Operation({ scope: 'merchants:write', subject: 'lamp', ...facts, streams, name } as OperationFacts)(
+  Operation({ scope: 'merchants:write', subject: 'lamp', ...facts, streams, name } as OperationFacts<object>)(
     LampCommand,
   );
   COMMANDS.set(name, LampCommand);
@@ -104,23 +104,19 @@ export function operationsOn({
       { metadata: { actor: 'spec' } },
     );
   };
-  const switching = (name: string, secondPerson: 'before' | 'after' | null) =>
-    lampHandler(
-      name,
-      { secondPerson },
-      {
-        execute: async ({ subjectId, parameters, operation }) => {
-          await around('before', operation!.id);
-          await switchLamp(subjectId, parameters.on, operation!.id);
-          await around('after', operation!.id);
-          return { on: parameters.on };
-        },
+  const switching = (name: string, secondPerson?: 'before' | 'after') =>
+    lampHandler(name, secondPerson ? { secondPerson } : {}, {
+      execute: async ({ subjectId, parameters, operation }) => {
+        await around('before', operation!.id);
+        await switchLamp(subjectId, parameters.on, operation!.id);
+        await around('after', operation!.id);
+        return { on: parameters.on };
       },
-    );
+    });
   const clock: Clock = { now };
   const bus = new CommandBus({} as never);
   const providers = [
-    switching('lamps.switch', null),
+    switching('lamps.switch'),
     switching('lamps.switch_carefully', 'before'),
     switching('lamps.switch_fast', 'after'),
     ...handlers(loop, clock, bus),

@@ -1,4 +1,4 @@
-import { CommandBus, CommandHandler, type Command } from '@nestjs/cqrs';
+import { CommandBus, CommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
@@ -97,6 +97,7 @@ async function requireOwnKey(
 @Operation<IssueParameters>({
   ...CREDENTIAL,
   name: 'credentials.issue',
+  secondPerson: 'depends',
   // A new credential has no revision; an admin key exists before it is approved.
   streams: (id, { kind }) => (kind === 'admin' ? [`admin_key-${id}`] : []),
 })

@@ -79,7 +79,7 @@ interface UpdateParameters {
 }
 
 /** At once, or not at all. Throws `not_found`, or `validation_failed` on the field at fault. */
-@Operation({ ...MERCHANT, name: 'merchants.update' })
+@Operation({ ...MERCHANT, name: 'merchants.update', secondPerson: 'depends' })
 export class UpdateMerchant extends OperatorCommand<UpdateParameters> {}
 
 @CommandHandler(UpdateMerchant)

@@ -7,7 +7,12 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
 import { currentOperation } from '../../../platform/event-store/current-operation.js';
-import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
+import {
+  Operation,
+  OperatorCommand,
+  type NoParameters,
+  type OperationHandler,
+} from '../../../platform/operations/operation.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import {
@@ -69,7 +74,7 @@ interface NewPerson {
 }
 
 /** A new person. Throws `validation_failed` on `name`, `email` (also one that another person has) or `role`. */
-@Operation({ ...OPERATOR, name: 'operators.create' })
+@Operation({ ...OPERATOR, name: 'operators.create', secondPerson: 'depends' })
 export class CreateOperator extends OperatorCommand<NewPerson, Login> {}
 
 @CommandHandler(CreateOperator)
@@ -133,8 +138,8 @@ export class CreateOperatorHandler implements OperationHandler<CreateOperator> {
 }
 
 /** A one-time link with which the person enrols a passkey. */
-@Operation({ ...OPERATOR, name: 'operators.issue_login_link' })
-export class IssueLoginLink extends OperatorCommand<object, Login> {}
+@Operation({ ...OPERATOR, name: 'operators.issue_login_link', secondPerson: 'depends' })
+export class IssueLoginLink extends OperatorCommand<NoParameters, Login> {}
 
 @CommandHandler(IssueLoginLink)
 export class IssueLoginLinkHandler implements OperationHandler<IssueLoginLink> {
@@ -180,7 +185,7 @@ async function findGained(
 }
 
 /** Every key and session of a disabled person gets 401. Throws `not_found`, or `validation_failed` on `role`. */
-@Operation({ ...OPERATOR, name: 'operators.update' })
+@Operation({ ...OPERATOR, name: 'operators.update', secondPerson: 'depends' })
 export class UpdateOperator extends OperatorCommand<OperatorChange> {}
 
 @CommandHandler(UpdateOperator)

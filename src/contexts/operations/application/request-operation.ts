@@ -115,7 +115,7 @@ export class RequestedOperations extends Operations {
         reason: request.reason,
         ticket: request.ticket,
         merchant_id: request.merchantId,
-        second_person: (await handler.secondPerson?.(command)) ?? secondPerson,
+        second_person: secondPerson === 'depends' ? await handler.secondPerson!(command) : secondPerson,
         requested_by: personOf(requester),
         requested_at: timestamp(this.clock),
       },
