@@ -6,6 +6,9 @@ import {
   requesterOf,
   switchRequest,
 } from '../../../../test/support/operations/operations-harness.js';
+import type { DiscoveryService } from '@nestjs/core';
+import { OPERATIONS } from '../../../platform/operations/operation.js';
+import { Definitions } from './definitions.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { withinOperation } from '../../../platform/event-store/current-operation.js';
@@ -191,4 +194,24 @@ describe('a requested operation', () => {
     expect(outcomes.map(({ operation }) => operation.status)).toEqual(['executed', 'executed']);
     expect(await typesOf(store, 'lamp-lamp')).toHaveLength(3);
   });
+});
+
+it.each([
+  ['a name that two handlers have', 2, 'the operation lamps.twice is declared twice'],
+  ['an operation without a handler', 0, 'the operation lamps.twice has no handler'],
+])('%s stops the boot', (_, count, message) => {
+  const handler = lampHandler('lamps.twice', {}, { execute: async () => undefined });
+  const providers = Array.from({ length: count }, () => ({
+    instance: handler,
+    metatype: handler.constructor,
+  }));
+  const discovery = { getProviders: () => providers } as unknown as DiscoveryService;
+  // Operations of other tests have no handler here.
+  const others = [...OPERATIONS].filter(([, { name }]) => name !== 'lamps.twice');
+  for (const [type] of others) OPERATIONS.delete(type);
+  try {
+    expect(() => new Definitions(discovery).onModuleInit()).toThrow(message);
+  } finally {
+    for (const [type, facts] of others) OPERATIONS.set(type, facts);
+  }
 });
