@@ -14,38 +14,14 @@ import { KeyedHash } from '../../platform/sealing/keyed-hash.js';
 import { AccessCommands } from './application/access-commands.js';
 import { IssueSecretHandler, RevokeSecretHandler } from './application/secret-commands.js';
 import { IssueAdminKeyHandler, RollAdminKeyHandler } from './application/admin-key-commands.js';
-import {
-  IssueCredentialHandler,
-  RevokeCredentialHandler,
-  RevokeLeakedCredentialHandler,
-  RollCredentialHandler,
-} from './application/credential-commands.js';
+import { CREDENTIAL_HANDLERS } from './application/credential-commands.js';
 import { CredentialSecrets } from './application/credential-secrets.js';
-import {
-  IssueExchangeKeyHandler,
-  RestrictExchangeKeyHandler,
-  RevokeExchangeKeyHandler,
-  RevokeExchangeSecretHandler,
-  SetExchangeKeyPageHandler,
-} from './application/exchange-key-commands.js';
+import { EXCHANGE_KEY_HANDLERS } from './application/exchange-key-commands.js';
 import { StoredOperators } from './application/operator-directory.js';
 import { EXCHANGE_KEY_DIRECTORY, KnownCredentials } from './application/known-credentials.js';
 import { AdminKeyDirectory } from './application/known-admin-keys.js';
-import {
-  CreateMerchantWithKeyHandler,
-  UpdateMerchantHandler,
-  CreateMerchantHandler,
-  SuspendMerchantHandler,
-  ReinstateMerchantHandler,
-} from './application/merchant-commands.js';
-import {
-  CreateOperatorHandler,
-  IssueLoginLinkHandler,
-  LowerRoleHandler,
-  UpdateOperatorHandler,
-  AddPasskeyHandler,
-  RemovePasskeyHandler,
-} from './application/operator-commands.js';
+import { MERCHANT_HANDLERS } from './application/merchant-commands.js';
+import { OPERATOR_HANDLERS } from './application/operator-commands.js';
 import {
   adminKeyHistory,
   exchangeKeyHistory,
@@ -99,26 +75,10 @@ import { accessSearches } from './views/search.js';
     AccessCommands,
     IssueSecretHandler,
     RevokeSecretHandler,
-    IssueCredentialHandler,
-    RollCredentialHandler,
-    RevokeCredentialHandler,
-    RevokeLeakedCredentialHandler,
-    RestrictExchangeKeyHandler,
-    CreateMerchantHandler,
-    SuspendMerchantHandler,
-    ReinstateMerchantHandler,
-    RevokeExchangeKeyHandler,
-    RevokeExchangeSecretHandler,
-    SetExchangeKeyPageHandler,
-    UpdateOperatorHandler,
-    AddPasskeyHandler,
-    RemovePasskeyHandler,
-    IssueLoginLinkHandler,
-    LowerRoleHandler,
-    CreateMerchantWithKeyHandler,
-    UpdateMerchantHandler,
-    IssueExchangeKeyHandler,
-    CreateOperatorHandler,
+    ...CREDENTIAL_HANDLERS,
+    ...MERCHANT_HANDLERS,
+    ...EXCHANGE_KEY_HANDLERS,
+    ...OPERATOR_HANDLERS,
     IssueAdminKeyHandler,
     RollAdminKeyHandler,
     DirectoryView,

@@ -17,9 +17,9 @@ import { ROLE_SCOPES } from '../domain/roles.js';
 import { rolledUntil } from '../domain/validity.js';
 import { canonicalCidrs } from './allow-lists.js';
 import { CredentialSecrets } from './credential-secrets.js';
-import { AccessCommands, type CredentialChanged } from './access-commands.js';
+import { AccessCommands } from './access-commands.js';
 
-interface IssuedAdminKey extends CredentialChanged {
+interface IssuedAdminKey {
   readonly secret: string;
 }
 
@@ -58,10 +58,10 @@ export class IssueAdminKeyHandler implements ICommandHandler<IssueAdminKey> {
     if (lacking !== undefined) throw new DomainError('forbidden', `The scope ${lacking} is missing`);
     const { secret, hash: secretHash } = await this.secrets.obtainAdmin(keyId);
     const key = { ...order, credentialId: keyId, addresses: canonicalCidrs(order.addresses), scopes };
-    const { visible } = await this.access.change(adminKey, keyId, (state, at) =>
+    await this.access.change(adminKey, keyId, (state, at) =>
       issueAdminKey({ ...key, secretHash, isPending, replaces: null, at }, state),
     );
-    return { secret, visible };
+    return { secret };
   }
 }
 
@@ -99,10 +99,10 @@ export class RollAdminKeyHandler implements ICommandHandler<RollAdminKey> {
     await this.access.change(adminKey, newKeyId, (before, at) =>
       issueAdminKey({ ...key, credentialId: newKeyId, isPending: false, replaces: keyId, at }, before),
     );
-    const { visible } = await this.access.change(adminKey, keyId, (before, at) => {
+    await this.access.change(adminKey, keyId, (before, at) => {
       const until = rolledUntil(at, overlapSeconds, expiresAt);
       return rollAdminKey({ replacedBy: newKeyId, until, at }, before);
     });
-    return { secret, visible };
+    return { secret };
   }
 }

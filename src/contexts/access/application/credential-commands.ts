@@ -249,7 +249,7 @@ export class RevokeCredential extends OperatorCommand<CredentialHolder> {}
 export class RevokeLeakedCredential extends OperatorCommand<CredentialHolder & { readonly url: string }> {}
 
 @CommandHandler(RevokeLeakedCredential)
-export class RevokeLeakedCredentialHandler implements OperationHandler<RevokeLeakedCredential> {
+class RevokeLeakedCredentialHandler implements OperationHandler<RevokeLeakedCredential> {
   constructor(
     protected readonly access: AccessCommands,
     private readonly bus: CommandBus,
@@ -282,3 +282,10 @@ export class RevokeCredentialHandler
     return state.status === 'revoked' || (state.status !== 'unknown' && state.revokedSecrets.includes(id));
   }
 }
+
+export const CREDENTIAL_HANDLERS = [
+  IssueCredentialHandler,
+  RevokeCredentialHandler,
+  RevokeLeakedCredentialHandler,
+  RollCredentialHandler,
+];

@@ -16,12 +16,7 @@ import {
 } from '../domain/exchange-key.js';
 import { merchant } from '../domain/merchant.js';
 import { canonicalCidrs } from './allow-lists.js';
-import {
-  AccessCommands,
-  type CredentialChanged,
-  type IssuedSecret,
-  type SecretOrder,
-} from './access-commands.js';
+import { AccessCommands, type IssuedSecret, type SecretOrder } from './access-commands.js';
 
 /** `keyId` is the `api_key`. */
 interface IssuedExchangeKey extends IssuedSecret {
@@ -49,7 +44,7 @@ interface ExchangeKeyOrder extends SecretOrder {
 }
 
 @CommandHandler(IssueExchangeKey)
-export class IssueExchangeKeyHandler implements ICommandHandler<IssueExchangeKey> {
+class IssueExchangeKeyHandler implements ICommandHandler<IssueExchangeKey> {
   constructor(
     private readonly access: AccessCommands,
     private readonly loop: CommandLoop,
@@ -79,7 +74,7 @@ export class IssueExchangeKeyHandler implements ICommandHandler<IssueExchangeKey
 }
 
 /** The key ends with its last secret. Throws `not_found`. */
-export class RevokeExchangeSecret extends Command<CredentialChanged> {
+export class RevokeExchangeSecret extends Command<void> {
   constructor(
     readonly keyId: string,
     readonly secretId: string,
@@ -90,10 +85,10 @@ export class RevokeExchangeSecret extends Command<CredentialChanged> {
 }
 
 @CommandHandler(RevokeExchangeSecret)
-export class RevokeExchangeSecretHandler implements ICommandHandler<RevokeExchangeSecret> {
+class RevokeExchangeSecretHandler implements ICommandHandler<RevokeExchangeSecret> {
   constructor(private readonly access: AccessCommands) {}
 
-  execute({ keyId, secretId, cause }: RevokeExchangeSecret): Promise<CredentialChanged> {
+  execute({ keyId, secretId, cause }: RevokeExchangeSecret): Promise<void> {
     return this.access.change(
       exchangeKey,
       keyId,
@@ -118,7 +113,7 @@ const EXCHANGE_KEY = {
 export class RestrictExchangeKey extends OperatorCommand<{ readonly addresses: readonly string[] }> {}
 
 @CommandHandler(RestrictExchangeKey)
-export class RestrictExchangeKeyHandler implements OperationHandler<RestrictExchangeKey> {
+class RestrictExchangeKeyHandler implements OperationHandler<RestrictExchangeKey> {
   constructor(private readonly access: AccessCommands) {}
 
   async execute({ subjectId, parameters: { addresses } }: RestrictExchangeKey): Promise<void> {
@@ -134,7 +129,7 @@ export class RestrictExchangeKeyHandler implements OperationHandler<RestrictExch
 export class SetExchangeKeyPage extends OperatorCommand<{ readonly page: PayPageSettings }> {}
 
 @CommandHandler(SetExchangeKeyPage)
-export class SetExchangeKeyPageHandler implements OperationHandler<SetExchangeKeyPage> {
+class SetExchangeKeyPageHandler implements OperationHandler<SetExchangeKeyPage> {
   constructor(private readonly access: AccessCommands) {}
 
   async execute({ subjectId, parameters: { page } }: SetExchangeKeyPage): Promise<void> {
@@ -147,10 +142,18 @@ export class SetExchangeKeyPageHandler implements OperationHandler<SetExchangeKe
 export class RevokeExchangeKey extends OperatorCommand {}
 
 @CommandHandler(RevokeExchangeKey)
-export class RevokeExchangeKeyHandler implements OperationHandler<RevokeExchangeKey> {
+class RevokeExchangeKeyHandler implements OperationHandler<RevokeExchangeKey> {
   constructor(private readonly access: AccessCommands) {}
 
   async execute({ subjectId }: RevokeExchangeKey): Promise<void> {
     await this.access.change(exchangeKey, subjectId, (state, at) => revokeExchangeKey({ at }, state));
   }
 }
+
+export const EXCHANGE_KEY_HANDLERS = [
+  IssueExchangeKeyHandler,
+  RestrictExchangeKeyHandler,
+  RevokeExchangeKeyHandler,
+  RevokeExchangeSecretHandler,
+  SetExchangeKeyPageHandler,
+];

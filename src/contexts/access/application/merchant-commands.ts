@@ -28,7 +28,7 @@ export class CreateMerchantWithKey extends Command<RegisteredMerchant> {
 }
 
 @CommandHandler(CreateMerchantWithKey)
-export class CreateMerchantWithKeyHandler implements ICommandHandler<CreateMerchantWithKey> {
+class CreateMerchantWithKeyHandler implements ICommandHandler<CreateMerchantWithKey> {
   constructor(private readonly access: AccessCommands) {}
 
   async execute({ name }: CreateMerchantWithKey): Promise<RegisteredMerchant> {
@@ -51,7 +51,7 @@ const MERCHANT = {
 export class CreateMerchant extends OperatorCommand<{ readonly name: string }> {}
 
 @CommandHandler(CreateMerchant)
-export class CreateMerchantHandler implements OperationHandler<CreateMerchant> {
+class CreateMerchantHandler implements OperationHandler<CreateMerchant> {
   constructor(private readonly access: AccessCommands) {}
 
   async check({ subjectId: merchantId, parameters: { name } }: CreateMerchant): Promise<void> {
@@ -83,7 +83,7 @@ interface UpdateParameters {
 export class UpdateMerchant extends OperatorCommand<UpdateParameters> {}
 
 @CommandHandler(UpdateMerchant)
-export class UpdateMerchantHandler implements OperationHandler<UpdateMerchant> {
+class UpdateMerchantHandler implements OperationHandler<UpdateMerchant> {
   constructor(
     private readonly access: AccessCommands,
     @Inject(CONFIG) private readonly config: Pick<Config, 'mode' | 'rateLimitPerMinute'>,
@@ -135,7 +135,7 @@ function canonicalChange(
 export class SuspendMerchant extends OperatorCommand {}
 
 @CommandHandler(SuspendMerchant)
-export class SuspendMerchantHandler implements OperationHandler<SuspendMerchant> {
+class SuspendMerchantHandler implements OperationHandler<SuspendMerchant> {
   constructor(private readonly access: AccessCommands) {}
 
   check({ subjectId }: SuspendMerchant): Promise<void> {
@@ -152,7 +152,7 @@ export class SuspendMerchantHandler implements OperationHandler<SuspendMerchant>
 export class ReinstateMerchant extends OperatorCommand {}
 
 @CommandHandler(ReinstateMerchant)
-export class ReinstateMerchantHandler implements OperationHandler<ReinstateMerchant> {
+class ReinstateMerchantHandler implements OperationHandler<ReinstateMerchant> {
   constructor(private readonly access: AccessCommands) {}
 
   check({ subjectId }: ReinstateMerchant): Promise<void> {
@@ -173,3 +173,11 @@ async function requireStatus(
   if (state.status === 'unknown') throw DomainError.notFound('Merchant');
   if (state.status !== status) throw new DomainError('invalid_transition', `The merchant is ${state.status}`);
 }
+
+export const MERCHANT_HANDLERS = [
+  CreateMerchantWithKeyHandler,
+  UpdateMerchantHandler,
+  CreateMerchantHandler,
+  SuspendMerchantHandler,
+  ReinstateMerchantHandler,
+];

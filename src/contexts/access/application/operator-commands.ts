@@ -142,7 +142,7 @@ export class CreateOperatorHandler implements OperationHandler<CreateOperator> {
 export class IssueLoginLink extends OperatorCommand<NoParameters, Login> {}
 
 @CommandHandler(IssueLoginLink)
-export class IssueLoginLinkHandler implements OperationHandler<IssueLoginLink> {
+class IssueLoginLinkHandler implements OperationHandler<IssueLoginLink> {
   constructor(
     private readonly access: AccessCommands,
     private readonly loop: CommandLoop,
@@ -241,7 +241,7 @@ function isAdministrator(state: OperatorPerson): boolean {
 export class RemovePasskey extends OperatorCommand<{ readonly credential_id: string }> {}
 
 @CommandHandler(RemovePasskey)
-export class RemovePasskeyHandler implements OperationHandler<RemovePasskey> {
+class RemovePasskeyHandler implements OperationHandler<RemovePasskey> {
   constructor(
     private readonly access: AccessCommands,
     private readonly sessions: ConsoleSessionTable,
@@ -287,3 +287,12 @@ export class LowerRoleHandler implements OperationHandler<LowerRole> {
     await this.access.change(operatorPerson, subjectId, (state, at) => updateOperator({ change, at }, state));
   }
 }
+
+export const OPERATOR_HANDLERS = [
+  CreateOperatorHandler,
+  IssueLoginLinkHandler,
+  LowerRoleHandler,
+  UpdateOperatorHandler,
+  AddPasskeyHandler,
+  RemovePasskeyHandler,
+];

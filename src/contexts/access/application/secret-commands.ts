@@ -1,13 +1,7 @@
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { issueSecret, revokeSecret, type CredentialKind } from '../domain/credential.js';
-import {
-  AccessCommands,
-  AGGREGATES,
-  type CredentialChanged,
-  type IssuedSecret,
-  type SecretOrder,
-} from './access-commands.js';
+import { AccessCommands, AGGREGATES, type IssuedSecret, type SecretOrder } from './access-commands.js';
 
 /** A second secret alongside the one in use, for a rotation. Throws `not_found`, or `invalid_transition` beyond two. */
 export class IssueSecret extends Command<IssuedSecret> {
@@ -39,7 +33,7 @@ export class IssueSecretHandler implements ICommandHandler<IssueSecret> {
 }
 
 /** Throws `not_found`, or `invalid_transition` for the last secret of a kind that keeps one. */
-export class RevokeSecret extends Command<CredentialChanged> {
+export class RevokeSecret extends Command<void> {
   constructor(
     readonly kind: CredentialKind,
     readonly id: string,
@@ -54,7 +48,7 @@ export class RevokeSecret extends Command<CredentialChanged> {
 export class RevokeSecretHandler implements ICommandHandler<RevokeSecret> {
   constructor(private readonly access: AccessCommands) {}
 
-  execute({ kind, id, secretId, cause }: RevokeSecret): Promise<CredentialChanged> {
+  execute({ kind, id, secretId, cause }: RevokeSecret): Promise<void> {
     return this.access.change(
       AGGREGATES[kind],
       id,
