@@ -2,21 +2,21 @@ import { Command } from '@nestjs/cqrs';
 import type { Requester } from './operations.js';
 
 /** An operation that is prepared, executed, repeated or discarded. */
-export interface RunningOperation {
+interface RunningOperation {
   readonly id: string;
   readonly reason: string;
   /** The name of the operator who requested it, or `shell`. */
   readonly actor: string;
 }
 
-export type NoParameters = Readonly<Record<string, never>>;
+export type EmptyParameters = Readonly<Record<string, never>>;
 
 /**
  * A write of an operator (admin-api.md 4): a command that {@link Operations} records before it executes it. Its parameters
  * are recorded as JSON: no personal data, no secrets.
  */
 export abstract class OperatorCommand<
-  Parameters extends object = NoParameters,
+  Parameters extends object = EmptyParameters,
   Result extends object | void = void,
 > extends Command<Result> {
   readonly parameters: Parameters;
@@ -25,7 +25,7 @@ export abstract class OperatorCommand<
 
   constructor(
     readonly subjectId: string,
-    ...[parameters, operation]: NoParameters extends Parameters
+    ...[parameters, operation]: EmptyParameters extends Parameters
       ? [parameters?: Parameters, operation?: RunningOperation]
       : [parameters: Parameters, operation?: RunningOperation]
   ) {

@@ -9,7 +9,7 @@ import { ReadModelRebuild } from '../projections/read-model-rebuild.js';
 import { Rebuilds } from '../projections/rebuilds.js';
 import { masterKeysOf } from '../sealing/key-ring.js';
 import { FRESH_AFTER_SECONDS, KeyRotation } from '../sealing/key-rotation.js';
-import { Operation, OperatorCommand, type NoParameters, type OperationHandler } from './operation.js';
+import { Operation, OperatorCommand, type EmptyParameters, type OperationHandler } from './operation.js';
 
 const SYSTEM = { scope: 'system:write', streams: () => [] } as const;
 
@@ -78,7 +78,7 @@ class HoldEventTypeHandler implements OperationHandler<HoldEventType> {
 /** The subject is the master key of the process that it was requested from. */
 @Operation({ ...SYSTEM, name: 'master_key.retire_former', subject: 'master_key', secondPerson: 'before' })
 export class RetireFormerMasterKey extends OperatorCommand<
-  NoParameters,
+  EmptyParameters,
   { readonly retired: readonly string[] }
 > {}
 
@@ -107,7 +107,7 @@ interface FreshKey {
 }
 
 @Operation({ ...SYSTEM, name: 'keys.create', subject: 'master_key' })
-export class CreateFreshKey extends OperatorCommand<NoParameters, FreshKey> {}
+export class CreateFreshKey extends OperatorCommand<EmptyParameters, FreshKey> {}
 
 @CommandHandler(CreateFreshKey)
 class CreateFreshKeyHandler implements OperationHandler<CreateFreshKey> {

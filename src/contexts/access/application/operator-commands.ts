@@ -10,7 +10,7 @@ import { currentOperation } from '../../../platform/event-store/current-operatio
 import {
   Operation,
   OperatorCommand,
-  type NoParameters,
+  type EmptyParameters,
   type OperationHandler,
 } from '../../../platform/operations/operation.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
@@ -139,7 +139,7 @@ export class CreateOperatorHandler implements OperationHandler<CreateOperator> {
 
 /** A one-time link with which the person enrols a passkey. */
 @Operation({ ...OPERATOR, name: 'operators.issue_login_link', secondPerson: 'depends' })
-export class IssueLoginLink extends OperatorCommand<NoParameters, Login> {}
+export class IssueLoginLink extends OperatorCommand<EmptyParameters, Login> {}
 
 @CommandHandler(IssueLoginLink)
 class IssueLoginLinkHandler implements OperationHandler<IssueLoginLink> {

@@ -2,7 +2,7 @@ import { CommandHandler } from '@nestjs/cqrs';
 import {
   Operation,
   OperatorCommand,
-  type NoParameters,
+  type EmptyParameters,
   type OperationHandler,
 } from '../../../platform/operations/operation.js';
 import {
@@ -180,7 +180,7 @@ export const LEDGER_SUBJECT = { scope: 'system:write', subject: 'ledger', stream
 
 /** A program requests it. */
 @Operation({ ...LEDGER_SUBJECT, name: 'ledger.rotate_key' })
-export class RotateLedgerKey extends OperatorCommand<NoParameters, SigningKey> {}
+export class RotateLedgerKey extends OperatorCommand<EmptyParameters, SigningKey> {}
 
 @CommandHandler(RotateLedgerKey)
 export class RotateLedgerKeyHandler implements OperationHandler<RotateLedgerKey> {

@@ -4,7 +4,7 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import {
   Operation,
   OperatorCommand,
-  type NoParameters,
+  type EmptyParameters,
   type OperationHandler,
 } from '../../../platform/operations/operation.js';
 import { WorkItems } from '../../../platform/work/work-items.js';
@@ -31,7 +31,7 @@ export interface ReviewDecision {
  * `not_found`, `rate_limited`, or `invalid_transition` when the next step is the person's, or the user is deactivating.
  */
 @Operation({ ...USER_SUBJECT, name: 'users.retry' })
-export class RetryStep extends OperatorCommand<NoParameters, { readonly stage: Stage }> {}
+export class RetryStep extends OperatorCommand<EmptyParameters, { readonly stage: Stage }> {}
 
 @CommandHandler(RetryStep)
 export class RetryStepHandler implements OperationHandler<RetryStep> {
