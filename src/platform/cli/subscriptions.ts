@@ -5,7 +5,7 @@ import type { EventStore } from '../event-store/port.js';
 import { Checkpoints } from '../projections/checkpoints.js';
 import { PassingTypes, type PassingType } from '../projections/passing-types.js';
 import type { Database } from '../postgres/database.js';
-import { HoldEventType, LetEventTypePass } from '../operations/system-commands.js';
+import { HoldEventType, LetEventTypePass } from './system-commands.js';
 import { connected } from './connected.js';
 import type { CliContext, CliOutcome } from './cli-context.js';
 import { writes, type Write } from './write.js';

@@ -9,7 +9,12 @@ import { ReadModelRebuild } from '../projections/read-model-rebuild.js';
 import { Rebuilds } from '../projections/rebuilds.js';
 import { masterKeysOf } from '../sealing/key-ring.js';
 import { FRESH_AFTER_SECONDS, KeyRotation } from '../sealing/key-rotation.js';
-import { Operation, OperatorCommand, type EmptyParameters, type OperationHandler } from './operation.js';
+import {
+  Operation,
+  OperatorCommand,
+  type EmptyParameters,
+  type OperationHandler,
+} from '../operations/operation.js';
 
 const SYSTEM = { scope: 'system:write', streams: () => [] } as const;
 
