@@ -1,4 +1,4 @@
-import type { DynamicModule, Type } from '@nestjs/common';
+import type { DynamicModule, InjectionToken, Type } from '@nestjs/common';
 import type { HistoryRules, LogRule } from '../kernel/history-rules.js';
 import type { Config, SettingsOwner } from './config/config.js';
 import { CLAIM_EVENTS } from './event-store/claims.js';
@@ -6,7 +6,6 @@ import type { EventCodec } from './event-store/event-codec.js';
 import type { EventTypeDefinition } from './event-store/event-registry.js';
 import type { JsonObject } from './event-store/port.js';
 import type { DocumentPart, WebhookDescription } from './openapi/document.js';
-import type { Get, OperationDefinition } from './operations/operation-definition.js';
 import type { Search } from './operations/search.js';
 import type { SystemReport } from './operations/system-report.js';
 import type { CliCommand } from './cli/cli-context.js';
@@ -22,7 +21,8 @@ export const CONTEXTS = Symbol('CONTEXTS');
 /** The contexts whose modules run in this process. */
 export const RUNNING_CONTEXTS = Symbol('RUNNING_CONTEXTS');
 
-export type { Get };
+/** Returns a provider of the running service. */
+export type Get = <T>(token: InjectionToken<T>) => T;
 
 /** What the endpoints of a merchant receive for a stored event. */
 export interface WebhookContent {
@@ -119,8 +119,6 @@ export interface Context extends SettingsOwner {
   readonly systemReport?: (get: Get) => SystemReport;
   /** What operators find by exact matches (`GET /admin/v1/search`). */
   readonly searches?: (get: Get) => readonly Search[];
-  /** What operators may do to it (admin-api.md 4). */
-  readonly operations?: readonly OperationDefinition[];
   /** Its tags and its API in the OpenAPI document; the document adds what it `publishes`. */
   readonly document?: DocumentPart;
   readonly migrations?: readonly Migration[];

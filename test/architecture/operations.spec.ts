@@ -1,7 +1,10 @@
 import { expect, it } from '@jest/globals';
+import type { Type } from '@nestjs/common';
 import type { Command } from 'commander';
 import { ALL_CONTEXTS } from '../../src/composition.js';
 import { ROLE_SCOPES, ROLES, SCOPES } from '../../src/contexts/access/domain/roles.js';
+import type { Config } from '../../src/platform/config/config.js';
+import { OPERATIONS } from '../../src/platform/operations/operation.js';
 import { programOf, programNames } from '../../src/cli.js';
 import { isProgram, sources, type Source } from './ratchet/sources.js';
 
@@ -68,8 +71,23 @@ it('every command of a program that changes something takes a reason', async () 
   expect(READING.filter((name) => !known.includes(name))).toEqual([]);
 });
 
+/** The handlers of commands that programs boot. */
+function handlers(): readonly Type[] {
+  const known = new Set<Type>();
+  const queue = ALL_CONTEXTS.flatMap(({ cliModule }) => cliModule?.({} as Config) ?? []) as unknown[];
+  for (const each of queue) {
+    if (typeof each !== 'function') continue;
+    const listed = ['imports', 'providers'].map((key) => Reflect.getMetadata(key, each) as unknown[]);
+    queue.push(...listed.flatMap((list) => list ?? []));
+    if (Reflect.hasMetadata('__commandHandler__', each)) known.add(each as Type);
+  }
+  return [...known];
+}
+
 it('a role that may decide on an operation which gives scopes has every scope', () => {
-  const giving = ALL_CONTEXTS.flatMap(({ operations = [] }) => operations).filter(({ gives }) => gives);
+  const giving = handlers()
+    .filter(({ prototype }) => 'grants' in prototype)
+    .map((handler) => OPERATIONS.get(Reflect.getMetadata('__commandHandler__', handler) as never)!);
   expect(giving.length).toBeGreaterThan(3);
   const partial = giving.flatMap(({ name, scope }) =>
     ROLES.filter((role) => {

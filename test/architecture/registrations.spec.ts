@@ -4,10 +4,15 @@ import { isProgram, sources, type Source } from './ratchet/sources.js';
 /** Command handlers that no module provides: Nest would miss them only when their command is executed. */
 function unprovided(files: readonly Source[]): readonly string[] {
   const modules = files.filter(({ path }) => path.endsWith('.module.ts')).map(({ text }) => text);
+  const isNamed = (name: string): boolean => modules.some((text) => new RegExp(`\\b${name}\\b`).test(text));
+  // A list of handlers that a module names.
+  const listed = files
+    .flatMap(({ text }) => [...text.matchAll(/^export const (\w+_HANDLERS) = \[([^\]]*)\]/gm)])
+    .flatMap(([, list, names]) => (isNamed(list!) ? names!.match(/\w+/g)! : []));
   return files
-    .flatMap(({ text }) => [...text.matchAll(/@CommandHandler\([^)]*\)\s*export class (\w+)/g)])
+    .flatMap(({ text }) => [...text.matchAll(/@CommandHandler\([^)]*\)\s*(?:export )?class (\w+)/g)])
     .map(([, name]) => name!)
-    .filter((name) => !modules.some((text) => new RegExp(`\\b${name}\\b`).test(text)));
+    .filter((name) => !listed.includes(name) && !isNamed(name));
 }
 
 it('every command handler is provided by a module', () => {

@@ -12,44 +12,16 @@ import { CallerRateLimiter } from '../../platform/http/rate-limit.js';
 import { Database } from '../../platform/postgres/database.js';
 import { KeyedHash } from '../../platform/sealing/keyed-hash.js';
 import { AccessCommands } from './application/access-commands.js';
-import {
-  IssueSecretHandler,
-  RollSecretHandler,
-  RevokeSecretHandler,
-  SetAddressesHandler,
-} from './application/secret-commands.js';
-import {
-  IssueAdminKeyHandler,
-  RollAdminKeyHandler,
-  ActivateAdminKeyHandler,
-  RevokeAdminKeyHandler,
-} from './application/admin-key-commands.js';
-import { credentialOperations, programOperations } from './application/credential-operations.js';
-import { merchantOperations } from './application/merchant-operations.js';
-import { operatorOperations } from './application/operator-operations.js';
+import { IssueSecretHandler, RevokeSecretHandler } from './application/secret-commands.js';
+import { IssueAdminKeyHandler, RollAdminKeyHandler } from './application/admin-key-commands.js';
+import { CREDENTIAL_HANDLERS } from './application/credential-commands.js';
 import { CredentialSecrets } from './application/credential-secrets.js';
-import {
-  IssueExchangeKeyHandler,
-  RevokeExchangeKeyHandler,
-  RevokeExchangeSecretHandler,
-  SetExchangeKeyPageHandler,
-} from './application/exchange-key-commands.js';
+import { EXCHANGE_KEY_HANDLERS } from './application/exchange-key-commands.js';
 import { StoredOperators } from './application/operator-directory.js';
 import { EXCHANGE_KEY_DIRECTORY, KnownCredentials } from './application/known-credentials.js';
 import { AdminKeyDirectory } from './application/known-admin-keys.js';
-import {
-  CreateMerchantWithKeyHandler,
-  UpdateMerchantHandler,
-  CreateMerchantHandler,
-  SuspendMerchantHandler,
-  ReinstateMerchantHandler,
-} from './application/merchant-commands.js';
-import {
-  CreateOperatorHandler,
-  UpdateOperatorHandler,
-  AddPasskeyHandler,
-  RemovePasskeyHandler,
-} from './application/operator-commands.js';
+import { MERCHANT_HANDLERS } from './application/merchant-commands.js';
+import { OPERATOR_HANDLERS } from './application/operator-commands.js';
 import {
   adminKeyHistory,
   exchangeKeyHistory,
@@ -102,24 +74,11 @@ import { accessSearches } from './views/search.js';
     CredentialSecrets,
     AccessCommands,
     IssueSecretHandler,
-    RollSecretHandler,
     RevokeSecretHandler,
-    SetAddressesHandler,
-    CreateMerchantHandler,
-    SuspendMerchantHandler,
-    ReinstateMerchantHandler,
-    RevokeExchangeKeyHandler,
-    RevokeExchangeSecretHandler,
-    SetExchangeKeyPageHandler,
-    UpdateOperatorHandler,
-    AddPasskeyHandler,
-    RemovePasskeyHandler,
-    ActivateAdminKeyHandler,
-    RevokeAdminKeyHandler,
-    CreateMerchantWithKeyHandler,
-    UpdateMerchantHandler,
-    IssueExchangeKeyHandler,
-    CreateOperatorHandler,
+    ...CREDENTIAL_HANDLERS,
+    ...MERCHANT_HANDLERS,
+    ...EXCHANGE_KEY_HANDLERS,
+    ...OPERATOR_HANDLERS,
     IssueAdminKeyHandler,
     RollAdminKeyHandler,
     DirectoryView,
@@ -219,6 +178,5 @@ export const access = defineContext({
     operator: async () => (await import('./cli/operator.js')).operatorProgram,
   },
   entities: [LoggedRequest, CredentialRow, HolderRow, CredentialUseRow, MerchantListRow, DisplayedOperator],
-  operations: [...merchantOperations, ...credentialOperations, ...operatorOperations, ...programOperations],
   migrations: [Access1795000000200, LoginMacs1795000000990],
 });

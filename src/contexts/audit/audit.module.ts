@@ -3,10 +3,14 @@ import { defineContext } from '../../platform/context.js';
 import { EVENT_STORE, type EventStore } from '../../platform/event-store/port.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { HeadSigner } from './application/head-signer.js';
-import { LedgerAnchor, ledgerFollower, LedgerStart } from './application/ledger-follower.js';
+import {
+  BeginLedgerHandler,
+  LedgerAnchor,
+  ledgerFollower,
+  LedgerStart,
+} from './application/ledger-follower.js';
 import { Sealer } from '../../platform/sealing/sealer.js';
-import { LEDGER_OPERATIONS } from './application/ledger-operations.js';
-import { LedgerKeys } from './application/ledger-keys.js';
+import { LedgerKeys, RotateLedgerKeyHandler } from './application/ledger-keys.js';
 import { PayoutProofs } from './application/payout-proofs.js';
 import { AdminProofController } from './http/admin/proof.controller.js';
 import { AuditSystemReport } from './application/audit-system-report.js';
@@ -22,7 +26,7 @@ import { VerifyGauge } from './application/verify-gauge.js';
 import { PortalProofController } from './http/portal/proof.controller.js';
 
 @Module({
-  providers: [SigningKeys, LedgerKeys, LedgerTables, LedgerStart],
+  providers: [SigningKeys, LedgerKeys, LedgerTables, LedgerStart, RotateLedgerKeyHandler, BeginLedgerHandler],
   exports: [SigningKeys, LedgerKeys],
 })
 class LedgerKeysModule {}
@@ -61,7 +65,6 @@ export const audit = defineContext({
     },
   },
   systemReport: (get) => ({ audit: () => get(AuditSystemReport).read() }),
-  operations: LEDGER_OPERATIONS,
   sealedTexts: { signing_keys: SEALED_SIGNING_KEYS },
   settings: AUDIT_SETTINGS,
   programs: {

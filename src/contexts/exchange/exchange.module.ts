@@ -15,7 +15,7 @@ import { ComplianceNotices } from './application/compliance-notices.js';
 import { ChainOrderTransfers } from './adapters/order-transfers.js';
 import { SideShiftProvider } from './adapters/sideshift/sideshift-provider.js';
 import { CreateOrderHandler } from './application/create-order.js';
-import { EraseOrderHandler, erasingOrders } from './application/erase-order.js';
+import { EraseOrderUserHandler, erasingOrders } from './application/erase-order.js';
 import { Onramps } from './application/onramps.js';
 import {
   CancelOrderHandler,
@@ -24,7 +24,6 @@ import {
   OwnOrders,
 } from './application/order-actions.js';
 import { OrderDetails } from './views/order-details.js';
-import { ORDER_OPERATIONS } from './application/order-operations.js';
 import { orderSearch } from './views/search.js';
 import { OrderPoller } from './application/order-poller.js';
 import { WatchWorker, WatchGauge } from './application/watch-worker.js';
@@ -67,7 +66,7 @@ import { SandboxOrdersController } from './http/sandbox-orders.controller.js';
 @Module({
   providers: [
     RecordRefundHandler,
-    EraseOrderHandler,
+    EraseOrderUserHandler,
     OrdersView,
     { provide: ORDER_TRANSFERS, useClass: ChainOrderTransfers },
   ],
@@ -187,7 +186,6 @@ export const exchange = defineContext({
   erases: { 'order.personal_data_erased.v1': 'order_id' },
   readModels: [orderViews],
   entities: [ListedOrderRow],
-  operations: ORDER_OPERATIONS,
   document: {
     tags: {
       'Exchange orders': [6, 'Orders that exchange what is deposited, and pay out to an address.'],

@@ -28,7 +28,6 @@ import { PresentTerms } from './application/present-terms.js';
 import { SendPhoneCodeHandler, VerifyPhoneHandler } from './application/phone-verification.js';
 import { stepsSaga, StepsWorker } from './application/steps-worker.js';
 import { OnboardingProgress } from '../users/contract.js';
-import { ONBOARDING_OPERATIONS } from './application/user-operations.js';
 import { UserProgress } from './application/user-progress.js';
 import { AdminOnboardingsController } from './http/admin/onboardings.controller.js';
 import { SandboxOnboardingController } from './http/sandbox-onboarding.controller.js';
@@ -40,26 +39,21 @@ import { checkProviderSettings, ONBOARDING_SETTINGS } from './settings.js';
 import { ONBOARDING_PUBLISHES } from './published.js';
 import { onboardingHistory } from './domain/history.js';
 
-const SANDBOX_REVIEWS = [SandboxReviews, DecideReviewHandler];
-
 /** For programs of operators: without page, providers and workers. */
-@Module({})
-class OnboardingCliModule {
-  static of({ mode }: Pick<Config, 'mode'>): DynamicModule {
-    return {
-      module: OnboardingCliModule,
-      providers: [
-        Onboardings,
-        RetryStepHandler,
-        RetryCardHandler,
-        SubmitKycHandler,
-        Images,
-        Progress,
-        ...(mode === 'sandbox' ? [Verifications, ...SANDBOX_REVIEWS] : []),
-      ],
-    };
-  }
-}
+@Module({
+  providers: [
+    Onboardings,
+    RetryStepHandler,
+    RetryCardHandler,
+    SubmitKycHandler,
+    DecideReviewHandler,
+    SandboxReviews,
+    Verifications,
+    Images,
+    Progress,
+  ],
+})
+class OnboardingCliModule {}
 
 /** Onboarding: from a user who enters the widget to an active one with a wallet and a card. Users get their progress from it. */
 @Global()
@@ -103,7 +97,9 @@ class OnboardingModule {
         VisitorGuard,
         ProviderReadiness,
         ...providersOf(config),
-        ...(isSandbox ? [CompleteSandboxOnboardingHandler, ...SANDBOX_REVIEWS] : []),
+        SandboxReviews,
+        DecideReviewHandler,
+        ...(isSandbox ? [CompleteSandboxOnboardingHandler] : []),
       ],
       exports: [OnboardingProgress],
     };
@@ -121,10 +117,9 @@ export const onboarding = defineContext({
     },
   },
   readModels: [progressProjection],
-  cliModule: (config) => OnboardingCliModule.of(config),
+  cliModule: () => OnboardingCliModule,
   programs: { user: async () => (await import('./cli/user.js')).onboardingProgram },
   forgets: forgetApplicant,
-  operations: ONBOARDING_OPERATIONS,
   publishes: ONBOARDING_PUBLISHES,
   settings: ONBOARDING_SETTINGS,
   checkSettings: checkProviderSettings,

@@ -1,6 +1,8 @@
 import { Global, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
 import { defineContext } from '../../platform/context.js';
 import { Operations } from '../../platform/operations/operations.js';
+import { SYSTEM_HANDLERS } from '../../platform/cli/system-commands.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { OperatorLookups } from '../../platform/operations/operator-lookups.js';
 import { OperationDecisions } from './application/decide-operation.js';
@@ -10,7 +12,6 @@ import { OperationStreams } from './application/operation-streams.js';
 import { OperationGauge } from './application/operation-gauge.js';
 import { RequestedOperations } from './application/request-operation.js';
 import { ImmediateRebuilds, Rebuilds, ScheduledRebuilds } from '../../platform/projections/rebuilds.js';
-import { systemOperations } from './application/system-operations.js';
 import { settlingSaga, SettlingWorker } from './application/settling.js';
 import { Subjects } from './application/subjects.js';
 import { operationHistory } from './domain/history.js';
@@ -29,8 +30,10 @@ import { operationSearch } from './views/search.js';
 /** Requests and executes operations; programs of operators need nothing else of them. */
 @Global()
 @Module({
+  imports: [DiscoveryModule],
   providers: [
     Definitions,
+    ...SYSTEM_HANDLERS,
     Execution,
     OperationStreams,
     Subjects,
@@ -96,7 +99,6 @@ export const operations = defineContext({
   searches: (get) => [operationSearch(get)],
   settings: OPERATIONS_SETTINGS,
   checkSettings: checkOperationsSettings,
-  operations: systemOperations,
   programs: { operation: async () => (await import('./cli/operation.js')).operationProgram },
   cliModule: () => OperationsCliModule,
 });

@@ -16,7 +16,6 @@ import { Receipts, ReceiptsCheck } from './store/receipts.js';
 import { VERIFICATION_WORK_LIST, VerificationQueue } from './store/verification-queue.js';
 import { Verifier } from './application/verifier.js';
 import { JsonRpcChain } from './adapters/json-rpc-chain.js';
-import { DEACTIVATION_OPERATIONS } from './application/deactivation-operations.js';
 import { deactivationSaga } from './application/deactivation-saga.js';
 import { DeactivationWorker, SettleDeactivationHandler } from './application/deactivation-worker.js';
 import { Deactivations } from './store/deactivations.js';
@@ -136,7 +135,6 @@ export const payouts = defineContext({
       'Admin: payouts': [24, 'Payouts of all merchants, with their checks, evidence and proofs.'],
     },
   },
-  operations: DEACTIVATION_OPERATIONS,
   settings: PAYOUT_SETTINGS,
   checkSettings: checkPayoutSettings,
   programs: {

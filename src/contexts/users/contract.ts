@@ -1,7 +1,7 @@
 /** What other contexts may know of users: published events, the payee that payouts fold, accepted commands and views. */
 export { ActivateUser } from './application/user-commands.js';
 export { CompleteDeactivation } from './application/user-commands.js';
-export { StartDeactivation, type UserChanged } from './application/user-commands.js';
+export { StartDeactivation, USER_SUBJECT, type UserChanged } from './application/user-commands.js';
 export { userJson, UserResponse } from './application/user-json.js';
 export { isSameSubscriber, parsePhoneNumber } from './application/phone-number.js';
 export { payee, type Payee } from './domain/payee.js';
@@ -24,5 +24,4 @@ export {
   type OnboardedUser,
   type OnboardingJson,
 } from './application/onboarding-progress.js';
-export { USER_SUBJECT } from './application/user-operations.js';
 export { LocateUser } from './application/locate-user.js';

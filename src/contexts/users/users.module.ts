@@ -12,7 +12,6 @@ import { AdminUsers } from './application/admin-users.js';
 import { erasingSaga, ErasingWorker, partsOf, forgetPerson } from './application/erasure-worker.js';
 import { LocateUser } from './application/locate-user.js';
 import { userSearches } from './application/search.js';
-import { USER_OPERATIONS } from './application/user-operations.js';
 import { AdminUsersController } from './http/admin/users.controller.js';
 import { UsersController } from './http/users.controller.js';
 import { Users1795000000310 } from './migrations/1795000000310-users.js';
@@ -69,6 +68,5 @@ export const users = defineContext({
   programs: { user: async () => (await import('./cli/user.js')).userProgram },
   migrations: [Users1795000000310],
   cliModule: () => UsersCliModule,
-  operations: USER_OPERATIONS,
   searches: userSearches,
 });

@@ -28,9 +28,9 @@ import { publishedBy } from './application/published-events.js';
 import {
   RecoverWebhookEndpointHandler,
   RequestTestDeliveryHandler,
+  ResendDeliveryHandler,
   ResendWebhookDeliveryHandler,
 } from './application/delivery-commands.js';
-import { DELIVERY_OPERATIONS } from './application/delivery-operations.js';
 import { webhookSearches } from './views/search.js';
 import { SigningSecrets } from './application/signing-secrets.js';
 import { TestEventData } from './http/webhook-dto.js';
@@ -78,6 +78,7 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     RotateSigningSecretHandler,
     RequestTestDeliveryHandler,
     ResendWebhookDeliveryHandler,
+    ResendDeliveryHandler,
     RecoverWebhookEndpointHandler,
     EndpointsView,
     DeliveriesView,
@@ -120,7 +121,13 @@ class WebhooksModule {}
 
 /** For programs of operators: what they show of deliveries, and how they send one again. */
 @Module({
-  providers: [ResendWebhookDeliveryHandler, StoredDeliveries, DeliveriesView, StuckDeliveries],
+  providers: [
+    ResendDeliveryHandler,
+    ResendWebhookDeliveryHandler,
+    StoredDeliveries,
+    DeliveriesView,
+    StuckDeliveries,
+  ],
 })
 class WebhooksCliModule {}
 
@@ -148,7 +155,6 @@ export const webhooks = defineContext({
   checks: [{ name: DELIVERIES_SAGA, of: (tables) => new DeliveriesCheck(tables) }],
   systemReport: (get) => ({ backlogs: async () => [await get(DeliveryBacklog).read()] }),
   forgets: forgetDeliveries,
-  operations: DELIVERY_OPERATIONS,
   cliModule: () => WebhooksCliModule,
   programs: { delivery: async () => (await import('./cli/delivery.js')).deliveryProgram },
   settings: WEBHOOK_SETTINGS,

@@ -4,6 +4,7 @@ import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../postgres/database.js';
 import { masterKeysOf, type MasterKeys } from '../sealing/key-ring.js';
 import { ringStatus, type RingStatus, type SealedTexts } from '../sealing/key-rotation.js';
+import { CreateFreshKey, RetireFormerMasterKey } from './system-commands.js';
 import { cliAction, type CliContext } from './cli-context.js';
 import { writes } from './write.js';
 
@@ -29,7 +30,7 @@ export function keysProgram(program: Command, cli: CliContext): void {
     cli,
     async (context, write) => {
       const id = parts(context)[1].current.id;
-      const json = (await write({ name: 'keys.create', subject: id, merchantId: null })) as FreshKey;
+      const json = await write(new CreateFreshKey(id), null);
       const { key_id, seals_in_seconds: seconds } = json;
       const text = `Created ${key_id}, which seals in ${seconds} seconds; personal keys are wrapped by it after that`;
       return { text, json };
@@ -43,17 +44,12 @@ export function keysProgram(program: Command, cli: CliContext): void {
     cli,
     async (context, write) => {
       const id = parts(context)[1].current.id;
-      const json = await write({ name: 'master_key.retire_former', subject: id, merchantId: null });
-      const { retired } = json as { readonly retired: readonly string[] };
+      const json = await write(new RetireFormerMasterKey(id), null);
+      const { retired } = json;
       const text = retired.length === 0 ? 'MASTER_KEY alone opens the key ring' : retiredText(retired);
       return { text, json };
     },
   );
-}
-
-interface FreshKey {
-  readonly key_id: string;
-  readonly seals_in_seconds: number;
 }
 
 function parts(context: INestApplicationContext): [Database, MasterKeys] {

@@ -1,6 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import { DomainError } from '../../kernel/domain-error.js';
+import { RebuildProjection } from './system-commands.js';
 import type { CliContext } from './cli-context.js';
 import { ImmediateRebuilds } from '../projections/rebuilds.js';
 import { writerOf } from './write.js';
@@ -69,13 +70,7 @@ async function requested(
 ): Promise<(name: string) => Promise<Rebuilt>> {
   const { write } = await writerOf(command, context, cli);
   context.get(ImmediateRebuilds, { strict: false }).print = print;
-  return async (name) =>
-    (await write({
-      name: 'projections.rebuild',
-      subject: name,
-      merchantId: null,
-      parameters: { compare },
-    })) as Rebuilt;
+  return async (name) => (await write(new RebuildProjection(name, { compare }), null)) as Rebuilt;
 }
 
 function differs({ compared }: Rebuilt): boolean {

@@ -5,6 +5,7 @@ import type { EventStore } from '../event-store/port.js';
 import { Checkpoints } from '../projections/checkpoints.js';
 import { PassingTypes, type PassingType } from '../projections/passing-types.js';
 import type { Database } from '../postgres/database.js';
+import { HoldEventType, LetEventTypePass } from './system-commands.js';
 import { connected } from './connected.js';
 import type { CliContext, CliOutcome } from './cli-context.js';
 import { writes, type Write } from './write.js';
@@ -28,9 +29,9 @@ export function subscriptionsProgram(program: Command, cli: CliContext): void {
     );
 
   const onType =
-    (name: string, done: string) =>
+    (Kind: typeof LetEventTypePass | typeof HoldEventType, done: string) =>
     async (_: INestApplicationContext, write: Write, type: string): Promise<CliOutcome> => {
-      await write({ name, subject: type, merchantId: null });
+      await write(new Kind(type), null);
       return { text: `${done} ${type}`, json: { type } };
     };
   writes(
@@ -40,7 +41,7 @@ export function subscriptionsProgram(program: Command, cli: CliContext): void {
         'subscriptions go past events of this type, for good: only for types that no version will need',
       ),
     cli,
-    onType('event_types.let_pass', 'Subscriptions go past'),
+    onType(LetEventTypePass, 'Subscriptions go past'),
   );
   writes(
     program
@@ -49,7 +50,7 @@ export function subscriptionsProgram(program: Command, cli: CliContext): void {
         'removes the rule; a process that went past one of this type does so until it is restarted',
       ),
     cli,
-    onType('event_types.hold', 'Subscriptions wait at'),
+    onType(HoldEventType, 'Subscriptions wait at'),
   );
 }
 

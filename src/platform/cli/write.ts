@@ -2,23 +2,20 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import { DomainError } from '../../kernel/domain-error.js';
 import { Fault } from '../../kernel/fault.js';
-import type { JsonObject } from '../event-store/port.js';
 import { reasonRule, ticketRule } from '../http/admin/writes.js';
+import type { AnyCommand, OperatorCommand } from '../operations/operation.js';
 import { Operations, type OperationJson, type OperationOutcome } from '../operations/operations.js';
 import { cliAction, type CliContext, type CliOutcome } from './cli-context.js';
 import { requesterOf } from './requester.js';
 
-/** What a program requests (`OperationRequest`). */
-export interface ProgramWrite {
-  readonly name: string;
-  /** Id of the subject; its revision is the one that it has now. */
-  readonly subject: string;
-  readonly merchantId: string | null;
-  readonly parameters?: JsonObject;
-}
+/** The request of a program, at the revision that the subject has now. */
+export type ProgramWrite = readonly [command: AnyCommand, merchantId: string | null];
 
 /** Requests an operation, and resolves with the result of its execution. What follows is left out while a second person is awaited. */
-export type Write = (write: ProgramWrite) => Promise<object>;
+export type Write = <Result extends object | void>(
+  command: OperatorCommand<object, Result>,
+  merchantId: string | null,
+) => Promise<Result>;
 
 interface WhyOptions {
   readonly reason?: string;
@@ -63,14 +60,13 @@ export async function writerOf(
   const requester = await requesterOf(context, cli);
   const operations = context.get(Operations, { strict: false });
   const requested: OperationOutcome[] = [];
-  const write: Write = async ({ subject, parameters = {}, ...rest }) => {
-    const request = { ...rest, subject: { id: subject, revision: null }, parameters, ...why, requester };
-    const outcome = await operations.request(request);
+  const write = async (...[command, merchantId]: ProgramWrite): Promise<object> => {
+    const outcome = await operations.request(command, { ...why, requester, revision: null, merchantId });
     requested.push(outcome);
     if (outcome.operation.status === 'pending_approval') throw new Waiting('it waits for its approval');
     return outcome.result;
   };
-  return { write, requested };
+  return { write: write as Write, requested };
 }
 
 /** Gives the command an action that writes: what it changes, it requests by {@link Write}. */

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../event-store/port.js';
 import type { IdempotencyTicket } from '../idempotency/ticket.js';
 import type { DisplayedOperation } from './displayed-operation.js';
+import type { AnyCommand } from './operation.js';
 
 /** Who requests or decides an operation (`requested_by`, `decided_by` of admin-api.md 4). */
 export interface Requester {
@@ -31,12 +31,8 @@ export const SHELL: Omit<Requester, 'scopes'> = {
 };
 
 export interface OperationRequest {
-  /** Of the {@link OperationDefinition}. */
-  readonly name: string;
-  /** `revision`: as the operator read it; null where the subject has none or does not exist yet. */
-  readonly subject: { readonly id: string; readonly revision: number | null };
-  /** Without personal data and secrets: they are recorded. */
-  readonly parameters: JsonObject;
+  /** The revision of the subject as the operator read it; null where it has none or does not exist yet. */
+  readonly revision: number | null;
   readonly reason: string;
   readonly ticket: string | null;
   readonly requester: Requester;
@@ -51,7 +47,7 @@ export type OperationJson = Readonly<DisplayedOperation>;
 
 export interface OperationOutcome {
   readonly operation: OperationJson;
-  /** What {@link OperationDefinition.execute} or `prepare` returned. */
+  /** The result of the handler's `execute`, `repeat` or `prepare`. */
   readonly result: object;
 }
 
@@ -60,9 +56,9 @@ export abstract class Operations {
   /**
    * Records the operation and executes it, or has it wait for a second person (`pending_approval`). Throws DomainError:
    * `forbidden` naming a scope that the requester lacks, `precondition_failed` for another revision, `not_found`, and what
-   * the definition throws: then the operation is recorded as failed.
+   * the handler throws: then the operation is recorded as failed.
    */
-  abstract request(request: OperationRequest): Promise<OperationOutcome>;
-  /** The revision of a subject, of the streams of its definition; null where none of them exists. */
+  abstract request(command: AnyCommand, request: OperationRequest): Promise<OperationOutcome>;
+  /** The revision of a subject by the streams of its operations; null where none of them exists. */
   abstract revisionOf(streams: readonly string[]): Promise<number | null>;
 }

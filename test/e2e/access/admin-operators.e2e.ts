@@ -1,6 +1,6 @@
-import { CommandBus } from '@nestjs/cqrs';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { UpdateOperator } from '../../../src/contexts/access/application/operator-commands.js';
+import { operatorPerson, updateOperator } from '../../../src/contexts/access/domain/operator.js';
+import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { OperatorsView } from '../../../src/contexts/access/views/operators.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
@@ -131,7 +131,12 @@ describe('the first and the last administrators', () => {
     await expect(link('cy@ops.example', '--name', 'cy')).rejects.toThrow('There are operators already');
     const view = app.app.get(OperatorsView, { strict: false });
     const bob = await eventually(async () => view.byEmail('bob@ops.example'));
-    await app.app.get(CommandBus).execute(new UpdateOperator(bob.operatorId, { status: 'disabled' }));
+    // By no operation: one administrator would be left.
+    const disabled = { change: { status: 'disabled' }, at: new Date().toISOString() } as const;
+    const loop = app.app.get(CommandLoop, { strict: false });
+    await loop.execute(operatorPerson, bob.operatorId, (state) => updateOperator(disabled, state), {
+      metadata: { actor: 'operator' },
+    });
     await eventually(async () => (await view.byEmail('bob@ops.example'))?.status === 'disabled');
     await expect(link('cy@ops.example', '--name', 'cy')).rejects.toThrow('There are operators already');
     const { printed } = await link('ada@ops.example');

@@ -63,7 +63,7 @@ export function testLanguages(app: TestApp, browser: TestBrowser): void {
       helpUrl: 'https://shop.example/help',
       termsUrl: 'https://shop.example/terms',
     };
-    await app.app.get(CommandBus).execute(new SetExchangeKeyPage(key.credentials.apiKey, page));
+    await app.app.get(CommandBus).execute(new SetExchangeKeyPage(key.credentials.apiKey, { page }));
     const guest = await PayGuest.arrive(app, browser, { locale: 'es-ES' });
     const back = 'https://shop.example/orders/1';
     await guest.page.goto(signedUrl(app, key, { return_url: back }));

@@ -262,7 +262,7 @@ const SHOP = 'https://shop.example';
     try {
       await eventually(async () => (await person.text('reviewLost').count()) === 0);
       await person.heading('reviewHeading');
-      await service.app.get(CommandBus).execute(new DecideReview(visit.user.userId, { passed: true }));
+      await service.app.get(CommandBus).execute(new DecideReview(visit.user.userId, { decision: 'approve' }));
       await page.getByRole('heading', { name: person.says('doneHeading') }).waitFor({ timeout: 90_000 });
     } finally {
       await service.close();

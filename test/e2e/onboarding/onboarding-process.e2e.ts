@@ -81,7 +81,7 @@ const completed = async (userId: string): Promise<void> => {
   expect(await eventsOf(people, userId)).toEqual(WHOLE_HISTORY);
 };
 const deactivate = async (userId: string): Promise<void> => {
-  await people.commandBus.execute(new StartDeactivation(userId, ACT));
+  await people.commandBus.execute(new StartDeactivation(userId, {}, { id: 'operation', ...ACT }));
   await eventually(async () => (await people.users.find(MERCHANT, userId))?.accountState === 'deactivated');
 };
 const stepOf = (userId: string) =>

@@ -193,7 +193,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
     const visitor = await widget.visitor();
     const name = `"></main><script>alert(1)</script>'&amp;`;
     const origins = ['https://shop.example'];
-    await widget.embed({ displayName: name, origins });
+    await widget.embed({ display_name: name, origins });
     const callback = 'https://shop.example/?a="><script>alert(2)</script>';
     const facts = await eventually(async () => {
       const response = await visitor.page({}, { callback_url: callback });

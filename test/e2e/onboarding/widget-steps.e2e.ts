@@ -51,7 +51,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
   it('a message with the code speaks the language of the browser and names the merchant', async () => {
     const displayName = '$& <Shop> {code} and a name that is far too long for one message';
     await widget.people.commandBus.execute(
-      new UpdateMerchant(widget.merchantId, { embedding: { displayName } }),
+      new UpdateMerchant(widget.merchantId, { embedding: { display_name: displayName } }),
     );
     const textIn = async (language: string): Promise<string> => {
       const visitor = await widget.visitor();
@@ -71,7 +71,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     expect(await textIn('fr')).toMatch(/^<code> is your code/);
     expect(texts.at(-1)).not.toContain('too long');
     await widget.people.commandBus.execute(
-      new UpdateMerchant(widget.merchantId, { embedding: { displayName: null } }),
+      new UpdateMerchant(widget.merchantId, { embedding: { display_name: null } }),
     );
   });
 

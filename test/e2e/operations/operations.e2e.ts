@@ -6,6 +6,7 @@ import { LookupsView } from '../../../src/contexts/operations/contract.js';
 import { requestedFacts, requestOperation } from '../../../src/contexts/operations/domain/decisions.js';
 import { OperatorLookups } from '../../../src/platform/operations/operator-lookups.js';
 import { SHELL, Operations, type OperationJson } from '../../../src/platform/operations/operations.js';
+import { RebuildProjection } from '../../../src/platform/cli/system-commands.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
@@ -199,15 +200,15 @@ describe('operations of operators', () => {
       [merchantId, randomUUID(), merchantId],
       'payouts',
     );
-    await app.app.get(Operations, { strict: false }).request({
-      name: 'projections.rebuild',
-      subject: { id: 'operations.views', revision: null },
-      parameters: { compare: false },
-      reason,
-      ticket: null,
-      requester: { ...SHELL, scopes: new Set(['system:write']) },
-      merchantId,
-    });
+    await app.app
+      .get(Operations, { strict: false })
+      .request(new RebuildProjection('operations.views', { compare: false }), {
+        revision: null,
+        reason,
+        ticket: null,
+        requester: { ...SHELL, scopes: new Set(['system:write']) },
+        merchantId,
+      });
     await eventually(async () => (await view.page(merchantId, { pageSize: 10 })).lookups.length === 2);
     const { lookups: all, next_cursor } = await view.page(merchantId, { pageSize: 10 });
     expect([all, next_cursor]).toEqual([

@@ -112,7 +112,7 @@ class World {
 
   start(store = this.store): Promise<unknown> {
     return new StartDeactivationHandler(loopOver(store), clock).execute(
-      new StartDeactivation(this.userId, ACT),
+      new StartDeactivation(this.userId, {}, { id: 'operation', ...ACT }),
     );
   }
 

@@ -32,7 +32,7 @@ async function create(phone = randomPhone(), externalId: string | null = null): 
 }
 
 const start = (userId: string): Promise<unknown> =>
-  people.commandBus.execute(new StartDeactivation(userId, ACT));
+  people.commandBus.execute(new StartDeactivation(userId, {}, { id: 'operation', ...ACT }));
 const accountState = async (userId: string): Promise<string | undefined> =>
   (await people.users.find(MERCHANT, userId))?.accountState;
 const untilDeactivated = (userId: string): Promise<true> =>

@@ -194,7 +194,7 @@ describe('users', () => {
 
     it('409: the user is deactivating or deactivated', async () => {
       const id = (await created())['id']!;
-      await app.app.get(CommandBus).execute(new StartDeactivation(id, ACT));
+      await app.app.get(CommandBus).execute(new StartDeactivation(id, {}, { id: 'operation', ...ACT }));
       expect((await complete(id)).status).toBe(409);
       await eventually(async () => {
         const { user } = (await merchant.get(`${USERS}/${id}`)).json<UserBody>();

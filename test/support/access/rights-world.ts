@@ -1,16 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { CommandBus } from '@nestjs/cqrs';
+import type { CommandBus } from '@nestjs/cqrs';
 import {
   IssueAdminKey,
   IssueAdminKeyHandler,
-  RollAdminKey,
   RollAdminKeyHandler,
-  ActivateAdminKey,
-  ActivateAdminKeyHandler,
-  RevokeAdminKey,
-  RevokeAdminKeyHandler,
 } from '../../../src/contexts/access/application/admin-key-commands.js';
-import { credentialOperations } from '../../../src/contexts/access/application/credential-operations.js';
+import type { LoginLinks } from '../../../src/contexts/access/application/console/login-links.js';
+import {
+  IssueCredential,
+  IssueCredentialHandler,
+  RevokeCredential,
+  RevokeCredentialHandler,
+  RollCredential,
+  RollCredentialHandler,
+} from '../../../src/contexts/access/application/credential-commands.js';
 import { People } from '../../../src/contexts/access/application/console/people.js';
 import { CredentialSecrets } from '../../../src/contexts/access/application/credential-secrets.js';
 import { AccessCommands } from '../../../src/contexts/access/application/access-commands.js';
@@ -19,12 +22,11 @@ import {
   CreateOperatorHandler,
   UpdateOperator,
   UpdateOperatorHandler,
-  AddPasskey,
   AddPasskeyHandler,
+  LowerRoleHandler,
 } from '../../../src/contexts/access/application/operator-commands.js';
 import { StoredOperators } from '../../../src/contexts/access/application/operator-directory.js';
 import type { AdminKeyDirectory } from '../../../src/contexts/access/application/known-admin-keys.js';
-import { operatorOperations } from '../../../src/contexts/access/application/operator-operations.js';
 import {
   adminKey,
   knownAdminKey,
@@ -43,8 +45,8 @@ import { timestamp, type Clock } from '../../../src/kernel/clock.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { deriveId, newId } from '../../../src/kernel/ids.js';
 import type { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
-import { CommandLoop as Loop } from '../../../src/platform/event-store/command-loop.js';
-import type { OperationRequest, Requester } from '../../../src/platform/operations/operations.js';
+import type { AnyCommand } from '../../../src/platform/operations/operation.js';
+import type { Requester } from '../../../src/platform/operations/operations.js';
 import { SubscriptionProgress } from '../../../src/platform/projections/subscription-progress.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
@@ -60,31 +62,38 @@ const progress = {
   requireCurrent: async () => undefined,
 } as unknown as SubscriptionProgress;
 
-function commandsOn(
+/** The operations that {@link RightsWorld.run} requests. */
+const COMMANDS = {
+  'credentials.issue': IssueCredential,
+  'credentials.roll': RollCredential,
+  'credentials.revoke': RevokeCredential,
+  'operators.update': UpdateOperator,
+};
+
+function handlersOn(
   loop: CommandLoop,
   clock: Clock,
+  bus: CommandBus,
   persons: readonly string[],
-): ReadonlyMap<unknown, unknown> {
+): readonly object[] {
   const access = new AccessCommands(loop, clock, secrets, progress);
-  const handlers = new Map<unknown, { execute(command: never): Promise<unknown> }>([
-    [IssueAdminKey, new IssueAdminKeyHandler(access, loop, secrets)],
-    [RollAdminKey, new RollAdminKeyHandler(access, loop, secrets, clock)],
-    [CreateOperator, new CreateOperatorHandler(access, keyedHash)],
-    [ActivateAdminKey, new ActivateAdminKeyHandler(access)],
-    [RevokeAdminKey, new RevokeAdminKeyHandler(access)],
-    [UpdateOperator, new UpdateOperatorHandler(access)],
-    [AddPasskey, new AddPasskeyHandler(access)],
-  ]);
-  const execute = (command: object): Promise<unknown> =>
-    handlers.get(command.constructor)!.execute(command as never);
-  return new Map<unknown, unknown>([
-    [CommandBus, { execute }],
-    [Loop, loop],
-    [CredentialSecrets, secrets],
-    [SubscriptionProgress, progress],
-    // Those who are none any more are sorted out by their streams.
-    [OperatorsView, { administrators: async () => persons, count: async () => persons.length }],
-  ]);
+  // Those who are none any more are sorted out by their streams.
+  const operators = {
+    administrators: async () => persons,
+    count: async () => persons.length,
+  } as unknown as OperatorsView;
+  const config = { adminOidcIssuer: 'https://id.example' };
+  return [
+    new IssueAdminKeyHandler(access, loop, secrets),
+    new RollAdminKeyHandler(access, loop, secrets, clock),
+    new IssueCredentialHandler(access, secrets, bus),
+    new RollCredentialHandler(access, secrets, bus),
+    new RevokeCredentialHandler(access, bus),
+    new CreateOperatorHandler(access, loop, keyedHash, operators, {} as LoginLinks, config),
+    new UpdateOperatorHandler(access, loop, operators, progress),
+    new AddPasskeyHandler(access),
+    new LowerRoleHandler(access),
+  ];
 }
 
 /** Persons and their admin keys, with the operations of the service on an event store in memory. */
@@ -93,7 +102,6 @@ export class RightsWorld {
   readonly keys: string[] = [];
   private now = Date.parse('2026-01-02T03:04:05.000Z');
   private readonly bench = operationsOn({
-    definitions: [...credentialOperations, ...operatorOperations],
     events: [
       ...operatorHistory.events,
       ...adminKeyHistory.events,
@@ -101,14 +109,11 @@ export class RightsWorld {
       'claim.owner_abandoned.v1',
     ],
     operators: (loop) => new StoredOperators({} as AdminKeyDirectory, loop),
-    provide: (loop, clock) => commandsOn(loop, clock, this.persons),
+    handlers: (loop, clock, bus) => handlersOn(loop, clock, bus, this.persons),
     now: () => new Date(this.now),
   });
   /** As logins change persons. */
   readonly people = new People({} as OperatorsView, this.bench.loop, this.bench.operations);
-  private readonly commands = commandsOn(this.bench.loop, this.bench.clock, this.persons).get(
-    CommandBus,
-  ) as CommandBus;
 
   pass(ms: number): void {
     this.now += ms;
@@ -118,7 +123,7 @@ export class RightsWorld {
   async add(role: Role): Promise<void> {
     const operatorId = newId();
     const person = { name: 'Person', email: `${operatorId}@ops.example`, role };
-    await this.commands.execute(new CreateOperator(operatorId, person));
+    await this.bench.bus.execute(new CreateOperator(operatorId, person));
     const order = {
       operatorId,
       name: 'first',
@@ -128,7 +133,7 @@ export class RightsWorld {
       expiresAt: null,
     };
     const keyId = newId();
-    await this.commands.execute(new IssueAdminKey(keyId, order, false));
+    await this.bench.bus.execute(new IssueAdminKey(keyId, order, false));
     this.persons.push(operatorId);
     this.keys.push(keyId);
   }
@@ -162,7 +167,9 @@ export class RightsWorld {
 
   /** The subject's id once the operation is requested and, where a second person is needed, decided; null where it was refused. */
   async run(
-    request: Pick<OperationRequest, 'name' | 'parameters'> & {
+    request: {
+      readonly name: keyof typeof COMMANDS;
+      readonly parameters: object;
       readonly subject: string;
       readonly isNew?: true;
     },
@@ -176,13 +183,9 @@ export class RightsWorld {
       const revision = isNew ? null : await operations.revisionOf(streams);
       const requester = await this.requester(byKey);
       const common = { reason: 'a property', ticket: null, merchantId: null };
-      const { operation } = await operations.request({
-        ...common,
-        name,
-        parameters,
-        requester,
-        subject: { id, revision },
-      });
+      const Kind = COMMANDS[name] as unknown as new (id: string, parameters: object) => AnyCommand;
+      const command = new Kind(id, parameters);
+      const { operation } = await operations.request(command, { ...common, requester, revision });
       if (operation.status !== 'pending_approval') return { operationId: operation.id, approved: false };
       await decisions[decision](operation.id, await this.requester(decider), 'a property');
       return { operationId: operation.id, approved: decision === 'approve' };

@@ -3,7 +3,6 @@ import { equal } from 'node:assert/strict';
 import { newId } from '../../../src/kernel/ids.js';
 import { REQUIRED_IMAGES } from '../../../src/contexts/onboarding/domain/image-kind.js';
 import { UpdateMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
-import type { Embedding } from '../../../src/contexts/access/domain/merchant.js';
 import { CreateMerchantWithKey } from '../../../src/contexts/access/contract.js';
 import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
 import { JPEG } from './images.js';
@@ -79,8 +78,8 @@ export class Widget {
     ).length;
   }
 
-  async embed(change: Partial<Embedding>): Promise<void> {
-    await this.people.commandBus.execute(new UpdateMerchant(this.merchantId, { embedding: change }));
+  async embed(embedding: NonNullable<UpdateMerchant['parameters']['embedding']>): Promise<void> {
+    await this.people.commandBus.execute(new UpdateMerchant(this.merchantId, { embedding }));
   }
 
   /** {@link framersOf} the page of a visitor. */

@@ -1,4 +1,5 @@
-import type { ModuleRef } from '@nestjs/core';
+import type { DiscoveryService } from '@nestjs/core';
+import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { OperationDecisions } from '../../../src/contexts/operations/application/decide-operation.js';
 import { Definitions } from '../../../src/contexts/operations/application/definitions.js';
 import { Execution } from '../../../src/contexts/operations/application/execution.js';
@@ -10,16 +11,18 @@ import { operationHistory } from '../../../src/contexts/operations/domain/histor
 import type { Aggregate, DomainEvent } from '../../../src/kernel/aggregate.js';
 import type { Clock } from '../../../src/kernel/clock.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
-import type { Context } from '../../../src/platform/context.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
 import type { EventStore } from '../../../src/platform/event-store/port.js';
 import type { OperatorDirectory } from '../../../src/platform/operations/operator-directory.js';
 import {
-  defineOperation,
-  type OperationDefinition,
-} from '../../../src/platform/operations/operation-definition.js';
+  Operation,
+  OperatorCommand,
+  type AnyCommand,
+  type OperationFacts,
+  type OperationHandler,
+} from '../../../src/platform/operations/operation.js';
 import type { OperationRequest, Requester } from '../../../src/platform/operations/operations.js';
 import { ClockCheck } from '../../../src/platform/postgres/clock-check.js';
 import type { Database } from '../../../src/platform/postgres/database.js';
@@ -35,6 +38,27 @@ export const lamp: Aggregate<{ readonly on: boolean; readonly count: number }, L
   evolve: ({ count }, { data }) => ({ on: data.on, count: count + 1 }),
 };
 
+type LampParameters = { readonly on: boolean };
+
+/** Operations on lamps, by their names, as one class of commands each. */
+const COMMANDS = new Map<string, new (id: string, parameters: LampParameters) => AnyCommand>();
+
+/** The handler of an operation on lamps, whose command the requests of its name are. */
+export function lampHandler(
+  name: string,
+  { streams = (id) => [`lamp-${id}`], ...facts }: Partial<OperationFacts>,
+  functions: OperationHandler<OperatorCommand<LampParameters, object | void>>,
+): ICommandHandler {
+  class LampCommand extends OperatorCommand<LampParameters, object | void> {}
+  Operation({ scope: 'merchants:write', subject: 'lamp', ...facts, streams, name } as OperationFacts<object>)(
+    LampCommand,
+  );
+  COMMANDS.set(name, LampCommand);
+  class LampHandler {}
+  CommandHandler(LampCommand)(LampHandler);
+  return Object.assign(new LampHandler(), functions) as unknown as ICommandHandler;
+}
+
 /** Settings of a process: what is planted into it. */
 export interface BenchOptions {
   readonly store?: EventStore;
@@ -42,11 +66,9 @@ export interface BenchOptions {
   readonly now?: () => Date;
   /** The clock of the database; the same as that of the process unless it is given. */
   readonly databaseNow?: () => Date;
-  readonly definitions?: readonly OperationDefinition[];
-  /** Names of the events that these definitions write. */
+  readonly handlers?: (loop: CommandLoop, clock: Clock, bus: CommandBus) => readonly object[];
+  /** Names of the events that these handlers write. */
   readonly events?: readonly string[];
-  /** What these definitions get, by its token. */
-  readonly provide?: (loop: CommandLoop, clock: Clock) => ReadonlyMap<unknown, unknown>;
   /** What persons may do at a decision; all where absent. */
   readonly operators?: (loop: CommandLoop) => Pick<OperatorDirectory, 'scopesOf'>;
   /** Called before and after a lamp is switched by an operation. */
@@ -59,9 +81,8 @@ export function operationsOn({
   approvals = 'on',
   now = () => new Date(),
   databaseNow = now,
-  definitions = [],
+  handlers = () => [],
   events = [],
-  provide = () => new Map(),
   operators = () => ({ scopesOf: async () => ({ has: () => true }) as unknown as ReadonlySet<string> }),
   around = () => undefined,
 }: BenchOptions = {}) {
@@ -83,38 +104,31 @@ export function operationsOn({
       { metadata: { actor: 'spec' } },
     );
   };
-  const switching = (name: string, secondPerson: 'before' | 'after' | null): OperationDefinition =>
-    defineOperation<{ readonly on: boolean }>({
-      name,
-      scope: 'merchants:write',
-      subject: 'lamp',
-      streams: (id) => [`lamp-${id}`],
-      secondPerson,
-      execute: async ({ id, subjectId, parameters }) => {
-        await around('before', id);
-        await switchLamp(subjectId, parameters.on, id);
-        await around('after', id);
+  const switching = (name: string, secondPerson?: 'before' | 'after') =>
+    lampHandler(name, secondPerson ? { secondPerson } : {}, {
+      execute: async ({ subjectId, parameters, operation }) => {
+        await around('before', operation!.id);
+        await switchLamp(subjectId, parameters.on, operation!.id);
+        await around('after', operation!.id);
         return { on: parameters.on };
       },
     });
-  const context: Context = {
-    name: 'lamps',
-    operations: [
-      switching('lamps.switch', null),
-      switching('lamps.switch_carefully', 'before'),
-      switching('lamps.switch_fast', 'after'),
-      ...definitions,
-    ],
-  };
   const clock: Clock = { now };
-  const provided = provide(loop, clock);
-  const get = (token: unknown): unknown => provided.get(token);
-  const all = new Definitions([context], { get } as unknown as ModuleRef);
+  const bus = new CommandBus({} as never);
+  const providers = [
+    switching('lamps.switch'),
+    switching('lamps.switch_carefully', 'before'),
+    switching('lamps.switch_fast', 'after'),
+    ...handlers(loop, clock, bus),
+  ].map((instance) => ({ instance, metatype: instance.constructor, isDependencyTreeStatic: () => true }));
+  bus.register(providers as never);
+  const all = new Definitions({ getProviders: () => providers } as unknown as DiscoveryService);
+  all.discover();
   const database = { query: async () => [{ now: databaseNow() }] } as unknown as Database;
   const clockCheck = new ClockCheck({ maxClockSkewSeconds: 30 }, clock, database);
   const subjects = new Subjects(store);
   const log = new OperationStreams(loop);
-  const execution = new Execution(log, all, subjects, clock);
+  const execution = new Execution(log, all, subjects, bus, clock);
   const operations = new RequestedOperations(
     all,
     subjects,
@@ -127,7 +141,7 @@ export function operationsOn({
   const people = operators(loop) as OperatorDirectory;
   const decisions = new OperationDecisions(log, all, execution, people, clock, clockCheck);
   const worker = new SettlingWorker({} as WorkItems, log, execution, decisions, clock, clockCheck);
-  return { store, loop, log, operations, decisions, worker, execution, clock, switchLamp };
+  return { store, loop, log, bus, operations, decisions, worker, execution, clock, switchLamp };
 }
 
 export function requesterOf(name: string, scopes: readonly string[] = ['merchants:write']): Requester {
@@ -142,16 +156,20 @@ export function requesterOf(name: string, scopes: readonly string[] = ['merchant
   };
 }
 
+interface LampRequest extends OperationRequest {
+  readonly name: string;
+  readonly subject: { readonly id: string; readonly revision: number | null };
+  readonly parameters: LampParameters;
+}
+
 /** A request to switch the lamp `lamp` on, which exists since its revision 0. */
-export function switchRequest(given: Partial<OperationRequest> = {}): OperationRequest {
-  return {
-    name: 'lamps.switch',
-    subject: { id: 'lamp', revision: 0 },
-    parameters: { on: true },
-    reason: 'it is dark',
-    ticket: null,
-    requester: requesterOf('ada'),
-    merchantId: null,
-    ...given,
-  };
+export function switchRequest({
+  name = 'lamps.switch',
+  subject = { id: 'lamp', revision: 0 },
+  parameters = { on: true },
+  ...given
+}: Partial<LampRequest> = {}): [command: AnyCommand, request: OperationRequest] {
+  const request = { reason: 'it is dark', ticket: null, requester: requesterOf('ada'), merchantId: null };
+  const command = new (COMMANDS.get(name)!)(subject.id, parameters);
+  return [command, { ...request, revision: subject.revision, ...given }];
 }

@@ -17,12 +17,7 @@ export const AGGREGATES: Readonly<Record<CredentialKind, Aggregate<Credential, D
   exchange_key: exchangeKey,
 };
 
-export interface CredentialChanged {
-  /** Whether the directory has the change; false when no worker applied it in time. */
-  readonly visible: boolean;
-}
-
-export interface IssuedSecret extends CredentialChanged {
+export interface IssuedSecret {
   readonly secretId: string;
   readonly secret: string;
 }
@@ -37,19 +32,27 @@ export class AccessCommands {
     private readonly progress: SubscriptionProgress,
   ) {}
 
+  /** The state by the events, without any delay. */
+  async load<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    id: string,
+  ): Promise<State> {
+    return (await this.loop.load(aggregate, id)).state;
+  }
+
   async change<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
     id: string,
     decide: (state: State, at: string) => readonly Event[],
     claims: readonly Claim[] = [],
     metadata: EventMetadata = { actor: 'operator' },
-  ): Promise<CredentialChanged> {
+  ): Promise<void> {
     const at = timestamp(this.clock);
     const { position } = await this.loop.execute(aggregate, id, (state) => decide(state, at), {
       metadata,
       claims,
     });
-    return { visible: await this.progress.waitFor(DIRECTORY_VIEW, position) };
+    await this.progress.waitFor(DIRECTORY_VIEW, position);
   }
 
   async issue<State, Event extends DomainEvent>(
@@ -62,8 +65,8 @@ export class AccessCommands {
   ): Promise<IssuedSecret> {
     const { secret, ...sealed } =
       secretId === null ? this.secrets.generate(kind, id) : await this.secrets.obtain(kind, id, secretId);
-    const { visible } = await this.change(aggregate, id, (state, at) => decide(state, at, sealed), [], cause);
-    return { secretId: sealed.secretId, secret, visible };
+    await this.change(aggregate, id, (state, at) => decide(state, at, sealed), [], cause);
+    return { secretId: sealed.secretId, secret };
   }
 }
 

@@ -4,12 +4,10 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import {
-  activateAdminKey,
   adminKey,
   issueAdminKey,
   knownAdminKey,
   readScopes,
-  revokeAdminKey,
   rollAdminKey,
   usableAdminKey,
   type AdminKeyTerms,
@@ -19,9 +17,9 @@ import { ROLE_SCOPES } from '../domain/roles.js';
 import { rolledUntil } from '../domain/validity.js';
 import { canonicalCidrs } from './allow-lists.js';
 import { CredentialSecrets } from './credential-secrets.js';
-import { AccessCommands, type CredentialChanged } from './access-commands.js';
+import { AccessCommands } from './access-commands.js';
 
-interface IssuedAdminKey extends CredentialChanged {
+interface IssuedAdminKey {
   readonly secret: string;
 }
 
@@ -60,26 +58,10 @@ export class IssueAdminKeyHandler implements ICommandHandler<IssueAdminKey> {
     if (lacking !== undefined) throw new DomainError('forbidden', `The scope ${lacking} is missing`);
     const { secret, hash: secretHash } = await this.secrets.obtainAdmin(keyId);
     const key = { ...order, credentialId: keyId, addresses: canonicalCidrs(order.addresses), scopes };
-    const { visible } = await this.access.change(adminKey, keyId, (state, at) =>
+    await this.access.change(adminKey, keyId, (state, at) =>
       issueAdminKey({ ...key, secretHash, isPending, replaces: null, at }, state),
     );
-    return { secret, visible };
-  }
-}
-
-/** Another person has approved it. Throws `not_found`, or `invalid_transition`. */
-export class ActivateAdminKey extends Command<CredentialChanged> {
-  constructor(readonly keyId: string) {
-    super();
-  }
-}
-
-@CommandHandler(ActivateAdminKey)
-export class ActivateAdminKeyHandler implements ICommandHandler<ActivateAdminKey> {
-  constructor(private readonly access: AccessCommands) {}
-
-  execute({ keyId }: ActivateAdminKey): Promise<CredentialChanged> {
-    return this.access.change(adminKey, keyId, (state, at) => activateAdminKey({ at }, state));
+    return { secret };
   }
 }
 
@@ -117,26 +99,10 @@ export class RollAdminKeyHandler implements ICommandHandler<RollAdminKey> {
     await this.access.change(adminKey, newKeyId, (before, at) =>
       issueAdminKey({ ...key, credentialId: newKeyId, isPending: false, replaces: keyId, at }, before),
     );
-    const { visible } = await this.access.change(adminKey, keyId, (before, at) => {
+    await this.access.change(adminKey, keyId, (before, at) => {
       const until = rolledUntil(at, overlapSeconds, expiresAt);
       return rollAdminKey({ replacedBy: newKeyId, until, at }, before);
     });
-    return { secret, visible };
-  }
-}
-
-/** For good, also before it was activated. Throws `not_found`. */
-export class RevokeAdminKey extends Command<CredentialChanged> {
-  constructor(readonly keyId: string) {
-    super();
-  }
-}
-
-@CommandHandler(RevokeAdminKey)
-export class RevokeAdminKeyHandler implements ICommandHandler<RevokeAdminKey> {
-  constructor(private readonly access: AccessCommands) {}
-
-  execute({ keyId }: RevokeAdminKey): Promise<CredentialChanged> {
-    return this.access.change(adminKey, keyId, (state, at) => revokeAdminKey({ at }, state));
+    return { secret };
   }
 }

@@ -3,6 +3,8 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid, newId } from '../../../kernel/ids.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
+import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
+import { setAddresses } from '../domain/credential.js';
 import {
   exchangeKey,
   issueExchangeKey,
@@ -14,12 +16,7 @@ import {
 } from '../domain/exchange-key.js';
 import { merchant } from '../domain/merchant.js';
 import { canonicalCidrs } from './allow-lists.js';
-import {
-  AccessCommands,
-  type CredentialChanged,
-  type IssuedSecret,
-  type SecretOrder,
-} from './access-commands.js';
+import { AccessCommands, type IssuedSecret, type SecretOrder } from './access-commands.js';
 
 /** `keyId` is the `api_key`. */
 interface IssuedExchangeKey extends IssuedSecret {
@@ -47,7 +44,7 @@ interface ExchangeKeyOrder extends SecretOrder {
 }
 
 @CommandHandler(IssueExchangeKey)
-export class IssueExchangeKeyHandler implements ICommandHandler<IssueExchangeKey> {
+class IssueExchangeKeyHandler implements ICommandHandler<IssueExchangeKey> {
   constructor(
     private readonly access: AccessCommands,
     private readonly loop: CommandLoop,
@@ -76,24 +73,8 @@ export class IssueExchangeKeyHandler implements ICommandHandler<IssueExchangeKey
   }
 }
 
-/** Requests with this key are refused from now on, for good; its orders continue. Throws `not_found`. */
-export class RevokeExchangeKey extends Command<CredentialChanged> {
-  constructor(readonly keyId: string) {
-    super();
-  }
-}
-
-@CommandHandler(RevokeExchangeKey)
-export class RevokeExchangeKeyHandler implements ICommandHandler<RevokeExchangeKey> {
-  constructor(private readonly access: AccessCommands) {}
-
-  execute({ keyId }: RevokeExchangeKey): Promise<CredentialChanged> {
-    return this.access.change(exchangeKey, keyId, (state, at) => revokeExchangeKey({ at }, state));
-  }
-}
-
 /** The key ends with its last secret. Throws `not_found`. */
-export class RevokeExchangeSecret extends Command<CredentialChanged> {
+export class RevokeExchangeSecret extends Command<void> {
   constructor(
     readonly keyId: string,
     readonly secretId: string,
@@ -104,10 +85,10 @@ export class RevokeExchangeSecret extends Command<CredentialChanged> {
 }
 
 @CommandHandler(RevokeExchangeSecret)
-export class RevokeExchangeSecretHandler implements ICommandHandler<RevokeExchangeSecret> {
+class RevokeExchangeSecretHandler implements ICommandHandler<RevokeExchangeSecret> {
   constructor(private readonly access: AccessCommands) {}
 
-  execute({ keyId, secretId, cause }: RevokeExchangeSecret): Promise<CredentialChanged> {
+  execute({ keyId, secretId, cause }: RevokeExchangeSecret): Promise<void> {
     return this.access.change(
       exchangeKey,
       keyId,
@@ -118,21 +99,61 @@ export class RevokeExchangeSecretHandler implements ICommandHandler<RevokeExchan
   }
 }
 
-/** Throws `not_found`, `invalid_transition` for a revoked key, or `validation_failed`. */
-export class SetExchangeKeyPage extends Command<CredentialChanged> {
-  constructor(
-    readonly keyId: string,
-    readonly page: PayPageSettings,
-  ) {
-    super();
-  }
-}
+const EXCHANGE_KEY = {
+  scope: 'credentials:write',
+  subject: 'exchange_key',
+  streams: (keyId: string) => [`exchange_key-${keyId}`],
+} as const;
 
-@CommandHandler(SetExchangeKeyPage)
-export class SetExchangeKeyPageHandler implements ICommandHandler<SetExchangeKeyPage> {
+/**
+ * Calls from outside these addresses and CIDR ranges get 403; none: anywhere. Throws `not_found`, `invalid_transition` for a
+ * revoked key, or `validation_failed`.
+ */
+@Operation({ ...EXCHANGE_KEY, name: 'credentials.restrict' })
+export class RestrictExchangeKey extends OperatorCommand<{ readonly addresses: readonly string[] }> {}
+
+@CommandHandler(RestrictExchangeKey)
+class RestrictExchangeKeyHandler implements OperationHandler<RestrictExchangeKey> {
   constructor(private readonly access: AccessCommands) {}
 
-  execute({ keyId, page }: SetExchangeKeyPage): Promise<CredentialChanged> {
-    return this.access.change(exchangeKey, keyId, (state, at) => setPage({ page, at }, state));
+  async execute({ subjectId, parameters: { addresses } }: RestrictExchangeKey): Promise<void> {
+    const cidrs = canonicalCidrs(addresses);
+    await this.access.change(exchangeKey, subjectId, (state, at) =>
+      setAddresses('exchange_key', { cidrs, at }, state),
+    );
   }
 }
+
+/** Throws `not_found`, `invalid_transition` for a revoked key, or `validation_failed`. */
+@Operation({ ...EXCHANGE_KEY, name: 'credentials.set_page' })
+export class SetExchangeKeyPage extends OperatorCommand<{ readonly page: PayPageSettings }> {}
+
+@CommandHandler(SetExchangeKeyPage)
+class SetExchangeKeyPageHandler implements OperationHandler<SetExchangeKeyPage> {
+  constructor(private readonly access: AccessCommands) {}
+
+  async execute({ subjectId, parameters: { page } }: SetExchangeKeyPage): Promise<void> {
+    await this.access.change(exchangeKey, subjectId, (state, at) => setPage({ page, at }, state));
+  }
+}
+
+/** Requests with this key are refused from now on, for good; its orders continue. Throws `not_found`. */
+@Operation({ ...EXCHANGE_KEY, name: 'credentials.revoke_key' })
+export class RevokeExchangeKey extends OperatorCommand {}
+
+@CommandHandler(RevokeExchangeKey)
+class RevokeExchangeKeyHandler implements OperationHandler<RevokeExchangeKey> {
+  constructor(private readonly access: AccessCommands) {}
+
+  async execute({ subjectId }: RevokeExchangeKey): Promise<void> {
+    await this.access.change(exchangeKey, subjectId, (state, at) => revokeExchangeKey({ at }, state));
+  }
+}
+
+export const EXCHANGE_KEY_HANDLERS = [
+  IssueExchangeKeyHandler,
+  RestrictExchangeKeyHandler,
+  RevokeExchangeKeyHandler,
+  RevokeExchangeSecretHandler,
+  SetExchangeKeyPageHandler,
+];

@@ -1,17 +1,18 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
 import {
   merchant,
   registerMerchant,
   reinstateMerchant,
   suspendMerchant,
   updateMerchant,
-  type Embedding,
   type MerchantChange,
 } from '../domain/merchant.js';
-import { AccessCommands, type CredentialChanged, type IssuedSecret } from './access-commands.js';
+import { AccessCommands, type IssuedSecret } from './access-commands.js';
 import { canonicalCallbacks, canonicalCidrs, canonicalOrigins } from './allow-lists.js';
 
 /** `merchantId` is the `svc-api-key` of the merchant, `secret` its private key. */
@@ -27,7 +28,7 @@ export class CreateMerchantWithKey extends Command<RegisteredMerchant> {
 }
 
 @CommandHandler(CreateMerchantWithKey)
-export class CreateMerchantWithKeyHandler implements ICommandHandler<CreateMerchantWithKey> {
+class CreateMerchantWithKeyHandler implements ICommandHandler<CreateMerchantWithKey> {
   constructor(private readonly access: AccessCommands) {}
 
   async execute({ name }: CreateMerchantWithKey): Promise<RegisteredMerchant> {
@@ -39,99 +40,144 @@ export class CreateMerchantWithKeyHandler implements ICommandHandler<CreateMerch
   }
 }
 
+const MERCHANT = {
+  subject: 'merchant',
+  scope: 'merchants:write',
+  streams: (id: string) => [`merchant-${id}`],
+} as const;
+
 /** A new merchant without a key. Throws `validation_failed` on `name`. */
-export class CreateMerchant extends Command<CredentialChanged> {
-  constructor(
-    readonly merchantId: string,
-    readonly name: string,
-  ) {
-    super();
-  }
-}
+@Operation({ ...MERCHANT, name: 'merchants.register' })
+export class CreateMerchant extends OperatorCommand<{ readonly name: string }> {}
 
 @CommandHandler(CreateMerchant)
-export class CreateMerchantHandler implements ICommandHandler<CreateMerchant> {
+class CreateMerchantHandler implements OperationHandler<CreateMerchant> {
   constructor(private readonly access: AccessCommands) {}
 
-  execute({ merchantId, name }: CreateMerchant): Promise<CredentialChanged> {
-    return this.access.change(merchant, merchantId, (state, at) =>
+  async check({ subjectId: merchantId, parameters: { name } }: CreateMerchant): Promise<void> {
+    const state = await this.access.load(merchant, merchantId);
+    registerMerchant({ merchantId, name, secret: null, at: '' }, state);
+  }
+
+  async execute({ subjectId: merchantId, parameters: { name } }: CreateMerchant): Promise<void> {
+    await this.access.change(merchant, merchantId, (state, at) =>
       registerMerchant({ merchantId, name, secret: null, at }, state),
     );
   }
 }
 
-/** At once, or not at all. Throws `not_found`, or `validation_failed` on the field at fault. */
-export class UpdateMerchant extends Command<CredentialChanged> {
-  constructor(
-    readonly merchantId: string,
-    readonly change: MerchantChange,
-  ) {
-    super();
-  }
+/** The members of a PATCH that it has. */
+interface UpdateParameters {
+  readonly name?: string;
+  readonly ip_allow_list?: readonly string[];
+  readonly embedding?: {
+    readonly origins?: readonly string[];
+    readonly callbacks?: readonly string[];
+    readonly display_name?: string | null;
+  };
+  readonly limits?: { readonly requests_per_minute: number | null };
 }
 
+/** At once, or not at all. Throws `not_found`, or `validation_failed` on the field at fault. */
+@Operation({ ...MERCHANT, name: 'merchants.update', secondPerson: 'depends' })
+export class UpdateMerchant extends OperatorCommand<UpdateParameters> {}
+
 @CommandHandler(UpdateMerchant)
-export class UpdateMerchantHandler implements ICommandHandler<UpdateMerchant> {
+class UpdateMerchantHandler implements OperationHandler<UpdateMerchant> {
   constructor(
     private readonly access: AccessCommands,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'mode' | 'rateLimitPerMinute'>,
   ) {}
 
-  async execute({ merchantId, change: given }: UpdateMerchant): Promise<CredentialChanged> {
-    const change = canonicalChange(given, this.config.mode);
-    return this.access.change(merchant, merchantId, (state, at) => updateMerchant({ change, at }, state));
+  /** A higher limit needs a second person. */
+  async secondPerson({ subjectId, parameters: { limits } }: UpdateMerchant): Promise<'before' | null> {
+    if (limits === undefined) return null;
+    const { rateLimitPerMinute } = this.config;
+    const state = await this.access.load(merchant, subjectId);
+    const former = state.status === 'unknown' ? null : state.requestsPerMinute;
+    const isHigher = (limits.requests_per_minute ?? rateLimitPerMinute) > (former ?? rateLimitPerMinute);
+    return isHigher ? 'before' : null;
+  }
+
+  async check({ subjectId, parameters }: UpdateMerchant): Promise<void> {
+    const state = await this.access.load(merchant, subjectId);
+    updateMerchant({ change: canonicalChange(parameters, this.config.mode), at: '' }, state);
+  }
+
+  async execute({ subjectId, parameters }: UpdateMerchant): Promise<void> {
+    const change = canonicalChange(parameters, this.config.mode);
+    await this.access.change(merchant, subjectId, (state, at) => updateMerchant({ change, at }, state));
   }
 }
 
 /** Throws `validation_failed` on the field at fault. */
-export function canonicalChange(
-  { cidrs, embedding, ...rest }: MerchantChange,
+function canonicalChange(
+  { name, ip_allow_list: cidrs, embedding, limits }: UpdateParameters,
   mode: Config['mode'],
 ): MerchantChange {
+  const { display_name: displayName, origins, callbacks } = embedding ?? {};
   return {
-    ...rest,
+    name,
+    requestsPerMinute: limits?.requests_per_minute,
     ...(cidrs && { cidrs: canonicalCidrs(cidrs) }),
-    ...(embedding && { embedding: canonicalEmbedding(embedding, mode) }),
-  };
-}
-
-function canonicalEmbedding(given: Partial<Embedding>, mode: Config['mode']): Partial<Embedding> {
-  const { origins, callbacks, ...rest } = given;
-  return {
-    ...rest,
-    ...(origins && { origins: canonicalOrigins(origins, mode) }),
-    ...(callbacks && { callbacks: canonicalCallbacks(callbacks) }),
+    ...(embedding && {
+      embedding: {
+        ...(origins && { origins: canonicalOrigins(origins, mode) }),
+        ...(callbacks && { callbacks: canonicalCallbacks(callbacks) }),
+        ...(displayName !== undefined && { displayName }),
+      },
+    }),
   };
 }
 
 /** Every call of the merchant gets 403 from now on. Throws `not_found`. */
-export class SuspendMerchant extends Command<CredentialChanged> {
-  constructor(readonly merchantId: string) {
-    super();
-  }
-}
+@Operation({ ...MERCHANT, name: 'merchants.suspend', secondPerson: 'after' })
+export class SuspendMerchant extends OperatorCommand {}
 
 @CommandHandler(SuspendMerchant)
-export class SuspendMerchantHandler implements ICommandHandler<SuspendMerchant> {
+class SuspendMerchantHandler implements OperationHandler<SuspendMerchant> {
   constructor(private readonly access: AccessCommands) {}
 
-  execute({ merchantId }: SuspendMerchant): Promise<CredentialChanged> {
-    return this.access.change(merchant, merchantId, (state, at) => suspendMerchant({ at }, state));
+  check({ subjectId }: SuspendMerchant): Promise<void> {
+    return requireStatus(this.access, subjectId, 'active');
+  }
+
+  async execute({ subjectId }: SuspendMerchant): Promise<void> {
+    await this.access.change(merchant, subjectId, (state, at) => suspendMerchant({ at }, state));
   }
 }
 
 /** Ends a suspension. Throws `not_found`. */
-export class ReinstateMerchant extends Command<CredentialChanged> {
-  constructor(readonly merchantId: string) {
-    super();
-  }
-}
+@Operation({ ...MERCHANT, name: 'merchants.reinstate', secondPerson: 'before' })
+export class ReinstateMerchant extends OperatorCommand {}
 
 @CommandHandler(ReinstateMerchant)
-export class ReinstateMerchantHandler implements ICommandHandler<ReinstateMerchant> {
+class ReinstateMerchantHandler implements OperationHandler<ReinstateMerchant> {
   constructor(private readonly access: AccessCommands) {}
 
-  execute({ merchantId }: ReinstateMerchant): Promise<CredentialChanged> {
-    return this.access.change(merchant, merchantId, (state, at) => reinstateMerchant({ at }, state));
+  check({ subjectId }: ReinstateMerchant): Promise<void> {
+    return requireStatus(this.access, subjectId, 'suspended');
+  }
+
+  async execute({ subjectId }: ReinstateMerchant): Promise<void> {
+    await this.access.change(merchant, subjectId, (state, at) => reinstateMerchant({ at }, state));
   }
 }
+
+async function requireStatus(
+  access: AccessCommands,
+  id: string,
+  status: 'active' | 'suspended',
+): Promise<void> {
+  const state = await access.load(merchant, id);
+  if (state.status === 'unknown') throw DomainError.notFound('Merchant');
+  if (state.status !== status) throw new DomainError('invalid_transition', `The merchant is ${state.status}`);
+}
+
+export const MERCHANT_HANDLERS = [
+  CreateMerchantWithKeyHandler,
+  UpdateMerchantHandler,
+  CreateMerchantHandler,
+  SuspendMerchantHandler,
+  ReinstateMerchantHandler,
+];

@@ -84,7 +84,8 @@ async function take(world: RightsWorld, given: Step): Promise<string | null> {
     }
     case 'revoke': {
       const parameters = { kind: 'admin', merchant_id: null, api_key: null };
-      const request = { name: 'credentials.revoke', parameters, subject: at(world.keys, given.on) };
+      const subject = at(world.keys, given.on);
+      const request = { name: 'credentials.revoke', parameters, subject } as const;
       await world.run(request, by, { decider, decision: given.decision });
       return null;
     }
@@ -95,7 +96,7 @@ async function take(world: RightsWorld, given: Step): Promise<string | null> {
       const personHad: readonly string[] = former.status === 'active' ? ROLE_SCOPES[former.role] : [];
       const parameters: Record<string, string> =
         given.kind === 'role' ? { role: given.role } : { status: given.status };
-      const request = { name: 'operators.update', parameters, subject };
+      const request = { name: 'operators.update', parameters, subject } as const;
       await world.run(request, by, { decider, decision: given.decision });
       const { role, status } = await world.person(subject);
       const gained =

@@ -1,7 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import { newId } from '../../../kernel/ids.js';
-import type { JsonObject } from '../../../platform/event-store/port.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { writes, type ProgramWrite, type Write } from '../../../platform/cli/write.js';
 import {
@@ -11,7 +10,11 @@ import {
   type CliContext,
   type CliOutcome,
 } from '../../../platform/cli/cli-context.js';
-import type { IssuedCredential } from '../application/credential-operations.js';
+import {
+  IssueCredential,
+  type IssuedCredential,
+  type IssueParameters,
+} from '../application/credential-commands.js';
 import { KINDS, type CredentialKind } from '../domain/credential.js';
 import { DIRECTORY_VIEW } from '../views/directory-projection.js';
 import type { SecretRow } from '../views/directory.js';
@@ -63,7 +66,7 @@ export class CredentialCommands {
       this.program.command(command).description(description),
       this.cli,
       async (context, write, id, ...others) => {
-        await write(await of(context, this.id(id), ...others));
+        await write(...(await of(context, this.id(id), ...others)));
         const visible = await isVisible(context);
         return changeOutcome(typeof done === 'string' ? done : done(...others), { visible });
       },
@@ -75,16 +78,15 @@ export class CredentialCommands {
     context: INestApplicationContext,
     write: Write,
     text: string,
-    { merchantId, ...rest }: { readonly merchantId: string; readonly name: string } & JsonObject,
+    {
+      merchantId,
+      ...rest
+    }: { readonly merchantId: string; readonly name: string } & Partial<IssueParameters>,
     json: object = {},
   ): Promise<CliOutcome> {
     const kind = this.kind === 'api_key' ? 'payouts' : 'exchange';
-    const issued = await write({
-      name: 'credentials.issue',
-      subject: newId(),
-      merchantId,
-      parameters: { ...PLAIN, kind, merchant_id: merchantId, ...rest },
-    });
+    const parameters = { ...PLAIN, kind, merchant_id: merchantId, ...rest } as const;
+    const issued = await write(new IssueCredential(newId(), parameters), merchantId);
     return this.issued(text, { ...(issued as IssuedCredential), visible: await isVisible(context) }, json);
   }
 

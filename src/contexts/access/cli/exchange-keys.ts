@@ -4,7 +4,6 @@ import type { Command } from 'commander';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
-import type { JsonObject } from '../../../platform/event-store/port.js';
 import {
   changeOutcome,
   parseId,
@@ -12,8 +11,17 @@ import {
   secondsOf,
   type CliContext,
 } from '../../../platform/cli/cli-context.js';
-import { writes, type ProgramWrite } from '../../../platform/cli/write.js';
-import type { IssuedCredential } from '../application/credential-operations.js';
+import { writes } from '../../../platform/cli/write.js';
+import {
+  RevokeCredential,
+  RollCredential,
+  type CredentialHolder,
+} from '../application/credential-commands.js';
+import {
+  RestrictExchangeKey,
+  RevokeExchangeKey,
+  SetExchangeKeyPage,
+} from '../application/exchange-key-commands.js';
 import { logoOf, type MemoSigning } from '../domain/exchange-key.js';
 import { DirectoryView, isValid, type ExchangeKeyRow } from '../views/directory.js';
 import {
@@ -86,18 +94,12 @@ export function exchangeKeyCommands(program: Command, cli: CliContext): void {
     // One that is rolling is replaced again if its replacement is revoked.
     const former = left.findLast(({ rollingUntil }) => rollingUntil === null) ?? left.at(-1);
     if (former === undefined) throw new DomainError('invalid_transition', 'The key has no secret to replace');
-    const issued = await write({
-      name: 'credentials.roll',
-      subject: former.secretId,
-      merchantId,
-      parameters: {
-        ...holder(keyId, merchantId),
-        overlap_seconds: secondsOf(overlap, '--overlap', MAX_OVERLAP_SECONDS),
-      },
-    });
+    const overlap_seconds = secondsOf(overlap, '--overlap', MAX_OVERLAP_SECONDS);
+    const roll = new RollCredential(former.secretId, { ...holder(keyId, merchantId), overlap_seconds });
+    const issued = await write(roll, merchantId);
     const done = `Issued a secret; the former one is valid for ${overlap}: revoke it when it is out of use\n\n`;
     const visible = await isVisible(context);
-    return commands.issued(done, { ...(issued as IssuedCredential), visible });
+    return commands.issued(done, { ...issued, visible });
   });
   commands.change(
     'revoke-secret <api-key> <secret-id>',
@@ -112,22 +114,27 @@ export function exchangeKeyCommands(program: Command, cli: CliContext): void {
           'invalid_transition',
           'It is the last secret: rotate the key first, or revoke it',
         );
-      const parameters = holder(keyId, merchantId);
-      return { name: 'credentials.revoke', subject: parseId(secretId, 'Secret'), merchantId, parameters };
+      const revoke = new RevokeCredential(parseId(secretId, 'Secret'), holder(keyId, merchantId));
+      return [revoke, merchantId];
     },
   );
   commands.change(
     'revoke <api-key>',
     'refuse every request with this key, for good',
     'Revoked the key',
-    async (context, id) => onKey('credentials.revoke_key', await keyOf(context, id), {}),
+    async (context, id) => {
+      const { keyId, merchantId } = await keyOf(context, id);
+      return [new RevokeExchangeKey(keyId), merchantId];
+    },
   );
   commands.change(
     'allow <api-key> [cidrs...]',
     'refuse requests from outside these addresses and ranges with 403; none: anywhere',
     (...cidrs) => allowed(cidrs),
-    async (context, id, ...addresses) =>
-      onKey('credentials.restrict', await keyOf(context, id), { addresses }),
+    async (context, id, ...addresses) => {
+      const { keyId, merchantId } = await keyOf(context, id);
+      return [new RestrictExchangeKey(keyId, { addresses }), merchantId];
+    },
   );
 
   const page = key
@@ -139,7 +146,8 @@ export function exchangeKeyCommands(program: Command, cli: CliContext): void {
   writes(page, cli, async function (context, write, id) {
     const { logo, helpUrl = null, termsUrl = null } = this.opts<Partial<PageOptions>>();
     const settings = { logo: logo === undefined ? null : logoOf(read(logo)), helpUrl, termsUrl };
-    await write(onKey('credentials.set_page', await keyOf(context, commands.id(id)), { page: settings }));
+    const { keyId, merchantId } = await keyOf(context, commands.id(id));
+    await write(new SetExchangeKeyPage(keyId, { page: settings }), merchantId);
     return changeOutcome('Pay page set', { visible: await isVisible(context) });
   });
 }
@@ -151,12 +159,8 @@ async function keyOf(context: INestApplicationContext, id: string): Promise<Exch
   return found;
 }
 
-function onKey(name: string, { keyId, merchantId }: ExchangeKeyRow, parameters: JsonObject): ProgramWrite {
-  return { name, subject: keyId, merchantId, parameters };
-}
-
 /** What operations on a secret of a key are recorded with. */
-function holder(keyId: string, merchantId: string): JsonObject {
+function holder(keyId: string, merchantId: string): CredentialHolder {
   return { kind: 'exchange', merchant_id: merchantId, api_key: keyId };
 }
 

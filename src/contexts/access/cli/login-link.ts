@@ -3,8 +3,9 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
 import { tidy } from '../../../kernel/typed-text.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { writes } from '../../../platform/cli/write.js';
-import { nextFirstOperator } from '../application/operator-operations.js';
+import { CreateOperator, IssueLoginLink, nextFirstOperator } from '../application/operator-commands.js';
 import { OperatorsView } from '../views/operators.js';
 
 /** `npm run operator -- login-link <email>`: for the first administrators, and for a person who has lost all passkeys. */
@@ -15,23 +16,23 @@ export function loginLinkProgram(program: Command, cli: CliContext): void {
     .option('--name <name>', 'adds the person first, as one of the first two administrators');
   writes(command, cli, async function (context, write, email = '') {
     const { name } = this.opts<{ readonly name?: string }>();
-    const person = await context.get(OperatorsView, { strict: false }).byEmail(tidy(email));
+    const operators = context.get(OperatorsView, { strict: false });
+    const person = await operators.byEmail(tidy(email));
     if (person?.status === 'disabled')
       throw new DomainError('invalid_transition', 'The operator is disabled');
     if (person === null && name === undefined) throw DomainError.notFound('Operator');
-    const { login_url = null } = (await (person === null
-      ? write({
-          name: 'operators.create',
-          // Refused once there were two.
-          subject: (await nextFirstOperator((token) => context.get(token, { strict: false }))) ?? newId(),
-          merchantId: null,
-          parameters: { name: name!, email, role: 'administrator', is_first: true },
-        })
-      : write({
-          name: 'operators.issue_login_link',
-          subject: person.operatorId,
-          merchantId: null,
-        }))) as { readonly login_url?: string };
+    const loop = context.get(CommandLoop, { strict: false });
+    const command =
+      person === null
+        ? // Refused once there were two.
+          new CreateOperator((await nextFirstOperator(loop, operators)) ?? newId(), {
+            name: name!,
+            email,
+            role: 'administrator',
+            is_first: true,
+          })
+        : new IssueLoginLink(person.operatorId);
+    const { login_url = null } = await write(command, null);
     const who = person?.name ?? name!;
     const text =
       login_url === null ? `${who} signs in with the identity provider` : `For ${who}, once:\n\n${login_url}`;

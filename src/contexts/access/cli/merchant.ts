@@ -2,9 +2,15 @@ import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
 import { ConfigError } from '../../../platform/config/settings.js';
-import type { JsonObject } from '../../../platform/event-store/port.js';
 import { changeOutcome, cliAction, parseId, type CliContext } from '../../../platform/cli/cli-context.js';
-import { writes, type ProgramWrite } from '../../../platform/cli/write.js';
+import { writes } from '../../../platform/cli/write.js';
+import { RevokeCredential } from '../application/credential-commands.js';
+import {
+  CreateMerchant,
+  ReinstateMerchant,
+  SuspendMerchant,
+  UpdateMerchant,
+} from '../application/merchant-commands.js';
 import { DirectoryView, type MerchantRow } from '../views/directory.js';
 import { allowed, CredentialCommands, isVisible, line, secretLines, secretsJson } from './credentials.js';
 
@@ -22,7 +28,7 @@ export function merchantProgram(program: Command, cli: CliContext): void {
     async function (context, write) {
       const { name } = this.opts<{ name: string }>();
       const merchantId = newId();
-      await write({ name: 'merchants.register', subject: merchantId, merchantId, parameters: { name } });
+      await write(new CreateMerchant(merchantId, { name }), merchantId);
       const text = `Registered ${name.trim()}\n\n${line('svc-api-key', merchantId)}\n`;
       return commands.issue(context, write, text, { merchantId, name: '' }, { merchant_id: merchantId });
     },
@@ -69,35 +75,28 @@ export function merchantProgram(program: Command, cli: CliContext): void {
     'revoke-key <merchant-id> <key-id>',
     'refuse signatures of this private key',
     'Revoked',
-    (_, merchantId, keyId) => ({
-      name: 'credentials.revoke',
-      subject: parseId(keyId, 'Private key'),
-      merchantId,
-      parameters: { kind: 'payouts', merchant_id: merchantId, api_key: null },
-    }),
+    (_, merchantId, keyId) => {
+      const holder = { kind: 'payouts', merchant_id: merchantId, api_key: null } as const;
+      return [new RevokeCredential(parseId(keyId, 'Private key'), holder), merchantId];
+    },
   );
   commands.change(
     'suspend <merchant-id>',
     'refuse every call of the merchant with 403',
     'Suspended',
-    (_, merchantId) => ({ name: 'merchants.suspend', subject: merchantId, merchantId }),
+    (_, merchantId) => [new SuspendMerchant(merchantId), merchantId],
   );
-  commands.change('reinstate <merchant-id>', 'end a suspension', 'Reinstated', (_, merchantId) => ({
-    name: 'merchants.reinstate',
-    subject: merchantId,
+  commands.change('reinstate <merchant-id>', 'end a suspension', 'Reinstated', (_, merchantId) => [
+    new ReinstateMerchant(merchantId),
     merchantId,
-  }));
+  ]);
   commands.change(
     'allow-ips <merchant-id> [cidrs...]',
     'refuse calls from outside these addresses and ranges with 403; none: anywhere',
     (...cidrs) => allowed(cidrs),
-    (_, merchantId, ...cidrs) => update(merchantId, { ip_allow_list: cidrs }),
+    (_, merchantId, ...cidrs) => [new UpdateMerchant(merchantId, { ip_allow_list: cidrs }), merchantId],
   );
   embeddingCommand(program, cli, commands);
-}
-
-function update(merchantId: string, parameters: JsonObject): ProgramWrite {
-  return { name: 'merchants.update', subject: merchantId, merchantId, parameters };
 }
 
 interface EmbeddingOptions {
@@ -136,7 +135,8 @@ function embeddingCommand(program: Command, cli: CliContext, commands: Credentia
     };
     if (Object.keys(embedding).length === 0)
       throw new ConfigError('Give --origin, --callback, --shown-as or --clear.');
-    await write(update(commands.id(id), { embedding }));
+    const merchantId = commands.id(id);
+    await write(new UpdateMerchant(merchantId, { embedding }), merchantId);
     return changeOutcome('Embedding set', { visible: await isVisible(context) });
   });
 }

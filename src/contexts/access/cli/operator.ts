@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { cliAction, parseId, type CliContext } from '../../../platform/cli/cli-context.js';
 import { writes } from '../../../platform/cli/write.js';
+import { RemovePasskey } from '../application/operator-commands.js';
 import { knownOperator, operatorPerson } from '../domain/operator.js';
 import { loginLinkProgram } from './login-link.js';
 
@@ -32,12 +33,7 @@ export function operatorProgram(program: Command, cli: CliContext): void {
     .command('remove-passkey <operator-id> <passkey>')
     .description('refuse a passkey from now on, and end the sessions of the operator');
   writes(remove, cli, async (_, write, id, passkey = '') => {
-    await write({
-      name: 'operators.remove_passkey',
-      subject: parseId(id, 'Operator'),
-      merchantId: null,
-      parameters: { credential_id: passkey },
-    });
+    await write(new RemovePasskey(parseId(id, 'Operator'), { credential_id: passkey }), null);
     return { text: 'Removed the passkey; the sessions have ended', json: { credential_id: passkey } };
   });
 }

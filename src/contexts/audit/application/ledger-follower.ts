@@ -1,4 +1,6 @@
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { CommandHandler } from '@nestjs/cqrs';
+import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import type { Macs } from '../../../platform/event-store/event-mac.js';
 import { type SubscriptionDefinition, subscriptionName } from '../../../platform/projections/projection.js';
@@ -8,7 +10,7 @@ import { LedgerWriter } from '../store/ledger.js';
 import { HealthRegistry, NotReady } from '../../../platform/telemetry/health.js';
 import { LedgerTables } from '../store/heads.js';
 import { Ledger } from '../store/ledger.js';
-import { LedgerKeys } from './ledger-keys.js';
+import { LEDGER_SUBJECT, LedgerKeys } from './ledger-keys.js';
 
 export const LEDGER = subscriptionName('audit.ledger');
 
@@ -115,5 +117,18 @@ export class LedgerStart implements OnModuleInit {
   private async begin(how: { readonly emptied: boolean }): Promise<void> {
     await this.keys.begin();
     await this.tables.begin(await this.store.identity(), how);
+  }
+}
+
+/** A new ledger, after one that was lost or changed; a program requests it. */
+@Operation({ ...LEDGER_SUBJECT, name: 'ledger.begin' })
+export class BeginLedger extends OperatorCommand {}
+
+@CommandHandler(BeginLedger)
+export class BeginLedgerHandler implements OperationHandler<BeginLedger> {
+  constructor(private readonly start: LedgerStart) {}
+
+  execute(): Promise<void> {
+    return this.start.again();
   }
 }

@@ -1,3 +1,10 @@
+import { CommandHandler } from '@nestjs/cqrs';
+import {
+  Operation,
+  OperatorCommand,
+  type EmptyParameters,
+  type OperationHandler,
+} from '../../../platform/operations/operation.js';
 import {
   createPrivateKey,
   createPublicKey,
@@ -17,6 +24,7 @@ import {
   LedgerTampered,
   type SignedHead,
   type SigningKey,
+  readKey,
 } from '../domain/signed-head.js';
 import { type StoredSigningKey, SigningKeys } from '../store/signing-keys.js';
 import { sha256 } from '../../../kernel/sha256.js';
@@ -165,4 +173,20 @@ function publicKeyOf(base64: string): KeyObject {
     if (known.size < 64) known.set(base64, key);
   }
   return key;
+}
+
+/** The facts of operations on the ledger over the log. */
+export const LEDGER_SUBJECT = { scope: 'system:write', subject: 'ledger', streams: () => [] } as const;
+
+/** A program requests it. */
+@Operation({ ...LEDGER_SUBJECT, name: 'ledger.rotate_key' })
+export class RotateLedgerKey extends OperatorCommand<EmptyParameters, SigningKey> {}
+
+@CommandHandler(RotateLedgerKey)
+export class RotateLedgerKeyHandler implements OperationHandler<RotateLedgerKey> {
+  constructor(private readonly keys: LedgerKeys) {}
+
+  async execute(): Promise<SigningKey> {
+    return readKey(await this.keys.rotate());
+  }
 }

@@ -8,7 +8,8 @@ import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { KeyRing, masterKeysOf } from '../../../platform/sealing/key-ring.js';
 import type { currentLedger } from '../application/checked-ledger.js';
-import { keyOfPem, pemOf } from '../application/ledger-keys.js';
+import { BeginLedger } from '../application/ledger-follower.js';
+import { keyOfPem, pemOf, RotateLedgerKey } from '../application/ledger-keys.js';
 import { readHead, readKey, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import { Heads } from '../store/heads.js';
 import { Ledger } from '../store/ledger.js';
@@ -47,11 +48,7 @@ export function ledgerProgram(program: Command, cli: CliContext): void {
     key.command('rotate').description('sign with a new key from now on, which the present one signs'),
     cli,
     async (_, write) => {
-      const key = (await write({
-        name: 'ledger.rotate_key',
-        subject: 'keys',
-        merchantId: null,
-      })) as SigningKey;
+      const key = await write(new RotateLedgerKey('keys'), null);
       return { text: described(key), json: key };
     },
   );
@@ -65,7 +62,7 @@ export function ledgerProgram(program: Command, cli: CliContext): void {
       ),
     cli,
     async (_, write) => {
-      await write({ name: 'ledger.begin', subject: 'ledger', merchantId: null });
+      await write(new BeginLedger('ledger'), null);
       return { text: BEGUN, json: { begun: true } };
     },
   );

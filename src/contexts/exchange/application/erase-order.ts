@@ -1,8 +1,12 @@
 import { Inject } from '@nestjs/common';
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '@nestjs/cqrs';
+import { streamOf } from '../../../kernel/aggregate.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { isUuid } from '../../../kernel/ids.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { failpoint } from '../../../platform/failpoints.js';
+import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
 import { PersonalResponses } from '../../../platform/idempotency/personal-responses.js';
 import {
   subscriptionName,
@@ -12,28 +16,64 @@ import {
 import { PersonalKeys } from '../../../platform/sealing/personal-keys.js';
 import type { OrderPersonalDataErased } from '../domain/order-events.js';
 import { eraseOrder, existingOrder, order } from '../domain/order.js';
+import { OrdersView } from '../views/orders.js';
 
-/**
- * Erases who an order was for (contract.md 23.7) and returns the position to wait for. Throws `not_found`, or
- * `invalid_transition` before the order has ended.
- */
-export class EraseOrder extends Command<string | null> {
-  constructor(
-    readonly orderId: string,
-    readonly actor: string,
-  ) {
-    super();
-  }
+/** The facts of every operation on an order. */
+export const ORDER = {
+  scope: 'orders:write',
+  subject: 'order',
+  streams: (id: string) => (isUuid(id) ? [streamOf(order, id)] : []),
+} as const;
+
+export interface ErasedOrders {
+  readonly erased: readonly string[];
+  /** Orders that have not ended are left out. */
+  readonly not_ended: readonly string[];
+  /** The position to wait for; null where nothing was written. */
+  readonly position: string | null;
 }
 
-@CommandHandler(EraseOrder)
-export class EraseOrderHandler implements ICommandHandler<EraseOrder> {
+/**
+ * Erases who orders were for (contract.md 23.7). The subject is one order, by its id, or all orders of a user: then it is
+ * the keyed hash of the user (`OrdersView.userHash`), and `api_key` the key that created them. Throws `not_found`, or
+ * `invalid_transition` for one order that has not ended.
+ */
+@Operation({ ...ORDER, name: 'orders.erase_user', secondPerson: 'before' })
+export class EraseOrderUser extends OperatorCommand<{ readonly api_key: string | null }, ErasedOrders> {}
+
+@CommandHandler(EraseOrderUser)
+export class EraseOrderUserHandler implements OperationHandler<EraseOrderUser> {
   constructor(
     private readonly loop: CommandLoop,
+    private readonly orders: OrdersView,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ orderId, actor }: EraseOrder): Promise<string | null> {
+  async check({ subjectId: id }: EraseOrderUser): Promise<void> {
+    if (!isUuid(id)) return;
+    const { state } = await this.loop.load(order, id);
+    eraseOrder({ actor: '', at: timestamp(this.clock) }, existingOrder(state));
+  }
+
+  async execute({ subjectId, operation, parameters }: EraseOrderUser): Promise<ErasedOrders> {
+    const { actor } = operation!;
+    if (isUuid(subjectId))
+      return { erased: [subjectId], not_ended: [], position: await this.erase(subjectId, actor) };
+    const erased: string[] = [];
+    const notEnded: string[] = [];
+    let position: string | null = null;
+    for (const id of await this.orders.ofUserHash(parameters.api_key!, subjectId))
+      try {
+        position = (await this.erase(id, actor)) ?? position;
+        erased.push(id);
+      } catch (error) {
+        if (!(error instanceof DomainError && error.code === 'invalid_transition')) throw error;
+        notEnded.push(id);
+      }
+    return { erased, not_ended: notEnded, position };
+  }
+
+  private async erase(orderId: string, actor: string): Promise<string | null> {
     const at = timestamp(this.clock);
     const { position } = await this.loop.execute(
       order,

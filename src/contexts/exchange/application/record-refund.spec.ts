@@ -42,8 +42,9 @@ function refundsWith(
   const loop = new CommandLoop(store, codec);
   const transfers = { checkRefund: async () => found } as unknown as OrderTransfers;
   const handler = new RecordRefundHandler(loop, systemClock, transfers, store);
-  const refund = { amount: '7', transactionHash: TRANSACTION, actor: 'ops' };
-  return (id) => handler.execute(new RecordRefund(id, refund));
+  const refund = { amount: '7', transaction_hash: TRANSACTION, recipient: null };
+  const operation = { id: 'operation', reason: 'refunded', actor: 'ops' };
+  return (id) => handler.execute(new RecordRefund(id, refund, operation));
 }
 
 async function withOrders(store: InMemoryEventStore): Promise<InMemoryEventStore> {
@@ -73,7 +74,7 @@ describe.each([
     await refundsWith(store, UNCHECKED)('a');
     await expect(refundsWith(store, UNCHECKED)('b')).rejects.toThrow(REFUSED);
     await expect(refundsWith(store, checked(0, 1))('b')).rejects.toThrow(REFUSED);
-    expect((await refundsWith(store, checked(0))('a')).state.refunds).toHaveLength(1);
+    expect(await refundsWith(store, checked(0))('a')).toEqual({ unchecked: null });
     expect(await refundsIn(store)).toBe(1);
   });
 

@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Fault } from '../../../kernel/fault.js';
@@ -10,10 +10,12 @@ import {
   PreconditionFailed,
   type Claim,
 } from '../../../platform/event-store/command-loop-types.js';
+import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { readTransactionId } from '../domain/addresses.js';
-import { existingOrder, order, recordRefund, type ExistingOrder, type Refund } from '../domain/order.js';
+import { existingOrder, order, recordRefund } from '../domain/order.js';
 import { pairOf } from '../domain/catalog.js';
+import { ORDER } from './erase-order.js';
 import { ORDER_TRANSFERS, type OrderTransfers } from './ports.js';
 
 /** Of one transfer, of a whole transaction, or of one of which transfers are claimed alone. */
@@ -22,28 +24,26 @@ function claimOf(key: string): Claim {
 }
 
 export interface RecordedRefund {
-  readonly state: ExistingOrder;
   /** Why the transfer was not checked on its chain; null when it was. */
   readonly unchecked: string | null;
+}
+
+interface RefundParameters {
+  readonly amount: string;
+  readonly transaction_hash: string;
+  /** Null: one of the addresses that paid. */
+  readonly recipient: string | null;
 }
 
 /**
  * An operator refunded money (contract.md 23.6). Throws `not_found`, or `invalid_transition` for more than is refundable
  * and for a transaction that is not the refund.
  */
-export class RecordRefund extends Command<RecordedRefund> {
-  constructor(
-    readonly orderId: string,
-    readonly refund: Omit<Refund, 'at'>,
-    /** Null: one of those that paid. */
-    readonly recipient: string | null = null,
-  ) {
-    super();
-  }
-}
+@Operation({ ...ORDER, name: 'orders.record_refund', secondPerson: 'before' })
+export class RecordRefund extends OperatorCommand<RefundParameters, RecordedRefund> {}
 
 @CommandHandler(RecordRefund)
-export class RecordRefundHandler implements ICommandHandler<RecordRefund> {
+export class RecordRefundHandler implements OperationHandler<RecordRefund> {
   constructor(
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -51,17 +51,18 @@ export class RecordRefundHandler implements ICommandHandler<RecordRefund> {
     @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
-  async execute({ orderId, refund, recipient }: RecordRefund): Promise<RecordedRefund> {
-    const before = existingOrder((await this.loop.load(order, orderId)).state);
-    const { chain } = pairOf(before.facts.pair_id)!.from;
-    const transactionHash = readTransactionId(chain, refund.transactionHash);
-    if (transactionHash instanceof Fault)
-      throw new DomainError('bad_request', `--transaction ${transactionHash.message}`);
-    const given = { ...refund, transactionHash, at: timestamp(this.clock) };
-    const isNew = recordRefund(given, before).length > 0;
-    if (!isNew) return { state: before, unchecked: null };
+  /** Whether the chain has the refund is checked when it is recorded. */
+  async check(command: RecordRefund): Promise<void> {
+    await this.decide(command);
+  }
+
+  async execute(command: RecordRefund): Promise<RecordedRefund> {
+    const { subjectId: orderId, parameters } = command;
+    const { before, given, isNew } = await this.decide(command);
+    if (!isNew) return { unchecked: null };
+    const { recipient } = parameters;
     const { unchecked, logIndexes } = await this.transfers.checkRefund(before, { ...given, recipient });
-    const transaction = `${chain}_${transactionHash}`;
+    const transaction = `${pairOf(before.facts.pair_id)!.from.chain}_${given.transactionHash}`;
     const [whole, divided] = [claimOf(transaction), claimOf(`${transaction}_transfers`)];
     // One transaction may refund several orders, each by another transfer; the first of them divides it.
     // Unchecked, it is unknown which transfer it was: then the whole transaction is the refund of one order.
@@ -76,18 +77,29 @@ export class RecordRefundHandler implements ICommandHandler<RecordRefund> {
     let owner = '';
     for (const claims of attempts)
       try {
-        const { state } = await this.loop.execute(order, orderId, (current) => recordRefund(given, current), {
+        await this.loop.execute(order, orderId, (current) => recordRefund(given, current), {
           metadata: { actor: 'operator' },
           claims,
           preconditions: [{ stream: claimStream(excluded), events: [], expected: 'no_stream' }],
         });
-        return { state: existingOrder(state), unchecked };
+        return { unchecked };
       } catch (error) {
         if (error instanceof PreconditionFailed) await this.requireUnclaimed(excluded);
         if (!(error instanceof ClaimHeld)) throw error;
         owner = error.owner;
       }
     throw refundOf(owner);
+  }
+
+  /** Throws `not_found`, `validation_failed`, and `invalid_transition` for more than is refundable. */
+  private async decide({ subjectId, parameters, operation }: RecordRefund) {
+    const { amount, transaction_hash } = parameters;
+    const before = existingOrder((await this.loop.load(order, subjectId)).state);
+    const hash = readTransactionId(pairOf(before.facts.pair_id)!.from.chain, transaction_hash);
+    if (hash instanceof Fault) throw DomainError.invalid({ transaction_hash: [hash.message] });
+    const actor = operation?.actor ?? '';
+    const given = { amount, transactionHash: hash, actor, at: timestamp(this.clock) };
+    return { before, given, isNew: recordRefund(given, before).length > 0 };
   }
 
   /** Comes before any claim: a store that is not atomic keeps the claims of a refused refund. */

@@ -4,9 +4,9 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { CliContext, CliOutcome } from '../../../platform/cli/cli-context.js';
-import { writes, type ProgramWrite } from '../../../platform/cli/write.js';
+import { writes } from '../../../platform/cli/write.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
-import { ERASING_ORDERS } from '../application/erase-order.js';
+import { EraseOrderUser, ERASING_ORDERS, type ErasedOrders } from '../application/erase-order.js';
 import { existingOrder, order } from '../domain/order.js';
 import { ORDER_VIEWS } from '../views/order-projection.js';
 import { OrdersView } from '../views/orders.js';
@@ -16,13 +16,6 @@ interface Options {
   readonly key?: string;
   readonly userId?: string;
   readonly yes?: true;
-}
-
-/** What the operation responds. */
-interface Erased {
-  readonly erased: readonly string[];
-  readonly not_ended: readonly string[];
-  readonly position: string | null;
 }
 
 /** `exchange erase`: who orders were for is forgotten; the orders stay. */
@@ -39,7 +32,7 @@ export function eraseCommand(program: Command, cli: CliContext): void {
     const plan = planOf(options);
     if (options.yes !== true)
       throw new DomainError('bad_request', 'Nothing restores the data once it is erased: give --yes');
-    return describe(context, (await write(await plan(context))) as Erased);
+    return describe(context, await write(...(await plan(context))));
   });
 }
 
@@ -51,7 +44,7 @@ function planOf({ order: id, key, userId: given }: Options) {
   }
   if (id !== undefined || !isUuid(key) || userId === undefined || userId === '')
     throw new DomainError('bad_request', 'Give --order, or --key and --user-id');
-  return async (context: INestApplicationContext): Promise<ProgramWrite> => {
+  return async (context: INestApplicationContext) => {
     if (!(await context.get(SubscriptionProgress).waitUntilCurrent(ORDER_VIEWS)))
       throw new DomainError('unavailable', 'The list of orders is behind: start a worker, or try again');
     const orders = context.get(OrdersView, { strict: false });
@@ -67,16 +60,16 @@ async function erasure(
   subject: string,
   one: string | null,
   apiKey: string | null,
-): Promise<ProgramWrite> {
+) {
   const loop = context.get(CommandLoop, { strict: false });
   const merchantId =
     one === null ? null : existingOrder(await loop.loadForDisplay(order, one)).facts.merchant_id;
-  return { name: 'orders.erase_user', subject, merchantId, parameters: { api_key: apiKey } };
+  return [new EraseOrderUser(subject, { api_key: apiKey }), merchantId] as const;
 }
 
 async function describe(
   context: INestApplicationContext,
-  { erased, not_ended: open, position }: Erased,
+  { erased, not_ended: open, position }: ErasedOrders,
 ): Promise<CliOutcome> {
   const isDone = await context.get(SubscriptionProgress).waitFor(ERASING_ORDERS, position);
   const text = [

@@ -14,6 +14,7 @@ import {
   type CliContext,
   type CliOutcome,
 } from '../../../platform/cli/cli-context.js';
+import { RecordRefund } from '../application/record-refund.js';
 import { writes } from '../../../platform/cli/write.js';
 import { readEvmAddress } from '../domain/addresses.js';
 import { existingOrder, order, amountRefundable, shortfall, type ExistingOrder } from '../domain/order.js';
@@ -70,14 +71,7 @@ export function orderCommands(program: Command, cli: CliContext): void {
     const subject = orderId(id);
     const { merchant_id: merchantId, pair_id } = (await loaded(context, subject)).facts;
     const parameters = { amount, transaction_hash: transaction.trim(), recipient };
-    const { unchecked } = (await write({
-      name: 'orders.record_refund',
-      subject,
-      merchantId,
-      parameters,
-    })) as {
-      readonly unchecked: string | null;
-    };
+    const { unchecked } = await write(new RecordRefund(subject, parameters), merchantId);
     const refundable = amountRefundable(await loaded(context, subject));
     const currency = currencyOf(pair_id);
     const notice = unchecked === null ? '' : ` (${unchecked})`;

@@ -272,7 +272,7 @@ export function cancelOrder(
 }
 
 /** A refund by an operator. */
-export interface Refund {
+interface Refund {
   readonly amount: string;
   readonly transactionHash: string;
   readonly actor: string;

@@ -1,28 +1,40 @@
-import { Command, CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Inject } from '@nestjs/common';
+import { CommandBus, CommandHandler } from '@nestjs/cqrs';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
+import {
+  Operation,
+  OperatorCommand,
+  type EmptyParameters,
+  type OperationHandler,
+} from '../../../platform/operations/operation.js';
 import { WorkItems } from '../../../platform/work/work-items.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { Stage } from '../domain/onboarding.js';
 import { missingImages } from '../domain/image-kind.js';
 import { Images } from '../store/images.js';
-import type { KycOutcome } from '../domain/decisions.js';
 import { SandboxReviews, Verifications } from '../store/verifications.js';
+import { USER_SUBJECT } from '../../users/contract.js';
+import { en } from '../messages/en.js';
 import { Onboardings } from './onboardings.js';
 import { RetryCard, SubmitKyc } from './person-commands.js';
 import { STEP } from './steps-worker.js';
+
+export const REVIEW_DECISIONS = ['approve', 'reject'] as const;
+
+export interface ReviewDecision {
+  readonly decision: (typeof REVIEW_DECISIONS)[number];
+}
 
 /**
  * Retries the step that an onboarding waits for now: the poll of a verification under review, the wallet, the card, the
  * activation, a failed card, or a failed identity check whose images are stored. Returns the stage it was at. Throws
  * `not_found`, `rate_limited`, or `invalid_transition` when the next step is the person's, or the user is deactivating.
  */
-export class RetryStep extends Command<Stage> {
-  constructor(readonly userId: string) {
-    super();
-  }
-}
+@Operation({ ...USER_SUBJECT, name: 'users.retry' })
+export class RetryStep extends OperatorCommand<EmptyParameters, { readonly stage: Stage }> {}
 
 @CommandHandler(RetryStep)
-export class RetryStepHandler implements ICommandHandler<RetryStep> {
+export class RetryStepHandler implements OperationHandler<RetryStep> {
   constructor(
     private readonly onboardings: Onboardings,
     private readonly commandBus: CommandBus,
@@ -30,7 +42,7 @@ export class RetryStepHandler implements ICommandHandler<RetryStep> {
     private readonly images: Images,
   ) {}
 
-  async execute({ userId }: RetryStep): Promise<Stage> {
+  async execute({ subjectId: userId }: RetryStep): Promise<{ readonly stage: Stage }> {
     const { state } = await this.onboardings.load(userId);
     if (state.stage !== 'not_started') await this.onboardings.applicant(state);
     switch (state.stage) {
@@ -61,29 +73,39 @@ export class RetryStepHandler implements ICommandHandler<RetryStep> {
           `The next step is the person's: the onboarding is at ${state.stage}`,
         );
     }
-    return state.stage;
+    return { stage: state.stage };
   }
 }
 
 /** Decides an identity that the sandbox keeps under review. Throws `invalid_transition` when none is open. */
-export class DecideReview extends Command<void> {
-  constructor(
-    readonly userId: string,
-    readonly outcome: KycOutcome,
-  ) {
-    super();
-  }
-}
+@Operation({ ...USER_SUBJECT, name: 'users.review' })
+export class DecideReview extends OperatorCommand<ReviewDecision> {}
 
 @CommandHandler(DecideReview)
-export class DecideReviewHandler implements ICommandHandler<DecideReview> {
+export class DecideReviewHandler implements OperationHandler<DecideReview> {
   constructor(
     private readonly reviews: SandboxReviews,
     private readonly verifications: Verifications,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
   ) {}
 
-  async execute({ userId, outcome }: DecideReview): Promise<void> {
-    const verificationId = await this.reviews.decide(userId, outcome);
+  async check({ subjectId }: DecideReview): Promise<void> {
+    if (this.config.mode !== 'sandbox')
+      throw new DomainError(
+        'invalid_transition',
+        'Outside the sandbox the identity provider decides, in its dashboard',
+      );
+    if (!(await this.reviews.isOpen(subjectId)))
+      throw new DomainError('invalid_transition', 'No identity of this user is under review');
+  }
+
+  async execute({ subjectId, parameters: { decision } }: DecideReview): Promise<void> {
+    // The person reads this reason. That of the operation is the operators' own.
+    const outcome =
+      decision === 'approve'
+        ? { passed: true as const }
+        : { passed: false as const, reason: en.reasonVerification };
+    const verificationId = await this.reviews.decide(subjectId, outcome);
     if (verificationId === null)
       throw new DomainError('invalid_transition', 'No identity of this user is under review in the sandbox');
     await this.verifications.pollNow('sandbox', verificationId);

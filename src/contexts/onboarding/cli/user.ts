@@ -1,7 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
-import type { JsonObject } from '../../../platform/event-store/port.js';
 import {
   parseId,
   limitOption,
@@ -10,8 +9,9 @@ import {
   type CliContext,
   type CliOutcome,
 } from '../../../platform/cli/cli-context.js';
-import { writes, type ProgramWrite } from '../../../platform/cli/write.js';
+import { writes } from '../../../platform/cli/write.js';
 import { LocateUser } from '../../users/contract.js';
+import { DecideReview, RetryStep } from '../application/operator-commands.js';
 import { Progress, type Stuck } from '../views/progress.js';
 
 /** `npm run user -- ...`: onboardings that wait, and how operators continue them. */
@@ -34,7 +34,7 @@ export function onboardingProgram(program: Command, cli: CliContext): void {
     cli,
     async (context, write, id) => {
       const userId = parseId(id, 'User');
-      const { stage } = (await write(await onUser(context, 'users.retry', userId))) as { stage: string };
+      const { stage } = await write(new RetryStep(userId), await merchantOf(context, userId));
       const text = `The onboarding is at ${stage}: the service retries it as soon as it runs`;
       return { text, json: { user_id: userId, stage } };
     },
@@ -49,7 +49,7 @@ export function onboardingProgram(program: Command, cli: CliContext): void {
     cli,
     async function (context, write, id) {
       const [userId, decision] = [parseId(id, 'User'), decisionOf(this.opts<Decision>())];
-      await write(await onUser(context, 'users.review', userId, { decision }));
+      await write(new DecideReview(userId, { decision }), await merchantOf(context, userId));
       const outcome = decision === 'approve' ? 'passes' : 'is rejected';
       const text = `The identity ${outcome} when a worker next checks it`;
       return { text, json: { user_id: userId, passed: decision === 'approve' } };
@@ -57,14 +57,8 @@ export function onboardingProgram(program: Command, cli: CliContext): void {
   );
 }
 
-async function onUser(
-  context: INestApplicationContext,
-  name: string,
-  userId: string,
-  parameters: JsonObject = {},
-): Promise<ProgramWrite> {
-  const merchantId = await context.get(LocateUser, { strict: false }).merchantOf(userId);
-  return { name, subject: userId, merchantId, parameters };
+function merchantOf(context: INestApplicationContext, userId: string) {
+  return context.get(LocateUser, { strict: false }).merchantOf(userId);
 }
 
 interface Decision {

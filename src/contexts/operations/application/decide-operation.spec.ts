@@ -1,40 +1,36 @@
 import { describe, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import {
+  lampHandler,
   operationsOn,
   requesterOf,
   switchRequest,
 } from '../../../../test/support/operations/operations-harness.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { defineOperation } from '../../../platform/operations/operation-definition.js';
-import type { OperationRequest } from '../../../platform/operations/operations.js';
 
 const HOUR_MS = 3_600_000;
 
 /** An operation that needs a second person, and whose execution fails. */
 const failing = (error: Error) =>
-  defineOperation({
-    name: 'lamps.break',
-    scope: 'merchants:write',
-    subject: 'lamp',
-    streams: () => [],
-    secondPerson: 'before',
-    execute: () => Promise.reject(error),
-  });
+  lampHandler(
+    'lamps.break',
+    { streams: () => [], secondPerson: 'before' },
+    { execute: () => Promise.reject(error) },
+  );
 const FAILING = { name: 'lamps.break', subject: { id: 'x', revision: null } };
-const BROKEN = [failing(new TypeError('a bug'))];
+const BROKEN = () => [failing(new TypeError('a bug'))];
 
 /** A lamp that is off, and an operation that is to switch it on once it is approved. */
 async function pending(
   options: Parameters<typeof operationsOn>[0] = {},
-  request: Partial<OperationRequest> = {},
+  request: Parameters<typeof switchRequest>[0] = {},
 ) {
   const time = { now: new Date('2026-01-02T03:04:05Z') };
   const process = operationsOn({ now: () => time.now, ...options });
   await process.switchLamp('lamp', true);
   await process.switchLamp('lamp', false);
   const { operation } = await process.operations.request(
-    switchRequest({ name: 'lamps.switch_carefully', subject: { id: 'lamp', revision: 1 }, ...request }),
+    ...switchRequest({ name: 'lamps.switch_carefully', subject: { id: 'lamp', revision: 1 }, ...request }),
   );
   const pass = (hours: number): void => void (time.now = new Date(time.now.getTime() + hours * HOUR_MS));
   const lamps = async () => (await process.store.readStream('lamp-lamp')).length;
@@ -122,7 +118,7 @@ describe('the second person of an operation', () => {
 
   it('approves in vain what its execution refuses, whatever the code', async () => {
     const refused = DomainError.invalid({ email: ['is used'] });
-    const { decisions, id, log } = await pending({ definitions: [failing(refused)] }, FAILING);
+    const { decisions, id, log } = await pending({ handlers: () => [failing(refused)] }, FAILING);
     await expect(decisions.approve(id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
       code: 'invalid_transition',
     });
@@ -195,7 +191,7 @@ describe('a process whose clock is wrong', () => {
       await wrong.switchLamp('lamp', true);
       await wrong.switchLamp('lamp', false);
       const request = (name: string) =>
-        wrong.operations.request(switchRequest({ name, subject: { id: 'lamp', revision: 1 } }));
+        wrong.operations.request(...switchRequest({ name, subject: { id: 'lamp', revision: 1 } }));
       await expect(request('lamps.switch_carefully')).rejects.toMatchObject({ code: 'unavailable' });
       expect((await request('lamps.switch')).operation.status).toBe('executed');
     },
@@ -203,14 +199,11 @@ describe('a process whose clock is wrong', () => {
 
   it('does not give up what failed a second ago', async () => {
     const now = new Date('2026-01-02T03:04:05Z');
-    const { store, decisions, id, statusNow } = await pending(
-      { now: () => now, definitions: BROKEN },
-      FAILING,
-    );
+    const { store, decisions, id, statusNow } = await pending({ now: () => now, handlers: BROKEN }, FAILING);
     await expect(decisions.approve(id, requesterOf('bob'), 'checked')).rejects.toThrow('a bug');
     const wrong = operationsOn({
       store,
-      definitions: BROKEN,
+      handlers: BROKEN,
       now: () => new Date(now.getTime() + 72 * HOUR_MS),
       databaseNow: () => now,
     });
@@ -249,7 +242,7 @@ describe('the worker', () => {
   });
 
   it('gives up an operation that fails unexpectedly for an hour', async () => {
-    const { worker, decisions, id, pass, statusNow } = await pending({ definitions: BROKEN }, FAILING);
+    const { worker, decisions, id, pass, statusNow } = await pending({ handlers: BROKEN }, FAILING);
     await expect(decisions.approve(id, requesterOf('bob'), 'checked')).rejects.toThrow('a bug');
     await expect(worker.settle(id)).rejects.toThrow('a bug');
     pass(1);

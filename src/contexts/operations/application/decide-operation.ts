@@ -99,13 +99,12 @@ export class OperationDecisions {
   ): Promise<ExistingOperation> {
     const { facts, phase } = existingOperation((await this.log.load(id)).state);
     requireMerchantInReach(caller, facts.merchant_id);
-    const definition = this.definitions.find(facts.name);
     const { operator_id: requesterId } = facts.requested_by;
     const isOwn = requesterId !== null && requesterId === caller.operatorId;
     const scopes =
       isOwn && decide === rejectOperation
         ? []
-        : await this.definitions.scopesOf(definition, facts.parameters, facts.subject.id);
+        : await this.definitions.scopesOf(this.definitions.commandOf(facts));
     requireScopes(caller, scopes);
     await this.clockCheck.require();
     const lost = await this.lostBy(caller.operatorId, scopes);
@@ -136,12 +135,12 @@ export class OperationDecisions {
   }
 
   private async requireRequester(facts: Requested): Promise<void> {
-    const { name, parameters, subject, requested_by } = facts;
-    const definition = this.definitions.find(name);
+    const { requested_by } = facts;
+    const command = this.definitions.commandOf(facts);
     // The credential of the request was checked when the operation was requested.
     const requester = { operatorId: requested_by.operator_id, credentialId: null };
-    const isOwn = await this.definitions.isOwn(definition, requester, parameters, subject.id);
-    const scopes = await this.definitions.scopesOf(definition, parameters, subject.id, isOwn);
+    const isOwn = await this.definitions.isOwn(command, requester);
+    const scopes = await this.definitions.scopesOf(command, isOwn);
     const lost = await this.lostBy(requested_by.operator_id, scopes);
     if (lost === null) return;
     const why = `Who requested it may not do so now: ${lost}`;

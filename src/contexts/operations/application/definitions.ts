@@ -1,80 +1,88 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
-import { CONTEXTS, type Context } from '../../../platform/context.js';
-import type {
-  Get,
-  OperationDefinition,
-  RunningOperation,
-} from '../../../platform/operations/operation-definition.js';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import {
+  OPERATIONS,
+  type AnyCommand,
+  type OperationFacts,
+  type OperationHandler,
+} from '../../../platform/operations/operation.js';
 import type { JsonObject } from '../../../platform/event-store/port.js';
 import type { Requester } from '../../../platform/operations/operations.js';
 import type { Requested } from '../domain/operation-events.js';
 
-/** The operations that the contexts declare. */
-@Injectable()
-export class Definitions {
-  private readonly byName = new Map<string, OperationDefinition>();
-  /** For the functions of definitions: the provider of this process. */
-  readonly get: Get = (token) => this.providers.get(token, { strict: false });
+/** Metadata of a `@CommandHandler`: the class of its command. @nestjs/cqrs does not export the name. */
+const COMMAND_OF_HANDLER = '__commandHandler__';
 
-  constructor(
-    @Inject(CONTEXTS) contexts: readonly Context[],
-    private readonly providers: ModuleRef,
-  ) {
-    for (const definition of contexts.flatMap(({ operations = [] }) => operations)) {
-      if (this.byName.has(definition.name))
-        throw new Error(`the operation ${definition.name} is declared twice`);
-      this.byName.set(definition.name, definition);
+type CommandClass = new (subjectId: string, ...given: readonly unknown[]) => AnyCommand;
+
+interface Definition extends OperationFacts {
+  readonly command: CommandClass;
+  readonly handler: OperationHandler<AnyCommand>;
+}
+
+/** The operations of this process: commands with `@Operation` whose handlers are providers. */
+@Injectable()
+export class Definitions implements OnModuleInit {
+  private readonly byName = new Map<string, Definition>();
+
+  constructor(private readonly discovery: DiscoveryService) {}
+
+  /** Throws for a name that two handlers have, and for an operation without a handler: the boot ends. */
+  onModuleInit(): void {
+    this.discover();
+    const missing = [...OPERATIONS.values()].find(({ name }) => !this.byName.has(name));
+    if (missing !== undefined) throw new Error(`the operation ${missing.name} has no handler`);
+  }
+
+  discover(): void {
+    for (const { instance, metatype } of this.discovery.getProviders()) {
+      const command = (metatype && Reflect.getMetadata(COMMAND_OF_HANDLER, metatype)) as CommandClass;
+      const facts = OPERATIONS.get(command);
+      if (facts === undefined) continue;
+      if (this.byName.has(facts.name)) throw new Error(`the operation ${facts.name} is declared twice`);
+      const handler = instance as OperationHandler<AnyCommand>;
+      this.byName.set(facts.name, { ...facts, command, handler });
     }
   }
 
-  /** Throws for a name that no context declares. */
-  find(name: string): OperationDefinition {
+  /** Throws for a name without a handler. */
+  find(name: string): Definition {
     const definition = this.byName.get(name);
     if (definition === undefined) throw new Error(`there is no operation ${name}`);
     return definition;
   }
 
-  /** How long its execution may take; undefined: as others, or no context declares it any longer. */
+  of({ constructor }: AnyCommand): Definition {
+    return this.find(OPERATIONS.get(constructor as CommandClass)?.name ?? constructor.name);
+  }
+
+  /** How long its execution may take; undefined: the default, or it is no operation of this version. */
   takesMs(name: string): number | undefined {
     return this.byName.get(name)?.takesMs;
   }
 
+  streams(command: AnyCommand): readonly string[] {
+    return this.of(command).streams(command.subjectId, command.parameters as never);
+  }
+
+  /** The command of an operation that is recorded. */
+  commandOf({ operation_id: id, name, subject, parameters, reason, requested_by }: Requested): AnyCommand {
+    const { command } = this.find(name);
+    return new command(subject.id, parameters as JsonObject, { id, reason, actor: requested_by.name });
+  }
+
   /** The scopes that the operation needs now, of the person who decides on it, or who requests it where it is not `own`. */
-  async scopesOf(
-    { scope, gives }: OperationDefinition,
-    parameters: Requested['parameters'],
-    subjectId: string,
-    own = false,
-  ) {
-    const given = (await gives?.(parameters as JsonObject, this.get, subjectId)) ?? [];
-    return own ? given : [scope, ...given];
+  async scopesOf(command: AnyCommand, own = false): Promise<readonly string[]> {
+    const { scope, handler } = this.of(command);
+    const granted = (await handler.grants?.(command)) ?? [];
+    return own ? granted : [scope, ...granted];
   }
 
-  /** The value of {@link OperationDefinition.own}. */
+  /** The value of {@link OperationHandler.own}. */
   async isOwn(
-    { own }: OperationDefinition,
+    command: AnyCommand,
     requester: Pick<Requester, 'operatorId' | 'credentialId'>,
-    parameters: Requested['parameters'],
-    subjectId: string,
   ): Promise<boolean> {
-    return (await own?.(requester, parameters as JsonObject, this.get, subjectId)) ?? false;
+    return (await this.of(command).handler.own?.(command, requester)) ?? false;
   }
-}
-
-export function runningOperation({
-  operation_id,
-  subject,
-  requested_by,
-  ...facts
-}: Requested): RunningOperation {
-  return {
-    id: operation_id,
-    subjectId: subject.id,
-    parameters: facts.parameters as JsonObject,
-    reason: facts.reason,
-    operatorId: requested_by.operator_id,
-    actor: requested_by.name,
-    requestedAt: facts.requested_at,
-  };
 }

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import { streamOf } from '../../../kernel/aggregate.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -7,14 +8,13 @@ import {
   withinOperation,
   type CurrentOperation,
 } from '../../../platform/event-store/current-operation.js';
-import type { JsonObject } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import type { OperationOutcome } from '../../../platform/operations/operations.js';
 import { recordExecuted, recordFailed } from '../domain/decisions.js';
 import type { Change, Requested } from '../domain/operation-events.js';
 import { existingOperation, isUnfinished, operation, type ExistingOperation } from '../domain/operation.js';
 import { operationJson } from '../views/operation-json.js';
-import { Definitions, runningOperation } from './definitions.js';
+import { Definitions } from './definitions.js';
 import { OperationStreams } from './operation-streams.js';
 import { Subjects } from './subjects.js';
 
@@ -31,11 +31,12 @@ export class Execution {
     private readonly log: OperationStreams,
     private readonly definitions: Definitions,
     private readonly subjects: Subjects,
+    private readonly bus: CommandBus,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /**
-   * Executes an operation that is open, or finds that it was executed. Throws what its definition throws, once that is
+   * Executes an operation that is open, or finds that it was executed. Throws what its handler throws, once that is
    * recorded; {@link SubjectChanged} where the subject is at another revision; `invalid_transition` for what may not be
    * executed. The result is for `by`.
    */
@@ -43,12 +44,11 @@ export class Execution {
     const { state, revision } = await this.log.load(id);
     const found = existingOperation(state);
     const { facts } = found;
-    const definition = this.definitions.find(facts.name);
+    const command = this.definitions.commandOf(facts);
     if (found.phase === 'executed') return this.repeated(found, by);
     if (!isUnfinished(found)) throw new DomainError('invalid_transition', `The operation is ${found.phase}`);
-    const streams = definition.streams(facts.subject.id, facts.parameters as JsonObject);
     const since = found.phase === 'approved' ? await this.subjects.approvedAt(streamOf(operation, id)) : null;
-    const before = await this.subjects.read(streams);
+    const before = await this.subjects.read(this.definitions.streams(command));
     const written = before.changesOf(id, since);
     if (written.length > 0) return this.repeated(await this.executed(facts, written), by);
     const own = { stream: streamOf(operation, id), revision: revision! };
@@ -56,9 +56,7 @@ export class Execution {
     failpoint('operation.begun');
     try {
       if (before.revisionWithout(id) !== facts.subject.revision) throw new SubjectChanged();
-      const { get } = this.definitions;
-      const run = () => definition.execute(runningOperation(facts), get);
-      const result = (await withinOperation(current, run)) ?? {};
+      const result = (await withinOperation(current, () => this.bus.execute(command))) ?? {};
       failpoint('operation.written');
       const changes = await this.changesOf(facts, current, since);
       return { operation: operationJson(await this.executed(facts, changes)), result };
@@ -90,16 +88,14 @@ export class Execution {
   }
 
   private async changesOf(
-    { operation_id: id, name, subject, parameters }: Requested,
+    facts: Requested,
     { written }: CurrentOperation,
     since: string | null,
   ): Promise<readonly Change[]> {
     const own = written.map(({ stream, eventId, type }) => ({ stream, event_id: eventId, type }));
-    const found = await this.subjects.read(
-      this.definitions.find(name).streams(subject.id, parameters as JsonObject),
-    );
+    const found = await this.subjects.read(this.definitions.streams(this.definitions.commandOf(facts)));
     const others = found
-      .changesOf(id, since)
+      .changesOf(facts.operation_id, since)
       .filter(({ event_id }) => own.every((each) => each.event_id !== event_id));
     return [...own, ...others];
   }
@@ -125,14 +121,13 @@ export class Execution {
 
   /** What exists while a second person is awaited. Where its context refuses that, the operation has failed. */
   async prepare(facts: Requested): Promise<object> {
-    const { prepare, streams } = this.definitions.find(facts.name);
-    if (prepare === undefined) return {};
-    const { revisions: expected } = await this.subjects.read(
-      streams(facts.subject.id, facts.parameters as JsonObject),
-    );
+    const command = this.definitions.commandOf(facts);
+    const { handler } = this.definitions.of(command);
+    if (handler.prepare === undefined) return {};
+    const { revisions: expected } = await this.subjects.read(this.definitions.streams(command));
     const current = { id: facts.operation_id, expected, written: [] };
     try {
-      return await withinOperation(current, () => prepare(runningOperation(facts), this.definitions.get));
+      return await withinOperation(current, () => handler.prepare!(command));
     } catch (error) {
       // Of a concurrent repeat: the other one has prepared it.
       const isRefused = error instanceof DomainError && !(error instanceof SubjectChanged);
@@ -142,16 +137,17 @@ export class Execution {
   }
 
   async discard(facts: Requested): Promise<void> {
-    const { discard } = this.definitions.find(facts.name);
-    if (discard === undefined || facts.second_person !== 'before') return;
+    const command = this.definitions.commandOf(facts);
+    const { handler } = this.definitions.of(command);
+    if (handler.discard === undefined || facts.second_person !== 'before') return;
     const current = { id: facts.operation_id, expected: new Map<string, null>(), written: [] };
-    await withinOperation(current, () => discard(runningOperation(facts), this.definitions.get));
+    await withinOperation(current, () => handler.discard!(command));
   }
 
   /** The outcome of an operation that was executed before. */
   private async repeated(state: ExistingOperation, by: 'requester' | 'approver'): Promise<OperationOutcome> {
-    const { repeat } = this.definitions.find(state.facts.name);
-    const result = (await repeat?.(runningOperation(state.facts), this.definitions.get, by)) ?? {};
+    const command = this.definitions.commandOf(state.facts);
+    const result = (await this.definitions.of(command).handler.repeat?.(command, by)) ?? {};
     return { operation: operationJson(state), result };
   }
 }

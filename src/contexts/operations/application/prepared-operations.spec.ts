@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  lampHandler,
   operationsOn,
   requesterOf,
   switchRequest,
@@ -7,28 +8,28 @@ import {
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
 import { SubjectChanged } from '../../../platform/event-store/current-operation.js';
-import { defineOperation } from '../../../platform/operations/operation-definition.js';
 
 describe('what is prepared for an operation', () => {
   const trace: string[] = [];
-  const keys = defineOperation({
-    name: 'keys.issue',
-    scope: 'merchants:write',
-    subject: 'lamp',
-    streams: (id) => [`lamp-${id}`],
-    secondPerson: 'before',
-    prepare: async ({ id }) => {
-      trace.push(`prepared ${id}`);
-      return { secret: `secret of ${id}` };
-    },
-    discard: async ({ id }) => void trace.push(`discarded ${id}`),
-    execute: async ({ id }) => void trace.push(`executed ${id}`),
-  });
+  const keys = (given: Partial<Parameters<typeof lampHandler>[2]> = {}) =>
+    lampHandler(
+      'keys.issue',
+      { secondPerson: 'before' },
+      {
+        prepare: async ({ operation }) => {
+          trace.push(`prepared ${operation!.id}`);
+          return { secret: `secret of ${operation!.id}` };
+        },
+        discard: async ({ operation }) => void trace.push(`discarded ${operation!.id}`),
+        execute: async ({ operation }) => void trace.push(`executed ${operation!.id}`),
+        ...given,
+      },
+    );
 
   const requested = async () => {
-    const process = operationsOn({ definitions: [keys] });
+    const process = operationsOn({ handlers: () => [keys()] });
     const { operation } = await process.operations.request(
-      switchRequest({ name: 'keys.issue', subject: { id: 'lamp', revision: null } }),
+      ...switchRequest({ name: 'keys.issue', subject: { id: 'lamp', revision: null } }),
     );
     return { ...process, id: operation.id };
   };
@@ -45,8 +46,8 @@ describe('what is prepared for an operation', () => {
 
   it('fails the operation where it is refused', async () => {
     const refusal = DomainError.invalid({ expires_at: ['must be in the future'] });
-    const refused = { ...keys, prepare: () => Promise.reject(refusal) };
-    const { operations, log } = operationsOn({ definitions: [refused] });
+    const refused = keys({ prepare: () => Promise.reject(refusal) });
+    const { operations, log } = operationsOn({ handlers: () => [refused] });
     const id = newId();
     const idempotency = { id: () => id };
     const request = switchRequest({
@@ -54,19 +55,19 @@ describe('what is prepared for an operation', () => {
       subject: { id: 'lamp', revision: null },
       idempotency,
     });
-    await expect(operations.request(request)).rejects.toBe(refusal);
+    await expect(operations.request(...request)).rejects.toBe(refusal);
     const { state } = await log.load(id);
     expect(state).toMatchObject({ phase: 'failed', failure: { code: 'validation_failed' } });
     trace.length = 0;
   });
 
   it('stays where a concurrent repeat of the request has prepared it', async () => {
-    const late = { ...keys, prepare: () => Promise.reject(new SubjectChanged()) };
-    const { operations, log } = operationsOn({ definitions: [late] });
+    const late = keys({ prepare: () => Promise.reject(new SubjectChanged()) });
+    const { operations, log } = operationsOn({ handlers: () => [late] });
     const id = newId();
     const subject = { id: 'lamp', revision: null };
     const request = switchRequest({ name: 'keys.issue', subject, idempotency: { id: () => id } });
-    await expect(operations.request(request)).rejects.toBeInstanceOf(SubjectChanged);
+    await expect(operations.request(...request)).rejects.toBeInstanceOf(SubjectChanged);
     expect((await log.load(id)).state).toMatchObject({ phase: 'pending' });
     expect(trace.splice(0)).toEqual([]);
   });

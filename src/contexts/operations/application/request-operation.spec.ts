@@ -1,14 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { InMemoryEventStore } from '../../../../test/support/in-memory-event-store.js';
 import {
+  lampHandler,
   operationsOn,
   requesterOf,
   switchRequest,
 } from '../../../../test/support/operations/operations-harness.js';
+import type { DiscoveryService } from '@nestjs/core';
+import { OPERATIONS } from '../../../platform/operations/operation.js';
+import { Definitions } from './definitions.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { withinOperation } from '../../../platform/event-store/current-operation.js';
-import { defineOperation } from '../../../platform/operations/operation-definition.js';
 
 const idempotency = { id: (purpose: string, use = 0) => deriveId('key', purpose, String(use)) };
 
@@ -18,7 +21,7 @@ async function withLamp(given: Parameters<typeof operationsOn>[0] = {}) {
   await process.switchLamp('lamp', true);
   await process.switchLamp('lamp', false);
   const switchOn = (rest: Parameters<typeof switchRequest>[0] = {}) =>
-    process.operations.request(switchRequest({ subject: { id: 'lamp', revision: 1 }, ...rest }));
+    process.operations.request(...switchRequest({ subject: { id: 'lamp', revision: 1 }, ...rest }));
   return { ...process, switchOn };
 }
 
@@ -31,7 +34,7 @@ it('records the session of a person, and displays it nowhere', async () => {
   const { operations, log, switchLamp } = operationsOn();
   await switchLamp('lamp', true);
   const requester = { ...requesterOf('ada'), sessionId: 's1' };
-  const { operation } = await operations.request(switchRequest({ parameters: { on: false }, requester }));
+  const { operation } = await operations.request(...switchRequest({ parameters: { on: false }, requester }));
   expect((await log.load(operation.id)).state).toMatchObject({
     facts: { requested_by: { session_id: 's1' } },
   });
@@ -96,15 +99,12 @@ describe('a requested operation', () => {
   });
 
   it('needs the scopes that it gives, by name', async () => {
-    const gives = defineOperation({
-      name: 'lamps.give',
-      scope: 'merchants:write',
-      subject: 'lamp',
-      streams: () => [],
-      gives: async () => ['audit:read'],
-      execute: async () => undefined,
-    });
-    const { switchOn } = await withLamp({ definitions: [gives] });
+    const gives = lampHandler(
+      'lamps.give',
+      { streams: () => [] },
+      { grants: async () => ['audit:read'], execute: async () => undefined },
+    );
+    const { switchOn } = await withLamp({ handlers: () => [gives] });
     const given = { name: 'lamps.give', subject: { id: 'x', revision: null } };
     await expect(switchOn(given)).rejects.toThrow('The scope audit:read is missing');
     const both = requesterOf('ada', ['merchants:write', 'audit:read']);
@@ -180,7 +180,7 @@ describe('a requested operation', () => {
       await expect(killed.switchOn({ idempotency })).rejects.toThrow('killed');
       const { operations } = operationsOn({ store });
       const request = switchRequest({ subject: { id: 'lamp', revision: 1 }, idempotency });
-      expect((await operations.request(request)).operation.status).toBe('executed');
+      expect((await operations.request(...request)).operation.status).toBe('executed');
       expect(await typesOf(store, 'lamp-lamp')).toHaveLength(3);
     },
   );
@@ -190,8 +190,28 @@ describe('a requested operation', () => {
     const { switchOn } = await withLamp({ store });
     const { operations } = operationsOn({ store });
     const request = switchRequest({ subject: { id: 'lamp', revision: 1 }, idempotency });
-    const outcomes = await Promise.all([switchOn({ idempotency }), operations.request(request)]);
+    const outcomes = await Promise.all([switchOn({ idempotency }), operations.request(...request)]);
     expect(outcomes.map(({ operation }) => operation.status)).toEqual(['executed', 'executed']);
     expect(await typesOf(store, 'lamp-lamp')).toHaveLength(3);
   });
+});
+
+it.each([
+  ['a name that two handlers have', 2, 'the operation lamps.twice is declared twice'],
+  ['an operation without a handler', 0, 'the operation lamps.twice has no handler'],
+])('%s stops the boot', (_, count, message) => {
+  const handler = lampHandler('lamps.twice', {}, { execute: async () => undefined });
+  const providers = Array.from({ length: count }, () => ({
+    instance: handler,
+    metatype: handler.constructor,
+  }));
+  const discovery = { getProviders: () => providers } as unknown as DiscoveryService;
+  // Operations of other tests have no handler here.
+  const others = [...OPERATIONS].filter(([, { name }]) => name !== 'lamps.twice');
+  for (const [type] of others) OPERATIONS.delete(type);
+  try {
+    expect(() => new Definitions(discovery).onModuleInit()).toThrow(message);
+  } finally {
+    for (const [type, facts] of others) OPERATIONS.set(type, facts);
+  }
 });

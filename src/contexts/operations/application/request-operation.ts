@@ -11,7 +11,7 @@ import { failpoint } from '../../../platform/failpoints.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { requireScopes } from '../../../platform/operations/scopes.js';
 import { withIdempotencyKey } from '../../../platform/idempotency/ticket.js';
-import type { OperationDefinition } from '../../../platform/operations/operation-definition.js';
+import type { AnyCommand } from '../../../platform/operations/operation.js';
 import {
   Operations,
   type OperationOutcome,
@@ -46,21 +46,20 @@ export class RequestedOperations extends Operations {
     return this.subjects.revisionOf(streams);
   }
 
-  async request(request: OperationRequest): Promise<OperationOutcome> {
-    const definition = this.definitions.find(request.name);
-    const { parameters, requester, subject } = request;
-    requireRecordable(parameters);
-    const isOwn = await this.definitions.isOwn(definition, requester, parameters, subject.id);
-    requireScopes(requester, await this.definitions.scopesOf(definition, parameters, subject.id, isOwn));
-    if (!isOwn) requireMerchant(requester, request.merchantId, definition.subject);
+  async request(command: AnyCommand, request: OperationRequest): Promise<OperationOutcome> {
+    const { requester } = request;
+    requireRecordable(command.parameters as JsonObject);
+    const isOwn = await this.definitions.isOwn(command, requester);
+    requireScopes(requester, await this.definitions.scopesOf(command, isOwn));
+    if (!isOwn) requireMerchant(requester, request.merchantId, this.definitions.of(command).subject);
     const ticket = request.idempotency ?? { id: newId };
-    return withIdempotencyKey(ticket, 'operation', (id) => this.requestAs(id, definition, request));
+    return withIdempotencyKey(ticket, 'operation', (id) => this.requestAs(id, command, request));
   }
 
   /** The operation of this id, once: a repeat continues where the first request ended. */
   private async requestAs(
     id: string,
-    definition: OperationDefinition,
+    command: AnyCommand,
     request: OperationRequest,
   ): Promise<OperationOutcome> {
     const { state } = await this.log.load(id);
@@ -68,15 +67,15 @@ export class RequestedOperations extends Operations {
       requireIdempotent(state.facts.requested_at, timestamp(this.clock));
       return this.proceed(state);
     }
-    const facts = await this.factsOf(id, definition, request);
+    const facts = await this.factsOf(id, command, request);
     // Its end follows from when it is requested.
     if (facts.expires_at !== null) await this.clockCheck.require();
     const recorded = await this.log.record(id, (current) => requestOperation(facts, current));
     failpoint('operation.requested');
     return this.proceed(existingOperation(recorded.state)).catch((error: unknown) => {
       // What was read has changed, before or after the operation was recorded: to the client it is the same.
-      if (error instanceof SubjectChanged && request.subject.revision !== null)
-        throw otherRevision(definition);
+      if (error instanceof SubjectChanged && request.revision !== null)
+        throw otherRevision(this.definitions.of(command));
       throw error;
     });
   }
@@ -95,30 +94,28 @@ export class RequestedOperations extends Operations {
     }
   }
 
-  /** Throws `not_found`, `precondition_failed`, and what the definition's `check` throws. */
+  /** Throws `not_found`, `precondition_failed`, and what the handler's `check` throws. */
   private async factsOf(
     id: string,
-    definition: OperationDefinition,
-    { name, parameters, requester, subject, ...request }: OperationRequest,
+    command: AnyCommand,
+    { requester, revision: read, ...request }: OperationRequest,
   ): Promise<Requested> {
-    const revision = await this.subjects.revisionOf(definition.streams(subject.id, parameters));
-    if (subject.revision !== null && revision === null) throw DomainError.notFound(titleOf(definition));
-    if (subject.revision !== null && revision !== subject.revision) throw otherRevision(definition);
-    const { get } = this.definitions;
-    await definition.check?.(parameters, get, subject.id);
-    const { secondPerson = null } = definition;
-    const second =
-      typeof secondPerson === 'function' ? await secondPerson(parameters, get, subject.id) : secondPerson;
+    const definition = this.definitions.of(command);
+    const { name, subject, secondPerson = null, handler } = definition;
+    const revision = await this.subjects.revisionOf(this.definitions.streams(command));
+    if (read !== null && revision === null) throw DomainError.notFound(titleOf(definition));
+    if (read !== null && revision !== read) throw otherRevision(definition);
+    await handler.check?.(command);
     return requestedFacts(
       {
         operation_id: id,
         name,
-        subject: { kind: definition.subject, id: subject.id, revision },
-        parameters,
+        subject: { kind: subject, id: command.subjectId, revision },
+        parameters: command.parameters as JsonObject,
         reason: request.reason,
         ticket: request.ticket,
         merchant_id: request.merchantId,
-        second_person: second,
+        second_person: secondPerson === 'depends' ? await handler.secondPerson!(command) : secondPerson,
         requested_by: personOf(requester),
         requested_at: timestamp(this.clock),
       },
@@ -168,12 +165,12 @@ export function requireMerchantInReach(
 }
 
 /** `api_key` is `Api key` in a sentence. */
-function titleOf({ subject }: Pick<OperationDefinition, 'subject'>): string {
+function titleOf({ subject }: { readonly subject: string }): string {
   const words = subject.replaceAll('_', ' ');
   return words[0]!.toUpperCase() + words.slice(1);
 }
 
-function otherRevision(definition: OperationDefinition): DomainError {
+function otherRevision(definition: { readonly subject: string }): DomainError {
   return new DomainError(
     'precondition_failed',
     `${titleOf(definition)} was changed since it was read: read it again`,

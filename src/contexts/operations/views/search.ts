@@ -1,5 +1,5 @@
 import type { Found, Search } from '../../../platform/operations/search.js';
-import type { Get } from '../../../platform/operations/operation-definition.js';
+import type { Get } from '../../../platform/context.js';
 import { Database } from '../../../platform/postgres/database.js';
 
 /** Operations by id. */

@@ -3,16 +3,17 @@ import type { Command } from 'commander';
 import { parseId, type CliContext, type CliOutcome } from '../../../platform/cli/cli-context.js';
 import { writes } from '../../../platform/cli/write.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
-import { LocateUser } from '../../users/contract.js';
+import { LocateUser, StartDeactivation } from '../../users/contract.js';
+import { SettleDeactivation } from '../application/deactivation-worker.js';
 import { DEACTIVATION_SAGA } from '../application/deactivation-saga.js';
 
 /** `npm run user -- ...`: the deactivation of users, which waits for their payouts. */
 export function deactivationProgram(program: Command, cli: CliContext): void {
-  const change = (command: Command, name: string): Command =>
+  const change = (command: Command, Kind: typeof StartDeactivation | typeof SettleDeactivation): Command =>
     writes(command, cli, async (context, write, id) => {
       const userId = parseId(id, 'User');
       const merchantId = await context.get(LocateUser, { strict: false }).merchantOf(userId);
-      await write({ name, subject: userId, merchantId });
+      await write(new Kind(userId), merchantId);
       return changed(context, userId);
     });
   change(
@@ -21,7 +22,7 @@ export function deactivationProgram(program: Command, cli: CliContext): void {
       .description(
         'accept no more payouts for the user, who is deactivated once none is pending; there is no way back',
       ),
-    'users.deactivate',
+    StartDeactivation,
   );
   change(
     program
@@ -29,7 +30,7 @@ export function deactivationProgram(program: Command, cli: CliContext): void {
       .description(
         'deactivate at once a user who has no pending payout; the service does it automatically too',
       ),
-    'users.complete_deactivation',
+    SettleDeactivation,
   );
 }
 

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { inParallel } from '../../../kernel/in-parallel.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { AnyCommand } from '../../../platform/operations/operation.js';
 import {
   Operations,
   type OperationOutcome,
@@ -86,9 +87,9 @@ export class AdminUsers {
   }
 
   /** Throws what {@link find} and `Operations.request` throw. */
-  async request(write: UserWrite): Promise<OperationOutcome> {
-    const { found } = await this.find(write.subject.id, write.requester);
-    return this.operations.request({ ...write, merchantId: found.merchantId });
+  async request(command: AnyCommand, write: UserWrite): Promise<OperationOutcome> {
+    const { found } = await this.find(command.subjectId, write.requester);
+    return this.operations.request(command, { ...write, merchantId: found.merchantId });
   }
 
   /** What a write responds: without personal data, because it is stored under an Idempotency-Key. */

@@ -5,6 +5,7 @@ import { ClaimHeld, type Executed } from '../../../platform/event-store/command-
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import {
   readAct,
@@ -13,33 +14,46 @@ import {
   eraseUser,
   type OperatorAct,
 } from '../domain/deactivation.js';
-import { user, activateUser, type UserEvent, type User } from '../domain/user.js';
+import { activateUser, refused, user, userStreams, type UserEvent, type User } from '../domain/user.js';
 
 export type UserChanged = Executed<User, UserEvent>;
+
+const MAX_ACTOR_LENGTH = 100;
+
+/** The act of a decision that only checks. */
+const NO_ACT = { reason: '', actor: '', at: '' };
+
+/** The facts of every operation on a user (admin-api.md 4). None has parameters with personal data. */
+export const USER_SUBJECT = { scope: 'users:write', subject: 'user', streams: userStreams } as const;
+
+/** Events hold fewer characters than an operator's name may have. */
+function actOf({ reason, actor }: OperatorAct): OperatorAct {
+  return readAct({ reason, actor: [...actor].slice(0, MAX_ACTOR_LENGTH).join('') });
+}
 
 /**
  * onboarding or active to deactivating: no payout is accepted from now on. A repeat keeps the first reason. Throws
  * `bad_request` for an invalid reason or actor, `not_found`, or `invalid_transition` when the user is deactivated.
  */
-export class StartDeactivation extends Command<UserChanged> {
-  constructor(
-    readonly userId: string,
-    readonly act: OperatorAct,
-  ) {
-    super();
-  }
-}
+@Operation({ ...USER_SUBJECT, name: 'users.deactivate' })
+export class StartDeactivation extends OperatorCommand {}
 
 @CommandHandler(StartDeactivation)
-export class StartDeactivationHandler implements ICommandHandler<StartDeactivation> {
+export class StartDeactivationHandler implements OperationHandler<StartDeactivation> {
   constructor(
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ userId, act }: StartDeactivation): Promise<UserChanged> {
-    const command = { ...readAct(act), at: timestamp(this.clock) };
-    return this.loop.execute(user, userId, (state) => startDeactivation(command, state), {
+  async check({ subjectId }: StartDeactivation): Promise<void> {
+    const { state } = await this.loop.load(user, subjectId);
+    if (state.accountState === 'deactivating') throw refused('The user is deactivating already');
+    startDeactivation(NO_ACT, state);
+  }
+
+  async execute({ subjectId, operation }: StartDeactivation): Promise<void> {
+    const command = { ...actOf(operation!), at: timestamp(this.clock) };
+    await this.loop.execute(user, subjectId, (state) => startDeactivation(command, state), {
       metadata: { actor: 'operator' },
     });
   }
@@ -121,28 +135,27 @@ export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
  * person. Throws `bad_request` for an invalid reason or actor, `not_found`, or `invalid_transition` unless the user is
  * deactivated. A repeat changes nothing.
  */
-export class EraseUser extends Command<UserChanged> {
-  constructor(
-    readonly userId: string,
-    readonly act: OperatorAct,
-  ) {
-    super();
-  }
-}
+@Operation({ ...USER_SUBJECT, name: 'users.erase', secondPerson: 'before' })
+export class EraseUser extends OperatorCommand {}
 
 @CommandHandler(EraseUser)
-export class EraseUserHandler implements ICommandHandler<EraseUser> {
+export class EraseUserHandler implements OperationHandler<EraseUser> {
   constructor(
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async execute({ userId, act }: EraseUser): Promise<UserChanged> {
-    const command = { ...readAct(act), at: timestamp(this.clock) };
-    const changed = await this.loop.execute(user, userId, (state) => eraseUser(command, state), {
+  async check({ subjectId }: EraseUser): Promise<void> {
+    const { state } = await this.loop.load(user, subjectId);
+    if (state.accountState === 'erased') throw refused('The user is erased already');
+    eraseUser(NO_ACT, state);
+  }
+
+  async execute({ subjectId, operation }: EraseUser): Promise<void> {
+    const command = { ...actOf(operation!), at: timestamp(this.clock) };
+    await this.loop.execute(user, subjectId, (state) => eraseUser(command, state), {
       metadata: { actor: 'operator' },
     });
     failpoint('erasure.recorded');
-    return changed;
   }
 }

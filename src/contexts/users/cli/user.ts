@@ -6,6 +6,7 @@ import { parseId, cliAction, type CliOutcome, type CliContext } from '../../../p
 import { writes } from '../../../platform/cli/write.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { ErasingWorker, ERASING_SAGA } from '../application/erasure-worker.js';
+import { EraseUser } from '../application/user-commands.js';
 import { LocateUser, type Known } from '../application/locate-user.js';
 import type { Act, ErasedUser, ExistingUser } from '../domain/user.js';
 import { userJson } from '../application/user-json.js';
@@ -81,8 +82,7 @@ function eraseCommand(program: Command, cli: CliContext): void {
     const found = await context.get(LocateUser).by({ userId });
     if (found === null) throw DomainError.notFound('User');
     // A repeat displays the progress.
-    if (found.accountState !== 'erased')
-      await write({ name: 'users.erase', subject: userId, merchantId: found.merchantId });
+    if (found.accountState !== 'erased') await write(new EraseUser(userId), found.merchantId);
     return erased(context, userId);
   });
 }

@@ -1,9 +1,12 @@
 import { Inject } from '@nestjs/common';
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Command, CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { withIdempotencyKey } from '../../../platform/idempotency/ticket.js';
+import { deriveId } from '../../../kernel/ids.js';
+import { withIdempotencyKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { withJsonText } from '../../../platform/json-text/json-text.js';
+import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { endpointOf, webhookEndpoints } from '../domain/webhook-endpoints.js';
 import {
   requestTest,
@@ -15,6 +18,7 @@ import {
   webhookRecovery,
 } from '../domain/webhook-requests.js';
 import { decideFor, EndpointCommand, type Responded, type MerchantCaller } from './caller.js';
+import { DELIVERIES_SAGA } from './deliveries-saga.js';
 import { testEvent } from './published-events.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { StoredDeliveries, type DeliveryJson, type FoundDelivery } from '../store/stored-deliveries.js';
@@ -92,6 +96,37 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
       });
     });
   }
+}
+
+/** What operators do to a delivery of any merchant (admin-api.md 4); it has no revision. */
+@Operation({ name: 'deliveries.resend', scope: 'webhooks:write', subject: 'delivery', streams: () => [] })
+export class ResendDelivery extends OperatorCommand {}
+
+@CommandHandler(ResendDelivery)
+export class ResendDeliveryHandler implements OperationHandler<ResendDelivery> {
+  constructor(
+    private readonly deliveries: StoredDeliveries,
+    private readonly bus: CommandBus,
+    private readonly progress: SubscriptionProgress,
+  ) {}
+
+  async execute({ subjectId, operation }: ResendDelivery): Promise<void> {
+    const delivery = await this.deliveries.find(null, subjectId);
+    if (delivery === null) throw DomainError.notFound('Delivery');
+    const { merchantId } = delivery;
+    const metadata = { actor: 'operator', merchant_id: merchantId };
+    const caller = { merchantId, metadata, ticket: ticketOf(operation!.id) };
+    const { position } = await this.bus.execute(new ResendWebhookDelivery(caller, subjectId));
+    await this.progress.waitFor(DELIVERIES_SAGA, position);
+  }
+}
+
+/** Ids follow from the operation, so that one that is executed again after a crash requests nothing new. */
+function ticketOf(operationId: string): IdempotencyTicket {
+  return {
+    id: (purpose, use = 0) => deriveId(operationId, purpose, ...(use === 0 ? [] : [String(use)])),
+    response: () => undefined,
+  };
 }
 
 /** The delivery as the request makes it: due at once, unless an attempt is in flight already. */

@@ -11,6 +11,7 @@ import {
   type CliContext,
   type CliOutcome,
 } from '../../../platform/cli/cli-context.js';
+import { ResendDelivery } from '../application/delivery-commands.js';
 import { describeDelivery } from '../application/delivery-descriptions.js';
 import { DeliveriesView } from '../views/deliveries.js';
 import { StuckDeliveries, STUCK_DAYS, type DeliveryFacts } from '../views/stuck-deliveries.js';
@@ -47,7 +48,7 @@ export function deliveryProgram(program: Command, cli: CliContext): void {
       const id = parseId(given, 'Delivery');
       const found = await context.get(DeliveriesView).find(id);
       if (found === null) throw DomainError.notFound('Delivery');
-      await write({ name: 'deliveries.resend', subject: id, merchantId: found.merchant_id });
+      await write(new ResendDelivery(id), found.merchant_id);
       return { text: 'The delivery is sent again as soon as a worker runs', json: { delivery_id: id } };
     },
   );

@@ -4,7 +4,7 @@ import { ApiProperty, Field, type Rule } from '../../dto/field.js';
 import { text } from '../../dto/rules.js';
 import type { OperationOutcome, OperationRequest } from '../../operations/operations.js';
 import { Reply } from '../reply.js';
-import type { AdminWrite } from './admin-controller.js';
+import type { AdminWrite, SubjectWrite } from './admin-controller.js';
 
 const MIN_REASON = 3;
 const MAX_REASON = 500;
@@ -39,12 +39,12 @@ export class WriteBody {
   ticket?: string | null;
 }
 
-/** What a write says of the operation that it requests: who, why, of what, and under which Idempotency-Key. */
-export function writeOf<Of extends AdminWrite>(
-  write: Of,
+/** Returns the request of an operation by this write, but for the merchant. */
+export function writeOf(
+  { requester, idempotency, subject }: AdminWrite & Partial<Pick<SubjectWrite, 'subject'>>,
   { reason, ticket = null }: WriteBody,
-): Of & Pick<OperationRequest, 'reason' | 'ticket'> {
-  return { ...write, reason, ticket };
+): Omit<OperationRequest, 'merchantId'> {
+  return { requester, idempotency, revision: subject?.revision ?? null, reason, ticket };
 }
 
 /** The response of a write that needs a second person. */

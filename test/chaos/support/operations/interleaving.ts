@@ -5,7 +5,7 @@ import { DomainError } from '../../../../src/kernel/domain-error.js';
 import type { RecordedEvent } from '../../../../src/platform/event-store/port.js';
 import { brokenRules } from '../../../support/broken-rules.js';
 import { InMemoryEventStore, type Memory } from '../../../support/in-memory-event-store.js';
-import { operationsOn, requesterOf } from '../../../support/operations/operations-harness.js';
+import { operationsOn, requesterOf, switchRequest } from '../../../support/operations/operations-harness.js';
 import type { Random } from '../random.js';
 import { InterleavedStore, Killed } from './interleaved-store.js';
 
@@ -49,19 +49,18 @@ export async function playOperations(random: Random): Promise<Played> {
   const request = async (n: number): Promise<void> => {
     const process = processAt();
     const revision = (await plain.readStream('lamp-lamp')).length - 1;
-    await process.operations.request({
+    const request = switchRequest({
       name: random.pick(NAMES),
       subject: { id: 'lamp', revision: random.chance(0.9) ? revision : null },
       parameters: { on: random.chance(0.5) },
       reason: 'chaos',
-      ticket: null,
       requester: requesterOf(random.pick(OPERATORS)),
-      merchantId: null,
       idempotency: {
         id: (purpose, use = 0) =>
           use === 0 ? deriveId('key', String(n), purpose) : deriveId('key', String(n), purpose, String(use)),
       },
     });
+    await process.operations.request(...request);
   };
   const decide = async (n: number): Promise<void> => {
     const caller = requesterOf(random.pick(OPERATORS));

@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { isUuid } from '../../../../kernel/ids.js';
 import { CommandLoop } from '../../../../platform/event-store/command-loop.js';
-import { Operations, type OperationRequest } from '../../../../platform/operations/operations.js';
+import type { AnyCommand } from '../../../../platform/operations/operation.js';
+import { Operations } from '../../../../platform/operations/operations.js';
 import { operatorPerson, type OperatorPerson, type Passkey } from '../../domain/operator.js';
 import { isRole, ROLE_SCOPES, scopesGained } from '../../domain/roles.js';
 import { OperatorsView } from '../../views/operators.js';
+import { AddPasskey, LowerRole } from '../operator-commands.js';
 
 /** An operator who may sign in. */
 export interface Person {
@@ -56,7 +58,7 @@ export class People {
 
   /** An operation of the person. */
   async addPasskey(person: Person, passkey: Passkey, by: Enrolment): Promise<void> {
-    await this.change(person, { name: 'operators.add_passkey', parameters: { ...passkey } }, by);
+    await this.change(person, new AddPasskey(person.operatorId, passkey), by);
   }
 
   /**
@@ -68,18 +70,17 @@ export class People {
     if (state.status !== 'active' || !isRole(role) || scopesGained(role, state.role).length > 0) return false;
     if (role === state.role) return true;
     const by = { reason: 'the groups at the identity provider', address, sessionId: null };
-    await this.change(person, { name: 'operators.lower_role', parameters: { role } }, by);
+    await this.change(person, new LowerRole(person.operatorId, { role }), by);
     return true;
   }
 
   private async change(
     { operatorId, name, role }: Person,
-    operation: Pick<OperationRequest, 'name' | 'parameters'>,
+    command: AnyCommand,
     { reason, address, sessionId }: Enrolment,
   ): Promise<void> {
-    await this.operations.request({
-      ...operation,
-      subject: { id: operatorId, revision: null },
+    await this.operations.request(command, {
+      revision: null,
       reason,
       ticket: null,
       requester: {

@@ -4,7 +4,7 @@ import { DomainError } from '../../../../kernel/domain-error.js';
 import { requireReach, type AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
 import { requireScopes } from '../../../../platform/operations/scopes.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
-import { exchangeKeyIdOf, type CredentialHolder } from '../../application/credential-operations.js';
+import { exchangeKeyIdOf, type CredentialHolder } from '../../application/credential-commands.js';
 import { isRole, ROLE_SCOPES } from '../../domain/roles.js';
 import { CredentialSecrets } from '../../application/credential-secrets.js';
 import { CredentialList } from '../../views/credential-list.js';
@@ -107,11 +107,7 @@ export class AdminCredentials {
 }
 
 /** The parameters that say what a credential is a part of. */
-export function holderOf({
-  kind,
-  merchant_id,
-  api_key,
-}: AdminCredential): CredentialHolder & { [key: string]: string | null } {
+export function holderOf({ kind, merchant_id, api_key }: AdminCredential): CredentialHolder {
   return { kind, merchant_id, api_key };
 }
 

@@ -18,7 +18,14 @@ import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import { Operations, type OperationOutcome } from '../../../../platform/operations/operations.js';
-import { credentialStreams, type IssuedCredential } from '../../application/credential-operations.js';
+import {
+  credentialStreams,
+  IssueCredential,
+  RevokeCredential,
+  RevokeLeakedCredential,
+  RollCredential,
+  type IssuedCredential,
+} from '../../application/credential-commands.js';
 import { AdminCredentials, holderOf } from './admin-credentials.js';
 import {
   CredentialCreated,
@@ -87,13 +94,8 @@ export class AdminCredentialsController {
   async issue(@WriteBy() write: AdminWrite, @ValidBody() body: NewCredentialBody): Promise<Reply> {
     const id = write.idempotency.id('credential');
     const parameters = await this.credentials.order(id, body, write.requester);
-    const outcome = await this.operations.request({
-      ...writeOf(write, body),
-      name: 'credentials.issue',
-      subject: { id, revision: null },
-      parameters,
-      merchantId: parameters.merchant_id,
-    });
+    const request = { ...writeOf(write, body), merchantId: parameters.merchant_id };
+    const outcome = await this.operations.request(new IssueCredential(id, parameters), request);
     return this.issued(outcome, write);
   }
 
@@ -136,12 +138,9 @@ export class AdminCredentialsController {
   async roll(@WriteTo(CREDENTIAL) write: SubjectWrite, @ValidBody() body: RollBody): Promise<Reply> {
     const { requester, subject } = write;
     const credential = await this.credentials.find(subject.id, requester);
-    const outcome = await this.operations.request({
-      ...writeOf(write, body),
-      name: 'credentials.roll',
-      parameters: { ...holderOf(credential), overlap_seconds: body.overlap_seconds },
-      merchantId: credential.merchant_id,
-    });
+    const parameters = { ...holderOf(credential), overlap_seconds: body.overlap_seconds };
+    const request = { ...writeOf(write, body), merchantId: credential.merchant_id };
+    const outcome = await this.operations.request(new RollCredential(subject.id, parameters), request);
     return this.issued(outcome, write);
   }
 
@@ -157,12 +156,9 @@ export class AdminCredentialsController {
   async revoke(@WriteTo(CREDENTIAL) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
     const { requester, subject } = write;
     const credential = await this.credentials.find(subject.id, requester);
-    const outcome = await this.operations.request({
-      ...writeOf(write, body),
-      name: 'credentials.revoke',
-      parameters: holderOf(credential),
-      merchantId: credential.merchant_id,
-    });
+    const command = new RevokeCredential(subject.id, holderOf(credential));
+    const request = { ...writeOf(write, body), merchantId: credential.merchant_id };
+    const outcome = await this.operations.request(command, request);
     return written(outcome, 200, async () => ({
       credential: await this.credentials.find(subject.id, requester),
     }));
@@ -185,13 +181,8 @@ export class AdminCredentialsController {
     if (credential === null) return { credential_id: null, operation_id: null };
     const { id, status, merchant_id: merchantId } = credential;
     if (status === 'revoked') return { credential_id: id, operation_id: null };
-    const outcome = await this.operations.request({
-      ...writeOf(write, body),
-      name: 'credentials.revoke_leaked',
-      subject: { id, revision: null },
-      parameters: { ...holderOf(credential), url: body.url },
-      merchantId,
-    });
+    const command = new RevokeLeakedCredential(id, { ...holderOf(credential), url: body.url });
+    const outcome = await this.operations.request(command, { ...writeOf(write, body), merchantId });
     return written(outcome, 200, () => ({ credential_id: id }));
   }
 

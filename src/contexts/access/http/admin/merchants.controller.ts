@@ -17,7 +17,14 @@ import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decor
 import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
+import type { AnyCommand } from '../../../../platform/operations/operation.js';
 import { Operations, type OperationRequest } from '../../../../platform/operations/operations.js';
+import {
+  CreateMerchant,
+  ReinstateMerchant,
+  SuspendMerchant,
+  UpdateMerchant,
+} from '../../application/merchant-commands.js';
 import { AdminMerchants } from './admin-merchants.js';
 import {
   MerchantBody,
@@ -65,9 +72,8 @@ export class AdminMerchantsController {
     responses: { 201: [MerchantWritten, 'The merchant exists.'], 422: 'name, reason or ticket is invalid.' },
   })
   create(@WriteBy() write: AdminWrite, @ValidBody() { name, ...body }: NewMerchantBody): Promise<Reply> {
-    const subject = { id: write.idempotency.id('merchant'), revision: null };
-    const request = { ...writeOf(write, body), name: 'merchants.register', subject, parameters: { name } };
-    return this.request(201, { ...request, merchantId: null });
+    const command = new CreateMerchant(write.idempotency.id('merchant'), { name });
+    return this.request(201, command, { ...writeOf(write, body), merchantId: null });
   }
 
   @Get(':id')
@@ -109,8 +115,8 @@ export class AdminMerchantsController {
   ): Promise<Reply> {
     const change = { name, ip_allow_list, embedding, limits };
     // Without what is undefined: it is recorded as JSON.
-    const parameters = JSON.parse(JSON.stringify(change)) as OperationRequest['parameters'];
-    return this.request(200, { ...writeOf(write, body), name: 'merchants.update', parameters });
+    const parameters = JSON.parse(JSON.stringify(change)) as typeof change;
+    return this.request(200, new UpdateMerchant(write.subject.id, parameters), writeOf(write, body));
   }
 
   @Post(':id/suspend')
@@ -124,7 +130,7 @@ export class AdminMerchantsController {
     responses: { 200: [MerchantWritten, 'It is suspended.'], 409: 'It is suspended already.' },
   })
   suspend(@WriteTo(MERCHANT) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
-    return this.request(200, { ...writeOf(write, body), name: 'merchants.suspend' });
+    return this.request(200, new SuspendMerchant(write.subject.id), writeOf(write, body));
   }
 
   @Post(':id/reinstate')
@@ -140,15 +146,16 @@ export class AdminMerchantsController {
     },
   })
   reinstate(@WriteTo(MERCHANT) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
-    return this.request(200, { ...writeOf(write, body), name: 'merchants.reinstate' });
+    return this.request(200, new ReinstateMerchant(write.subject.id), writeOf(write, body));
   }
 
   private async request(
     status: number,
-    request: Omit<OperationRequest, 'merchantId' | 'parameters'> & Partial<OperationRequest>,
+    command: AnyCommand,
+    request: ReturnType<typeof writeOf> & Partial<OperationRequest>,
   ): Promise<Reply> {
-    const { id } = request.subject;
-    const outcome = await this.operations.request({ merchantId: id, parameters: {}, ...request });
+    const id = command.subjectId;
+    const outcome = await this.operations.request(command, { merchantId: id, ...request });
     return written(outcome, status, async () => ({ merchant: await this.merchants.json(id) }));
   }
 }

@@ -16,6 +16,7 @@ import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
+import { CreateOperator, UpdateOperator } from '../../application/operator-commands.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
 import { OperatorsList } from '../../views/operators-list.js';
 import {
@@ -71,13 +72,8 @@ export class AdminOperatorsController {
     @ValidBody() { name, email, role, ...body }: NewOperatorBody,
   ): Promise<Reply> {
     const id = write.idempotency.id('operator');
-    const outcome = await this.operations.request({
-      ...writeOf(write, body),
-      name: 'operators.create',
-      subject: { id, revision: null },
-      parameters: { name, email, role },
-      merchantId: null,
-    });
+    const command = new CreateOperator(id, { name, email, role });
+    const outcome = await this.operations.request(command, { ...writeOf(write, body), merchantId: null });
     write.idempotency.storeSealed();
     // The link of an approved one is for who approved it, also where a repeat of the request executes it.
     const isOwn = outcome.operation.approval !== 'required';
@@ -127,12 +123,9 @@ export class AdminOperatorsController {
     @WriteTo('Operator') write: SubjectWrite,
     @ValidBody() { role, status, ...body }: OperatorBody,
   ): Promise<Reply> {
-    const outcome = await this.operations.request({
-      ...writeOf(write, body),
-      name: 'operators.update',
-      parameters: { ...(role !== undefined && { role }), ...(status !== undefined && { status }) },
-      merchantId: null,
-    });
+    const change = { ...(role !== undefined && { role }), ...(status !== undefined && { status }) };
+    const command = new UpdateOperator(write.subject.id, change);
+    const outcome = await this.operations.request(command, { ...writeOf(write, body), merchantId: null });
     return written(outcome, 200, async () => ({ operator: await this.json(write.subject.id) }));
   }
 

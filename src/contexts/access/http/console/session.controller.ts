@@ -1,8 +1,8 @@
 import { Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
-import { CONTEXTS, type Context } from '../../../../platform/context.js';
 import { CONSOLE_PAGE } from '../../../../platform/http/admin/listeners.js';
+import { OPERATIONS } from '../../../../platform/operations/operation.js';
 import { PageController } from '../../../../platform/http/pages/page.js';
 import { SessionTokens } from '../../application/console/sessions.js';
 import { ConsoleAuthentication } from './console-authentication.js';
@@ -35,7 +35,6 @@ export class SessionController {
     private readonly sessions: SessionTokens,
     private readonly site: ConsoleSite,
     @Inject(CONFIG) private readonly config: Pick<Config, 'consoleReadOnly'>,
-    @Inject(CONTEXTS) private readonly contexts: readonly Context[],
   ) {}
 
   @Get('session')
@@ -70,8 +69,7 @@ export class SessionController {
 
   /** Of the scopes that an operation gives nothing follows here: a role with its own scope has them all. */
   private decisionsWith(scopes: ReadonlySet<string>): readonly string[] {
-    return this.contexts
-      .flatMap(({ operations = [] }) => operations)
+    return [...OPERATIONS.values()]
       .filter(({ secondPerson, scope }) => secondPerson && scopes.has(scope))
       .map(({ name }) => name);
   }

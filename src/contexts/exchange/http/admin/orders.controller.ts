@@ -12,6 +12,7 @@ import {
   type AdminCaller,
   type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
+import { RecordRefund } from '../../application/record-refund.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
 import { requireScopes } from '../../../../platform/http/admin/scoped-controller.js';
 import { writeOf, written } from '../../../../platform/http/admin/writes.js';
@@ -131,12 +132,8 @@ export class AdminOrdersController {
   ): Promise<Reply> {
     const { requester, subject } = write;
     const { merchant_id: merchantId } = await this.within(requester, subject.id);
-    const outcome = await this.operations.request({
-      ...writeOf(write, body),
-      name: 'orders.record_refund',
-      parameters: { amount, transaction_hash, recipient },
-      merchantId,
-    });
+    const command = new RecordRefund(subject.id, { amount, transaction_hash, recipient });
+    const outcome = await this.operations.request(command, { ...writeOf(write, body), merchantId });
     return written(outcome, 201, async () => ({
       order: withoutPerson(await this.details.get(subject.id), requester),
     }));

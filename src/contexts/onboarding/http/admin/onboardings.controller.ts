@@ -11,7 +11,13 @@ import { ValidBody } from '../../../../platform/http/decorators.js';
 import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { AdminUsers, AdminUserWritten } from '../../../users/contract.js';
-import { REVIEW_DECISIONS, type ReviewDecision } from '../../application/user-operations.js';
+import type { AnyCommand } from '../../../../platform/operations/operation.js';
+import {
+  DecideReview,
+  RetryStep,
+  REVIEW_DECISIONS,
+  type ReviewDecision,
+} from '../../application/operator-commands.js';
 
 const TAG = 'Admin: users';
 const NO_USER = 'There is no such user, or the key is confined to other merchants.';
@@ -46,7 +52,7 @@ export class AdminOnboardingsController {
     },
   })
   async retry(@WriteTo('User') write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
-    return this.request('users.retry', write, body);
+    return this.request(new RetryStep(write.subject.id), write, body);
   }
 
   @Post(':id/review')
@@ -64,11 +70,12 @@ export class AdminOnboardingsController {
     },
   })
   async review(@WriteTo('User') write: SubjectWrite, @ValidBody() body: ReviewBody): Promise<Reply> {
-    return this.request('users.review', write, body, { decision: body.decision });
+    const { decision } = body;
+    return this.request(new DecideReview(write.subject.id, { decision }), write, body);
   }
 
-  private async request(name: string, write: SubjectWrite, body: WriteBody, parameters = {}): Promise<Reply> {
-    const outcome = await this.users.request({ ...writeOf(write, body), name, parameters });
+  private async request(command: AnyCommand, write: SubjectWrite, body: WriteBody): Promise<Reply> {
+    const outcome = await this.users.request(command, writeOf(write, body));
     return written(outcome, 200, () => this.users.written(write.subject.id));
   }
 }

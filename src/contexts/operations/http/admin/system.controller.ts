@@ -1,5 +1,4 @@
-import { Get, Param, Post } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
+import { Get, Inject, Param, Post } from '@nestjs/common';
 import { ApiParam } from '@nestjs/swagger';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import {
@@ -7,13 +6,20 @@ import {
   WriteBy,
   type AdminWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
 import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { Operations, type OperationRequest } from '../../../../platform/operations/operations.js';
-import { masterKeyId } from '../../application/system-operations.js';
+import type { AnyCommand } from '../../../../platform/operations/operation.js';
+import { Operations } from '../../../../platform/operations/operations.js';
+import {
+  LetEventTypePass,
+  RebuildProjection,
+  RetireFormerMasterKey,
+} from '../../../../platform/cli/system-commands.js';
+import { masterKeysOf } from '../../../../platform/sealing/key-ring.js';
 import { SystemResponse } from '../../application/system-json.js';
 import { SystemStatus } from '../../application/system-status.js';
 import { WrittenResponse } from './operation-dto.js';
@@ -38,7 +44,7 @@ export class AdminSystemController {
   constructor(
     private readonly status: SystemStatus,
     private readonly operations: Operations,
-    private readonly providers: ModuleRef,
+    @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   @Get()
@@ -74,8 +80,8 @@ export class AdminSystemController {
     @Param('name') name: string,
     @ValidBody() body: WriteBody,
   ): Promise<Reply> {
-    const by = writeOf(write, body);
-    return this.write('projections.rebuild', nameOf(name, 'Projection'), by, 202, { compare: false });
+    const command = new RebuildProjection(nameOf(name, 'Projection'), { compare: false });
+    return this.write(command, write, body, 202);
   }
 
   @Post('event_types/:type/let_pass')
@@ -96,8 +102,7 @@ export class AdminSystemController {
     @Param('type') type: string,
     @ValidBody() body: WriteBody,
   ): Promise<Reply> {
-    const by = writeOf(write, body);
-    return this.write('event_types.let_pass', nameOf(type, 'Event type'), by);
+    return this.write(new LetEventTypePass(nameOf(type, 'Event type')), write, body);
   }
 
   @Post('master_key/retire_former')
@@ -113,19 +118,12 @@ export class AdminSystemController {
     },
   })
   retireFormer(@WriteBy() write: AdminWrite, @ValidBody() body: WriteBody): Promise<Reply> {
-    const id = masterKeyId((token) => this.providers.get(token, { strict: false }));
-    return this.write('master_key.retire_former', id, writeOf(write, body));
+    const { id } = masterKeysOf(this.config).current;
+    return this.write(new RetireFormerMasterKey(id), write, body);
   }
 
-  private async write(
-    name: string,
-    id: string,
-    by: ReturnType<typeof writeOf<AdminWrite>>,
-    status = 200,
-    parameters: OperationRequest['parameters'] = {},
-  ): Promise<Reply> {
-    const request = { ...by, name, subject: { id, revision: null }, parameters, merchantId: null };
-    const outcome = await this.operations.request(request);
+  private async write(command: AnyCommand, write: AdminWrite, body: WriteBody, status = 200): Promise<Reply> {
+    const outcome = await this.operations.request(command, { ...writeOf(write, body), merchantId: null });
     return written(outcome, status, () => ({ operation: outcome.operation }));
   }
 }

@@ -16,6 +16,8 @@ import { WriteBody, writeOf, written } from '../../../../platform/http/admin/wri
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
+import type { AnyCommand } from '../../../../platform/operations/operation.js';
+import { EraseUser, StartDeactivation } from '../../application/user-commands.js';
 import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import { requireScopes } from '../../../../platform/operations/scopes.js';
 import {
@@ -108,7 +110,7 @@ export class AdminUsersController {
     },
   })
   async deactivate(@WriteTo(USER) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
-    return this.request('users.deactivate', write, body);
+    return this.request(new StartDeactivation(write.subject.id), write, body);
   }
 
   @Post(':id/erase')
@@ -129,11 +131,11 @@ export class AdminUsersController {
     },
   })
   async erase(@WriteTo(USER) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
-    return this.request('users.erase', write, body);
+    return this.request(new EraseUser(write.subject.id), write, body);
   }
 
-  private async request(name: string, write: SubjectWrite, body: WriteBody, parameters = {}): Promise<Reply> {
-    const outcome = await this.users.request({ ...writeOf(write, body), name, parameters });
+  private async request(command: AnyCommand, write: SubjectWrite, body: WriteBody): Promise<Reply> {
+    const outcome = await this.users.request(command, writeOf(write, body));
     return written(outcome, 200, () => this.users.written(write.subject.id));
   }
 }

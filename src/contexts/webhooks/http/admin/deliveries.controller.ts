@@ -17,6 +17,7 @@ import { WriteBody, writeOf, written } from '../../../../platform/http/admin/wri
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
+import { ResendDelivery } from '../../application/delivery-commands.js';
 import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
@@ -121,13 +122,8 @@ export class AdminDeliveriesController {
     const found = await this.deliveries.find(id);
     if (found === null) throw DomainError.notFound(DELIVERY);
     requireReach(write.requester, found.merchant_id, DELIVERY);
-    const outcome = await this.operations.request({
-      ...writeOf(write, body),
-      name: 'deliveries.resend',
-      subject: { id, revision: null },
-      parameters: {},
-      merchantId: found.merchant_id,
-    });
+    const request = { ...writeOf(write, body), merchantId: found.merchant_id };
+    const outcome = await this.operations.request(new ResendDelivery(id), request);
     return written(outcome, 200, async () => ({ delivery: await this.deliveries.find(id) }));
   }
 }

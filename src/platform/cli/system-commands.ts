@@ -1,0 +1,139 @@
+import { Inject } from '@nestjs/common';
+import { CommandHandler } from '@nestjs/cqrs';
+import { DAY_MS } from '../../kernel/clock.js';
+import { DomainError } from '../../kernel/domain-error.js';
+import { CONFIG, type Config } from '../config/config.js';
+import { CONTEXTS, knownTypes, type Context } from '../context.js';
+import { PassingTypes } from '../projections/passing-types.js';
+import { ReadModelRebuild } from '../projections/read-model-rebuild.js';
+import { Rebuilds } from '../projections/rebuilds.js';
+import { masterKeysOf } from '../sealing/key-ring.js';
+import { FRESH_AFTER_SECONDS, KeyRotation } from '../sealing/key-rotation.js';
+import {
+  Operation,
+  OperatorCommand,
+  type EmptyParameters,
+  type OperationHandler,
+} from '../operations/operation.js';
+
+const SYSTEM = { scope: 'system:write', streams: () => [] } as const;
+
+@Operation({
+  ...SYSTEM,
+  name: 'projections.rebuild',
+  subject: 'projection',
+  // A program rebuilds before it ends.
+  takesMs: DAY_MS / 4,
+})
+export class RebuildProjection extends OperatorCommand<{ readonly compare: boolean }, object> {}
+
+@CommandHandler(RebuildProjection)
+class RebuildProjectionHandler implements OperationHandler<RebuildProjection> {
+  constructor(
+    private readonly readModels: ReadModelRebuild,
+    private readonly rebuilds: Rebuilds,
+  ) {}
+
+  async check({ subjectId }: RebuildProjection): Promise<void> {
+    if (!this.readModels.names().includes(subjectId)) throw DomainError.notFound('Projection');
+  }
+
+  execute({ subjectId, parameters: { compare } }: RebuildProjection) {
+    return this.rebuilds.start(subjectId, { compare });
+  }
+}
+
+@Operation({ ...SYSTEM, name: 'event_types.let_pass', subject: 'event_type', secondPerson: 'before' })
+export class LetEventTypePass extends OperatorCommand {}
+
+@CommandHandler(LetEventTypePass)
+class LetEventTypePassHandler implements OperationHandler<LetEventTypePass> {
+  constructor(
+    private readonly passing: PassingTypes,
+    @Inject(CONTEXTS) private readonly contexts: readonly Context[],
+  ) {}
+
+  async check({ subjectId: type }: LetEventTypePass): Promise<void> {
+    if (knownTypes(this.contexts).has(type))
+      throw new DomainError('invalid_transition', `This version knows ${type}: nothing waits at it.`);
+  }
+
+  execute({ subjectId, operation }: LetEventTypePass) {
+    return this.passing.allow(subjectId, operation!.reason);
+  }
+}
+
+@Operation({ ...SYSTEM, name: 'event_types.hold', subject: 'event_type' })
+export class HoldEventType extends OperatorCommand {}
+
+@CommandHandler(HoldEventType)
+class HoldEventTypeHandler implements OperationHandler<HoldEventType> {
+  constructor(private readonly passing: PassingTypes) {}
+
+  async check({ subjectId: type }: HoldEventType): Promise<void> {
+    if (!(await this.passing.includes(type)))
+      throw new DomainError('not_found', `There is no rule for ${type}.`);
+  }
+
+  async execute({ subjectId }: HoldEventType): Promise<void> {
+    await this.passing.forbid(subjectId);
+  }
+}
+
+/** The subject is the master key of the process that it was requested from. */
+@Operation({ ...SYSTEM, name: 'master_key.retire_former', subject: 'master_key', secondPerson: 'before' })
+export class RetireFormerMasterKey extends OperatorCommand<
+  EmptyParameters,
+  { readonly retired: readonly string[] }
+> {}
+
+@CommandHandler(RetireFormerMasterKey)
+class RetireFormerMasterKeyHandler implements OperationHandler<RetireFormerMasterKey> {
+  constructor(
+    private readonly rotation: KeyRotation,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  async execute({ operation, subjectId }: RetireFormerMasterKey) {
+    const { current, former } = masterKeysOf(this.config);
+    // Approved for another MASTER_KEY: the process has an older one, or a newer one.
+    if (current.id !== subjectId)
+      throw new DomainError(
+        'invalid_transition',
+        `MASTER_KEY of this process is ${current.id}, not ${subjectId}`,
+      );
+    return { retired: await this.rotation.retireFormer({ current, former }, operation!.id) };
+  }
+}
+
+interface FreshKey {
+  readonly key_id: string;
+  readonly seals_in_seconds: number;
+}
+
+@Operation({ ...SYSTEM, name: 'keys.create', subject: 'master_key' })
+export class CreateFreshKey extends OperatorCommand<EmptyParameters, FreshKey> {}
+
+@CommandHandler(CreateFreshKey)
+class CreateFreshKeyHandler implements OperationHandler<CreateFreshKey> {
+  constructor(
+    private readonly rotation: KeyRotation,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  async execute({ operation }: CreateFreshKey): Promise<FreshKey> {
+    return {
+      key_id: await this.rotation.addFreshKey(masterKeysOf(this.config), operation!.id),
+      seals_in_seconds: FRESH_AFTER_SECONDS,
+    };
+  }
+}
+
+/** The handlers of operations on the platform (admin-api.md 3, `/system`). */
+export const SYSTEM_HANDLERS = [
+  RebuildProjectionHandler,
+  LetEventTypePassHandler,
+  HoldEventTypeHandler,
+  RetireFormerMasterKeyHandler,
+  CreateFreshKeyHandler,
+];
