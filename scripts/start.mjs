@@ -21,6 +21,8 @@ import { Usage, WrongSetting } from '../packages/cli/src/usage.mjs';
 const began = performance.now();
 /** Ends the build of the documents. */
 const documents = new AbortController();
+/** The running service: an error here must not leave it. */
+let service;
 
 try {
   if (process.argv.length > 2)
@@ -36,7 +38,7 @@ try {
   await install();
   await build();
   const signalled = nextSignal();
-  const service = await startService(signalled);
+  service = await startService(signalled);
   await welcome(service.sandbox, service.loginUrl);
   // Meanwhile /docs says that it is being built.
   buildDocs(documents.signal).catch(() => {
@@ -48,6 +50,8 @@ try {
   if (signal === null) await mourn(service);
   else await step('Stopping', async () => stopService(service).then(() => 'drained and stopped'));
 } catch (error) {
+  documents.abort();
+  if (service !== undefined) await stopService(service);
   complain(error);
 }
 

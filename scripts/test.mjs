@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { Interrupted } from '../packages/cli/src/usage.mjs';
+import { Interrupted, Usage } from '../packages/cli/src/usage.mjs';
 import { build, buildDocs, install, requireNode, ROOT } from './lib/installation.mjs';
 import { nextSignal } from './lib/service.mjs';
 import { installSystemPackages } from './lib/system-packages.mjs';
@@ -23,11 +23,15 @@ const MAX_RUN_MS = 3_600_000;
 /** Resolves with the first signal; both runs of Jest end with it. */
 let firstSignal;
 
+const USAGE =
+  'npm test -- [PART_OF_A_PATH]... [--workers N] [--order reverse|SEED] [options of Jest]\n' +
+  'npm run test:all -- [--rest]: test/README.md';
 const EXTENDED = String.raw`\.extended\.`;
 
 try {
   requireNode();
   const { tier, order, args } = readOptions(process.argv.slice(2));
+  if (args.includes('--help')) throw new Usage(USAGE);
   await install();
   // Some suites start the service as separate processes.
   await build();

@@ -1,6 +1,6 @@
 // Builds the client: types from the service's OpenAPI document (`npm run build` in the root writes it), then the compiler.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
 
@@ -18,11 +18,15 @@ const types = await openapiTS(document, {
 });
 mkdirSync(here('src/generated'), { recursive: true });
 writeFileSync(here('src/generated/document.ts'), `// Written by build.mjs.\n${astToString(types)}`);
-rmSync(here('dist'), { recursive: true, force: true });
+// In another folder until it is whole: a build that is interrupted, or a program that runs meanwhile, has the former one.
+const next = here('dist-next');
+rmSync(next, { recursive: true, force: true });
 /** CommonJS has a separate copy, with types: TypeScript's node16 lets it require no module. */
-const commonJs = ['--module', 'commonjs', '--moduleResolution', 'bundler', '--outDir', here('dist/cjs')];
-for (const options of [[], commonJs]) {
+const commonJs = ['--module', 'commonjs', '--moduleResolution', 'bundler', '--outDir', `${next}/cjs`];
+for (const options of [['--outDir', next], commonJs]) {
   const args = [here('../../node_modules/typescript/bin/tsc'), '-p', here('.'), ...options];
   execFileSync(process.execPath, args, { stdio: 'inherit' });
 }
-writeFileSync(here('dist/cjs/package.json'), '{ "type": "commonjs" }\n');
+writeFileSync(`${next}/cjs/package.json`, '{ "type": "commonjs" }\n');
+rmSync(here('dist'), { recursive: true, force: true });
+renameSync(next, here('dist'));

@@ -70,7 +70,9 @@ export async function buildDocs(signal) {
 }
 
 function isBuilt() {
-  return isCurrent(BUILD_STAMP, sourceStamp());
+  return (
+    isCurrent(BUILD_STAMP, sourceStamp()) && existsSync(join(ROOT, 'packages', 'sdk', 'dist', 'index.js'))
+  );
 }
 
 function isCurrent(file, stamp) {
