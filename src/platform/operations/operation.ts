@@ -58,6 +58,13 @@ export interface OperationFacts<Parameters extends object = never> {
 
 type OperationType = new (...given: never[]) => AnyCommand;
 
+const FACTS = 'disburse:operation';
+
+/** Reads what the class of a command declares with {@link Operation}; undefined for any other class. */
+export function operationFacts(type: object): OperationFacts | undefined {
+  return Reflect.getMetadata(FACTS, type) as OperationFacts | undefined;
+}
+
 /** The operations of the loaded modules, by their command class. */
 export const OPERATIONS = new Map<OperationType, OperationFacts>();
 
@@ -65,6 +72,7 @@ export const OPERATIONS = new Map<OperationType, OperationFacts>();
 export function Operation<Parameters extends object = object>(facts: OperationFacts<Parameters>) {
   return (type: new (...given: never[]) => OperatorCommand<Parameters, object | void>): void => {
     OPERATIONS.set(type, facts);
+    Reflect.defineMetadata(FACTS, facts, type);
   };
 }
 

@@ -17,6 +17,7 @@ import { EventRegistry } from '../../../src/platform/event-store/event-registry.
 import type { EventStore } from '../../../src/platform/event-store/port.js';
 import type { OperatorDirectory } from '../../../src/platform/operations/operator-directory.js';
 import {
+  OPERATIONS,
   Operation,
   OperatorCommand,
   type AnyCommand,
@@ -54,6 +55,8 @@ export function lampHandler(
     LampCommand,
   );
   COMMANDS.set(name, LampCommand);
+  // A service in the same process has no handler of it.
+  OPERATIONS.delete(LampCommand);
   class LampHandler {}
   CommandHandler(LampCommand)(LampHandler);
   return Object.assign(new LampHandler(), functions) as unknown as ICommandHandler;

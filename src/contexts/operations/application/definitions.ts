@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import {
   OPERATIONS,
+  operationFacts,
   type AnyCommand,
   type OperationFacts,
   type OperationHandler,
@@ -37,7 +38,7 @@ export class Definitions implements OnModuleInit {
   discover(): void {
     for (const { instance, metatype } of this.discovery.getProviders()) {
       const command = (metatype && Reflect.getMetadata(COMMAND_OF_HANDLER, metatype)) as CommandClass;
-      const facts = OPERATIONS.get(command);
+      const facts = command ? operationFacts(command) : undefined;
       if (facts === undefined) continue;
       if (this.byName.has(facts.name)) throw new Error(`the operation ${facts.name} is declared twice`);
       const handler = instance as OperationHandler<AnyCommand>;
@@ -53,7 +54,7 @@ export class Definitions implements OnModuleInit {
   }
 
   of({ constructor }: AnyCommand): Definition {
-    return this.find(OPERATIONS.get(constructor as CommandClass)?.name ?? constructor.name);
+    return this.find(operationFacts(constructor)?.name ?? constructor.name);
   }
 
   /** How long its execution may take; undefined: the default, or it is no operation of this version. */

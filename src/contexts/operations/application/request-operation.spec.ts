@@ -7,7 +7,7 @@ import {
   switchRequest,
 } from '../../../../test/support/operations/operations-harness.js';
 import type { DiscoveryService } from '@nestjs/core';
-import { OPERATIONS } from '../../../platform/operations/operation.js';
+import { OPERATIONS, operationFacts } from '../../../platform/operations/operation.js';
 import { Definitions } from './definitions.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { deriveId } from '../../../kernel/ids.js';
@@ -206,12 +206,14 @@ it.each([
     metatype: handler.constructor,
   }));
   const discovery = { getProviders: () => providers } as unknown as DiscoveryService;
-  // Operations of other tests have no handler here.
-  const others = [...OPERATIONS].filter(([, { name }]) => name !== 'lamps.twice');
-  for (const [type] of others) OPERATIONS.delete(type);
+  const others = [...OPERATIONS];
+  OPERATIONS.clear();
   try {
+    const command = Reflect.getMetadata('__commandHandler__', handler.constructor) as never;
+    OPERATIONS.set(command, operationFacts(command)!);
     expect(() => new Definitions(discovery).onModuleInit()).toThrow(message);
   } finally {
+    OPERATIONS.clear();
     for (const [type, facts] of others) OPERATIONS.set(type, facts);
   }
 });
