@@ -88,6 +88,7 @@ export function describeIdleEnd(world: ConsoleWorld): void {
       try {
         Object.assign(config, { consoleIdleSeconds: 240 });
         const user = await visit();
+        await user.settled();
         await idle(user.operatorId);
         await user.page.clock.fastForward(5 * MINUTE_MS);
         await user.heading('Sign in');
