@@ -11,7 +11,7 @@ export type Behavior =
   | 'prompt'
   /** 200 after 50 to 500 ms. */
   | 'slow'
-  /** The first one to three tries of a third of the deliveries are refused: 500, 503, a reset, or a response cut off. */
+  /** The first one to three tries of a third of the deliveries are refused: 500, 503, a reset, or a header cut off. */
   | 'flaky'
   /** Reads the request and never responds. */
   | 'hangs'
@@ -34,7 +34,7 @@ export interface Arrived {
   readonly bodyHash: string;
   /** Unix milliseconds, with fractions, at which each request was complete. */
   readonly at: number[];
-  /** Requests that got a whole 2xx. */
+  /** Requests that got a whole header with 2xx. */
   accepted: number;
   readonly envelope: Envelope;
 }
@@ -172,6 +172,7 @@ export class Receivers {
       case 'hangs':
         return;
       case 'drips': {
+        this.count(delivery);
         response.writeHead(200);
         const drip = setInterval(() => response.write('.'), 1000);
         response.on('close', () => clearInterval(drip));
@@ -195,16 +196,21 @@ export class Receivers {
         response.socket?.resetAndDestroy();
         return;
       default:
-        response.writeHead(200, { 'content-length': '100' }).write('half');
+        // Within the header: after a whole one with 200 the delivery has succeeded.
+        response.socket?.write('HTTP/1.1 200 OK\r\nContent-Le');
         setTimeout(() => response.destroy(), 5);
     }
   }
 
   private accept(status: number, delivery: Arrived, response: ServerResponse): void {
     if (response.destroyed) return;
+    this.count(delivery);
+    response.writeHead(status).end();
+  }
+
+  private count(delivery: Arrived): void {
     if (delivery.accepted === 0) this.accepted += 1;
     delivery.accepted += 1;
-    response.writeHead(status).end();
   }
 }
 
