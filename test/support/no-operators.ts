@@ -3,7 +3,6 @@ import { AdminUsers, OnboardingProgress } from '../../src/contexts/users/contrac
 import { AdminCallers } from '../../src/platform/http/admin/admin-controller.js';
 import { PortalCallers } from '../../src/platform/http/admin/portal-controller.js';
 import { KeyedRequests } from '../../src/platform/http/keyed-requests.js';
-import { MERCHANT_DIRECTORY } from '../../src/platform/http/merchant-directory.js';
 import { OperatorLookups } from '../../src/platform/operations/operator-lookups.js';
 import { Operations } from '../../src/platform/operations/operations.js';
 
@@ -21,11 +20,3 @@ const ABSENT = [
 @Global()
 @Module({ providers: ABSENT.map((provide) => ({ provide, useValue: {} })), exports: ABSENT })
 export class NoOperators {}
-
-/** For a part of the service without the context of merchants: none is suspended. */
-@Global()
-@Module({
-  providers: [{ provide: MERCHANT_DIRECTORY, useValue: { find: async () => null } }],
-  exports: [MERCHANT_DIRECTORY],
-})
-export class NoMerchants {}

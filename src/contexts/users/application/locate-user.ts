@@ -36,12 +36,11 @@ export class LocateUser {
   async by(known: Known): Promise<ExistingUser | ErasedUser | null> {
     const ids = await this.idsOf(known);
     const found = await inParallel(ids, AT_A_TIME, (userId) => this.loop.loadForDisplay(user, userId));
-    const states = found.filter(({ accountState }) => accountState !== 'unknown');
+    const states = found.filter((each) => each.accountState !== 'unknown');
     // A subscriber's two numbers may be those of a present and of a former user.
     const state = states.find(({ accountState: is }) => is !== 'deactivated' && is !== 'erased') ?? states[0];
-    if (state === undefined) return null;
-    if (state.accountState === 'erased' && 'phoneNumber' in known) return null;
-    return state.accountState === 'unknown' ? null : state;
+    const isHidden = state?.accountState === 'erased' && 'phoneNumber' in known;
+    return state === undefined || isHidden ? null : state;
   }
 
   /** Whose user it is. Throws `not_found`. */
