@@ -10,7 +10,7 @@ export const AREAS: readonly Area[] = [
   {
     name: 'authentication',
     files:
-      /^src\/(platform\/http\/(svc-signature\/|authentication\.)|contexts\/exchange\/http\/(exchange-authentication|signature)\.)/,
+      /^src\/(platform\/http\/authentication|contexts\/(access\/http\/svc-signature|exchange\/http\/(exchange-authentication|signature)))\./,
     suites: [
       'test/contract/signature.spec.ts',
       'test/contract/exchange-signature.spec.ts',
