@@ -99,6 +99,11 @@ describe('the books', () => {
 
   it.each<[string, readonly Recorded[], RegExp]>([
     ['an outcome without a claim', [created, reported(), received()], /holds the claim/],
+    [
+      'an outcome whose claim was released',
+      [created, reported(), [claimed()[0], 'claim.released.v1', claimed()[2]], received()],
+      /holds the claim/,
+    ],
     ['a claim of another payout', [created, reported(), claimed('q'), received()], /holds the claim/],
     [
       'one transfer for two payouts',

@@ -126,6 +126,8 @@ describe('the return URL of a pay page', () => {
     'http://shop.example',
     'http://localhost.evil.example',
     'https://user:pw@shop.example',
+    'https://user@shop.example',
+    'https://:pw@shop.example',
     'https://shop.example/a b',
     'https://shop.example\\@evil.example',
     `${LONGEST}a`,
