@@ -1,5 +1,5 @@
 /** Where faults are planted, and the suites that run after the specs next to the file, because they are its tests. */
-export interface Area {
+interface Area {
   readonly name: string;
   readonly files: RegExp;
   readonly suites: readonly string[];
