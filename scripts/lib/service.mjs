@@ -13,7 +13,7 @@ export function dataDir() {
   return resolve(ROOT, process.env.DATA_DIR || '.sandbox');
 }
 
-/** The ports that the service takes unless a setting has another; that of metrics it replaces by itself. */
+/** The ports that the service takes unless a setting has another. One of metrics that is in use is replaced by a free one. */
 const PORTS = { PORT: 3000, WIDGET_PORT: 3001, PAY_PORT: 3002, ADMIN_PORT: 3003, PORTAL_PORT: 3004 };
 
 /** Throws for ports in use, before minutes of installation. The boot names a sandbox that already runs in the folder. */
