@@ -58,6 +58,7 @@ async function identify({ route, query = {}, headers = {} }: Call, key: Partial<
     outcome: caller === null ? `${status} ${edge.refusal?.slice(0, 40)}` : 'identified',
     countedAs: edge.identifiedMerchant?.countedAs,
     signedBy: edge.credentialId,
+    stringToSign: edge.stringToSign,
   };
 }
 
@@ -169,6 +170,18 @@ describe('a request of the exchange API', () => {
   ])('with %s is refused', async (_, call, key, outcome) => {
     expect(await identify(call, key)).toMatchObject({ outcome, signedBy: null });
   });
+
+  it.each([
+    ['over the address', ofAddress('other'), /^withdraw_address=[^?]+$/],
+    ['over the query', ofQuery(ORDERS, 'other'), /^\/v1\/orders\?.+$/],
+  ])(
+    'with a wrong signature %s has what should have been signed, without the address',
+    async (_, query, expected) => {
+      const { stringToSign } = await identify({ route: ORDERS, query });
+      expect(stringToSign).toMatch(expected);
+      expect(stringToSign).not.toContain(ADDRESS);
+    },
+  );
 
   it.each([
     [ORDERS, ADDRESS, 'identified'],
