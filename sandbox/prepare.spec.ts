@@ -88,17 +88,19 @@ describe('prepareSandbox', () => {
     await eventually(responding);
   });
 
-  test.each([
-    ['PORT', 'the port of the API'],
-    ['WIDGET_PORT', 'the port of the onboarding widget'],
-  ])('says which port is in use and which setting changes it: %s', async (name, meaning) => {
-    const port = await freePort();
-    const squatter = createServer().listen(port, '127.0.0.1');
+  test('says of every port that is in use which setting changes it', async () => {
+    const ports = [await freePort(), await freePort()];
+    const squatters = ports.map((port) => createServer().listen(port, '127.0.0.1'));
     const dataDir = specFolder('sandbox');
-    const failed = prepare({ DATA_DIR: dataDir, [name]: String(port) });
-    await expect(failed).rejects.toThrow(new RegExp(`Port ${port} is in use .* ${name} .* ${meaning}`));
+    const failed = prepare({ DATA_DIR: dataDir, PORT: String(ports[0]), WIDGET_PORT: String(ports[1]) });
+    await expect(failed).rejects.toThrow(
+      new RegExp(
+        `Port ${ports[0]} is in use .* PORT .* the port of the API.*\n` +
+          `Port ${ports[1]} is in use .* WIDGET_PORT .* the port of the onboarding widget`,
+      ),
+    );
     expect(existsSync(join(dataDir, 'service.pid'))).toBe(false);
-    squatter.close();
+    for (const squatter of squatters) squatter.close();
   });
 
   test('refuses to run in production', async () => {

@@ -135,21 +135,23 @@ function describeChain(config: Config): SandboxFile['chain'] {
 }
 
 /**
- * The ports this sandbox listens on: 0 becomes a free one, one in use stops the boot with a sentence.
+ * The ports this sandbox listens on: 0 becomes a free one; those in use stop the boot with a sentence each.
  * The default metrics port was not chosen by the user, so a second sandbox simply gets another.
  */
 async function preparePorts(config: Config): Promise<Pick<Config, PortName>> {
+  const inUse: string[] = [];
   const resolve = async (key: PortName): Promise<number> => {
     const port = config[key];
     if (port === 0) return freePort();
     if (await isFree(port, config.host)) return port;
     const setting = ALL_SETTINGS[key];
     if (key === 'metricsPort' && port === setting.fallback) return freePort();
-    throw new SandboxError(
+    inUse.push(
       `Port ${port} is in use by another program: stop that one, or set ${setting.name} to another port (0 for any free one). ${about(setting)}`,
     );
+    return port;
   };
-  return {
+  const ports = {
     port: await resolve('port'),
     widgetPort: await resolve('widgetPort'),
     payPort: await resolve('payPort'),
@@ -157,4 +159,6 @@ async function preparePorts(config: Config): Promise<Pick<Config, PortName>> {
     portalPort: await resolve('portalPort'),
     metricsPort: await resolve('metricsPort'),
   };
+  if (inUse.length > 0) throw new SandboxError(inUse.join('\n'));
+  return ports;
 }

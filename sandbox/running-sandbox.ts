@@ -1,19 +1,19 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../src/platform/config/config.js';
+import { Unreachable } from '../src/platform/postgres/unavailable.js';
 import type { SandboxFile } from './announce.js';
 import { readJson } from './files.js';
-import { SandboxError } from './sandbox-error.js';
 import type { SandboxSecrets } from './secrets.js';
 
-/** Without DATABASE_URL: the configuration of the sandbox that runs in DATA_DIR. */
+/** Without DATABASE_URL: the configuration of the sandbox that runs in DATA_DIR. Throws {@link Unreachable} where none runs. */
 export function withRunningSandbox(given: Config): Config {
   const { mode, dataDir, databaseUrl, masterKey, chainRpcUrl, usdcAddress } = given;
   if (mode !== 'sandbox' || databaseUrl !== null) return given;
   const folder = resolve(dataDir);
   const secrets = readJson<SandboxSecrets>(join(folder, 'secrets.json'));
   if (secrets === null || secrets.postgres_port === null || !existsSync(join(folder, 'service.pid'))) {
-    throw new SandboxError(
+    throw new Unreachable(
       `No sandbox is running in ${folder}: start one with npm start, or set DATABASE_URL and MASTER_KEY.`,
     );
   }

@@ -3,7 +3,7 @@
 import { relative } from 'node:path';
 import { build, buildDocs, install } from './lib/installation.mjs';
 import { clientsOf } from './lib/sandbox-clients.mjs';
-import { dataDir, ending, nextSignal, startService, stopService } from './lib/service.mjs';
+import { dataDir, ending, nextSignal, requireFreePorts, startService, stopService } from './lib/service.mjs';
 import {
   bold,
   complain,
@@ -35,6 +35,7 @@ try {
     );
   }
   printLine(`\n  ${bold('disburse')} ${dim('sandbox')}\n`);
+  await requireFreePorts();
   await install();
   await build();
   const signalled = nextSignal();

@@ -14,7 +14,7 @@ const BATCH = 5000;
 const CHUNK = 1 << 20;
 
 /** Tables like those of the service, in the schema `bench`, with the same indexes. */
-export const FRESH_TABLES = `
+const FRESH_TABLES = `
 create schema if not exists bench;
 drop table if exists bench.payouts, bench.balances;
 create table bench.payouts (like payouts.payouts including storage);

@@ -7,7 +7,7 @@ const DRIFT_SECONDS = 300;
 export type Keys = ReadonlyMap<string, string>;
 
 /** Whether the request is signed with one of the keys. */
-export type SignatureCheck = (request: FastifyRequest, keys: Keys) => boolean;
+type SignatureCheck = (request: FastifyRequest, keys: Keys) => boolean;
 
 /**
  * The least HTTP shell with a signature check, that of the merchant API (contract.md 2.2) unless another is given: Fastify alone, the body kept as

@@ -12,7 +12,7 @@ export interface Variant {
 
 export type Samples = ReadonlyMap<string, readonly Sample[]>;
 
-export const WARM_UP = -1;
+const WARM_UP = -1;
 
 /**
  * Alternates the variants in an order that changes (A B, B A, ...), so that a machine that slows down for a while slows all of them.

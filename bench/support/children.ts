@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stopProcess, until } from '../../sandbox/processes.js';
 
-export interface ChildOptions {
+interface ChildOptions {
   readonly name: string;
   /** `node` by default. */
   readonly command?: string;

@@ -1,7 +1,7 @@
 import autocannon from 'autocannon';
 import type { SignedRequest } from './sign.js';
 
-export interface LoadResult {
+interface LoadResult {
   /** From the first request sent to the last response. */
   readonly seconds: number;
   /** How many responses had each status. */

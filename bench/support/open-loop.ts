@@ -8,7 +8,7 @@ export interface Timed {
   readonly seconds: number;
 }
 
-export interface OpenLoop {
+interface OpenLoop {
   /** Requests per second. */
   readonly rate: number;
   /** The most connections: what is due while all of them wait for a response is sent later, and its wait counts. */

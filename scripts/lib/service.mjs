@@ -1,15 +1,43 @@
 // Starts the service as a child and follows its boot.
 import { spawn } from 'node:child_process';
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { ROOT } from './installation.mjs';
-import { EXIT, Interrupted } from '../../packages/cli/src/usage.mjs';
+import { EXIT, Interrupted, WrongSetting } from '../../packages/cli/src/usage.mjs';
 import { Problem, steps } from './terminal.mjs';
 
 export { nextSignal } from '../../packages/cli/src/signals.mjs';
 
 export function dataDir() {
   return resolve(ROOT, process.env.DATA_DIR || '.sandbox');
+}
+
+/** The ports that the service takes unless a setting has another. One of metrics that is in use is replaced by a free one. */
+const PORTS = { PORT: 3000, WIDGET_PORT: 3001, PAY_PORT: 3002, ADMIN_PORT: 3003, PORTAL_PORT: 3004 };
+
+/** Throws for ports in use, before minutes of installation. The boot names a sandbox that already runs in the folder. */
+export async function requireFreePorts(env = process.env) {
+  if (existsSync(join(dataDir(), 'service.pid'))) return;
+  const ports = Object.entries(PORTS).map(([name, port]) => [name, Number(env[name] || port)]);
+  const free = await Promise.all(ports.map(([, port]) => isFree(port, env.HOST || '127.0.0.1')));
+  const inUse = ports.filter((_, n) => !free[n]);
+  if (inUse.length === 0) return;
+  const sentences = inUse.map(
+    ([name, port]) =>
+      `Port ${port} is in use by another program: stop that one, or set ${name} to another port (0 for any free one).`,
+  );
+  throw new WrongSetting(sentences.join('\n'));
+}
+
+/** A port that is none is refused by the boot. */
+function isFree(port, host) {
+  return new Promise((done) => {
+    const server = createServer();
+    server.once('error', ({ code }) => done(code !== 'EADDRINUSE'));
+    if (!Number.isInteger(port) || port < 0 || port > 65_535) done(true);
+    else server.listen({ port, host, exclusive: true }, () => server.close(() => done(true)));
+  });
 }
 
 /**

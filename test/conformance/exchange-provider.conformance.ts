@@ -12,7 +12,7 @@ import { newId } from '../../src/kernel/ids.js';
 import { eventually } from '../support/eventually.js';
 
 /** How the suite opens the provider under test, and what it does to the world around it. */
-export interface ProviderUnderTest {
+interface ProviderUnderTest {
   /** As another process would have it. */
   open(): Promise<ExchangeProvider>;
   readonly pairId: string;

@@ -1,5 +1,5 @@
 /** Where faults are planted, and the suites that run after the specs next to the file, because they are its tests. */
-export interface Area {
+interface Area {
   readonly name: string;
   readonly files: RegExp;
   readonly suites: readonly string[];
@@ -10,7 +10,7 @@ export const AREAS: readonly Area[] = [
   {
     name: 'authentication',
     files:
-      /^src\/(platform\/http\/(svc-signature\/|authentication\.)|contexts\/exchange\/http\/(exchange-authentication|signature)\.)/,
+      /^src\/(platform\/http\/authentication|contexts\/(access\/http\/svc-signature|exchange\/http\/(exchange-authentication|signature)))\./,
     suites: [
       'test/contract/signature.spec.ts',
       'test/contract/exchange-signature.spec.ts',

@@ -16,6 +16,24 @@ const EQUIVALENTS: readonly Equivalent[] = [
     because: 'the zeros behind the last line are cut off with what is half written: it only takes memory',
   },
   {
+    file: 'src/contexts/audit/application/head-signer.ts',
+    original: 'stored.size >= known',
+    replacement: 'stored.size > known',
+    because: 'where the sizes are equal no head is restored, and only that size is read afterwards',
+  },
+  {
+    file: 'src/contexts/audit/application/head-signer.ts',
+    original: '/^[0-9a-f]+$/',
+    replacement: '/[0-9a-f]+$/',
+    because: 'hexadecimal that begins with another character has no bytes, and no bytes are no signature',
+  },
+  {
+    file: 'src/contexts/operations/domain/decisions.ts',
+    original: 'one.operator_id !== null',
+    replacement: 'true',
+    because: 'it is compared with who decides, which requirePerson lets no null be',
+  },
+  {
     file: 'src/contexts/audit/domain/streams.ts',
     original: 'a.length > b.length',
     replacement: 'a.length >= b.length',

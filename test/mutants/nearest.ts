@@ -23,14 +23,14 @@ export function nearestSpecs(files: readonly string[]): (file: string) => readon
     const rank = (spec: string): number =>
       spec === ownSpec
         ? -1
-        : (distance.get(spec) ?? 9) * (dirname(spec) === folder ? 1 : 100) - commonPrefix(folder, spec) / 100;
+        : distance.get(spec)! * (dirname(spec) === folder ? 1 : 100) - commonPrefix(folder, spec) / 100;
     const specs = files.filter(
       (each) =>
         each.endsWith('.spec.ts') &&
         !each.endsWith('.extended.spec.ts') &&
         (each === ownSpec ||
-          dirname(each) === folder ||
-          (distance.has(each) && (distance.get(each) === 1 || each.startsWith(`${context}/`)))),
+          distance.get(each) === 1 ||
+          (distance.has(each) && each.startsWith(`${context}/`))),
     );
     return specs.sort((a, b) => rank(a) - rank(b)).slice(0, MAX_SPECS);
   };

@@ -1,7 +1,7 @@
 // Where the commands get the keys of a merchant from, and the client that signs with them.
 import { Disburse, DisburseExchange } from '@disburse/sdk';
 import { findSandbox, nearestDataDir } from './running-sandbox.mjs';
-import { Usage } from './usage.mjs';
+import { Unreachable, Usage } from './usage.mjs';
 
 /** A person waits: fewer attempts than a backend has. */
 const ATTEMPTS = 3;
@@ -64,7 +64,7 @@ function exchangeKeyIn({ exchange: { api_key: apiKey, secret } }) {
 export async function requireKeys(options, otherWay = '') {
   const keys = await findKeys(options);
   if (keys !== null) return keys;
-  throw new Usage(
+  throw new Unreachable(
     `No sandbox is running in ${dataDirOf(options)}. Start one with npm start, name the .sandbox folder of one with --data-dir, or set DISBURSE_BASE_URL, DISBURSE_API_KEY and DISBURSE_PRIVATE_KEY${otherWay}.`,
   );
 }

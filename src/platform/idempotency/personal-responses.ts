@@ -37,8 +37,8 @@ export class PersonalResponses {
     const known = new Set(ids);
     for await (const page of this.responses.sealed(scope, new Date(Date.parse(since) - MARGIN_MS))) {
       const named = page.filter((response) =>
-        this.textOf(response)
-          .match(IDS)
+        this.readBody(response)
+          ?.match(IDS)
           ?.some((id) => known.has(id)),
       );
       await this.responses.delete(named);
@@ -47,12 +47,12 @@ export class PersonalResponses {
     return true;
   }
 
-  /** Empty for one that does not open. */
-  private textOf(response: StoredResponse): string {
+  /** Returns null for a response that does not open. */
+  private readBody(response: StoredResponse): string | null {
     try {
       return this.seal.open(response).body;
     } catch (error) {
-      if (error instanceof SealError) return '';
+      if (error instanceof SealError) return null;
       throw error;
     }
   }

@@ -45,12 +45,18 @@ describe('the store of responses', () => {
     expect(await store.find(old.scope, old.key)).toBeNull();
   });
 
-  it('forgets nothing early in a process whose clock is ahead', async () => {
+  it('forgets nothing early in a process whose clock is ahead, and what is old', async () => {
     const store = ofAProcess();
     const kept = response();
     await store.storeOrGet(kept);
     const ahead = { now: () => new Date(Date.now() + 60 * DAY_MS) };
     await new ResponseRetention(store, test.database, ahead).purge();
     expect(await store.find(kept.scope, kept.key)).toEqual(kept);
+    await test.pool.query(
+      "update event_store.responses set created_at = created_at - interval '31 days' where key = $1",
+      [kept.key],
+    );
+    await new ResponseRetention(store, test.database, ahead).purge();
+    expect(await store.find(kept.scope, kept.key)).toBeNull();
   });
 });

@@ -68,7 +68,6 @@ export class ResponseStore {
   }
 
   async delete(responses: readonly Pick<StoredResponse, 'scope' | 'key'>[]): Promise<void> {
-    if (responses.length === 0) return;
     await this.pool.query(
       `delete from event_store.responses using unnest($1::text[], $2::uuid[]) gone (scope, key)
        where responses.scope = gone.scope and responses.key = gone.key`,

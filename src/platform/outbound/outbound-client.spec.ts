@@ -65,11 +65,6 @@ describe('a host that responds', () => {
     expect(ports.size).toBeLessThan(3);
   });
 
-  it('a response with Retry-After passes it on', async () => {
-    host.behavior = (response) => response.writeHead(503, { 'retry-after': '120' }).end();
-    expect(await post(host.url)).toMatchObject({ status: 503, retryAfter: '120' });
-  });
-
   it('a redirect is returned as it is and not followed', async () => {
     host.behavior = (response) => response.writeHead(302, { location: `${host.url}/other` }).end();
     expect(await post(host.url)).toMatchObject({ status: 302 });
@@ -122,29 +117,6 @@ describe('a host that fails', () => {
       phase: 'connect',
       error: 'the connection was refused (ECONNREFUSED)',
     });
-  });
-
-  it('by closing at once, is a failure of sending', async () => {
-    const { url } = await raw((socket) => socket.destroy());
-    expect(await post(url)).toMatchObject({ kind: 'failed', phase: 'send' });
-  });
-
-  it('by closing within the response, is a failure of the response', async () => {
-    host.behavior = (response) => {
-      response.writeHead(200, { 'content-length': '100' });
-      response.write('half', () => response.destroy());
-    };
-    expect(await post(host.url)).toMatchObject({ kind: 'failed', phase: 'response' });
-  });
-
-  it('by speaking something else, is a failure', async () => {
-    const { url } = await raw((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'));
-    expect(await post(url)).toMatchObject({ kind: 'failed' });
-  });
-
-  it('by bad TLS, is a failure of a class', async () => {
-    const { url } = await raw((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'));
-    expect(await post(url.replace('http:', 'https:'))).toMatchObject({ kind: 'failed', phase: 'tls' });
   });
 
   it.each(['', 'hooks', 'ftp://127.0.0.1/', 'http://'])(

@@ -140,6 +140,60 @@ describe('the key ring', () => {
     ]);
   });
 
+  it('no former master key is retired whose copies MASTER_KEY lacks', async () => {
+    await open(one);
+    await open(two, one);
+    await pass(121);
+    await test.database.query('delete from platform.key_ring where master_id = $1 and key_id <> $2', [
+      two.id,
+      ROOT_ID,
+    ]);
+    await expect(retireFormer(test.database, { current: two, former: one })).rejects.toMatchObject({
+      code: 'invalid_transition',
+      message: 'MASTER_KEY lacks a copy of some keys',
+    });
+    // The copies of the former one are there: the ring is completed from them.
+    const sealed = (await open(one)).sealer.seal('text', 'p');
+    expect((await open(two, one)).sealer.open(sealed, 'p')).toBe('text');
+  });
+
+  it('a former master key in use is not retired, and is in the status as such', async () => {
+    await open(one);
+    await (await open(one)).refresh();
+    await open(two, one);
+    await pass(119);
+    const retire = () => retireFormer(test.database, { current: two, former: one });
+    await expect(retire()).rejects.toMatchObject({ code: 'invalid_transition' });
+    const { masters } = await ringStatus(test.database, { current: two, former: one }, {});
+    expect(masters).toMatchObject([
+      { id: one.id, setting: 'MASTER_KEY_FORMER', keys: 2 },
+      { id: two.id, setting: 'MASTER_KEY', keys: 2, seenSecondsAgo: null },
+    ]);
+    expect(masters[0]!.seenSecondsAgo).toBeGreaterThanOrEqual(119);
+    const unset = await ringStatus(test.database, { current: three, former: null }, {});
+    expect(unset.masters.map(({ setting }) => setting)).toEqual([null, null]);
+    await pass(2);
+    expect(await retire()).toEqual([one.id]);
+  });
+
+  it('a process is noted once in 30 seconds', async () => {
+    const ring = await open(one);
+    const seen = async () =>
+      (
+        await test.database.query<{ at: string }>(
+          'select seen_at::text as at from platform.key_ring where seen_at is not null',
+        )
+      ).map(({ at }) => at);
+    expect(await seen()).toEqual([]);
+    await ring.refresh();
+    const [first] = await seen();
+    await ring.refresh();
+    expect(await seen()).toEqual([first]);
+    await pass(31);
+    await ring.refresh();
+    expect((await seen())[0]! > first!).toBe(true);
+  });
+
   it('a fresh key is wrapped by every master key in use, or not created', async () => {
     await open(one);
     await open(two, one);

@@ -17,7 +17,7 @@ export function sources(leftOut: RegExp | null = GENERATED): Source[] {
 }
 
 /** The paths of all files that no .gitignore names. Git itself may be missing on a machine. */
-export function repositoryFiles(folder = '', inherited: readonly RegExp[] = []): string[] {
+function repositoryFiles(folder = '', inherited: readonly RegExp[] = []): string[] {
   const ignored = [...inherited, ...patternsIn(folder)];
   return readdirSync(join('.', folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);

@@ -30,7 +30,7 @@ export function sizes(files: readonly Source[]): Record<string, number> {
 }
 
 /** Mechanisms of which the program should have one owner, each by how a text shows that it contains one. */
-export const OWNED: Readonly<Record<string, (text: string) => boolean>> = {
+const OWNED: Readonly<Record<string, (text: string) => boolean>> = {
   'files that claim work with "skip locked"': (text) => /skip locked/i.test(text),
   'files that race with a timer': (text) => /Promise\.race\([^;]*(?:late|timer|setTimeout)/i.test(text),
   'files that page through readAll': pagesThroughLog,

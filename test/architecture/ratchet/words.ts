@@ -12,7 +12,7 @@ const banned = (word: string, forms: string, instead: string): BannedWord => ({
 });
 
 /** Matched in lower case, with the words of an identifier apart (`toldTo` is "told to"). */
-export const BANNED_WORDS: readonly BannedWord[] = [
+const BANNED_WORDS: readonly BannedWord[] = [
   banned('tell', 'tell|tells|telling|told', 'notify, report, payload'),
   banned('look', 'look|looks|looked|looking', 'check, poll, read, observe, observation'),
   banned('MOST_, LEAST_', '(?:most|least)#', 'MAX_, MIN_'),

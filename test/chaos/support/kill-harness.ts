@@ -9,7 +9,7 @@ import { Tally } from './verdict.js';
 /** Leases of killed processes have to run out before another process continues their work. */
 const REACHED_WITHIN_MS = 240_000;
 
-export interface KillHarnessOptions {
+interface KillHarnessOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Roles of the process that stays up. */
   readonly livingRoles: string;

@@ -8,7 +8,7 @@ export interface Receipt {
 }
 
 /** What a node may return instead of the truth. */
-export interface Lie {
+interface Lie {
   readonly name: string;
   /** All of its responses agree with each other: a single node would be believed. */
   readonly consistent?: true;

@@ -9,7 +9,7 @@ import type { Treasury } from './treasury.js';
 import type { Verdict } from './verdict.js';
 
 /** What the chain holds for a report: its own transfer, nothing, or a transfer that another report names too. */
-export type Backing = 'transfer' | 'nothing' | 'shared';
+type Backing = 'transfer' | 'nothing' | 'shared';
 
 export interface Acknowledged {
   readonly key: string;

@@ -33,7 +33,7 @@ interface Ground {
 }
 
 /** One failure; a line about it. */
-export type Blow = (struck: Struck) => Promise<string>;
+type Blow = (struck: Struck) => Promise<string>;
 
 /**
  * A service under a load of reports suffers `count` blows. Then the load ends, every payout reaches its outcome, and the

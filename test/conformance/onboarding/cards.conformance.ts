@@ -3,7 +3,7 @@ import type { CardIssuer, CardRequest } from '../../../src/contexts/onboarding/a
 import { newId } from '../../../src/kernel/ids.js';
 import { EMAIL, expectRefusal, expectUnavailable, PERSON, PHONE, theOne, type Outside } from './support.js';
 
-export interface CardsUnderTest {
+interface CardsUnderTest {
   /** As another process would have it. */
   open(): CardIssuer;
   /** Of somebody who gets no card at the first attempt, and one at the second. */

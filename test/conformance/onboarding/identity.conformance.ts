@@ -8,7 +8,7 @@ import { newId } from '../../../src/kernel/ids.js';
 import { PHOTO } from '../../support/onboarding/images.js';
 import { expectUnavailable, PERSON, theOne, type Outside } from './support.js';
 
-export interface IdentityUnderTest {
+interface IdentityUnderTest {
   /** As another process would have it. */
   open(): IdentityVerifier;
   /** Of somebody whose identity is not decided at once. */

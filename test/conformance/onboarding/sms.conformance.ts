@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { SmsSender } from '../../../src/contexts/onboarding/application/ports.js';
 import { CODE, expectRefusal, expectUnavailable, PHONE, type Outside } from './support.js';
 
-export interface SmsUnderTest {
+interface SmsUnderTest {
   readonly sender: SmsSender;
   /** The code that the phone got last. */
   lastCode(phoneNumber: string): string | null;

@@ -3,7 +3,7 @@ import { getAddress } from 'ethers';
 import type { WalletProvisioner } from '../../../src/contexts/onboarding/application/ports.js';
 import { newId } from '../../../src/kernel/ids.js';
 
-export interface WalletsUnderTest {
+interface WalletsUnderTest {
   /** As another process would have it. */
   open(): Promise<WalletProvisioner>;
   /** The address that the private key derives for the wallet of a user. */

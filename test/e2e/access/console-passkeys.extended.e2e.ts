@@ -1,9 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { canBrowse, onTestBrowser } from '../../support/http/browser.js';
-import { addVirtualAuthenticator } from '../../support/http/virtual-authenticator.js';
 import { HOME, visitConsole } from '../../support/pages/console-page.js';
 import type { PageUser } from '../../support/pages/page-user.js';
 import { PagesService } from '../../support/pages/pages-service.js';
+
+/** A device that creates passkeys and confirms each use, with the check of its person. */
+const AUTHENTICATOR = {
+  protocol: 'ctap2',
+  transport: 'internal',
+  hasResidentKey: true,
+  hasUserVerification: true,
+  isUserVerified: true,
+  automaticPresenceSimulation: true,
+} as const;
 
 /** Without an identity provider: with one, passkeys do not sign in (admin-api.md 5). */
 (canBrowse() ? describe : describe.skip)('passkeys', () => {
@@ -17,7 +26,9 @@ import { PagesService } from '../../support/pages/pages-service.js';
   /** A browser with a virtual authenticator, at the link. */
   async function visit(link: string): Promise<PageUser> {
     const user = await visitConsole(browser, service);
-    await addVirtualAuthenticator(user.page);
+    const devtools = await user.page.context().newCDPSession(user.page);
+    await devtools.send('WebAuthn.enable');
+    await devtools.send('WebAuthn.addVirtualAuthenticator', { options: AUTHENTICATOR });
     await user.open(link, 'Create your passkey');
     return user;
   }

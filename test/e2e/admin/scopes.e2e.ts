@@ -141,6 +141,15 @@ describe('the scopes of the admin API', () => {
       if (resource === 'deliveries') expect(after.text).toBe(before.text);
     });
 
+    it.each(single)(
+      '%s finds nothing under an id that does not exist or is no uuid',
+      async (_, { method, path }) => {
+        const write = method === 'GET' ? {} : { body: BODY, ifMatch: '"0"' };
+        for (const id of [randomUUID(), 'no-uuid'])
+          expect((await admin.call({ method, path: path.replace('{id}', id), ...write })).status).toBe(404);
+      },
+    );
+
     it('no replay has what another key of the same person wrote', async () => {
       const narrow = await app.newAdmin({
         operatorId: admin.operatorId,

@@ -65,7 +65,7 @@ describe('disburse', () => {
     expect(found.lines()).toMatchObject([{ id: payouts[1] }]);
 
     const refused = await keyless.run('payouts', 'list');
-    expect([refused.code, refused.errors]).toEqual([2, expect.stringContaining('disburse login')]);
+    expect([refused.code, refused.errors]).toEqual([69, expect.stringContaining('disburse login')]);
     const [session] = (await disburse.run('login', '--json')).lines<{ file: string }>();
     const file = join(disburse.folder('XDG_CONFIG_HOME'), 'disburse', 'session.json');
     expect(session).toMatchObject({ file, merchant: { id: app.merchant.credentials.apiKey } });
@@ -76,7 +76,7 @@ describe('disburse', () => {
     expect(payout).toEqual((await disburse.run('payouts', 'get', payouts[0]!, '--json')).lines()[0]);
 
     expect((await keyless.run('logout')).output).toContain('The session has ended');
-    expect((await keyless.run('payouts', 'list')).code).toBe(2);
+    expect((await keyless.run('payouts', 'list')).code).toBe(69);
   });
 
   it('events resend sends a delivery again', async () => {

@@ -3,11 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { canBrowse, onTestBrowser } from '../../support/http/browser.js';
 import { createPortalSession } from '../../support/http/portal-browser.js';
 import { HOME, signIn } from '../../support/pages/console-page.js';
-import { VICTIM, writeHostile, type HostileData } from '../../support/pages/hostile-data.js';
-import { hostileTexts, markOf } from '../../support/pages/hostile-text.js';
 import { PageUser, STILL } from '../../support/pages/page-user.js';
 import type { Operator } from '../../support/access/console-site.js';
 import { PagesService } from '../../support/pages/pages-service.js';
+import { hostileTexts, markOf, VICTIM, writeHostile, type HostileData } from './hostile-data.js';
 
 /** `HOSTILE_TEXTS=1000` opens the page of each text in each field; by default of each text in one of the fields. */
 const COUNT = Number(process.env['HOSTILE_TEXTS'] ?? 100);

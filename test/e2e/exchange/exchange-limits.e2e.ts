@@ -1,6 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { CommandBus } from '@nestjs/cqrs';
-import { IssueExchangeKey } from '../../../src/contexts/access/application/exchange-key-commands.js';
 import { onTestApp } from '../../support/app.js';
 import { ExchangeClient, exchangeSignature, querySignature } from '../../support/exchange/exchange-client.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
@@ -64,17 +62,5 @@ describe('the edge of the exchange counts requests (contract.md 21.6)', () => {
       headers: from(3),
     } as const;
     expect((await owner.call(byQuery)).status).toBe(429);
-  });
-
-  it('of a key that is bound to addresses as its owner’s', async () => {
-    const command = new IssueExchangeKey(app.merchant.credentials.apiKey, false, null, 'contract', {
-      cidrs: ['203.0.113.0/24'],
-    });
-    const { keyId: apiKey, secret } = await app.app.get(CommandBus).execute(command);
-    const bound = new ExchangeClient(app.url, { apiKey, secret });
-    let last = 1;
-    const elsewhere = () =>
-      bound.call({ ...TOKENS, headers: { 'x-forwarded-for': `203.0.113.${(last += 1)}` } });
-    expect(await statuses(4, elsewhere)).toEqual([200, 200, 200, 429]);
   });
 });

@@ -6,7 +6,6 @@ import { BacklogGauge } from '../../../src/contexts/operations/application/backl
 import { registry } from '../../../src/platform/telemetry/metrics.js';
 import { freePort } from '../../../sandbox/processes.js';
 import { onTestApp } from '../../support/app.js';
-import { exposedBy, valueOf, type Exposed } from '../../support/http/exposition.js';
 import { eventually } from '../../support/eventually.js';
 import { freshReport } from '../../support/fresh-report.js';
 import { createPayee, reported } from '../../support/payouts/payout-calls.js';
@@ -167,3 +166,47 @@ it('what an operator has to act on is measured: due work, nodes, keys that expir
   await measured('disburse_chain_node_up', node, 0);
   await measured('disburse_health_check', { check: 'chain' }, 0);
 });
+
+/** One sample of a scrape; `metric` is the name without the suffixes of histograms and summaries. */
+interface Sample {
+  readonly name: string;
+  readonly metric: string;
+  readonly labels: readonly string[];
+  readonly pairs: string;
+  readonly value: number;
+}
+
+interface Exposed {
+  readonly metrics: readonly { readonly name: string; readonly type: string; readonly help: string }[];
+  readonly samples: readonly Sample[];
+}
+
+/** What GET /metrics returned, in Prometheus' text form. */
+function exposedBy(text: string): Exposed {
+  const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!]));
+  const metrics = [...text.matchAll(/^# HELP (\S+) (.*)$/gm)].map(([, name, help]) => ({
+    name: name!,
+    type: types.get(name!) ?? '',
+    help: help!,
+  }));
+  const samples = [...text.matchAll(/^([a-z_]+)(?:\{(.*)\})? (\S+)$/gim)].map(
+    ([, name, pairs = '', value]) => ({
+      name: name!,
+      metric: types.has(name!) ? name! : name!.replace(/_(bucket|count|sum)$/, ''),
+      labels: [...pairs.matchAll(/(\w+)="/g)].map(([, label]) => label!),
+      pairs,
+      value: Number(value),
+    }),
+  );
+  return { metrics, samples };
+}
+
+/** The sum of the samples with these labels; 0 where there is none. */
+function valueOf({ samples }: Exposed, name: string, labels: Readonly<Record<string, string>> = {}): number {
+  return samples
+    .filter((each) => each.name === name)
+    .filter(({ pairs }) =>
+      Object.entries(labels).every(([label, value]) => pairs.includes(`${label}="${value}"`)),
+    )
+    .reduce((sum, { value }) => sum + value, 0);
+}

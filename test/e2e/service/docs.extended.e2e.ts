@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
@@ -13,6 +15,17 @@ import { TestReceiver } from '../../support/webhooks/receiver.js';
 const missing = ['bash', 'curl', 'openssl'].filter((each) => systemProgram(each) === null);
 
 const app = onTestApp();
+
+it('the program of README.md creates a user, and prints where the user signs up', async () => {
+  const folder = specFolder('readme-node');
+  renameSync(sandboxFolderOf(app), join(folder, '.sandbox'));
+  const [, program] = /```js\n([\s\S]*?)```/.exec(readFileSync('README.md', 'utf8'))!;
+  writeFileSync(join(folder, 'signed.mjs'), program!);
+  const { stdout: said } = await promisify(execFile)(process.execPath, ['signed.mjs'], { cwd: folder });
+  expect(said).toMatch(/^201 [^]*phone_number: '\+15550001235'/);
+  const [, id] = /id: '([^']+)'/.exec(said)!;
+  expect(said).toContain(`/onboarding?merchant_id=${app.merchant.credentials.apiKey}&user_id=${id}\n`);
+});
 
 (missing.length > 0 ? describe.skip : describe)('commands, pasted into a shell that knows nothing,', () => {
   it('of README.md create a user, and print where the user signs up', async () => {

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isAlive } from '../../../sandbox/processes.js';
 import { eventually } from '../../support/eventually.js';
+import { SIZES } from '../../chaos/support/suite.js';
 import { specFolder } from '../../support/run-folder.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -42,7 +43,7 @@ let tree: string;
 
 beforeEach(() => {
   tree = specFolder('clone');
-  for (const name of ['scripts/lib', 'packages/cli/src'])
+  for (const name of ['scripts/lib', 'scripts/run.mjs', 'packages/cli/src'])
     cpSync(join(ROOT, name), join(tree, name), { recursive: true });
   for (const name of BUILD) write(name, '');
   write('npm.mjs', NPM);
@@ -183,4 +184,49 @@ test('a build that lacks a package installs again, once', async () => {
   expect([await failed.ended, failed.output()]).toEqual([1, expect.stringContaining('not-there.mjs')]);
   expect(existsSync(join(tree, 'dist', '.built-from'))).toBe(false);
   expect(npmPids()).toHaveLength(2);
+});
+
+describe('npm run', () => {
+  /** In a clone without node_modules. */
+  const npmRun = (...args: string[]) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/run.mjs', ...args], {
+      cwd: tree,
+      encoding: 'utf8',
+      env: { ...process.env, NO_COLOR: '1', npm_execpath: join(tree, 'npm.mjs') },
+    });
+    return { status, stdout, stderr: stderr.replace(/\s+/g, ' ') };
+  };
+
+  test.each(['chaos', 'drill', 'failover', 'gameday', 'mutants', 'bench', 'image', 'docs', 'build:sdk'])(
+    '%s prints its usage for --help, and for an unknown option with exit code 2, before an installation',
+    (name) => {
+      const help = npmRun(name, '--help');
+      expect([help.status, help.stdout]).toEqual([0, expect.stringMatching(`^npm run ${name}`)]);
+      const wrong = npmRun(name, '--nonsense=1');
+      expect([wrong.status, wrong.stdout]).toEqual([2, '']);
+      expect(wrong.stderr).toContain(`Unknown: --nonsense=1 npm run ${name}`);
+      expect(npmPids()).toEqual([]);
+    },
+  );
+
+  test('chaos names every size of a suite in its usage', () => {
+    const { stdout } = npmRun('chaos', '--help');
+    for (const size of SIZES) expect(stdout).toContain(`--${size} N`);
+  });
+
+  test('lint says in a sentence that it is not installed', () => {
+    expect(npmRun('lint')).toEqual({
+      status: 69,
+      stdout: '',
+      stderr: ' ✗ eslint is not installed: npm ci installs it. ',
+    });
+  });
+
+  test('build:sdk installs and builds before its program runs', () => {
+    write('packages/sdk/build.mjs', 'console.log(process.argv.length)');
+    write('packages/sdk/dist/index.js', '');
+    const { status, stdout, stderr } = npmRun('build:sdk');
+    expect([status, stdout]).toEqual([0, '2\n']);
+    expect(stderr).toMatch(/installed with npm ci.* compiled/);
+  });
 });

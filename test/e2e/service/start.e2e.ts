@@ -139,16 +139,20 @@ describe('npm start', () => {
   );
 
   test(
-    'stops with a sentence when its port is in use',
+    'stops with a sentence for each of its ports that is in use, before it installs and builds',
     async () => {
-      const port = await freePort();
-      const squatter = createServer().listen(port, '127.0.0.1');
-      const failed = run('start.mjs', { DATA_DIR: specFolder('sandbox'), PORT: String(port) });
+      const [one, two] = [await freePort(), await freePort()];
+      const squatters = [one, two].map((port) => createServer().listen(port, '127.0.0.1'));
+      const ports = { PORT: String(one), PORTAL_PORT: String(two) };
+      const failed = run('start.mjs', { DATA_DIR: specFolder('sandbox'), ...ports });
       expect(await failed.ended).toBe(78);
       expect(failed.output().replace(/\s+/g, ' ')).toMatch(
-        new RegExp(`Port ${port} is in use .* set PORT to another`),
+        new RegExp(
+          `Port ${one} is in use .* set PORT to another .* Port ${two} .* set PORTAL_PORT to another`,
+        ),
       );
-      squatter.close();
+      expect(failed.output()).not.toContain('Dependencies');
+      for (const squatter of squatters) squatter.close();
     },
     TEST_MS,
   );

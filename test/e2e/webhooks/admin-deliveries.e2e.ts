@@ -140,10 +140,6 @@ describe('webhooks in the admin API', () => {
       ],
     });
     expect(await lookups()).toContain(`delivery ${delivery}`);
-    const confined = await app.newAdmin({ merchants: [newId()] });
-    expect((await confined.get(`/deliveries/${delivery}`)).status).toBe(404);
-    expect((await admin.get(`/deliveries/${newId()}`)).status).toBe(404);
-    expect((await admin.get('/deliveries/no-uuid')).status).toBe(404);
   });
 
   it('POST deliveries/{id}/resend: by who may write, with a reason, once under a key; 409 for a disabled endpoint', async () => {
@@ -156,9 +152,6 @@ describe('webhooks in the admin API', () => {
     const onCall = await app.newAdmin({ role: 'on_call' });
     expect((await resend(delivery, viewer)).status).toBe(403);
     expect((await resend(delivery, onCall, {})).status).toBe(422);
-    expect((await resend(newId(), onCall)).status).toBe(404);
-    const confined = await app.newAdmin({ merchants: [newId()] });
-    expect((await resend(delivery, confined)).status).toBe(404);
     const idempotencyKey = newId();
     const post = (): Promise<ApiResponse> =>
       onCall.post(`/deliveries/${delivery}/resend`, WHY, { idempotencyKey });

@@ -220,7 +220,7 @@ describe('npm run webhooks:listen', () => {
 
   it('says that no sandbox is running, and explains itself', async () => {
     const lost = new Listener(specFolder('no-sandbox'), []);
-    expect(await lost.ended()).toBe(2);
+    expect(await lost.ended()).toBe(69);
     expect(lost.output).toContain('No sandbox is running');
     const help = new Listener(dataDir, ['--help']);
     expect(await help.ended()).toBe(0);

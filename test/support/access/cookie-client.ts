@@ -1,13 +1,13 @@
 import { parseSetCookie } from 'cookie';
 
-export interface CookieResponse {
+interface CookieResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
   json<T>(): T;
 }
 
-export interface CookieCall {
+interface CookieCall {
   readonly method?: string;
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;

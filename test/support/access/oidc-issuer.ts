@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 
 /** Claims of the person who signs in next. */
-export type IssuedClaims = Readonly<Record<string, unknown>>;
+type IssuedClaims = Readonly<Record<string, unknown>>;
 
 /** An OpenID provider (the package oidc-provider) on loopback that signs everybody in as the person of `claims`. */
 export class OidcIssuer {

@@ -16,10 +16,10 @@ import {
 import { keyIdOf, newKeyPair, signText } from '../../../src/contexts/audit/application/ledger-keys.js';
 import type { Leaf, LedgerState } from '../../../src/contexts/audit/store/ledger.js';
 
-export const LOG = randomUUID();
+const LOG = randomUUID();
 export const AT = '2026-01-02T03:04:05.678Z';
 
-export interface Signer extends SigningKey {
+interface Signer extends SigningKey {
   readonly sign: (text: string) => string;
 }
 

@@ -14,7 +14,7 @@ const AT = '2026-01-01T00:00:00.000Z';
 
 type Fact = readonly [type: string, data: JsonObject];
 
-export interface View {
+interface View {
   readonly definition: SubscriptionDefinition;
   readonly tables: readonly string[];
   /** What makes one more row in each table. */

@@ -25,7 +25,7 @@ export const OTHER = 'thing.other.v1';
 export const NEWER = 'thing.relevant.v2';
 
 /** What one process of the service holds to run subscriptions. */
-export interface SubscriptionProcess {
+interface SubscriptionProcess {
   readonly checkpoints: Checkpoints;
   readonly passing: PassingTypes;
   readonly progress: SubscriptionProgress;

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { send, type ApiResponse, type SignedCall } from '../http/signed-client.js';
 
-export interface ExchangeCredentials {
+interface ExchangeCredentials {
   readonly apiKey: string;
   readonly secret: string;
 }

@@ -81,7 +81,7 @@ class ListOfThings {
 }
 
 /** What the routes below did, for a spec to check; `hold` keeps requests to /slow pending. */
-export class Probe {
+class Probe {
   runs = 0;
   causes: unknown[] = [];
   /** How /commit fails on any request: `absent`, `domain` or `unfit`. */

@@ -10,7 +10,7 @@ import { pageUrl } from '../onboarding/people.js';
 const SCRIPT = fileURLToPath(new URL('../../../scripts/webhooks-listen.mjs', import.meta.url));
 
 /** One line of `--json`. */
-export interface PrintedDelivery {
+interface PrintedDelivery {
   readonly id: string;
   readonly type: string;
   readonly attempt: number;

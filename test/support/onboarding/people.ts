@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { INestApplicationContext } from '@nestjs/common';
+import { Global, Module, type INestApplicationContext } from '@nestjs/common';
 import { CommandBus, CqrsModule } from '@nestjs/cqrs';
 import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
 import { EventStoreModule } from '../../../src/platform/event-store/event-store.module.js';
@@ -18,10 +18,29 @@ import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
 import { PagesModule } from '../../../src/platform/http/pages/pages.module.js';
 import { SealingModule } from '../../../src/platform/sealing/sealing.module.js';
 import { ReadinessModule } from '../../../src/platform/boot/readiness.module.js';
-import { UsersView } from '../../../src/contexts/users/contract.js';
+import { AdminUsers, OnboardingProgress, UsersView } from '../../../src/contexts/users/contract.js';
+import { AdminCallers } from '../../../src/platform/http/admin/admin-controller.js';
+import { PortalCallers } from '../../../src/platform/http/admin/portal-controller.js';
+import { KeyedRequests } from '../../../src/platform/http/keyed-requests.js';
+import { OperatorLookups } from '../../../src/platform/operations/operator-lookups.js';
+import { Operations } from '../../../src/platform/operations/operations.js';
 import { expectAuditPasses } from '../audit-passes.js';
-import { NoOperators } from '../no-operators.js';
 import { dropTestDatabase, testDatabaseUrl } from '../postgres.js';
+
+const ABSENT = [
+  AdminCallers,
+  PortalCallers,
+  Operations,
+  OperatorLookups,
+  AdminUsers,
+  OnboardingProgress,
+  KeyedRequests,
+];
+
+/** For a part of the service without the contexts of operators: their listeners get no requests. */
+@Global()
+@Module({ providers: ABSENT.map((provide) => ({ provide, useValue: {} })), exports: ABSENT })
+class NoOperators {}
 
 export interface People {
   readonly module: TestingModule;

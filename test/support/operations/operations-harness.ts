@@ -63,7 +63,7 @@ export function lampHandler(
 }
 
 /** Settings of a process: what is planted into it. */
-export interface BenchOptions {
+interface BenchOptions {
   readonly store?: EventStore;
   readonly approvals?: 'on' | 'off';
   readonly now?: () => Date;

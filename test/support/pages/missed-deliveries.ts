@@ -5,7 +5,7 @@ import { MerchantWebhooks, type Delivery } from '../webhooks/merchant-webhooks.j
 import type { PagesService } from './pages-service.js';
 
 /** A merchant with a disabled endpoint: one delivery waits an hour for its second attempt, one was dropped. */
-export interface MissedDeliveries {
+interface MissedDeliveries {
   readonly merchant: SignedClient;
   readonly endpointId: string;
   readonly pendingId: string;

@@ -7,7 +7,7 @@ import { checkScreen } from '../http/screen.js';
 type Name = string | RegExp;
 
 /** Widths at which a page has to work: desktop, tablet, phone. */
-export const WIDTHS = [
+const WIDTHS = [
   { width: 1280, height: 860 },
   { width: 768, height: 900 },
   { width: 360, height: 740 },

@@ -31,7 +31,7 @@ const TOKEN = new Interface([
   'function mint(address to, uint256 amount)',
 ]);
 
-export interface TestUser {
+interface TestUser {
   readonly id: string;
   readonly merchantId: string;
   readonly wallet: string;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 export const DISBURSE = fileURLToPath(new URL('../../../packages/cli/bin/disburse.mjs', import.meta.url));
 
 /** What a run of the command line left behind. */
-export interface DisburseRun {
+interface DisburseRun {
   readonly code: number | null;
   readonly output: string;
   /** On one line, as it may be wrapped. */

@@ -20,13 +20,13 @@ export interface Delivery {
   readonly finished_at: string | null;
 }
 
-export interface DeliveryPage {
+interface DeliveryPage {
   readonly webhook_deliveries: Delivery[];
   readonly next_cursor: string | null;
 }
 
 /** What a test about webhooks begins with. */
-export interface WebhookHarness {
+interface WebhookHarness {
   readonly app: TestApp;
   readonly receiver: TestReceiver;
   readonly merchant: SignedClient;

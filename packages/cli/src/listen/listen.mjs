@@ -6,7 +6,7 @@ import { withField } from '../failures.mjs';
 import { nextSignal } from '../signals.mjs';
 import { bold, dim, elapsed, printLine, printOn, Problem, step, table } from '../terminal.mjs';
 import { TRIGGERS } from '../trigger/triggers.mjs';
-import { Usage } from '../usage.mjs';
+import { Unreachable } from '../usage.mjs';
 import { DeliveryDesk, greetingOf } from './delivery-desk.mjs';
 import { readOptions } from './listen-options.mjs';
 import { listen as listenOn } from './webhook-receiver.mjs';
@@ -81,7 +81,7 @@ async function findMerchant(options) {
   await step('Service', async () => {
     keys = await findKeys(options);
     if (keys === null) {
-      throw new Usage(
+      throw new Unreachable(
         `No sandbox is running in ${dataDirOf(options)}. Start one with npm start in another shell, or name the .sandbox folder of one with --data-dir; or name a service with --url, --api-key and --private-key; or only verify, with --secret.`,
       );
     }

@@ -8,6 +8,8 @@ import {
   operatorPerson,
   removePasskey,
   setRole,
+  updateOperator,
+  type OperatorChange,
   type OperatorEvent,
   type OperatorPerson,
 } from './operator.js';
@@ -73,6 +75,28 @@ describe('an operator', () => {
     given(created, disabled).when(disable).then();
     given(created, disabled).when(enable).then(enabled);
     given(created).when(enable).then();
+  });
+
+  it('gets a role and a status at once; what is absent stays', () => {
+    const update =
+      (change: OperatorChange): Decision =>
+      (state) =>
+        updateOperator({ change, at }, state);
+    const roleSet: OperatorEvent = {
+      type: 'operator.role_set.v1',
+      data: { operator_id, role: 'finance', at },
+    };
+    given(created)
+      .when(update({ role: 'finance', status: 'disabled' }))
+      .then(roleSet, disabled);
+    given(created, disabled)
+      .when(update({ status: 'active' }))
+      .then(enabled);
+    given(created, disabled)
+      .when(update({ role: 'finance' }))
+      .then(roleSet);
+    given(created, disabled).when(update({})).then();
+    given().when(update({})).thenRefused('not_found');
   });
 
   it('enrols passkeys while it is active', () => {

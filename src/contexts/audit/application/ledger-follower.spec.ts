@@ -10,9 +10,8 @@ import {
 } from '../../../../test/support/event-store/subscription-harness.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
-import { provesInclusion } from '../../../../test/support/audit/merkle.js';
 import { checkLedger, stored, TRUSTING } from '../../../../test/support/audit/signed-log.js';
-import { inclusionRanges, subtreesOf } from '../domain/merkle-proof.js';
+import { inclusionRanges, provesInclusion, subtreesOf } from '../domain/merkle-proof.js';
 import { joinedRoot, MerkleTree } from '../domain/merkle-tree.js';
 import { LedgerTampered } from '../domain/signed-head.js';
 import { beginLedger, Ledger, LedgerWriter } from '../store/ledger.js';
@@ -86,7 +85,7 @@ describe('the ledger that follows a log', () => {
       const parts = inclusionRanges(index, tree.size).map(subtreesOf);
       const path = await Promise.all(parts.map(async (part) => joinedRoot(await ledger.subtrees(part))));
       const leaf = { index, hash: hashOfEvent(events[index]!) };
-      expect(provesInclusion(leaf, tree.size, path, tree.root)).toBe(true);
+      expect(provesInclusion(leaf, tree, path)).toBe(true);
     }
   });
 

@@ -275,7 +275,8 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
   });
 
   it('signs one chain of heads, also when two processes sign at the same time', async () => {
-    const { signer: other } = start(join(runFolder(), `${randomUUID()}.jsonl`));
+    const otherFile = join(runFolder(), `${randomUUID()}.jsonl`);
+    const { signer: other } = start(otherFile);
     for (let size = 10; size <= 15; size += 1) {
       await harness.write(1);
       await hasLeaves(size);
@@ -285,6 +286,9 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     const heads = await storedHeads();
     expect(heads.map(({ size }) => size)).toEqual([5, 9, 10, 11, 12, 13, 14, 15]);
     expect(heads.slice(1).map(({ previous }) => previous)).toEqual(heads.slice(0, -1).map(hashOfHead));
+    // Each process adds what the other signed to its file.
+    for (const each of [signer, other]) expect(await each.sign()).toBeNull();
+    expect([inFile(), headSizesIn(otherFile)]).toEqual(Array(2).fill(heads.map(({ size }) => size)));
     expect(await problem()).toBeUndefined();
   });
 

@@ -75,6 +75,15 @@ describe('the books', () => {
     ['a deactivation that starts with a payout pending', [created, reported(), deactivating]],
     ['a deactivation once payouts are expired', [created, reported(), deactivating, expired(), left]],
     ['a deactivation of a user who was never created', [left]],
+    [
+      'a hash that was reported with blanks around it',
+      [
+        created,
+        reported(),
+        claimed(),
+        ['payout-p', 'payout.received.v2', { ...received()[2], transaction_hash: ' 0xAB\n' }],
+      ],
+    ],
     ['events of other kinds', [['order-o', 'order.created.v1', {}]]],
     ['claims of other kinds', [['user_phone_number-1', 'claim.taken.v1', { owner: 'user-u' }]]],
   ])('note nothing about %s', (_name, events) => {
@@ -99,6 +108,11 @@ describe('the books', () => {
 
   it.each<[string, readonly Recorded[], RegExp]>([
     ['an outcome without a claim', [created, reported(), received()], /holds the claim/],
+    [
+      'an outcome whose claim was released',
+      [created, reported(), [claimed()[0], 'claim.released.v1', claimed()[2]], received()],
+      /holds the claim/,
+    ],
     ['a claim of another payout', [created, reported(), claimed('q'), received()], /holds the claim/],
     [
       'one transfer for two payouts',

@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { canonicalJson, eventLeaf, hashOfEvent, leafHash, type LeafEvent } from './event-leaf.js';
+import {
+  canonicalJson,
+  eventLeaf,
+  exportLine,
+  hashOfEvent,
+  leafHash,
+  readLine,
+  type LeafEvent,
+} from './event-leaf.js';
 
 const event: LeafEvent = {
   position: '17',
@@ -81,5 +89,61 @@ describe('the leaf of an event', () => {
     ];
     const hashes = [{}, ...others].map((other) => hashOfEvent({ ...event, ...other }).toString('hex'));
     expect(new Set(hashes).size).toBe(others.length + 1);
+  });
+});
+
+describe('a line of an export', () => {
+  const { text, leaf } = exportLine(event);
+  /** A line with other members and the leaf hash that fits them. */
+  const lineWith = (members: object): string => {
+    const changed = { ...eventLeaf(event), ...members };
+    const hash = leafHash(canonicalJson(changed)).toString('hex');
+    return `${JSON.stringify(changed).slice(0, -1)},"leaf":"${hash}"}`;
+  };
+
+  it('is the event with its leaf hash as the last member, and reads as that event', () => {
+    expect(JSON.parse(text)).toEqual({ ...eventLeaf(event), leaf: hashOfEvent(event).toString('hex') });
+    expect(text).toBe(lineWith({}));
+    expect(exportLine(event).position).toBe('17');
+    expect(readLine(text)).toEqual({ ...event, leaf });
+  });
+
+  it('reads as an event at a position of 40 digits, and without members that events do not have', () => {
+    const position = '9'.repeat(40);
+    expect(readLine(lineWith({ position }))).toMatchObject({ position });
+    expect(readLine(lineWith({ note: 'x' }))).not.toHaveProperty('note');
+  });
+
+  it.each([
+    ['empty', ''],
+    ['cut at its end', text.slice(0, -1)],
+    ['without a leaf hash', TEXT],
+    [
+      'with a leaf hash in upper case',
+      text.replace(leaf.toString('hex'), leaf.toString('hex').toUpperCase()),
+    ],
+    ['with more behind it', `${text} `],
+  ])('%s is cut, or none', (_, line) => {
+    expect(readLine(line)).toBe('is cut, or no line of an export');
+  });
+
+  it.each([
+    ['with another amount', text.replace('"1.50"', '"1.51"')],
+    ['cut at its beginning', text.slice(1)],
+    ['with a number that JSON cannot hold', text.replace('[1,', '[1e999,')],
+  ])('%s was changed', (_, line) => {
+    expect(line).not.toBe(text);
+    expect(readLine(line)).toBe('does not have its leaf hash: it was changed');
+  });
+
+  it.each([
+    { position: 17 },
+    { position: '' },
+    { position: '17 ' },
+    { position: 'x17' },
+    { position: '9'.repeat(41) },
+    { recorded_at: 'yesterday' },
+  ])('with %j is no event', (members) => {
+    expect(readLine(lineWith(members))).toBe('is no event');
   });
 });

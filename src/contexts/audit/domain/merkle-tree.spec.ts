@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { provesInclusion, rootOfRange, type ReadSubtree } from '../../../../test/support/audit/merkle.js';
+import { rootOfRange, type ReadSubtree } from '../../../../test/support/audit/merkle.js';
 import {
   consistencyRanges,
   inclusionRanges,
   lastLeafOf,
   provesConsistency,
+  provesInclusion,
   subtreesOf,
 } from './merkle-proof.js';
 import { MerkleTree } from './merkle-tree.js';
@@ -92,7 +93,14 @@ describe('the Merkle tree', () => {
       const root = mth(hashes.slice(0, size));
       for (let index = 0; index < size; index += 1) {
         const path = inclusionRanges(index, size).map((range) => rootOfRange(range, read));
-        expect(provesInclusion({ index, hash: hashes[index]! }, size, path, root)).toBe(true);
+        const leaf = { index, hash: hashes[index]! };
+        expect(provesInclusion(leaf, { size, root }, path)).toBe(true);
+        expect(provesInclusion(leaf, { size, root }, [...path, root])).toBe(false);
+        expect(provesInclusion(leaf, { size, root }, path.slice(1))).toBe(path.length === 0);
+        expect(provesInclusion({ ...leaf, hash: root }, { size, root }, path)).toBe(size === 1);
+        expect(provesInclusion({ ...leaf, index: (index + 1) % size }, { size, root }, path)).toBe(
+          size === 1,
+        );
       }
     }
   });
@@ -156,6 +164,9 @@ describe('the Merkle tree', () => {
     expect(provesConsistency({ size: 3, root }, { size: 3, root: leaf }, [])).toBe(false);
     expect(provesConsistency({ size: 3, root }, { size: 4, root }, [])).toBe(false);
     expect(provesConsistency({ size: 2, root }, { size: 3, root }, [])).toBe(false);
+    const two = hashesOf(2);
+    // A path of its own leaves leads to the root, and to whichever is said to be the root before.
+    expect(provesConsistency({ size: 0, root: two[0]! }, { size: 2, root: mth(two) }, two)).toBe(false);
     expect(consistencyRanges(3, 3)).toEqual([]);
   });
 

@@ -84,6 +84,10 @@ describe('an address on Solana', () => {
   );
 });
 
+it('an address on a chain that nothing is paid out on is an error', () => {
+  expect(() => readAddress('base', WALLET)).toThrow('nothing is paid out on base');
+});
+
 describe('a tag or memo', () => {
   it.each(['0', '104105', 'Überweisung 7', '🦀'.repeat(255), ''])('%j is kept as it is', (text) =>
     expect(readTag(text)).toBe(text),
@@ -126,6 +130,8 @@ describe('the return URL of a pay page', () => {
     'http://shop.example',
     'http://localhost.evil.example',
     'https://user:pw@shop.example',
+    'https://user@shop.example',
+    'https://:pw@shop.example',
     'https://shop.example/a b',
     'https://shop.example\\@evil.example',
     `${LONGEST}a`,

@@ -1,5 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { PAIRS, TOKENS, chainOf, decimalsOf, offered, pairOf, tokenOf, type Asset } from './catalog.js';
+import {
+  PAIRS,
+  TOKENS,
+  chainOf,
+  currencyOf,
+  decimalsOf,
+  offered,
+  pairOf,
+  tokenOf,
+  type Asset,
+} from './catalog.js';
 
 const SOL = { token: 'sol', chain: 'solana' };
 
@@ -35,6 +45,29 @@ it('the catalog has the decimals of each token on each of its chains: amounts ar
     ['sol', 'Solana', 'SOL', { solana: 9 }],
   ]);
 });
+
+it.each([
+  ['ethereum', 'Ethereum', null, 'https://etherscan.io/tx/{hash}'],
+  ['base', 'Base', null, 'https://basescan.org/tx/{hash}'],
+  ['polygon', 'Polygon', null, 'https://polygonscan.com/tx/{hash}'],
+  ['tron', 'Tron', null, 'https://tronscan.org/#/transaction/{hash}'],
+  ['bitcoin', 'Bitcoin', null, 'https://mempool.space/tx/{hash}'],
+  ['litecoin', 'Litecoin', null, 'https://litecoinspace.org/tx/{hash}'],
+  ['ripple', 'XRP Ledger', 'tag', 'https://livenet.xrpl.org/transactions/{hash}'],
+  ['stellar', 'Stellar', 'memo', 'https://stellar.expert/explorer/public/tx/{hash}'],
+  ['solana', 'Solana', null, 'https://solscan.io/tx/{hash}'],
+])(
+  'the catalog has the name of the chain %s, what its deposits need, and its explorer',
+  (id, name, tag, explorer) => {
+    expect(chainOf(id)).toEqual({ id, name, tag, explorer });
+  },
+);
+
+it.each([
+  ['USDCBASESOL', 'USDC on Base'],
+  ['XRPSOL', 'XRP on XRP Ledger'],
+  ['DOGESOL', 'DOGESOL'],
+])('deposits of %s are in %s', (pair, currency) => expect(currencyOf(pair)).toBe(currency));
 
 describe('a search of the catalog', () => {
   it.each(['usdcsol', 'USDC', 'SOLUSDC', '', ' USDCSOL', '__proto__', 'constructor', 'toString'])(

@@ -8,6 +8,7 @@ import {
   received,
   stateAfter,
 } from '../../../../test/support/exchange/order-fixtures.js';
+import { listedOrder } from './listed-order.js';
 import { orderRecord, orderResponse } from './order-record.js';
 
 it('the record of an order has what was agreed and what came, the newest deposit by its transaction', () => {
@@ -47,6 +48,7 @@ it('the record of an order has what was agreed and what came, the newest deposit
     updated_at: state.updatedAt,
     expires_at: facts.expires_at,
   });
+  expect(orderRecord(stateAfter(created, received(first))).deposit_transaction_hash).toBe('0xa');
   expect(orderRecord(stateAfter(created))).toMatchObject({
     deposit_transaction_hash: null,
     late_deposits: [],
@@ -65,4 +67,17 @@ it('the record of an order lists the newest fifty late deposits', () => {
     '0xd1',
     '51',
   ]);
+});
+
+it('a listed order has its merchant, its key and the deposits that counted besides', () => {
+  const state = stateAfter(created, received(deposit('a', '40')), received(deposit('b', '60')));
+  expect(listedOrder(state)).toEqual({
+    ...orderRecord(state),
+    merchant_id: facts.merchant_id,
+    api_key: facts.key_id,
+    deposits: [
+      { amount: '40', transaction_hash: '0xa', deposited_at: deposit('a', '40').at },
+      { amount: '60', transaction_hash: '0xb', deposited_at: deposit('b', '60').at },
+    ],
+  });
 });

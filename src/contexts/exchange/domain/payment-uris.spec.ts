@@ -21,6 +21,8 @@ describe('the URI that a wallet is opened with', () => {
     ['btc', 'bitcoin', 'bitcoin:{address}?amount={amount}'],
     ['sol', 'solana', 'solana:{address}?amount={amount}'],
     ['usdt', 'tron', null],
+    // Of a contract that is not known there.
+    ['usdt', 'base', null],
     // A tag or a memo is not part of any URI that wallets agree on.
     ['xrp', 'ripple', null],
     ['xlm', 'stellar', null],

@@ -3,7 +3,7 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import { Fault } from '../../../kernel/fault.js';
 import { base58Bytes, base58Text } from '../../../kernel/base58.js';
 import { isDepositAddress, readAddress, readEvmAddress } from './addresses.js';
-import { isOnCurve } from './unspendable.js';
+import { isOnCurve, isUnspendableOnEvm } from './unspendable.js';
 
 describe('an address without a key', () => {
   it.each([
@@ -17,6 +17,15 @@ describe('an address without a key', () => {
     ['associated token accounts', 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'],
     ['the mint of USDC', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'],
     ['the mint of USDT', 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'],
+    ['memos', 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'],
+    ['Metaplex', 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s'],
+    ['Jupiter', 'JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4'],
+    ['Raydium', '675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8'],
+    ['Orca', 'whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc'],
+    ['OpenBook', 'srmqPvymJeFKQ4zGQed1GFppgkRHL9kaELCbyksJtPX'],
+    ['the mint of PYUSD', '2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo'],
+    ['the mint of mSOL', 'mSoLzYCxHdYgdzU16g5QSh3i5K3z3KZK7ytfqcJm7So'],
+    ['the mint of JitoSOL', 'J1toso1uCk3RLmjorhTtrVwY9HJ7X8V9yYac6Y7kGCPn'],
     ['stakes', 'Stake11111111111111111111111111111111111111'],
     ['a sysvar', 'Sysvar1nstructions1111111111111111111111111'],
     ['a loader', 'BPFLoaderUpgradeab1e11111111111111111111111'],
@@ -40,6 +49,9 @@ describe('an address without a key', () => {
   it.each([
     `0x${'0'.repeat(40)}`,
     `0x${'0'.repeat(39)}1`,
+    `0x${'0'.repeat(36)}FfFf`,
+    `0xdead${'0'.repeat(36)}`,
+    `0xdead${'0'.repeat(32)}dead`,
     '0x000000000000000000000000000000000000dEaD',
     `0x${'dead'.repeat(10)}`,
     `0x${'f'.repeat(40)}`,
@@ -47,6 +59,19 @@ describe('an address without a key', () => {
     token.toLowerCase(),
   ])('is refused on EVM chains: %s', (address) =>
     expect(readEvmAddress(address, token)).toBeInstanceOf(Fault),
+  );
+
+  it.each([
+    `0x${'0'.repeat(35)}1${'0'.repeat(4)}`,
+    `0xdead${'0'.repeat(35)}1`,
+    `0x1${'f'.repeat(39)}`,
+    `0x${'e'.repeat(39)}1`,
+    `0x${'dead'.repeat(9)}deaf`,
+  ])('may be %s', (address) => expect(readEvmAddress(address, token)).toBe(address));
+
+  it.each([`10x${'f'.repeat(40)}`, `0x${'f'.repeat(41)}`, `0x${'0'.repeat(41)}`])(
+    'is no burn address with more than an address in it: %s',
+    (text) => expect(isUnspendableOnEvm(text)).toBe(false),
   );
 
   it('is no deposit address of a provider', () => {

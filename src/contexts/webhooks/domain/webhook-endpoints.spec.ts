@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { givenOf } from '../../../../test/support/given.js';
-import { fold } from '../../../kernel/aggregate.js';
+import { fold, streamOf } from '../../../kernel/aggregate.js';
 import {
   disableFailing,
   disableGone,
@@ -69,6 +69,10 @@ const given = givenOf(webhookEndpoints);
 const patch = (id: string, changes: Update['changes']) => (state: WebhookEndpoints) =>
   update({ endpoint_id: id, merchant_id, changes, at }, state);
 const ten = Array.from({ length: ENDPOINT_LIMIT }, (_, index) => registered(`e-${index}`));
+
+it('the endpoints of a merchant are in one stream', () => {
+  expect(streamOf(webhookEndpoints, 'm')).toBe('webhook_endpoints-m');
+});
 
 describe('registering an endpoint', () => {
   it('adds the endpoint to those of the merchant', () =>

@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000;
 const MAX_KILLED_AT = 40;
 
 /** What was broken in one interleaving; nothing, where all held. */
-export interface Played {
+interface Played {
   readonly broken: readonly string[];
   readonly executed: number;
   readonly kills: number;

@@ -22,7 +22,7 @@ import { Witnesses } from './witnesses.js';
  * the end of that; nothing, to an earlier time.
  */
 export const DRILLS = ['archive', 'pg_wal', 'point_in_time'] as const;
-export type DrillKind = (typeof DRILLS)[number];
+type DrillKind = (typeof DRILLS)[number];
 
 export interface DrillResult {
   readonly kind: DrillKind;

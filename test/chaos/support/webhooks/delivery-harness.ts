@@ -15,7 +15,7 @@ import { Receivers, type Behavior } from './receivers.js';
 /** What a worker has in flight when SIGTERM comes is requeued after ten seconds. */
 const EXIT_MS = 35_000;
 
-export interface DeliveryHarnessOptions {
+interface DeliveryHarnessOptions {
   readonly endpoints: number;
   readonly behaviorOf: (place: number) => Behavior;
   readonly queue: 'postgres' | 'redis';

@@ -22,7 +22,7 @@ const ENDPOINTS_PER_MERCHANT = 10;
 const FEW_TYPES = ['payout.failed'];
 const FAILED_SHARE = 0.25;
 
-export interface MerchantsOptions {
+interface MerchantsOptions {
   readonly store: EventStore;
   readonly sealer: Sealer;
   readonly endpoints: number;

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { OnfidoRecords, Refused, jsonOf, type Check } from './records.js';
 import { ProviderServer, type ProviderCall, type Response } from '../../exchange/provider-server.js';
 
-export const ONFIDO_TOKEN = 'api_sandbox.a-token-of-onfido';
+const ONFIDO_TOKEN = 'api_sandbox.a-token-of-onfido';
 export const ONFIDO_WEBHOOK_TOKEN = '_ABC123abc123ABC123abc123ABC123_';
 
 /** A local Onfido, which refuses what the documentation of its API 3.6 refuses, and may be unavailable, slow, broken or lying. */

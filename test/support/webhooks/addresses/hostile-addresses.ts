@@ -131,7 +131,7 @@ export const publicAddresses: readonly string[] = [
 ];
 
 /** Spellings of hosts that URL parsers read as something else than they seem; hosts by name among them. */
-export const hostileHosts: readonly Refused[] = [
+const hostileHosts: readonly Refused[] = [
   // Decimal, octal, hexadecimal, mixed, short.
   ['2130706433', /127\.0\.0\.1 is loopback/],
   ['017700000001', /127\.0\.0\.1 is loopback/],

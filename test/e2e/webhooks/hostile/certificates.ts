@@ -4,7 +4,7 @@ import {
   type Issued,
   type KeyAndCertificate,
   type Subject,
-} from '../../http/certificate-authority.js';
+} from '../../../support/http/certificate-authority.js';
 
 /** Certificates for receivers on 127.0.0.1, good and bad, created for each run; no key is ever written to disk. */
 export interface Certificates {

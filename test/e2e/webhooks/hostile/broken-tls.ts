@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket, TlsOptions } from 'node:tls';
-import type { KeyAndCertificate } from '../../http/certificate-authority.js';
+import type { KeyAndCertificate } from '../../../support/http/certificate-authority.js';
 import type { Certificates } from './certificates.js';
 import {
   broken as brokenLater,

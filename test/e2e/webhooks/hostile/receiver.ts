@@ -28,7 +28,7 @@ export interface Hosted {
 }
 
 /** What it does with a connection. */
-export type Behaviour = (socket: Socket, host: Hosted) => void;
+type Behaviour = (socket: Socket, host: Hosted) => void;
 
 /** One delivery that gets a response. */
 export function responded(status: number, retryAfter: string | null = null): readonly Expected[] {
