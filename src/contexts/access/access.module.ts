@@ -63,7 +63,7 @@ import { NewSecrets } from './store/new-secrets.js';
 import { DirectoryView, validSecrets } from './views/directory.js';
 import { directoryProjection } from './views/directory-projection.js';
 import { OperatorsView } from './views/operators.js';
-import { accessSearches } from './views/search.js';
+import { AccessSearch } from './views/search.js';
 
 /** Who may call, with which credentials, from where. Operators act through the CLI. */
 @Global()
@@ -125,6 +125,7 @@ class CredentialsModule {}
     AdminMerchants,
     AdminCredentials,
     PortalKeys,
+    AccessSearch,
     MerchantList,
     CredentialList,
     OperatorsList,
@@ -170,7 +171,6 @@ export const access = defineContext({
   },
   settings: ACCESS_SETTINGS,
   checkSettings: checkAccessSettings,
-  searches: accessSearches,
   cliModule: () => CredentialsModule,
   programs: {
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,

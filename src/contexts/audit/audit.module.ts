@@ -64,7 +64,6 @@ export const audit = defineContext({
       'Admin: audit': [30, 'Signed heads of the log, for operators.'],
     },
   },
-  systemReport: (get) => ({ audit: () => get(AuditSystemReport).read() }),
   sealedTexts: { signing_keys: SEALED_SIGNING_KEYS },
   settings: AUDIT_SETTINGS,
   programs: {

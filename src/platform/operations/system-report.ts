@@ -1,3 +1,5 @@
+import { methodDecorator } from '../discovered-methods.js';
+
 /** Due work of one kind. */
 export interface DueBacklog {
   readonly name: string;
@@ -13,11 +15,11 @@ export interface AuditStatus {
   readonly last_verify: object | null;
 }
 
-/** What a context reports of all processes to `GET /admin/v1/system` (admin-api.md 3). */
-export interface SystemReport {
-  readonly backlogs?: () => Promise<readonly DueBacklog[]>;
-  readonly audit?: () => Promise<AuditStatus>;
-}
+/** Declares a method that reports due work of all processes to `GET /admin/v1/system` (admin-api.md 3), with its name. */
+export const ReportsBacklog = methodDecorator<string, () => Promise<DueBacklog>>();
+
+/** Declares the method that reports the audit to `GET /admin/v1/system`. */
+export const ReportsAudit = methodDecorator<'audit', () => Promise<AuditStatus>>();
 
 /** Reads of backlogs count no further. */
 export const MAX_DUE = 10_000;

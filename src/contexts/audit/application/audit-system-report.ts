@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
-import type { AuditStatus } from '../../../platform/operations/system-report.js';
+import { ReportsAudit, type AuditStatus } from '../../../platform/operations/system-report.js';
 import { LastVerifies } from '../store/last-verify.js';
 import { PayoutProofs } from './payout-proofs.js';
 
@@ -12,6 +12,7 @@ export class AuditSystemReport {
     private readonly verifies: LastVerifies,
   ) {}
 
+  @ReportsAudit('audit')
   async read(): Promise<AuditStatus> {
     const head = await this.proofs.newestHead().catch((error: unknown) => {
       if (error instanceof DomainError && error.code === 'unavailable') return null;

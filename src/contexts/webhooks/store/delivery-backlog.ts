@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MAX_DUE, type DueBacklog } from '../../../platform/operations/system-report.js';
+import { MAX_DUE, ReportsBacklog, type DueBacklog } from '../../../platform/operations/system-report.js';
 import { Database } from '../../../platform/postgres/database.js';
 
 /** Due deliveries of `webhooks.deliveries`, as operators see them. */
@@ -8,6 +8,7 @@ export class DeliveryBacklog {
   constructor(private readonly database: Database) {}
 
   /** Of enabled endpoints: what is pending for others waits until they are enabled. */
+  @ReportsBacklog('webhooks.deliveries')
   async read(): Promise<DueBacklog> {
     const [row] = await this.database.query<{ due: number; oldest_at: Date | null }>(
       `select count(*)::int as due, min(due_at) as oldest_at from (

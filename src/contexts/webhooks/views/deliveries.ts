@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { withJsonText } from '../../../platform/json-text/json-text.js';
+import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { Database } from '../../../platform/postgres/database.js';
 import {
   deliveryJson,
@@ -41,6 +42,14 @@ export class DeliveriesView {
   async find(deliveryId: string): Promise<AdminDeliveryJson | null> {
     const found = await this.stored.find(null, deliveryId);
     return found && { ...found.json, merchant_id: found.merchantId };
+  }
+
+  @Searches('webhooks:read')
+  async search({ uuid }: SearchQuery): Promise<readonly Found[]> {
+    const found = uuid === null ? null : await this.find(uuid);
+    if (found === null) return [];
+    const { id, merchant_id, type, status } = found;
+    return [{ kind: 'delivery', id, merchant_id, title: `Delivery of ${type}, ${status}` }];
   }
 
   /** As {@link detail}, of any merchant, with whose it is. `revision` is another one after each attempt, end and resend. */

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { requireReach, type AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
+import type { AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
+import { requireReach } from '../../../../platform/http/reads.js';
 import { requireScopes } from '../../../../platform/operations/scopes.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { exchangeKeyIdOf, type CredentialHolder } from '../../application/credential-commands.js';
@@ -33,7 +34,6 @@ export class AdminCredentials {
 
   /** `merchants`: only those of these merchants; null: all. */
   async page(query: CredentialsQuery, merchants: readonly string[] | null): Promise<CredentialsResponse> {
-    await this.progress.requireCurrent(DIRECTORY_VIEW);
     const { rows, next_cursor } = await this.credentials.page(merchants, query);
     const now = this.clock.now();
     return { credentials: rows.map((row) => credentialJson(row, now)), next_cursor };

@@ -22,7 +22,6 @@ export class AdminMerchants {
 
   /** `merchants`: only these; null: all. */
   async page(query: MerchantsQuery, merchants: readonly string[] | null): Promise<MerchantsResponse> {
-    await this.progress.requireCurrent(DIRECTORY_VIEW);
     const { rows, next_cursor } = await this.list.page(merchants, query);
     return { merchants: rows.map((row) => merchantJson(row, this.config.rateLimitPerMinute)), next_cursor };
   }

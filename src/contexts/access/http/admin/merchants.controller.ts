@@ -1,22 +1,17 @@
-import { Get, Patch, Post, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Get, Patch, Post } from '@nestjs/common';
 import {
   AdminController,
-  Caller,
   listed,
-  requireReach,
-  sendEtag,
   WriteBy,
   WriteTo,
-  type AdminCaller,
   type AdminWrite,
   type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { PendingResponse, WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
 import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import type { AnyCommand } from '../../../../platform/operations/operation.js';
 import { Operations, type OperationRequest } from '../../../../platform/operations/operations.js';
 import {
@@ -25,6 +20,7 @@ import {
   SuspendMerchant,
   UpdateMerchant,
 } from '../../application/merchant-commands.js';
+import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
 import { AdminMerchants } from './admin-merchants.js';
 import {
   MerchantBody,
@@ -44,7 +40,6 @@ export class AdminMerchantsController {
   constructor(
     private readonly merchants: AdminMerchants,
     private readonly operations: Operations,
-    private readonly lookups: OperatorLookups,
   ) {}
 
   @Get()
@@ -55,11 +50,16 @@ export class AdminMerchantsController {
     scopes: ['merchants:read'],
     responses: listed(MerchantsResponse),
   })
-  async list(@Caller() caller: AdminCaller, @ListQuery() query: MerchantsQuery): Promise<MerchantsResponse> {
-    const page = await this.merchants.page(query, caller.merchants);
-    const ids = page.merchants.map(({ id }) => id);
-    await this.lookups.record(caller, ids, 'merchants');
-    return page;
+  @Reads({ view: DIRECTORY_VIEW, lookup: 'merchants' })
+  async list(
+    @Reach() merchants: readonly string[] | null,
+    @ListQuery() query: MerchantsQuery,
+  ): Promise<Disclosure<MerchantsResponse>> {
+    const page = await this.merchants.page(query, merchants);
+    return new Disclosure(
+      page.merchants.map(({ id }) => id),
+      () => page,
+    );
   }
 
   @Post()
@@ -84,17 +84,10 @@ export class AdminMerchantsController {
     scopes: ['merchants:read'],
     responses: { 200: [MerchantResponse, 'The merchant; the ETag is its revision.'] },
   })
-  async get(
-    @Caller() caller: AdminCaller,
-    @UuidParam('id', MERCHANT) id: string,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<MerchantResponse> {
-    requireReach(caller, id, MERCHANT);
-    const revision = await this.operations.revisionOf([`merchant-${id}`]);
+  @Reads({ view: null, lookup: 'merchant', etag: (id) => [`merchant-${id}`] })
+  async get(@UuidParam('id', MERCHANT) id: string): Promise<Disclosure<MerchantResponse>> {
     const merchant = await this.merchants.json(id);
-    await this.lookups.record(caller, [id], `merchant ${id}`);
-    sendEtag(reply, revision);
-    return { merchant };
+    return new Disclosure([id], () => ({ merchant }));
   }
 
   @Patch(':id')

@@ -1,21 +1,19 @@
-import { Get, Inject, Post, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Get, Inject, Post } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
 import {
   AdminController,
   Caller,
   listed,
-  sendEtag,
   WriteTicket,
   type AdminCaller,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Refusal } from '../../../../platform/http/problem.js';
+import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
 import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { OperationDecisions } from '../../application/decide-operation.js';
 import { OperationStreams } from '../../application/operation-streams.js';
 import { requireMerchantInReach } from '../../application/request-operation.js';
@@ -56,7 +54,6 @@ export class AdminOperationsController {
     private readonly log: OperationStreams,
     private readonly decisions: OperationDecisions,
     private readonly operations: OperationsView,
-    private readonly progress: SubscriptionProgress,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -68,8 +65,8 @@ export class AdminOperationsController {
     scopes: ['operations:read'],
     responses: listed(OperationsResponse),
   })
-  async list(@Caller() { merchants }: AdminCaller, @ListQuery() query: OperationsQuery): Promise<object> {
-    await this.progress.requireCurrent(OPERATION_VIEWS);
+  @Reads({ view: OPERATION_VIEWS, lookup: null })
+  list(@Reach() merchants: readonly string[] | null, @ListQuery() query: OperationsQuery): Promise<object> {
     return this.operations.page(merchants, query);
   }
 
@@ -81,16 +78,12 @@ export class AdminOperationsController {
     scopes: ['operations:read'],
     responses: { 200: [OperationResponse, 'The operation.'], 404: 'There is no such operation.' },
   })
-  async get(
-    @Caller() caller: AdminCaller,
-    @UuidParam('id', 'Operation') id: string,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<object> {
+  @Reads({ view: null, lookup: null })
+  async get(@Caller() caller: AdminCaller, @UuidParam('id', 'Operation') id: string): Promise<object> {
     const { state, revision } = await this.log.load(id);
     const found = existingOperation(state);
     requireMerchantInReach(caller, found.facts.merchant_id);
-    sendEtag(reply, revision);
-    return { operation: operationJson(found) };
+    return new Disclosure([], () => ({ operation: operationJson(found) }), revision);
   }
 
   @Post(':id/approve')
