@@ -36,7 +36,6 @@ import {
 } from './http/admin/admin-authentication.js';
 import { adminScheme } from './http/admin/admin-scheme.js';
 import { AdminCredentials } from './http/admin/admin-credentials.js';
-import { AdminMerchants } from './http/admin/admin-merchants.js';
 import { AdminCredentialsController } from './http/admin/credentials.controller.js';
 import { AdminMerchantsController } from './http/admin/merchants.controller.js';
 import { AdminOperatorsController } from './http/admin/operators.controller.js';
@@ -122,7 +121,6 @@ class CredentialsModule {}
     PortalKeysController,
   ],
   providers: [
-    AdminMerchants,
     AdminCredentials,
     PortalKeys,
     AccessSearch,

@@ -40,7 +40,6 @@ import { SandboxEndpointsController } from './http/sandbox-endpoints.controller.
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
 import { Webhooks1795000000662 } from './migrations/1795000000662-webhooks.js';
 import { checkWebhookSettings, WEBHOOK_SETTINGS } from './settings.js';
-import { DeliveryBacklog } from './store/delivery-backlog.js';
 import { DeliveryTable } from './store/delivery-table.js';
 import { Destinations } from './store/destinations.js';
 import { DeliveryRetentionTable } from './store/delivery-retention-table.js';
@@ -88,7 +87,6 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     ReceiverHosts,
     { provide: RECEIVER_URLS, useExisting: ReceiverHosts },
     { provide: RECEIVERS, useClass: HttpReceivers },
-    DeliveryBacklog,
     DeliveryTable,
     StoredDeliveries,
     Destinations,

@@ -10,11 +10,11 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { mergeMap } from 'rxjs';
-import { DomainError } from '../../kernel/domain-error.js';
 import { isUuid, readUuid } from '../../kernel/ids.js';
 import { isObject } from '../dto/field.js';
 import { OperatorLookups } from '../operations/operator-lookups.js';
 import { Operations, type Requester } from '../operations/operations.js';
+import { requireReach } from '../operations/scopes.js';
 import { SubscriptionProgress } from '../projections/subscription-progress.js';
 import { Reply } from './reply.js';
 import { requestOf } from './request-state.js';
@@ -45,15 +45,6 @@ export class Disclosure<Body extends object = object> {
   ) {}
 }
 
-/** Throws `not_found` for what belongs to a merchant whom the caller is not confined to (admin-api.md 1). */
-export function requireReach(
-  { merchants }: Pick<Requester, 'merchants'>,
-  merchantId: string,
-  what: string,
-): void {
-  if (merchants !== null && !merchants.includes(merchantId)) throw DomainError.notFound(what);
-}
-
 /** The valid filter `merchant_id` of a list. */
 function filteredMerchant({ query }: FastifyRequest): string | null {
   return readUuid((query as { readonly merchant_id?: unknown }).merchant_id);
@@ -71,7 +62,7 @@ export const Reach = createParamDecorator((_: unknown, context: ExecutionContext
 
 /** Waits for the read model, refuses what is out of the caller's reach, records the lookup and sends the ETag. */
 @Injectable()
-class ReadInterceptor implements NestInterceptor {
+export class ReadInterceptor implements NestInterceptor {
   constructor(
     private readonly progress: SubscriptionProgress,
     private readonly operations: Operations,

@@ -34,10 +34,10 @@ export class SystemStatus implements OnModuleInit {
   async read(): Promise<SystemResponse> {
     const processes = await this.rows.alive();
     const facts = processes.map((each) => each.facts);
-    const [subscriptions, backlogs, [audit]] = await Promise.all([
+    const [subscriptions, backlogs, audit] = await Promise.all([
       this.subscriptions(facts.flatMap(({ halted }) => halted)),
       this.backlogs(),
-      Promise.all(this.audits.map(({ call }) => call())),
+      Promise.all(this.audits.map(async ({ value, call }) => [value, await call()] as const)),
     ]);
     return {
       processes: processes.map(processJson),
@@ -52,7 +52,7 @@ export class SystemStatus implements OnModuleInit {
         facts.flatMap(({ providers }) => providers),
         ({ name }) => name,
       ),
-      audit: audit ?? { head: null, last_verify: null },
+      audit: { head: null, last_verify: null, ...Object.fromEntries(audit) },
     };
   }
 

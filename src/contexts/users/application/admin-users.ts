@@ -8,13 +8,10 @@ import {
   Operations,
   type OperationOutcome,
   type OperationRequest,
-  type Requester,
 } from '../../../platform/operations/operations.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
-import type { KeysetPage } from '../../../platform/read-models/read-models.js';
 import { type ErasedUser, type ExistingUser, user } from '../domain/user.js';
-import type { UserState } from '../views/user-row.js';
-import { UserRows } from '../views/user-rows.js';
+import { UserRows, type UserFilter } from '../views/user-rows.js';
 import { adminUserJson, type AdminUser, type AdminUsersResponse } from './admin-user-json.js';
 import { LocateUser } from './locate-user.js';
 import { OnboardingProgress } from './onboarding-progress.js';
@@ -28,18 +25,9 @@ const WALLET = /^0x[0-9a-f]{40}$/i;
 /** Who sees personal data. */
 export const PERSONAL_SCOPE = 'users_personal:read';
 
-interface UsersFilter extends KeysetPage {
-  /** Null: of every merchant. */
-  readonly merchantIds: readonly string[] | null;
+interface UsersFilter extends UserFilter {
   /** E.164. */
   readonly phoneNumber?: string | undefined;
-  readonly externalId?: string | undefined;
-  readonly wallet?: string | undefined;
-  readonly state?: UserState | undefined;
-}
-
-interface Known extends UsersFilter {
-  readonly userIds?: readonly string[];
 }
 
 /** An operation on a user, but for whose the user is. */
@@ -72,26 +60,22 @@ export class AdminUsers {
     return { users, next_cursor };
   }
 
-  /** Throws `not_found`, also for a user of a merchant whom the requester is not confined to. */
-  async find(
-    userId: string,
-    { merchants }: Pick<Requester, 'merchants'>,
-  ): Promise<ExistingUser | ErasedUser> {
+  /** Throws `not_found`. */
+  async find(userId: string): Promise<ExistingUser | ErasedUser> {
     const found = await this.loop.loadForDisplay(user, userId);
-    if (found.accountState === 'unknown' || (merchants !== null && !merchants.includes(found.merchantId)))
-      throw DomainError.notFound('User');
+    if (found.accountState === 'unknown') throw DomainError.notFound('User');
     return found;
   }
 
   /** Throws what {@link find} and `Operations.request` throw. */
   async request(command: AnyCommand, write: UserWrite): Promise<OperationOutcome> {
-    const { merchantId } = await this.find(command.subjectId, write.requester);
+    const { merchantId } = await this.find(command.subjectId);
     return this.operations.request(command, { ...write, merchantId });
   }
 
   /** What a write responds: without personal data, because it is stored under an Idempotency-Key. */
   async written(userId: string): Promise<{ readonly user: AdminUser }> {
-    return { user: await this.json(await this.find(userId, { merchants: null }), false) };
+    return { user: await this.json(await this.find(userId), false) };
   }
 
   async json(found: ExistingUser | ErasedUser, personal: boolean): Promise<AdminUser> {
@@ -122,7 +106,7 @@ export class AdminUsers {
     }));
   }
 
-  private async rowsOf({ phoneNumber, ...filter }: Known) {
+  private async rowsOf({ phoneNumber, ...filter }: UsersFilter) {
     if (phoneNumber === undefined) return this.rows.page(filter);
     const merchantIds = filter.merchantIds ?? (await this.rows.merchants());
     const userIds = await this.locate.holdersOf(phoneNumber, merchantIds);

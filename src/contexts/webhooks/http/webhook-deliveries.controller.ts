@@ -112,9 +112,9 @@ export class WebhookDeliveriesController {
   })
   @UpToDate(DELIVERIES_SAGA)
   async get(@MerchantId() merchantId: string, @UuidParam('id', DELIVERY) id: string): Promise<Reply> {
-    const webhook_delivery = await this.deliveries.detail(merchantId, id);
-    if (webhook_delivery === null) throw DomainError.notFound(DELIVERY);
-    return new Reply(200, `{"webhook_delivery":${webhook_delivery}}`);
+    const delivery = await this.deliveries.detail(merchantId, id);
+    if (delivery === null) throw DomainError.notFound(DELIVERY);
+    return new Reply(200, `{"webhook_delivery":${delivery.text}}`);
   }
 
   @Post('webhook_deliveries/:id/resend')

@@ -17,8 +17,6 @@ import { requireScopes } from '../../operations/scopes.js';
 import { KeyedRequests } from '../keyed-requests.js';
 import { PageController, PageResponded, type Page } from '../pages/page.js';
 
-export { requireScopes };
-
 /** Who calls an API whose routes need scopes. */
 export interface ScopedCaller {
   readonly scopes: ReadonlySet<string>;

@@ -2,8 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import type { AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
-import { requireReach } from '../../../../platform/http/reads.js';
-import { requireScopes } from '../../../../platform/operations/scopes.js';
+import { requireReach, requireScopes } from '../../../../platform/operations/scopes.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { exchangeKeyIdOf, type CredentialHolder } from '../../application/credential-commands.js';
 import { isRole, ROLE_SCOPES } from '../../domain/roles.js';
@@ -40,20 +39,12 @@ export class AdminCredentials {
   }
 
   /** Throws `not_found`, also for one that is not the caller's own and of no merchant whom the caller is confined to. */
-  async find(
-    id: string,
-    { merchants, operatorId }: Pick<AdminCaller, 'merchants' | 'operatorId'>,
-  ): Promise<AdminCredential> {
+  async find(id: string, caller: Pick<AdminCaller, 'merchants' | 'operatorId'>): Promise<AdminCredential> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
     const row = await this.credentials.find(id);
     if (row === null) throw DomainError.notFound(CREDENTIAL);
-    const { merchantId, operatorId: owner } = row.holder;
-    if (
-      merchants !== null &&
-      owner !== operatorId &&
-      (merchantId === null || !merchants.includes(merchantId))
-    )
-      throw DomainError.notFound(CREDENTIAL);
+    const { merchantId, operatorId } = row.holder;
+    if (operatorId !== caller.operatorId) requireReach(caller, merchantId, CREDENTIAL);
     return credentialJson(row, this.clock.now());
   }
 

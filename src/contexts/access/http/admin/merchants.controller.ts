@@ -1,4 +1,6 @@
-import { Get, Patch, Post } from '@nestjs/common';
+import { Get, Inject, Patch, Post } from '@nestjs/common';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import {
   AdminController,
   listed,
@@ -14,6 +16,7 @@ import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import type { AnyCommand } from '../../../../platform/operations/operation.js';
 import { Operations, type OperationRequest } from '../../../../platform/operations/operations.js';
+import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import {
   CreateMerchant,
   ReinstateMerchant,
@@ -21,8 +24,10 @@ import {
   UpdateMerchant,
 } from '../../application/merchant-commands.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
-import { AdminMerchants } from './admin-merchants.js';
+import { MerchantList } from '../../views/merchant-list.js';
 import {
+  merchantJson,
+  type AdminMerchant,
   MerchantBody,
   MerchantResponse,
   MerchantsQuery,
@@ -38,8 +43,10 @@ const MERCHANT = 'Merchant';
 @AdminController('merchants')
 export class AdminMerchantsController {
   constructor(
-    private readonly merchants: AdminMerchants,
+    private readonly merchants: MerchantList,
     private readonly operations: Operations,
+    private readonly progress: SubscriptionProgress,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'rateLimitPerMinute'>,
   ) {}
 
   @Get()
@@ -55,10 +62,11 @@ export class AdminMerchantsController {
     @Reach() merchants: readonly string[] | null,
     @ListQuery() query: MerchantsQuery,
   ): Promise<Disclosure<MerchantsResponse>> {
-    const page = await this.merchants.page(query, merchants);
+    const { rows, next_cursor } = await this.merchants.page(merchants, query);
+    const displayed = rows.map((row) => merchantJson(row, this.config.rateLimitPerMinute));
     return new Disclosure(
-      page.merchants.map(({ id }) => id),
-      () => page,
+      rows.map(({ id }) => id),
+      () => ({ merchants: displayed, next_cursor }),
     );
   }
 
@@ -86,7 +94,7 @@ export class AdminMerchantsController {
   })
   @Reads({ view: null, lookup: 'merchant', etag: (id) => [`merchant-${id}`] })
   async get(@UuidParam('id', MERCHANT) id: string): Promise<Disclosure<MerchantResponse>> {
-    const merchant = await this.merchants.json(id);
+    const merchant = await this.json(id);
     return new Disclosure([id], () => ({ merchant }));
   }
 
@@ -149,6 +157,14 @@ export class AdminMerchantsController {
   ): Promise<Reply> {
     const id = command.subjectId;
     const outcome = await this.operations.request(command, { merchantId: id, ...request });
-    return written(outcome, status, async () => ({ merchant: await this.merchants.json(id) }));
+    return written(outcome, status, async () => ({ merchant: await this.json(id) }));
+  }
+
+  /** Includes all that was written before. Throws `not_found`. */
+  private async json(id: string): Promise<AdminMerchant> {
+    await this.progress.requireCurrent(DIRECTORY_VIEW);
+    const row = await this.merchants.find(id);
+    if (row === null) throw DomainError.notFound(MERCHANT);
+    return merchantJson(row, this.config.rateLimitPerMinute);
   }
 }

@@ -9,13 +9,13 @@ import {
 } from '../../../../platform/http/admin/admin-controller.js';
 import { RecordRefund } from '../../application/record-refund.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
-import { requireScopes } from '../../../../platform/http/admin/scoped-controller.js';
 import { writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
-import { Reach, Reads, requireReach } from '../../../../platform/http/reads.js';
+import { Reach, Reads } from '../../../../platform/http/reads.js';
 import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { Operations } from '../../../../platform/operations/operations.js';
+import { requireReach, requireScopes } from '../../../../platform/operations/scopes.js';
 import { DirectoryView } from '../../../access/contract.js';
 import { OrderDetails } from '../../views/order-details.js';
 import type { ListedOrder } from '../../domain/listed-order.js';

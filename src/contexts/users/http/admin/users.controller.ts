@@ -81,7 +81,7 @@ export class AdminUsersController {
   })
   @Reads({ view: null, lookup: 'user', etag: userStreams })
   async get(@Caller() caller: AdminCaller, @UuidParam('id', USER) id: string): Promise<AdminUserResponse> {
-    const found = await this.users.find(id, caller);
+    const found = await this.users.find(id);
     return { user: await this.users.json(found, caller.scopes.has(PERSONAL_SCOPE)) };
   }
 

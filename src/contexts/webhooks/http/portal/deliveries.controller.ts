@@ -44,7 +44,7 @@ export class PortalDeliveriesController {
   async get(@MerchantId() merchantId: string, @UuidParam('id', WHAT) id: string): Promise<Reply> {
     const delivery = await this.view.detail(merchantId, id);
     if (delivery === null) throw DomainError.notFound(WHAT);
-    return new Reply(200, `{"delivery":${delivery}}`);
+    return new Reply(200, `{"delivery":${delivery.text}}`);
   }
 
   @Post(':id/resend')
