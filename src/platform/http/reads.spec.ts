@@ -73,8 +73,10 @@ describe('a read of the admin API', () => {
 
   it('refuses what belongs to another merchant, records nothing and builds no response', async () => {
     const respond = (acts: unknown[]) => new Disclosure([OTHER], () => (acts.push('built'), {}));
-    const acts = await actsOf(respond);
-    expect(acts).toEqual([`thing-${ID}`, 'things.view', 'handler', 'Thing not found']);
+    const refused = [`thing-${ID}`, 'things.view', 'handler', 'Thing not found'];
+    expect(await actsOf(respond)).toEqual(refused);
+    // The path alone says what is read.
+    expect(await actsOf(respond, { query: { merchant_id: OWN } })).toEqual(refused);
   });
 
   it('builds the response of a Disclosure once the lookup is recorded, with its own revision', async () => {

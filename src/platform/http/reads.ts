@@ -98,11 +98,12 @@ export class ReadInterceptor implements NestInterceptor {
   ): Promise<void> {
     const caller = request.edge.visitor as Requester;
     const { id } = request.params as { readonly id?: string };
-    const filter = filteredMerchant(request);
-    const merchants = filter === null ? displayed.filter((each) => each !== null) : [filter];
+    const merchants = displayed.filter((each) => each !== null);
     for (const each of merchants) requireReach(caller, each, lookup[0]!.toUpperCase() + lookup.slice(1));
-    const subject = id === undefined ? lookup : `${lookup} ${id.toLowerCase()}`;
-    await this.lookups.record(caller, merchants, subject);
+    if (id !== undefined) return this.lookups.record(caller, merchants, `${lookup} ${id.toLowerCase()}`);
+    // Only a list has filters: any other query is not checked. An empty page of a merchant is a lookup, too.
+    const filter = filteredMerchant(request);
+    await this.lookups.record(caller, filter === null ? merchants : [filter], lookup);
   }
 }
 

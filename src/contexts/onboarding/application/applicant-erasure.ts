@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Forgets, type ForgottenPerson } from '../../../platform/erasure.js';
+import { Forgets, type ForgottenPerson } from '../../../platform/operations/erasure.js';
 import { ApplicantRows } from '../store/applicant-rows.js';
 import { CARD_ISSUER, IDENTITY_VERIFIER, type CardIssuer, type IdentityVerifier } from './ports.js';
 import { measureCall } from './provider-call.js';

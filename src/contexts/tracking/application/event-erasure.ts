@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Forgets, type ForgottenPerson } from '../../../platform/erasure.js';
+import { Forgets, type ForgottenPerson } from '../../../platform/operations/erasure.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { ErasedEvents } from '../store/erased-events.js';
 import { bodyWithout } from './batch-items.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { CONTEXTS, RUNNING_CONTEXTS, type Context } from '../../../platform/context.js';
-import { Forgets, type ForgottenPerson } from '../../../platform/erasure.js';
+import { Forgets, type ForgottenPerson } from '../../../platform/operations/erasure.js';
 import { Snapshots } from '../../../platform/event-store/snapshots.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { PersonalResponses } from '../../../platform/idempotency/personal-responses.js';

@@ -3,7 +3,7 @@ import { CLOCK, type Clock, DAY_MS, HOUR_MS } from '../../../../kernel/clock.js'
 import { Background, BackgroundWork } from '../../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { DeliveryRetentionTable, placeBefore, type Place } from '../../store/delivery-retention-table.js';
-import { Forgets, type ForgottenPerson } from '../../../../platform/erasure.js';
+import { Forgets, type ForgottenPerson } from '../../../../platform/operations/erasure.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { DELIVERIES_SAGA } from '../deliveries-saga.js';
 
