@@ -1,4 +1,4 @@
-import type { DynamicModule, InjectionToken, Type } from '@nestjs/common';
+import type { DynamicModule, Type } from '@nestjs/common';
 import type { HistoryRules, LogRule } from '../kernel/history-rules.js';
 import type { Config, SettingsOwner } from './config/config.js';
 import { CLAIM_EVENTS } from './event-store/claims.js';
@@ -6,8 +6,6 @@ import type { EventCodec } from './event-store/event-codec.js';
 import type { EventTypeDefinition } from './event-store/event-registry.js';
 import type { JsonObject } from './event-store/port.js';
 import type { DocumentPart, WebhookDescription } from './openapi/document.js';
-import type { Search } from './operations/search.js';
-import type { SystemReport } from './operations/system-report.js';
 import type { CliCommand } from './cli/cli-context.js';
 import type { Migration } from './postgres/migrate.js';
 import type { SealedTexts } from './sealing/key-rotation.js';
@@ -20,9 +18,6 @@ export const CONTEXTS = Symbol('CONTEXTS');
 
 /** The contexts whose modules run in this process. */
 export const RUNNING_CONTEXTS = Symbol('RUNNING_CONTEXTS');
-
-/** Returns a provider of the running service. */
-export type Get = <T>(token: InjectionToken<T>) => T;
 
 /** What the endpoints of a merchant receive for a stored event. */
 export interface WebhookContent {
@@ -63,23 +58,6 @@ export interface CheckedTables {
   readonly position: string | null;
 }
 
-/** The person to forget. */
-export interface ForgottenPerson {
-  readonly userId: string;
-  readonly merchantId: string;
-  /** The merchant's own name for the person. */
-  readonly externalId: string | null;
-  /** When the user was created and erased, ISO 8601. */
-  readonly createdAt: string;
-  readonly erasedAt: string;
-}
-
-/**
- * Drops what a context keeps of a person. It must be safe to kill and to repeat, also after it has finished. It returns
- * false when a part has to wait: then it is called again later.
- */
-export type Forget = (person: ForgottenPerson, signal: AbortSignal) => Promise<boolean>;
-
 /** A context declaration, the value of {@link defineContext}. The boot collects the declarations of all contexts. */
 export interface Context extends SettingsOwner {
   /** The name of its folder and of its schema in the database. */
@@ -108,17 +86,11 @@ export interface Context extends SettingsOwner {
   readonly checks?: readonly { readonly name: string; of(tables: CheckedTables): TableCheck }[];
   /** The module that programs of operators boot in place of `module`. Absent: they do not boot this context. */
   readonly cliModule?: Context['module'];
-  /** How it forgets a person who is erased (ADR 127). Absent: it keeps no personal data. */
-  readonly forgets?: (get: Get) => Forget;
   /** Maps the stored name of an event to what the endpoints of merchants receive for it. */
   readonly publishes?: Readonly<Record<string, Publication | readonly Publication[]>>;
   readonly programs?: CliCommands;
   /** TypeORM entities mapped on its tables, for lists that people browse (`ReadModels`). */
   readonly entities?: readonly Type[];
-  /** What it reports to `GET /admin/v1/system`. */
-  readonly systemReport?: (get: Get) => SystemReport;
-  /** What operators find by exact matches (`GET /admin/v1/search`). */
-  readonly searches?: (get: Get) => readonly Search[];
   /** Its tags and its API in the OpenAPI document; the document adds what it `publishes`. */
   readonly document?: DocumentPart;
   readonly migrations?: readonly Migration[];

@@ -36,7 +36,6 @@ import {
 } from './http/admin/admin-authentication.js';
 import { adminScheme } from './http/admin/admin-scheme.js';
 import { AdminCredentials } from './http/admin/admin-credentials.js';
-import { AdminMerchants } from './http/admin/admin-merchants.js';
 import { AdminCredentialsController } from './http/admin/credentials.controller.js';
 import { AdminMerchantsController } from './http/admin/merchants.controller.js';
 import { AdminOperatorsController } from './http/admin/operators.controller.js';
@@ -63,7 +62,7 @@ import { NewSecrets } from './store/new-secrets.js';
 import { DirectoryView, validSecrets } from './views/directory.js';
 import { directoryProjection } from './views/directory-projection.js';
 import { OperatorsView } from './views/operators.js';
-import { accessSearches } from './views/search.js';
+import { AccessSearch } from './views/search.js';
 
 /** Who may call, with which credentials, from where. Operators act through the CLI. */
 @Global()
@@ -122,9 +121,9 @@ class CredentialsModule {}
     PortalKeysController,
   ],
   providers: [
-    AdminMerchants,
     AdminCredentials,
     PortalKeys,
+    AccessSearch,
     MerchantList,
     CredentialList,
     OperatorsList,
@@ -170,7 +169,6 @@ export const access = defineContext({
   },
   settings: ACCESS_SETTINGS,
   checkSettings: checkAccessSettings,
-  searches: accessSearches,
   cliModule: () => CredentialsModule,
   programs: {
     merchant: async () => (await import('./cli/merchant.js')).merchantProgram,

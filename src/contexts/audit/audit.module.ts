@@ -13,7 +13,6 @@ import { Sealer } from '../../platform/sealing/sealer.js';
 import { LedgerKeys, RotateLedgerKeyHandler } from './application/ledger-keys.js';
 import { PayoutProofs } from './application/payout-proofs.js';
 import { AdminProofController } from './http/admin/proof.controller.js';
-import { AuditSystemReport } from './application/audit-system-report.js';
 import { AdminAuditController } from './http/admin/audit.controller.js';
 import { LedgerController } from './http/ledger.controller.js';
 import { Audit1795000000950 } from './migrations/1795000000950-audit.js';
@@ -42,7 +41,6 @@ class LedgerKeysModule {}
     HeadSigner,
     PayoutProofs,
     LastVerifies,
-    AuditSystemReport,
     VerifyGauge,
     provideSaga(
       [EVENT_STORE, Sealer, LedgerAnchor, HeadSigner],
@@ -64,7 +62,6 @@ export const audit = defineContext({
       'Admin: audit': [30, 'Signed heads of the log, for operators.'],
     },
   },
-  systemReport: (get) => ({ audit: () => get(AuditSystemReport).read() }),
   sealedTexts: { signing_keys: SEALED_SIGNING_KEYS },
   settings: AUDIT_SETTINGS,
   programs: {

@@ -24,7 +24,6 @@ import {
   OwnOrders,
 } from './application/order-actions.js';
 import { OrderDetails } from './views/order-details.js';
-import { orderSearch } from './views/search.js';
 import { OrderPoller } from './application/order-poller.js';
 import { WatchWorker, WatchGauge } from './application/watch-worker.js';
 import { PayerOrders } from './application/payer-orders.js';
@@ -196,7 +195,6 @@ export const exchange = defineContext({
   },
   cliModule: () => ExchangeCliModule,
   programs: { exchange: async () => (await import('./cli/exchange.js')).exchangeProgram },
-  searches: (get) => [orderSearch(get)],
   publishes: ORDER_PUBLISHES,
   settings: EXCHANGE_SETTINGS,
   checkSettings: checkExchangeSettings,

@@ -20,7 +20,7 @@ import { CompleteSandboxOnboardingHandler } from './application/complete-sandbox
 import { OnboardingRetention } from './application/onboarding-retention.js';
 import { ProgressGauge } from './application/progress-gauge.js';
 import { Onboarding1795000000400 } from './migrations/1795000000400-onboarding.js';
-import { forgetApplicant } from './application/forget-applicant.js';
+import { ApplicantErasure } from './application/applicant-erasure.js';
 import { PhoneCodes } from './store/phone-codes.js';
 import { ApplicantRows } from './store/applicant-rows.js';
 import { Onboardings } from './application/onboardings.js';
@@ -75,6 +75,7 @@ class OnboardingModule {
         PhoneCodes,
         Images,
         ApplicantRows,
+        ApplicantErasure,
         StoreImageHandler,
         RetryCardHandler,
         StartOnboardingHandler,
@@ -119,7 +120,6 @@ export const onboarding = defineContext({
   readModels: [progressProjection],
   cliModule: () => OnboardingCliModule,
   programs: { user: async () => (await import('./cli/user.js')).onboardingProgram },
-  forgets: forgetApplicant,
   publishes: ONBOARDING_PUBLISHES,
   settings: ONBOARDING_SETTINGS,
   checkSettings: checkProviderSettings,

@@ -25,7 +25,6 @@ import { OperationRow } from './views/operation-row.js';
 import { OperationsView } from './views/operations.js';
 import { checkOperationsSettings, OPERATIONS_SETTINGS } from './settings.js';
 import { SYSTEM_TAGS, SystemModule } from './system.module.js';
-import { operationSearch } from './views/search.js';
 
 /** Requests and executes operations; programs of operators need nothing else of them. */
 @Global()
@@ -96,7 +95,6 @@ export const operations = defineContext({
     },
   },
   migrations: [Operations1795000000980],
-  searches: (get) => [operationSearch(get)],
   settings: OPERATIONS_SETTINGS,
   checkSettings: checkOperationsSettings,
   programs: { operation: async () => (await import('./cli/operation.js')).operationProgram },

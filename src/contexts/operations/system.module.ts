@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
 import { BacklogGauge } from './application/backlog-gauge.js';
 import { GlobalSearch } from './application/global-search.js';
 import { Heartbeat } from './application/heartbeat.js';
@@ -15,6 +16,7 @@ export const SYSTEM_TAGS = {
 
 /** The state of the service, and the search across contexts, for operators. */
 @Module({
+  imports: [DiscoveryModule],
   controllers: [AdminSystemController, AdminSearchController],
   providers: [Processes, DueItems, Heartbeat, SystemStatus, BacklogGauge, GlobalSearch],
 })

@@ -30,7 +30,6 @@ import { PAYOUT_PUBLISHES } from './published.js';
 import { checkPayoutSettings, PAYOUT_SETTINGS } from './settings.js';
 import { ChecksView } from './views/checks.js';
 import { ListedPayoutRow } from './views/payout-row.js';
-import { payoutSearch } from './views/search.js';
 import { PayoutsList } from './views/payouts-list.js';
 import { StuckPayouts } from './views/stuck-payouts.js';
 import { BalancesView, EvidenceView, PayoutsView } from './views/payouts.js';
@@ -124,7 +123,6 @@ export const payouts = defineContext({
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new ReceiptsCheck(tables) },
   ],
   cliModule: () => PayoutsCliModule,
-  searches: (get) => [payoutSearch(get)],
   publishes: PAYOUT_PUBLISHES,
   document: {
     tags: {

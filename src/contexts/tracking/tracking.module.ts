@@ -12,7 +12,7 @@ import { JourneyController } from './http/journey.controller.js';
 import { Tracking1795000000700 } from './migrations/1795000000700-tracking.js';
 import { checkTrackingSettings, TRACKING_SETTINGS } from './settings.js';
 import { ErasedEvents } from './store/erased-events.js';
-import { forgetEvents } from './application/forget-events.js';
+import { EventErasure } from './application/event-erasure.js';
 import { JourneyView } from './views/journey.js';
 import { AcceptedBatches } from './store/accepted-batches.js';
 import { CountedEvents } from './store/counted-events.js';
@@ -34,6 +34,7 @@ import { PortalEventsController } from './http/portal/events.controller.js';
     Forwarder,
     JourneyView,
     ErasedEvents,
+    EventErasure,
     EventRetention,
   ],
 })
@@ -45,9 +46,7 @@ export const tracking = defineContext({
   document: {
     tags: { Events: [5, 'Server-side events of the merchant, and the journeys they make.'] },
   },
-  forgets: forgetEvents,
   settings: TRACKING_SETTINGS,
   checkSettings: checkTrackingSettings,
-  systemReport: (get) => ({ backlogs: async () => [await get(ForwardingTable).dueBacklog()] }),
   migrations: [Tracking1795000000700],
 });

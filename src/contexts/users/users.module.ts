@@ -1,6 +1,7 @@
-import { CONTEXTS, defineContext, type Context } from '../../platform/context.js';
+import { defineContext } from '../../platform/context.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { Global, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
 import {
   ActivateUserHandler,
   CompleteDeactivationHandler,
@@ -9,9 +10,8 @@ import {
 } from './application/user-commands.js';
 import { CreateUserHandler, UserClaims } from './application/create-user.js';
 import { AdminUsers } from './application/admin-users.js';
-import { erasingSaga, ErasingWorker, partsOf, forgetPerson } from './application/erasure-worker.js';
+import { erasingSaga, ErasingWorker, UserErasure } from './application/erasure-worker.js';
 import { LocateUser } from './application/locate-user.js';
-import { userSearches } from './application/search.js';
 import { AdminUsersController } from './http/admin/users.controller.js';
 import { UsersController } from './http/users.controller.js';
 import { Users1795000000310 } from './migrations/1795000000310-users.js';
@@ -30,22 +30,21 @@ const PROVIDERS = [
   CompleteDeactivationHandler,
   EraseUserHandler,
   ErasingWorker,
-  provideSaga([CONTEXTS, ErasingWorker], (contexts: readonly Context[], worker: ErasingWorker) =>
-    erasingSaga(partsOf(contexts), () => worker.wake()),
-  ),
+  provideSaga([ErasingWorker], (worker: ErasingWorker) => erasingSaga(() => worker.wake())),
   UserIds,
   UsersView,
 ];
 
 /** For programs of operators: without the APIs. */
 @Global()
-@Module({ providers: PROVIDERS, exports: [UsersView] })
+@Module({ imports: [DiscoveryModule], providers: PROVIDERS, exports: [UsersView] })
 class UsersCliModule {}
 
 @Global()
 @Module({
+  imports: [DiscoveryModule],
   controllers: [UsersController, AdminUsersController],
-  providers: [...PROVIDERS, UserRows, AdminUsers],
+  providers: [...PROVIDERS, UserErasure, UserRows, AdminUsers],
   exports: [UserIds, UsersView, AdminUsers],
 })
 class UsersModule {}
@@ -64,9 +63,7 @@ export const users = defineContext({
       'Admin: users': [23, 'Users of all merchants, and how operators deactivate and erase them.'],
     },
   },
-  forgets: forgetPerson,
   programs: { user: async () => (await import('./cli/user.js')).userProgram },
   migrations: [Users1795000000310],
   cliModule: () => UsersCliModule,
-  searches: userSearches,
 });

@@ -21,7 +21,7 @@ import { DeliverySender } from './application/delivering/delivery-sender.js';
 import { LANE_QUEUE, LaneSchedule } from './application/delivering/lane-schedule.js';
 import { LaneWaker, Lanes } from './application/delivering/lanes.js';
 import { Recoveries } from './application/delivering/recoveries.js';
-import { DeliveryRetention, forgetDeliveries } from './application/delivering/delivery-retention.js';
+import { DeliveryRetention } from './application/delivering/delivery-retention.js';
 import { Sweeper } from './application/delivering/sweeper.js';
 import { RECEIVER_URLS, RECEIVERS } from './application/ports.js';
 import { publishedBy } from './application/published-events.js';
@@ -31,7 +31,6 @@ import {
   ResendDeliveryHandler,
   ResendWebhookDeliveryHandler,
 } from './application/delivery-commands.js';
-import { webhookSearches } from './views/search.js';
 import { SigningSecrets } from './application/signing-secrets.js';
 import { TestEventData } from './http/webhook-dto.js';
 import { AdminDeliveriesController } from './http/admin/deliveries.controller.js';
@@ -41,7 +40,6 @@ import { SandboxEndpointsController } from './http/sandbox-endpoints.controller.
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
 import { Webhooks1795000000662 } from './migrations/1795000000662-webhooks.js';
 import { checkWebhookSettings, WEBHOOK_SETTINGS } from './settings.js';
-import { DeliveryBacklog } from './store/delivery-backlog.js';
 import { DeliveryTable } from './store/delivery-table.js';
 import { Destinations } from './store/destinations.js';
 import { DeliveryRetentionTable } from './store/delivery-retention-table.js';
@@ -89,7 +87,6 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     ReceiverHosts,
     { provide: RECEIVER_URLS, useExisting: ReceiverHosts },
     { provide: RECEIVERS, useClass: HttpReceivers },
-    DeliveryBacklog,
     DeliveryTable,
     StoredDeliveries,
     Destinations,
@@ -151,10 +148,7 @@ export const webhooks = defineContext({
     },
     webhooks: [{ type: TEST_TYPE, when: 'POST .../test_delivery was called.', data: TestEventData }],
   },
-  searches: webhookSearches,
   checks: [{ name: DELIVERIES_SAGA, of: (tables) => new DeliveriesCheck(tables) }],
-  systemReport: (get) => ({ backlogs: async () => [await get(DeliveryBacklog).read()] }),
-  forgets: forgetDeliveries,
   cliModule: () => WebhooksCliModule,
   programs: { delivery: async () => (await import('./cli/delivery.js')).deliveryProgram },
   settings: WEBHOOK_SETTINGS,

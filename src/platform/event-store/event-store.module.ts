@@ -33,7 +33,7 @@ import { Snapshots } from './snapshots.js';
     CommandLoop,
     FollowedLog,
   ],
-  exports: [FollowedLog, EventRegistry, EventCodec, EVENT_STORE, OPEN_EVENT_STORE, CommandLoop],
+  exports: [FollowedLog, EventRegistry, EventCodec, EVENT_STORE, OPEN_EVENT_STORE, CommandLoop, Snapshots],
 })
 export class EventStoreModule implements OnModuleInit, OnApplicationShutdown {
   constructor(

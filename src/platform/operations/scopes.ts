@@ -1,5 +1,15 @@
 import { DomainError } from '../../kernel/domain-error.js';
 
+/** Throws `not_found` where the caller is confined to merchants and this is none of them (admin-api.md 1). */
+export function requireReach(
+  { merchants }: { readonly merchants: readonly string[] | null },
+  merchantId: string | null,
+  what: string,
+): void {
+  if (merchants !== null && (merchantId === null || !merchants.includes(merchantId)))
+    throw DomainError.notFound(what);
+}
+
 /** Throws `forbidden`, naming the first scope that is missing (admin-api.md 1). */
 export function requireScopes(
   { scopes }: { readonly scopes: ReadonlySet<string> },

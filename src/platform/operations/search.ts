@@ -1,3 +1,5 @@
+import { methodDecorator } from './discovered-methods.js';
+
 /** What an operator searches for (admin-api.md 3). */
 export interface SearchQuery {
   /** As it was sent, without blanks around it. */
@@ -22,10 +24,8 @@ export interface Found {
   readonly title: string;
 }
 
-/** Exact matches in one context. */
-export interface Search {
-  /** Callers without it do not get what is found. */
-  readonly scope: string;
-  /** What is of other merchants than `merchants` is left out afterwards; where there may be more than `limit`, before. */
-  readonly find: (query: SearchQuery) => Promise<readonly Found[]>;
-}
+/**
+ * Declares a method that finds exact matches for `GET /admin/v1/search`, with the scope that callers need. What belongs to
+ * other merchants than `merchants` is left out afterwards; where there may be more than `limit`, before.
+ */
+export const Searches = methodDecorator<string, (query: SearchQuery) => Promise<readonly Found[]>>();

@@ -1,3 +1,5 @@
+import { methodDecorator } from './discovered-methods.js';
+
 /** Due work of one kind. */
 export interface DueBacklog {
   readonly name: string;
@@ -7,17 +9,11 @@ export interface DueBacklog {
   readonly oldest_at: string | null;
 }
 
-/** Of the log: its newest signed head, and the outcome of the last `npm run audit -- verify`. */
-export interface AuditStatus {
-  readonly head: object | null;
-  readonly last_verify: object | null;
-}
+/** Declares a method that reports due work of all processes to `GET /admin/v1/system` (admin-api.md 3), with its name. */
+export const ReportsBacklog = methodDecorator<string, () => Promise<DueBacklog>>();
 
-/** What a context reports of all processes to `GET /admin/v1/system` (admin-api.md 3). */
-export interface SystemReport {
-  readonly backlogs?: () => Promise<readonly DueBacklog[]>;
-  readonly audit?: () => Promise<AuditStatus>;
-}
+/** Declares a method that reports a member of `audit` to `GET /admin/v1/system`, or null. */
+export const ReportsAudit = methodDecorator<'head' | 'last_verify', () => Promise<object | null>>();
 
 /** Reads of backlogs count no further. */
 export const MAX_DUE = 10_000;

@@ -27,8 +27,7 @@ export class PortalKeys {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async page(merchantId: string, filter: CredentialFilter) {
-    await this.progress.requireCurrent(DIRECTORY_VIEW);
+  page(merchantId: string, filter: CredentialFilter) {
     return this.list.page([merchantId], filter);
   }
 

@@ -14,10 +14,10 @@ import {
   UuidParam,
 } from '../../../platform/http/decorators.js';
 import { ListParameters } from '../../../platform/http/list-query.js';
+import { UpToDate } from '../../../platform/http/reads.js';
 import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
-import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { CreatePortalSession, RevokePortalSession } from '../application/portal-session-commands.js';
 import { DEFAULT_PORTAL_SCOPES } from '../domain/portal-session.js';
 import { PortalAddress } from './portal/portal-address.js';
@@ -37,7 +37,6 @@ export class PortalSessionsController {
   constructor(
     private readonly commandBus: CommandBus,
     private readonly view: PortalSessionsView,
-    private readonly progress: SubscriptionProgress,
     private readonly address: PortalAddress,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
@@ -80,8 +79,8 @@ export class PortalSessionsController {
       400: 'page_size or page_cursor is invalid, or a parameter is unknown; detail names it.',
     },
   })
+  @UpToDate(PORTAL_SESSIONS_VIEW)
   async list(@MerchantId() merchantId: string, @ListQuery() query: ListParameters) {
-    await this.progress.requireCurrent(PORTAL_SESSIONS_VIEW);
     return this.view.page(merchantId, query.page, timestamp(this.clock));
   }
 

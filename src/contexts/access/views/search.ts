@@ -1,42 +1,54 @@
-import type { Found, Search } from '../../../platform/operations/search.js';
-import type { Get } from '../../../platform/context.js';
+import { Injectable } from '@nestjs/common';
+import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { Database } from '../../../platform/postgres/database.js';
 
-/** Merchants, credentials and operators by their ids, operators by email too, and logged requests by their ids. */
-export function accessSearches(get: Get): readonly Search[] {
-  const database = (): Database => get(Database);
-  const byId = (scope: string, sql: string): Search => ({
-    scope,
-    find: async ({ uuid }) =>
-      uuid === null ? [] : database().query<Found & Record<string, unknown>>(sql, [uuid]),
-  });
-  return [
-    byId(
-      'merchants:read',
+/** Finds merchants, credentials and operators by their ids, operators by email too, and logged requests by their ids. */
+@Injectable()
+export class AccessSearch {
+  constructor(private readonly database: Database) {}
+
+  @Searches('merchants:read')
+  merchants({ uuid }: SearchQuery): Promise<readonly Found[]> {
+    return this.rows(
       `select 'merchant' as kind, merchant_id::text as id, merchant_id, name || ', ' || status as title
        from access.merchants where merchant_id = $1`,
-    ),
-    byId(
-      'credentials:read',
+      uuid,
+    );
+  }
+
+  @Searches('credentials:read')
+  credentials({ uuid }: SearchQuery): Promise<readonly Found[]> {
+    return this.rows(
       `select 'credential' as kind, secret.secret_id::text as id, credential.merchant_id,
          coalesce(secret.name, credential.label, 'Credential') || ' (' ||
          case credential.kind when 'api_key' then 'payouts' when 'exchange_key' then 'exchange' else 'admin' end || ')' as title
        from access.secrets secret join access.credentials credential using (credential_id)
        where secret.secret_id = $1 or (credential.credential_id = $1 and credential.kind <> 'api_key') limit 20`,
-    ),
-    {
-      scope: 'operators:read',
-      find: async ({ text, uuid }) =>
-        database().query<Found & Record<string, unknown>>(
-          `select 'operator' as kind, operator_id::text as id, null as merchant_id, name || ', ' || role as title
-           from access.operators where operator_id = $1 or lower(email) = lower($2) limit 20`,
-          [uuid, text],
-        ),
-    },
-    byId(
-      'requests:read',
+      uuid,
+    );
+  }
+
+  @Searches('operators:read')
+  operators({ text, uuid }: SearchQuery): Promise<readonly Found[]> {
+    return this.rows(
+      `select 'operator' as kind, operator_id::text as id, null as merchant_id, name || ', ' || role as title
+       from access.operators where operator_id = $1 or lower(email) = lower($2) limit 20`,
+      uuid,
+      text,
+    );
+  }
+
+  @Searches('requests:read')
+  requests({ uuid }: SearchQuery): Promise<readonly Found[]> {
+    return this.rows(
       `select 'request' as kind, request_id::text as id, merchant_id, method || ' ' || path || ', ' || status as title
        from access.requests where request_id = $1 and at > now() - interval '7 days'`,
-    ),
-  ];
+      uuid,
+    );
+  }
+
+  private async rows(sql: string, ...values: readonly (string | null)[]): Promise<readonly Found[]> {
+    if (values.every((value) => value === null)) return [];
+    return this.database.query<Found & Record<string, unknown>>(sql, values);
+  }
 }

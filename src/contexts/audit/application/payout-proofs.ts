@@ -3,6 +3,7 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { isFence } from '../../../platform/event-store/claims.js';
 import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { ReportsAudit } from '../../../platform/operations/system-report.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import { PAYOUT_CATEGORY } from '../../payouts/contract.js';
 import { canonicalJson, eventLeaf } from '../domain/event-leaf.js';
@@ -33,6 +34,15 @@ export class PayoutProofs {
     const head = last === null ? null : await this.heads.at(last.size);
     if (head === null || hashOfHead(head) !== last?.hash) throw changed();
     return this.withKey(head);
+  }
+
+  /** Null before the first. */
+  @ReportsAudit('head')
+  async reportedHead(): Promise<object | null> {
+    return this.newestHead().catch((error: unknown) => {
+      if (error instanceof DomainError && error.code === 'unavailable') return null;
+      throw error;
+    });
   }
 
   /** `to`: the size of a head; null for the newest one. Throws `not_found`, `bad_request` and `unavailable`. */

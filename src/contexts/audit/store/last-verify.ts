@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { ReportsAudit } from '../../../platform/operations/system-report.js';
 import { Database } from '../../../platform/postgres/database.js';
 
 /** The outcome of the last verification of log and tables; `read_to` is the position up to which events were replayed. */
@@ -24,6 +25,7 @@ export class LastVerifies {
     );
   }
 
+  @ReportsAudit('last_verify')
   async read(): Promise<LastVerify | null> {
     const [row] = await this.database.query<Omit<LastVerify, 'at'> & { at: Date }>(
       'select at, outcome, read_to from audit.last_verify',

@@ -9,10 +9,10 @@ import {
   Ticket,
   UuidParam,
 } from '../../../platform/http/decorators.js';
+import { UpToDate } from '../../../platform/http/reads.js';
 import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
-import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { ComplianceNotices } from '../application/compliance-notices.js';
 import { CreateOrder } from '../application/create-order.js';
 import type { ExchangeCaller } from '../../access/contract.js';
@@ -203,10 +203,7 @@ function authorization(
 /** contract.md 24. */
 @Controller('v1/merchant/orders')
 export class MerchantOrdersController {
-  constructor(
-    private readonly orders: OrdersView,
-    private readonly progress: SubscriptionProgress,
-  ) {}
+  constructor(private readonly orders: OrdersView) {}
 
   @Get()
   @ApiRoute({
@@ -219,9 +216,8 @@ export class MerchantOrdersController {
       400: 'A parameter is missing, wrong, unknown or repeated; detail names it.',
     },
   })
+  @UpToDate(ORDER_VIEWS)
   async list(@CallingKey() { keyId }: ExchangeCaller, @ListQuery() query: OrdersQuery): Promise<Reply> {
-    const filter = orderFilter(query);
-    await this.progress.requireCurrent(ORDER_VIEWS);
-    return new Reply(200, await this.orders.page(keyId, filter));
+    return new Reply(200, await this.orders.page(keyId, orderFilter(query)));
   }
 }

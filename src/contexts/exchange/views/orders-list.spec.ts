@@ -17,6 +17,7 @@ const MERCHANTS = 20;
 const USERS = 10;
 const PAGE = 100;
 const START = Date.UTC(2026, 0, 1);
+const ALL = { uuid: null, phoneNumber: null, limit: 20 } as const;
 
 const HASH = new KeyedHash(Buffer.alloc(32));
 /** What is sealed is opened by the codec, in other specs: here every text is in clear. */
@@ -137,10 +138,10 @@ describe('orders for operators, 40,000 of 40 keys', () => {
   it('a search by a deposit address or a hash finds the orders that have it, through its index', async () => {
     const numbers = [30_007, 20_007, 10_007, 7];
     const found = async (merchants: readonly string[] | null) =>
-      (await list.search('address 7', merchants, 20)).map(({ id }) => id);
+      (await list.search({ text: 'address 7', merchants, ...ALL })).map(({ id }) => id);
     expect(await found(null)).toEqual(await idOf(numbers));
     expect(await found([merchant(3)])).toEqual(await idOf(numbers.filter((n) => n % MERCHANTS === 3)));
     expect((await readModels.lastCost()).scans.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
-    expect(await list.search('address', null, 20)).toEqual([]);
+    expect(await list.search({ text: 'address', merchants: null, ...ALL })).toEqual([]);
   });
 });

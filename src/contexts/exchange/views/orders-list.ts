@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { fold, streamOf } from '../../../kernel/aggregate.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import type { JsonObject } from '../../../platform/event-store/port.js';
+import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { CreatedPage } from '../../../platform/postgres/list-page.js';
 import { withinRanges, type RangedColumn } from '../../../platform/read-models/ranged-ids.js';
@@ -17,6 +18,7 @@ import {
   type OrderStatus,
 } from '../domain/order-events.js';
 import { order, type ExistingOrder } from '../domain/order.js';
+import { foundOrder } from './order-details.js';
 import { statusNumber } from './order-projection.js';
 import { ListedOrderRow } from './order-row.js';
 
@@ -80,14 +82,16 @@ export class OrdersList {
   }
 
   /** The newest with this deposit address, or a deposit, payment or refund of this hash; without personal fields. */
-  async search(key: string, merchants: readonly string[] | null, limit: number) {
+  @Searches('orders:read')
+  async search({ text, uuid, merchants, limit }: SearchQuery): Promise<readonly Found[]> {
+    if (uuid !== null) return [];
     const query = await this.readModels.query(ListedOrderRow, 'listed');
     query.where('listed.id in (select id from exchange.orders where search_keys @> array[:key])', {
-      key: plainHash(key),
+      key: plainHash(text),
     });
     if (merchants !== null) query.andWhere('listed.merchantId = any(:merchants)', { merchants });
     const { rows } = await keysetPage(query, { pageSize: limit }, { time: 'createdAt', id: 'id' });
-    return this.ordersOf(rows, false);
+    return (await this.ordersOf(rows, false)).map(foundOrder);
   }
 
   /** Of the user under each key that has orders of a user of this name. */

@@ -5,7 +5,7 @@ import { newId } from '../../../kernel/ids.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { OperatorDirectory } from '../../../platform/operations/operator-directory.js';
 import type { OperationOutcome, Requester } from '../../../platform/operations/operations.js';
-import { requireScopes } from '../../../platform/operations/scopes.js';
+import { requireReach, requireScopes } from '../../../platform/operations/scopes.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { approveOperation, confirmOperation, lapseOperation, rejectOperation } from '../domain/decisions.js';
 import type { DecisionFacts, OperationEvent, Requested } from '../domain/operation-events.js';
@@ -14,7 +14,7 @@ import { operationJson } from '../views/operation-json.js';
 import { Definitions } from './definitions.js';
 import { Execution } from './execution.js';
 import { OperationStreams } from './operation-streams.js';
-import { personOf, requireMerchantInReach } from './request-operation.js';
+import { personOf } from './request-operation.js';
 
 type Decide = (decision: DecisionFacts, state: OperationState) => readonly OperationEvent[];
 
@@ -98,7 +98,7 @@ export class OperationDecisions {
     decisionId: string,
   ): Promise<ExistingOperation> {
     const { facts, phase } = existingOperation((await this.log.load(id)).state);
-    requireMerchantInReach(caller, facts.merchant_id);
+    requireReach(caller, facts.merchant_id, 'Operation');
     const { operator_id: requesterId } = facts.requested_by;
     const isOwn = requesterId !== null && requesterId === caller.operatorId;
     const scopes =

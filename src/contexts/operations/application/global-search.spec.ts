@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ModuleRef } from '@nestjs/core';
-import type { Context } from '../../../platform/context.js';
-import type { Found, Search } from '../../../platform/operations/search.js';
+import type { DiscoveryService } from '@nestjs/core';
+import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { GlobalSearch, searchText } from './global-search.js';
 
 const found = (kind: string, id: string, merchant: string | null): Found => ({
@@ -10,8 +9,26 @@ const found = (kind: string, id: string, merchant: string | null): Found => ({
   merchant_id: merchant,
   title: kind,
 });
-const searching = (...searches: Search[]): GlobalSearch =>
-  new GlobalSearch([{ name: 'tests', searches: () => searches } as Context], {} as ModuleRef);
+interface Search {
+  readonly scope: string;
+  readonly find: (query: SearchQuery) => Promise<readonly Found[]>;
+}
+
+/** A search of providers that each have one of these methods. */
+function searching(...searches: Search[]): GlobalSearch {
+  const providers = searches.map(({ scope, find }) => {
+    class Provider {
+      @Searches(scope)
+      find(query: SearchQuery): Promise<readonly Found[]> {
+        return find(query);
+      }
+    }
+    return { instance: new Provider() };
+  });
+  const search = new GlobalSearch({ getProviders: () => providers } as unknown as DiscoveryService);
+  search.onModuleInit();
+  return search;
+}
 const caller = (merchants: readonly string[] | null, ...scopes: string[]) => ({
   merchants,
   scopes: new Set(scopes),

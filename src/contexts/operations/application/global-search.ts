@@ -1,11 +1,10 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { asciiDigits, tidy } from '../../../kernel/typed-text.js';
-import { RUNNING_CONTEXTS, type Context } from '../../../platform/context.js';
 import type { Requester } from '../../../platform/operations/operations.js';
-import type { Found, Search, SearchQuery } from '../../../platform/operations/search.js';
+import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { withTimeout } from '../../../platform/timeout.js';
 
 const MAX_RESULTS = 20;
@@ -16,13 +15,13 @@ const PHONE_NUMBER = /^\+[0-9][0-9 ().-]{5,30}$/;
 
 /** Finds exact matches in all contexts (`GET /admin/v1/search`, admin-api.md 3). */
 @Injectable()
-export class GlobalSearch {
-  private readonly searches: readonly Search[];
+export class GlobalSearch implements OnModuleInit {
+  private searches: ReturnType<typeof Searches.discover> = [];
 
-  constructor(@Inject(RUNNING_CONTEXTS) contexts: readonly Context[], modules: ModuleRef) {
-    this.searches = contexts.flatMap(
-      ({ searches }) => searches?.((token) => modules.get(token, { strict: false })) ?? [],
-    );
+  constructor(private readonly discovery: DiscoveryService) {}
+
+  onModuleInit(): void {
+    this.searches = Searches.discover(this.discovery);
   }
 
   /**
@@ -36,10 +35,10 @@ export class GlobalSearch {
     const query = { ...searchText(q), merchants, limit: MAX_RESULTS };
     if (query.phoneNumber !== null && !scopes.has('users_personal:read'))
       throw new DomainError('forbidden', 'The scope users_personal:read is missing');
-    const allowed = this.searches.filter(({ scope }) => scopes.has(scope));
+    const allowed = this.searches.filter(({ value: scope }) => scopes.has(scope));
     const found = await withTimeout(
       TIMEOUT_MS,
-      Promise.all(allowed.map((search) => search.find(query))),
+      Promise.all(allowed.map((search) => search.call(query))),
       () => {
         throw new DomainError('unavailable', 'The search took too long');
       },

@@ -9,7 +9,7 @@ import { SubjectChanged } from '../../../platform/event-store/current-operation.
 import type { JsonObject } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
-import { requireScopes } from '../../../platform/operations/scopes.js';
+import { requireReach, requireScopes } from '../../../platform/operations/scopes.js';
 import { withIdempotencyKey } from '../../../platform/idempotency/ticket.js';
 import type { AnyCommand } from '../../../platform/operations/operation.js';
 import {
@@ -150,18 +150,9 @@ function requireMerchant(
   merchantId: string | null,
   subject: string,
 ): void {
-  if (merchants === null || (merchantId !== null && merchants.includes(merchantId))) return;
-  if (merchantId !== null) throw DomainError.notFound(titleOf({ subject }));
-  throw new DomainError('forbidden', 'The credential is confined to some merchants');
-}
-
-/** Throws `not_found` for an operation that is none of a confined credential's. */
-export function requireMerchantInReach(
-  caller: Pick<Requester, 'merchants'>,
-  merchantId: string | null,
-): void {
-  if (caller.merchants !== null && merchantId === null) throw DomainError.notFound('Operation');
-  requireMerchant(caller, merchantId, 'operation');
+  if (merchantId !== null) requireReach({ merchants }, merchantId, titleOf({ subject }));
+  else if (merchants !== null)
+    throw new DomainError('forbidden', 'The credential is confined to some merchants');
 }
 
 /** `api_key` is `Api key` in a sentence. */

@@ -1,9 +1,8 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
-import { RUNNING_CONTEXTS, type Context } from '../../../platform/context.js';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
 import { logPages } from '../../../platform/event-store/log-pages.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
-import type { DueBacklog, SystemReport } from '../../../platform/operations/system-report.js';
+import { ReportsAudit, ReportsBacklog, type DueBacklog } from '../../../platform/operations/system-report.js';
 import { SubscriptionLag } from '../../../platform/projections/subscription-lag.js';
 import type { HaltedSubscription, Schedule } from '../../../platform/telemetry/process-facts.js';
 import { DueItems } from '../store/due-items.js';
@@ -15,30 +14,30 @@ const MAX_LAG_EVENTS = 1000;
 
 /** The state of the service, of all its processes. */
 @Injectable()
-export class SystemStatus {
-  private readonly reports: readonly SystemReport[];
+export class SystemStatus implements OnModuleInit {
+  private audits: ReturnType<typeof ReportsAudit.discover> = [];
+  private reports: ReturnType<typeof ReportsBacklog.discover> = [];
 
   constructor(
-    @Inject(RUNNING_CONTEXTS) contexts: readonly Context[],
-    modules: ModuleRef,
+    private readonly discovery: DiscoveryService,
     @Inject(EVENT_STORE) private readonly store: EventStore,
     private readonly lag: SubscriptionLag,
     private readonly rows: Processes,
     private readonly items: DueItems,
-  ) {
-    this.reports = contexts.flatMap(
-      ({ systemReport }) => systemReport?.((token) => modules.get(token, { strict: false })) ?? [],
-    );
+  ) {}
+
+  onModuleInit(): void {
+    this.audits = ReportsAudit.discover(this.discovery);
+    this.reports = ReportsBacklog.discover(this.discovery);
   }
 
   async read(): Promise<SystemResponse> {
     const processes = await this.rows.alive();
     const facts = processes.map((each) => each.facts);
-    const audits = this.reports.flatMap(({ audit }) => audit?.() ?? []);
-    const [subscriptions, backlogs, [audit]] = await Promise.all([
+    const [subscriptions, backlogs, audit] = await Promise.all([
       this.subscriptions(facts.flatMap(({ halted }) => halted)),
       this.backlogs(),
-      Promise.all(audits),
+      Promise.all(this.audits.map(async ({ value, call }) => [value, await call()] as const)),
     ]);
     return {
       processes: processes.map(processJson),
@@ -53,7 +52,7 @@ export class SystemStatus {
         facts.flatMap(({ providers }) => providers),
         ({ name }) => name,
       ),
-      audit: audit ?? { head: null, last_verify: null },
+      audit: { head: null, last_verify: null, ...Object.fromEntries(audit) },
     };
   }
 
@@ -91,9 +90,8 @@ export class SystemStatus {
   }
 
   async backlogs(): Promise<readonly DueBacklog[]> {
-    const own = this.reports.flatMap(({ backlogs }) => backlogs?.() ?? []);
-    const [items, ...others] = await Promise.all([this.items.backlogs(), ...own]);
-    const reported = others.flat();
+    const own = this.reports.map(({ call }) => call());
+    const [items, ...reported] = await Promise.all([this.items.backlogs(), ...own]);
     // An item may be a lock on work that its context counts.
     const unreported = items.filter(({ name }) => reported.every((each) => each.name !== name));
     return [...unreported, ...reported].toSorted((a, b) => (a.name < b.name ? -1 : 1));

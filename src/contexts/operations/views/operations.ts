@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { OperationJson } from '../../../platform/operations/operations.js';
+import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { keysetPage, ReadModels, type KeysetPage } from '../../../platform/read-models/read-models.js';
 import { OperationRow } from './operation-row.js';
@@ -33,6 +34,16 @@ export class OperationsView {
     if (merchants !== null) query.andWhere('operation.merchantId = any(:merchants::uuid[])', { merchants });
     const { rows, next_cursor } = await keysetPage(query, page, { time: 'requestedAt', id: 'id' });
     return { operations: rows.map(({ body }) => JSON.parse(body) as OperationJson), next_cursor };
+  }
+
+  @Searches('operations:read')
+  async search({ uuid }: SearchQuery): Promise<readonly Found[]> {
+    if (uuid === null) return [];
+    return this.database.query<Found & Record<string, unknown>>(
+      `select 'operation' as kind, id::text as id, merchant_id, name || ', ' || status as title
+       from operations.operations where id = $1`,
+      [uuid],
+    );
   }
 
   /** How many wait for an approval, and how many confirmations are overdue. */

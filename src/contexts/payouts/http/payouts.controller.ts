@@ -13,6 +13,7 @@ import {
   Ticket,
   UuidParam,
 } from '../../../platform/http/decorators.js';
+import { UpToDate } from '../../../platform/http/reads.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { Reply, type StreamReply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
@@ -98,12 +99,12 @@ export class PayoutsController {
       400: 'A filter, page_size or page_cursor is invalid; detail names it.',
     },
   })
+  @UpToDate(PAYOUT_VIEWS)
   async list(
     @MerchantId() merchantId: string,
     @ListQuery() query: MerchantPayoutsQuery,
     @ExportType() type: string | null,
   ): Promise<Reply | StreamReply> {
-    await this.progress.requireCurrent(PAYOUT_VIEWS);
     const filter = await this.filterOf(merchantId, query);
     if (type !== null) return this.exports.start(type, merchantId, filter);
     const totals = query.totals === undefined ? undefined : await this.exports.totals(merchantId, filter);
@@ -127,8 +128,8 @@ export class PayoutsController {
     summary: 'Get a payout',
     responses: { 200: [PayoutResponse, 'The payout.'], 404: 'The merchant has no such payout.' },
   })
+  @UpToDate(PAYOUT_VIEWS)
   async get(@MerchantId() merchantId: string, @UuidParam('id', 'Payout') id: string): Promise<Reply> {
-    await this.progress.requireCurrent(PAYOUT_VIEWS);
     const body = await this.payouts.find(merchantId, id);
     if (body === null) throw DomainError.notFound('Payout');
     return new Reply(200, `{"payout":${body}}`);
@@ -160,7 +161,6 @@ export class BalanceController {
   constructor(
     private readonly balances: BalancesView,
     private readonly payees: PayeeCache,
-    private readonly progress: SubscriptionProgress,
   ) {}
 
   @Get(':id/balance')
@@ -173,11 +173,11 @@ export class BalanceController {
       404: 'The merchant has no such user.',
     },
   })
+  @UpToDate(PAYOUT_VIEWS)
   async get(
     @MerchantId() merchantId: string,
     @UuidParam('id', 'User') userId: string,
   ): Promise<BalanceResponse> {
-    await this.progress.requireCurrent(PAYOUT_VIEWS);
     const balance = await this.balances.find(merchantId, userId);
     if (balance !== null) return { balance };
     // Creating a user does not wait for this read model: a user it does not know yet may be a new one.

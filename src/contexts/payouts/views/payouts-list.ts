@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { SelectQueryBuilder } from 'typeorm';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { pageConditions, type CreatedPage } from '../../../platform/postgres/list-page.js';
 import { withinRanges, type RangedColumn } from '../../../platform/read-models/ranged-ids.js';
 import { keysetPage, ReadModels } from '../../../platform/read-models/read-models.js';
@@ -86,6 +87,18 @@ export class PayoutsList {
     query.setParameters(parameters);
     const { rows, next_cursor } = await keysetPage(query, page, { time: 'createdAt', id: 'id' });
     return { payouts: rows.map(listed), next_cursor };
+  }
+
+  /** Payouts by their id, or by the hash of their transaction. */
+  @Searches('payouts:read')
+  async search({ text, uuid, merchants, limit }: SearchQuery): Promise<readonly Found[]> {
+    const byId = uuid === null ? null : await this.find(uuid);
+    const filter = { transactionHash: text };
+    const byHash = await this.page({ merchants, filter, page: { pageSize: limit } });
+    return [...(byId === null ? [] : [byId]), ...byHash.payouts].map(({ id, merchantId, json }) => {
+      const { amount, currency_code, status } = JSON.parse(json) as Readonly<Record<string, string>>;
+      return { kind: 'payout', id, merchant_id: merchantId, title: `${amount} ${currency_code}, ${status}` };
+    });
   }
 
   /** Pending payouts are few: their own table has what the filters need. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { Fault } from '../../../kernel/fault.js';
 import { inParallel } from '../../../kernel/in-parallel.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { AnyCommand } from '../../../platform/operations/operation.js';
@@ -7,39 +8,27 @@ import {
   Operations,
   type OperationOutcome,
   type OperationRequest,
-  type Requester,
 } from '../../../platform/operations/operations.js';
-import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
-import type { KeysetPage } from '../../../platform/read-models/read-models.js';
-import { type ErasedUser, type ExistingUser, user, userStreams } from '../domain/user.js';
-import type { UserRow, UserState } from '../views/user-row.js';
-import { UserRows } from '../views/user-rows.js';
-import { USERS_VIEW } from '../views/users-projection.js';
+import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
+import { type ErasedUser, type ExistingUser, user } from '../domain/user.js';
+import { UserRows, type UserFilter } from '../views/user-rows.js';
 import { adminUserJson, type AdminUser, type AdminUsersResponse } from './admin-user-json.js';
 import { LocateUser } from './locate-user.js';
 import { OnboardingProgress } from './onboarding-progress.js';
+import { parsePhoneNumber } from './phone-number.js';
+import { readExternalId } from './profile.js';
 
 /** Streams of users that a list reads at a time. */
 const AT_A_TIME = 16;
+const WALLET = /^0x[0-9a-f]{40}$/i;
 
 /** Who sees personal data. */
 export const PERSONAL_SCOPE = 'users_personal:read';
 
-interface UsersFilter extends KeysetPage {
-  /** Null: of every merchant. */
-  readonly merchantIds: readonly string[] | null;
+interface UsersFilter extends UserFilter {
   /** E.164. */
   readonly phoneNumber?: string | undefined;
-  readonly externalId?: string | undefined;
-  readonly wallet?: string | undefined;
-  readonly state?: UserState | undefined;
 }
-
-interface Known extends UsersFilter {
-  readonly userIds?: readonly string[];
-}
-
-export type ExactUser = Pick<UserRow, 'userId' | 'merchantId' | 'externalId' | 'state'>;
 
 /** An operation on a user, but for whose the user is. */
 export type UserWrite = Omit<OperationRequest, 'merchantId'>;
@@ -52,7 +41,6 @@ export class AdminUsers {
     private readonly rows: UserRows,
     private readonly locate: LocateUser,
     private readonly onboardings: OnboardingProgress,
-    private readonly progress: SubscriptionProgress,
     private readonly operations: Operations,
   ) {}
 
@@ -61,7 +49,6 @@ export class AdminUsers {
    * none. A phone number finds who has it now, by keyed hashes: an erased user is not found by it.
    */
   async page(filter: UsersFilter, personal: boolean): Promise<AdminUsersResponse> {
-    await this.progress.waitUntilCurrent(USERS_VIEW);
     const { rows, next_cursor } = await this.rowsOf(filter);
     const [onboardings, people] = await Promise.all([
       this.onboardings.of(rows),
@@ -73,29 +60,22 @@ export class AdminUsers {
     return { users, next_cursor };
   }
 
-  /** The user at a revision. Throws `not_found`, also for a user of a merchant whom the requester is not confined to. */
-  async find(
-    userId: string,
-    { merchants }: Pick<Requester, 'merchants'>,
-  ): Promise<{ readonly found: ExistingUser | ErasedUser; readonly revision: number | null }> {
-    // Before the state: what changes in between is a 412 of the write that follows.
-    const revision = await this.operations.revisionOf(userStreams(userId));
+  /** Throws `not_found`. */
+  async find(userId: string): Promise<ExistingUser | ErasedUser> {
     const found = await this.loop.loadForDisplay(user, userId);
-    if (found.accountState === 'unknown' || (merchants !== null && !merchants.includes(found.merchantId)))
-      throw DomainError.notFound('User');
-    return { found, revision };
+    if (found.accountState === 'unknown') throw DomainError.notFound('User');
+    return found;
   }
 
   /** Throws what {@link find} and `Operations.request` throw. */
   async request(command: AnyCommand, write: UserWrite): Promise<OperationOutcome> {
-    const { found } = await this.find(command.subjectId, write.requester);
-    return this.operations.request(command, { ...write, merchantId: found.merchantId });
+    const { merchantId } = await this.find(command.subjectId);
+    return this.operations.request(command, { ...write, merchantId });
   }
 
   /** What a write responds: without personal data, because it is stored under an Idempotency-Key. */
   async written(userId: string): Promise<{ readonly user: AdminUser }> {
-    const { found } = await this.find(userId, { merchants: null });
-    return { user: await this.json(found, false) };
+    return { user: await this.json(await this.find(userId), false) };
   }
 
   async json(found: ExistingUser | ErasedUser, personal: boolean): Promise<AdminUser> {
@@ -105,12 +85,28 @@ export class AdminUsers {
     return adminUserJson(row, personal ? personalOf(found) : null, onboarding!);
   }
 
-  /** For the search: users whose id, phone number (E.164), external id or wallet is exactly this one. At most `pageSize`. */
-  async exactly(known: Omit<Known, 'state' | 'after'>): Promise<readonly ExactUser[]> {
-    return (await this.rowsOf(known)).rows;
+  /** Users by id, external id, wallet and phone number. */
+  @Searches('users:read')
+  async search({ text, uuid, phoneNumber, merchants, limit }: SearchQuery): Promise<readonly Found[]> {
+    const all = { merchantIds: merchants, pageSize: limit };
+    const externalId = readExternalId(text);
+    const phone = phoneNumber === null ? null : parsePhoneNumber(phoneNumber);
+    const pages = await Promise.all([
+      uuid === null ? null : this.rowsOf({ ...all, userIds: [uuid] }),
+      externalId instanceof Fault ? null : this.rowsOf({ ...all, externalId }),
+      WALLET.test(text) ? this.rowsOf({ ...all, wallet: text }) : null,
+      phone === null || phone instanceof Fault ? null : this.rowsOf({ ...all, phoneNumber: phone }),
+    ]);
+    const byId = new Map(pages.flatMap((page) => page?.rows ?? []).map((row) => [row.userId, row]));
+    return [...byId.values()].map(({ userId: id, merchantId: merchant_id, externalId: name, state }) => ({
+      kind: 'user',
+      id,
+      merchant_id,
+      title: `User ${name ?? id}, ${state}`,
+    }));
   }
 
-  private async rowsOf({ phoneNumber, ...filter }: Known) {
+  private async rowsOf({ phoneNumber, ...filter }: UsersFilter) {
     if (phoneNumber === undefined) return this.rows.page(filter);
     const merchantIds = filter.merchantIds ?? (await this.rows.merchants());
     const userIds = await this.locate.holdersOf(phoneNumber, merchantIds);

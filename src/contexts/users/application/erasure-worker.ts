@@ -1,13 +1,7 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
-import {
-  CONTEXTS,
-  RUNNING_CONTEXTS,
-  type Forget,
-  type Get,
-  type Context,
-  type ForgottenPerson,
-} from '../../../platform/context.js';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { CONTEXTS, RUNNING_CONTEXTS, type Context } from '../../../platform/context.js';
+import { Forgets, type ForgottenPerson } from '../../../platform/operations/erasure.js';
 import { Snapshots } from '../../../platform/event-store/snapshots.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { PersonalResponses } from '../../../platform/idempotency/personal-responses.js';
@@ -40,19 +34,25 @@ declare module '../../../platform/failpoints.js' {
 }
 
 /** Drops the key of the person, which makes sealed fields of events unreadable, snapshots, and stored responses about the person. */
-export function forgetPerson(get: Get): Forget {
-  return async (person, signal) => {
-    await get(PersonalKeys).forget(person.userId);
+@Injectable()
+export class UserErasure {
+  constructor(
+    private readonly keys: PersonalKeys,
+    private readonly snapshots: Snapshots,
+    private readonly responses: PersonalResponses,
+  ) {}
+
+  @Forgets('users')
+  async forget({ userId, merchantId, createdAt }: ForgottenPerson, signal: AbortSignal): Promise<boolean> {
+    await this.keys.forget(userId);
     failpoint('erasure.key_dropped');
-    await get(Snapshots).forget(person.userId);
+    await this.snapshots.forget(userId);
     failpoint('erasure.snapshots_dropped');
-    const isDone = await get(PersonalResponses).drop(
-      { named: [person.userId], scope: person.merchantId, since: person.createdAt },
-      signal,
-    );
+    const about = { named: [userId], scope: merchantId, since: createdAt };
+    const isDone = await this.responses.drop(about, signal);
     failpoint('erasure.responses_dropped');
     return isDone;
-  };
+  }
 }
 
 const PREFIX = 'users.erasure.';
@@ -62,24 +62,27 @@ function erasureOf(part: string): string {
   return PREFIX + part;
 }
 
-export function partsOf(contexts: readonly Context[]): readonly string[] {
-  return contexts.filter(({ forgets }) => forgets).map(({ name }) => name);
-}
-
-/** Calls `forgets` of every context for erased persons until each is done. */
+/** Calls every method with {@link Forgets} for erased persons until each is done. */
 @Injectable()
-export class ErasingWorker {
+export class ErasingWorker implements OnModuleInit {
   @Background()
-  readonly works: readonly DueWork[];
+  works: readonly DueWork[] = [];
 
   constructor(
     private readonly items: WorkItems,
-    private readonly providers: ModuleRef,
+    private readonly discovery: DiscoveryService,
     private readonly loop: CommandLoop,
     @Inject(CONTEXTS) private readonly contexts: readonly Context[],
-    @Inject(RUNNING_CONTEXTS) running: readonly Context[],
-  ) {
-    this.works = running.flatMap(({ name, forgets }) => (forgets ? [this.workOf(name, forgets)] : []));
+    @Inject(RUNNING_CONTEXTS) private readonly running: readonly Context[],
+  ) {}
+
+  /** Throws for a context whose method is in no provider of a whole process: the boot ends. */
+  onModuleInit(): void {
+    const found = Forgets.discover(this.discovery);
+    const missing = [...Forgets.declared].find((part) => found.every(({ value }) => value !== part));
+    if (missing !== undefined && this.running === this.contexts)
+      throw new Error(`${missing} keeps personal data, and no provider forgets it`);
+    this.works = found.map(({ value, call }) => this.workOf(value, call));
   }
 
   wake(): void {
@@ -87,11 +90,11 @@ export class ErasingWorker {
   }
 
   async leftOf(userId: string): Promise<readonly (OpenItem & { readonly part: string })[]> {
-    const left = await this.items.findOpen(partsOf(this.contexts).map(erasureOf), userId);
+    const left = await this.items.findOpen([...Forgets.declared].map(erasureOf), userId);
     return left.map((item) => ({ ...item, part: item.kind.slice(PREFIX.length) }));
   }
 
-  private workOf(part: string, forgets: NonNullable<Context['forgets']>): DueWork {
+  private workOf(part: string, forget: UserErasure['forget']): DueWork {
     return new DueWork(this.items, {
       kind: erasureOf(part),
       everyMs: 2000,
@@ -101,7 +104,6 @@ export class ErasingWorker {
       retry: { firstMs: 500, maxMs: 60_000 },
       perform: async ({ key: userId }, signal) => {
         failpoint('erasure.claimed');
-        const forget: Forget = forgets((token) => this.providers.get(token, { strict: false }));
         const isDone = await forget(await this.personOf(userId), signal);
         failpoint('erasure.part_dropped');
         return isDone ? 'done' : 'retry';
@@ -119,13 +121,13 @@ export class ErasingWorker {
 
 export const ERASING_SAGA = subscriptionName('users.erasing');
 
-export function erasingSaga(parts: readonly string[], wake: () => void): SubscriptionDefinition {
+export function erasingSaga(wake: () => void): SubscriptionDefinition {
   return subscriptionOf<UserErased>({
     name: ERASING_SAGA,
     events: ['user.erased.v1' satisfies UserErased['type']],
     async apply(events, tx) {
       const items = events.map(({ data }) => ({ key: data.user_id }));
-      for (const part of parts) await scheduleWork(tx, erasureOf(part), items);
+      for (const part of Forgets.declared) await scheduleWork(tx, erasureOf(part), items);
     },
     afterCommit: wake,
   });

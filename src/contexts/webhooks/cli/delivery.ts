@@ -94,7 +94,7 @@ interface Attempt {
 async function show(context: INestApplicationContext, id: string): Promise<CliOutcome> {
   const [facts, detail] = await Promise.all([
     context.get(StuckDeliveries).of(id),
-    context.get(DeliveriesView).adminDetail(id),
+    context.get(DeliveriesView).detail(null, id),
   ]);
   if (facts === null || detail === null) throw DomainError.notFound('Delivery');
   const description = describeDelivery(facts, context.get<Clock>(CLOCK, { strict: false }).now());

@@ -1,6 +1,5 @@
 import { Controller, Get, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
@@ -10,6 +9,7 @@ import {
   ValidBody,
   ValidQuery,
 } from '../../../platform/http/decorators.js';
+import { UpToDate } from '../../../platform/http/reads.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { CallingMerchant } from './webhook-endpoints.controller.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
@@ -48,7 +48,6 @@ export class WebhookDeliveriesController {
   constructor(
     private readonly commandBus: CommandBus,
     private readonly deliveries: DeliveriesView,
-    private readonly progress: SubscriptionProgress,
     private readonly written: WriteResponses,
     private readonly endpoints: EndpointsView,
     private readonly recentStats: RecentStats,
@@ -67,6 +66,7 @@ export class WebhookDeliveriesController {
       404: NO_ENDPOINT,
     },
   })
+  @UpToDate(DELIVERIES_SAGA)
   async list(
     @MerchantId() merchantId: string,
     @UuidParam('id', ENDPOINT) id: string,
@@ -88,6 +88,7 @@ export class WebhookDeliveriesController {
       404: NO_ENDPOINT,
     },
   })
+  @UpToDate(DELIVERIES_SAGA)
   async stats(
     @MerchantId() merchantId: string,
     @UuidParam('id', ENDPOINT) id: string,
@@ -109,11 +110,11 @@ export class WebhookDeliveriesController {
       404: 'The merchant has no such webhook delivery.',
     },
   })
+  @UpToDate(DELIVERIES_SAGA)
   async get(@MerchantId() merchantId: string, @UuidParam('id', DELIVERY) id: string): Promise<Reply> {
-    await this.progress.requireCurrent(DELIVERIES_SAGA);
-    const webhook_delivery = await this.deliveries.detail(merchantId, id);
-    if (webhook_delivery === null) throw DomainError.notFound(DELIVERY);
-    return new Reply(200, `{"webhook_delivery":${webhook_delivery}}`);
+    const delivery = await this.deliveries.detail(merchantId, id);
+    if (delivery === null) throw DomainError.notFound(DELIVERY);
+    return new Reply(200, `{"webhook_delivery":${delivery.text}}`);
   }
 
   @Post('webhook_deliveries/:id/resend')
@@ -162,10 +163,6 @@ export class WebhookDeliveriesController {
   }
 
   private async requireEndpoint(merchantId: string, id: string): Promise<void> {
-    const [owned] = await Promise.all([
-      this.endpoints.owns(merchantId, id),
-      this.progress.requireCurrent(DELIVERIES_SAGA),
-    ]);
-    if (!owned) throw DomainError.notFound(ENDPOINT);
+    if (!(await this.endpoints.owns(merchantId, id))) throw DomainError.notFound(ENDPOINT);
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { withJsonText } from '../../../platform/json-text/json-text.js';
+import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { Database } from '../../../platform/postgres/database.js';
 import {
   deliveryJson,
@@ -27,14 +28,21 @@ export class DeliveriesView {
 
   /**
    * The JSON text of one delivery with its attempts; null when there is none. The payload is the text that is signed,
-   * spliced in: numbers and spaces are the receiver's to see as they are.
+   * spliced in: numbers and spaces are the receiver's to see as they are. `revision` is another one after each attempt, end
+   * and resend. A null merchant is any: then the text names whose it is.
    */
-  async detail(merchantId: string, deliveryId: string): Promise<string | null> {
+  async detail(merchantId: string | null, deliveryId: string) {
     const [found, attempts] = await Promise.all([
       this.stored.find(merchantId, deliveryId),
       this.attempts(deliveryId),
     ]);
-    return found && detailText(found.json, found.body, attempts);
+    if (found === null) return null;
+    const json = merchantId === null ? { ...found.json, merchant_id: found.merchantId } : found.json;
+    return {
+      merchantId: found.merchantId,
+      revision: 2 * json.attempt_count + (json.finished_at === null ? 0 : 1),
+      text: `${withJsonText(json, 'payload', found.body).slice(0, -1)},"attempts":${JSON.stringify(attempts)}}`,
+    };
   }
 
   /** A delivery of any merchant, as lists of operators hold it; null when there is none. */
@@ -43,21 +51,12 @@ export class DeliveriesView {
     return found && { ...found.json, merchant_id: found.merchantId };
   }
 
-  /** As {@link detail}, of any merchant, with whose it is. `revision` is another one after each attempt, end and resend. */
-  async adminDetail(
-    deliveryId: string,
-  ): Promise<{ readonly merchantId: string; readonly revision: number; readonly text: string } | null> {
-    const [found, attempts] = await Promise.all([
-      this.stored.find(null, deliveryId),
-      this.attempts(deliveryId),
-    ]);
-    return (
-      found && {
-        merchantId: found.merchantId,
-        revision: 2 * found.json.attempt_count + (found.json.finished_at === null ? 0 : 1),
-        text: detailText({ ...found.json, merchant_id: found.merchantId }, found.body, attempts),
-      }
-    );
+  @Searches('webhooks:read')
+  async search({ uuid }: SearchQuery): Promise<readonly Found[]> {
+    const found = uuid === null ? null : await this.find(uuid);
+    if (found === null) return [];
+    const { id, merchant_id, type, status } = found;
+    return [{ kind: 'delivery', id, merchant_id, title: `Delivery of ${type}, ${status}` }];
   }
 
   /** One page of the endpoint's deliveries, newest first. The caller has verified whose endpoint it is. */
@@ -78,10 +77,6 @@ export class DeliveriesView {
       .reverse()
       .map((row) => ({ ...row, response_excerpt: row.response_excerpt && textOf(row.response_excerpt) }));
   }
-}
-
-function detailText(json: object, payload: string, attempts: readonly object[]): string {
-  return `${withJsonText(json, 'payload', payload).slice(0, -1)},"attempts":${JSON.stringify(attempts)}}`;
 }
 
 /** A character that was cut off at the end of the excerpt is left out; what is no UTF-8 becomes U+FFFD. */

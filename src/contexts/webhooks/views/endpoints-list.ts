@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { mergedKeysetPage, ReadModels, type KeysetPage } from '../../../platform/read-models/read-models.js';
 import { endpointJson, type EndpointJson, type EndpointStatus } from '../domain/webhook-endpoints.js';
@@ -32,13 +33,26 @@ export class EndpointsList {
 
   /** Newest first. */
   async page(filter: EndpointsFilter): Promise<EndpointsPage> {
-    await this.progress.waitUntilCurrent(DELIVERIES_SAGA);
     const { merchantIds } = filter;
     if (merchantIds?.length === 0) return { webhook_endpoints: [], next_cursor: null };
     const queries = await Promise.all((merchantIds ?? [null]).map((id) => this.query(id, filter)));
     const { rows, next_cursor } = await mergedKeysetPage(queries, filter, { time: 'createdAt', id: 'id' });
     const failures = await this.failing.counts(rows.map(({ id }) => id));
     return { webhook_endpoints: rows.map((row) => jsonOf(row, failures.get(row.id) ?? 0)), next_cursor };
+  }
+
+  @Searches('webhooks:read')
+  async search({ uuid }: SearchQuery): Promise<readonly Found[]> {
+    if (uuid === null) return [];
+    await this.progress.waitUntilCurrent(DELIVERIES_SAGA);
+    const { webhook_endpoints } = await this.page({ merchantIds: null, endpointId: uuid, pageSize: 1 });
+    return webhook_endpoints.map(({ id, merchant_id, url, status }) => ({
+      kind: 'webhook_endpoint',
+      id,
+      merchant_id,
+      // Its path may hold a token of the merchant.
+      title: `Webhook endpoint at ${new URL(url).host}, ${status}`,
+    }));
   }
 
   private async query(merchantId: string | null, { status, endpointId }: EndpointsFilter) {

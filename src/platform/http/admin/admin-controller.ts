@@ -1,11 +1,12 @@
 import { createParamDecorator, Injectable, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { Dto } from '../../dto/field.js';
 import type { Requester } from '../../operations/operations.js';
 import { RequestTicket } from '../../idempotency/ticket.js';
 import { documentUuid, uuidIn } from '../decorators.js';
+import { READS_KEY } from '../reads.js';
 import { CONSOLE_PAGE } from './listeners.js';
 import { Callers, ScopedController, ScopesGuard, type ScopedCaller } from './scoped-controller.js';
 import { requestOf } from '../request-state.js';
@@ -32,9 +33,9 @@ class AdminGuard extends ScopesGuard {
   }
 }
 
-/** A controller of the admin API, `/admin/v1/<path>`. Each of its routes declares its `scopes` in `@ApiRoute`. */
+/** A controller of the admin API, `/admin/v1/<path>`. Its routes have `scopes` in `@ApiRoute`, each GET also `@Reads`. */
 export const AdminController = (path = ''): ClassDecorator =>
-  ScopedController(CONSOLE_PAGE, `admin/v1/${path}`, AdminGuard);
+  ScopedController(CONSOLE_PAGE, `admin/v1/${path}`, AdminGuard, READS_KEY);
 
 /** The {@link AdminCaller}. */
 export const Caller = createParamDecorator(
@@ -99,38 +100,6 @@ export const WriteTo = createParamDecorator(
   },
   [documentIfMatch, (target, key) => documentUuid('id', target, key)],
 );
-
-/** Sets the `ETag` of a read; a revision of null has none. */
-export function sendEtag(reply: FastifyReply, revision: number | null): void {
-  if (revision !== null) reply.header('etag', `"${revision}"`);
-}
-
-/** Throws `not_found` for what belongs to a merchant whom the caller is not confined to (admin-api.md 1). */
-export function requireReach(
-  { merchants }: Pick<Requester, 'merchants'>,
-  merchantId: string,
-  what: string,
-): void {
-  if (merchants !== null && !merchants.includes(merchantId)) throw DomainError.notFound(what);
-}
-
-/** The merchants whose rows a list may hold; null: all. Throws `not_found` for a filter that the caller is not confined to. */
-export function reachOf(
-  { merchants }: Pick<Requester, 'merchants'>,
-  merchantId: string | undefined,
-): readonly string[] | null {
-  if (merchantId === undefined) return merchants;
-  requireReach({ merchants }, merchantId, 'Merchant');
-  return [merchantId];
-}
-
-/** Whose data a list displays: that of the merchant of its filter, else of those of its rows. */
-export function merchantsOf(
-  filter: string | undefined,
-  rows: readonly { readonly merchant_id: string }[],
-): readonly string[] {
-  return filter === undefined ? rows.map(({ merchant_id }) => merchant_id) : [filter];
-}
 
 /** The responses of a list that has filters; `others` besides. */
 export function listed(page: Dto, others: Readonly<Record<number, string>> = {}) {

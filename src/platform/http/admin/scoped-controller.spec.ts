@@ -1,11 +1,13 @@
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
-import { Get } from '@nestjs/common';
+import { Get, Post } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { ApiRoute } from '../../openapi/route.js';
+import { Reads } from '../reads.js';
 import { BodyPipe } from '../validation.js';
 import { AdminController } from './admin-controller.js';
+import { PortalController } from './portal-controller.js';
 import { Callers, ScopesGuard, type ScopedCaller } from './scoped-controller.js';
 import { WriteBody } from './writes.js';
 
@@ -14,7 +16,12 @@ const words = { id: 'x', tag: 'x', summary: 'x', responses: {} };
 class Routes {
   @Get()
   @ApiRoute({ ...words, scopes: ['payouts:read', 'users:read'] })
+  @Reads({ view: null, lookup: null })
   read() {}
+
+  @Post()
+  @ApiRoute({ ...words, scopes: [] })
+  write() {}
 }
 
 function guardFor(...scopes: string[]) {
@@ -47,6 +54,16 @@ describe('a controller whose routes need scopes', () => {
     }
     expect(() => AdminController('things')(Undeclared)).toThrow('Undeclared.read declares no scopes');
     expect(() => AdminController('things')(Routes)).not.toThrow();
+  });
+
+  it('stops the boot when a read of the admin API does not declare what it displays', () => {
+    class Undeclared {
+      @Get()
+      @ApiRoute({ ...words, scopes: [] })
+      read() {}
+    }
+    expect(() => AdminController('things')(Undeclared)).toThrow('Undeclared.read declares no reads');
+    expect(() => PortalController('things')(Undeclared)).not.toThrow();
   });
 
   it('lets in a caller with all of them, and knows the caller', async () => {

@@ -1,6 +1,7 @@
 import {
   applyDecorators,
   Injectable,
+  RequestMethod,
   UseGuards,
   UseInterceptors,
   type CallHandler,
@@ -15,8 +16,6 @@ import { SCOPES_KEY } from '../../openapi/route.js';
 import { requireScopes } from '../../operations/scopes.js';
 import { KeyedRequests } from '../keyed-requests.js';
 import { PageController, PageResponded, type Page } from '../pages/page.js';
-
-export { requireScopes };
 
 /** Who calls an API whose routes need scopes. */
 export interface ScopedCaller {
@@ -60,15 +59,25 @@ class KeyedWrites implements NestInterceptor {
   }
 }
 
-/** A controller on the listener of a page whose routes declare the scopes that they need; one that does not stops the boot. */
-export function ScopedController(page: Page, path: string, guard: Type<ScopesGuard>): ClassDecorator {
+/**
+ * A controller on the listener of a page whose routes declare the scopes that they need, and each GET the metadata
+ * `ofReads`; one that does not stops the boot.
+ */
+export function ScopedController(
+  page: Page,
+  path: string,
+  guard: Type<ScopesGuard>,
+  ofReads?: string,
+): ClassDecorator {
   return (target) => {
     for (const name of Object.getOwnPropertyNames(target.prototype)) {
       const method: unknown = (target.prototype as Record<string, unknown>)[name];
-      if (typeof method !== 'function' || Reflect.getMetadata(METHOD_METADATA, method) === undefined)
-        continue;
+      const verb = typeof method === 'function' ? Reflect.getMetadata(METHOD_METADATA, method) : undefined;
+      if (typeof method !== 'function' || verb === undefined) continue;
       if (!Array.isArray(Reflect.getMetadata(SCOPES_KEY, method)))
         throw new Error(`${target.name}.${name} declares no scopes`);
+      if (ofReads && verb === RequestMethod.GET && !Reflect.hasMetadata(ofReads, method))
+        throw new Error(`${target.name}.${name} declares no ${ofReads}`);
     }
     PageController(page, path)(target);
     applyDecorators(UseGuards(guard), UseInterceptors(KeyedWrites))(target);

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { requireReach, type AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
-import { requireScopes } from '../../../../platform/operations/scopes.js';
+import type { AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
+import { requireReach, requireScopes } from '../../../../platform/operations/scopes.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { exchangeKeyIdOf, type CredentialHolder } from '../../application/credential-commands.js';
 import { isRole, ROLE_SCOPES } from '../../domain/roles.js';
@@ -33,27 +33,18 @@ export class AdminCredentials {
 
   /** `merchants`: only those of these merchants; null: all. */
   async page(query: CredentialsQuery, merchants: readonly string[] | null): Promise<CredentialsResponse> {
-    await this.progress.requireCurrent(DIRECTORY_VIEW);
     const { rows, next_cursor } = await this.credentials.page(merchants, query);
     const now = this.clock.now();
     return { credentials: rows.map((row) => credentialJson(row, now)), next_cursor };
   }
 
   /** Throws `not_found`, also for one that is not the caller's own and of no merchant whom the caller is confined to. */
-  async find(
-    id: string,
-    { merchants, operatorId }: Pick<AdminCaller, 'merchants' | 'operatorId'>,
-  ): Promise<AdminCredential> {
+  async find(id: string, caller: Pick<AdminCaller, 'merchants' | 'operatorId'>): Promise<AdminCredential> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
     const row = await this.credentials.find(id);
     if (row === null) throw DomainError.notFound(CREDENTIAL);
-    const { merchantId, operatorId: owner } = row.holder;
-    if (
-      merchants !== null &&
-      owner !== operatorId &&
-      (merchantId === null || !merchants.includes(merchantId))
-    )
-      throw DomainError.notFound(CREDENTIAL);
+    const { merchantId, operatorId } = row.holder;
+    if (operatorId !== caller.operatorId) requireReach(caller, merchantId, CREDENTIAL);
     return credentialJson(row, this.clock.now());
   }
 

@@ -1,11 +1,8 @@
-import { Get, Post, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Get, Post } from '@nestjs/common';
 import {
   AdminController,
   Caller,
   listed,
-  reachOf,
-  sendEtag,
   WriteBy,
   WriteTo,
   type AdminCaller,
@@ -14,9 +11,9 @@ import {
 } from '../../../../platform/http/admin/admin-controller.js';
 import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
 import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import { Operations, type OperationOutcome } from '../../../../platform/operations/operations.js';
 import {
   credentialStreams,
@@ -26,6 +23,7 @@ import {
   RollCredential,
   type IssuedCredential,
 } from '../../application/credential-commands.js';
+import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
 import { AdminCredentials, holderOf } from './admin-credentials.js';
 import {
   CredentialCreated,
@@ -50,7 +48,6 @@ export class AdminCredentialsController {
   constructor(
     private readonly credentials: AdminCredentials,
     private readonly operations: Operations,
-    private readonly lookups: OperatorLookups,
   ) {}
 
   @Get()
@@ -65,14 +62,12 @@ export class AdminCredentialsController {
       404: 'The merchant of merchant_id is not within reach of the key.',
     },
   })
-  async list(
-    @Caller() caller: AdminCaller,
+  @Reads({ view: DIRECTORY_VIEW, lookup: 'credentials' })
+  list(
+    @Reach() merchants: readonly string[] | null,
     @ListQuery() query: CredentialsQuery,
   ): Promise<CredentialsResponse> {
-    const page = await this.credentials.page(query, reachOf(caller, query.merchant_id));
-    const merchants = page.credentials.flatMap(({ merchant_id }) => merchant_id ?? []);
-    await this.lookups.record(caller, merchants, 'credentials');
-    return page;
+    return this.credentials.page(query, merchants);
   }
 
   @Post()
@@ -107,17 +102,15 @@ export class AdminCredentialsController {
     scopes: ['credentials:read'],
     responses: { 200: [CredentialResponse, 'The credential; the ETag is its revision.'] },
   })
+  @Reads({ view: null, lookup: 'credential' })
   async get(
     @Caller() caller: AdminCaller,
     @UuidParam('id', CREDENTIAL) id: string,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<CredentialResponse> {
-    const { merchant_id, ...holder } = await this.credentials.find(id, caller);
-    const revision = await this.operations.revisionOf(credentialStreams(id, { merchant_id, ...holder }));
+  ): Promise<Disclosure<CredentialResponse>> {
+    const streams = credentialStreams(id, await this.credentials.find(id, caller));
+    const revision = await this.operations.revisionOf(streams);
     const credential = await this.credentials.find(id, caller);
-    await this.lookups.record(caller, merchant_id === null ? [] : [merchant_id], `credential ${id}`);
-    sendEtag(reply, revision);
-    return { credential };
+    return new Disclosure([credential.merchant_id], () => ({ credential }), revision);
   }
 
   @Post(':id/roll')

@@ -1,32 +1,33 @@
-import { Get, Patch, Post, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Get, Inject, Patch, Post } from '@nestjs/common';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import {
   AdminController,
-  Caller,
   listed,
-  requireReach,
-  sendEtag,
   WriteBy,
   WriteTo,
-  type AdminCaller,
   type AdminWrite,
   type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { PendingResponse, WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
 import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import type { AnyCommand } from '../../../../platform/operations/operation.js';
 import { Operations, type OperationRequest } from '../../../../platform/operations/operations.js';
+import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import {
   CreateMerchant,
   ReinstateMerchant,
   SuspendMerchant,
   UpdateMerchant,
 } from '../../application/merchant-commands.js';
-import { AdminMerchants } from './admin-merchants.js';
+import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
+import { MerchantList } from '../../views/merchant-list.js';
 import {
+  merchantJson,
+  type AdminMerchant,
   MerchantBody,
   MerchantResponse,
   MerchantsQuery,
@@ -42,9 +43,10 @@ const MERCHANT = 'Merchant';
 @AdminController('merchants')
 export class AdminMerchantsController {
   constructor(
-    private readonly merchants: AdminMerchants,
+    private readonly merchants: MerchantList,
     private readonly operations: Operations,
-    private readonly lookups: OperatorLookups,
+    private readonly progress: SubscriptionProgress,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'rateLimitPerMinute'>,
   ) {}
 
   @Get()
@@ -55,11 +57,17 @@ export class AdminMerchantsController {
     scopes: ['merchants:read'],
     responses: listed(MerchantsResponse),
   })
-  async list(@Caller() caller: AdminCaller, @ListQuery() query: MerchantsQuery): Promise<MerchantsResponse> {
-    const page = await this.merchants.page(query, caller.merchants);
-    const ids = page.merchants.map(({ id }) => id);
-    await this.lookups.record(caller, ids, 'merchants');
-    return page;
+  @Reads({ view: DIRECTORY_VIEW, lookup: 'merchants' })
+  async list(
+    @Reach() merchants: readonly string[] | null,
+    @ListQuery() query: MerchantsQuery,
+  ): Promise<Disclosure<MerchantsResponse>> {
+    const { rows, next_cursor } = await this.merchants.page(merchants, query);
+    const displayed = rows.map((row) => merchantJson(row, this.config.rateLimitPerMinute));
+    return new Disclosure(
+      rows.map(({ id }) => id),
+      () => ({ merchants: displayed, next_cursor }),
+    );
   }
 
   @Post()
@@ -84,17 +92,10 @@ export class AdminMerchantsController {
     scopes: ['merchants:read'],
     responses: { 200: [MerchantResponse, 'The merchant; the ETag is its revision.'] },
   })
-  async get(
-    @Caller() caller: AdminCaller,
-    @UuidParam('id', MERCHANT) id: string,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<MerchantResponse> {
-    requireReach(caller, id, MERCHANT);
-    const revision = await this.operations.revisionOf([`merchant-${id}`]);
-    const merchant = await this.merchants.json(id);
-    await this.lookups.record(caller, [id], `merchant ${id}`);
-    sendEtag(reply, revision);
-    return { merchant };
+  @Reads({ view: null, lookup: 'merchant', etag: (id) => [`merchant-${id}`] })
+  async get(@UuidParam('id', MERCHANT) id: string): Promise<Disclosure<MerchantResponse>> {
+    const merchant = await this.json(id);
+    return new Disclosure([id], () => ({ merchant }));
   }
 
   @Patch(':id')
@@ -156,6 +157,14 @@ export class AdminMerchantsController {
   ): Promise<Reply> {
     const id = command.subjectId;
     const outcome = await this.operations.request(command, { merchantId: id, ...request });
-    return written(outcome, status, async () => ({ merchant: await this.merchants.json(id) }));
+    return written(outcome, status, async () => ({ merchant: await this.json(id) }));
+  }
+
+  /** Includes all that was written before. Throws `not_found`. */
+  private async json(id: string): Promise<AdminMerchant> {
+    await this.progress.requireCurrent(DIRECTORY_VIEW);
+    const row = await this.merchants.find(id);
+    if (row === null) throw DomainError.notFound(MERCHANT);
+    return merchantJson(row, this.config.rateLimitPerMinute);
   }
 }

@@ -1,10 +1,8 @@
-import { Get, Patch, Post, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Get, Patch, Post } from '@nestjs/common';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import {
   AdminController,
   listed,
-  sendEtag,
   WriteBy,
   WriteTo,
   type AdminWrite,
@@ -12,6 +10,7 @@ import {
 } from '../../../../platform/http/admin/admin-controller.js';
 import { PendingResponse, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import { Reads } from '../../../../platform/http/reads.js';
 import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { Operations } from '../../../../platform/operations/operations.js';
@@ -47,8 +46,8 @@ export class AdminOperatorsController {
     scopes: ['operators:read'],
     responses: listed(OperatorsResponse),
   })
+  @Reads({ view: DIRECTORY_VIEW, lookup: null })
   async list(@ListQuery() query: OperatorsQuery): Promise<OperatorsResponse> {
-    await this.progress.requireCurrent(DIRECTORY_VIEW);
     const { rows: operators, next_cursor } = await this.operators.page(query);
     return { operators, next_cursor };
   }
@@ -91,14 +90,9 @@ export class AdminOperatorsController {
     scopes: ['operators:read'],
     responses: { 200: [OperatorResponse, 'The operator; the ETag is its revision.'] },
   })
-  async get(
-    @UuidParam('id', 'Operator') id: string,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<OperatorResponse> {
-    const revision = await this.operations.revisionOf([`operator-${id}`]);
-    const operator = await this.json(id);
-    sendEtag(reply, revision);
-    return { operator };
+  @Reads({ view: null, lookup: null, etag: (id) => [`operator-${id}`] })
+  async get(@UuidParam('id', 'Operator') id: string): Promise<OperatorResponse> {
+    return { operator: await this.json(id) };
   }
 
   @Patch(':id')

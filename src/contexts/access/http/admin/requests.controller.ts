@@ -1,24 +1,15 @@
 import { Get } from '@nestjs/common';
-import {
-  AdminController,
-  Caller,
-  merchantsOf,
-  reachOf,
-  type AdminCaller,
-} from '../../../../platform/http/admin/admin-controller.js';
+import { AdminController } from '../../../../platform/http/admin/admin-controller.js';
 import { ListQuery } from '../../../../platform/http/decorators.js';
+import { Reach, Reads } from '../../../../platform/http/reads.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import { LoggedRequests } from '../../views/logged-requests.js';
 import { AdminRequestsQuery, RequestsResponse } from '../requests-dto.js';
 
 /** admin-api.md 3: what merchants requested in the last seven days. */
 @AdminController('requests')
 export class AdminRequestsController {
-  constructor(
-    private readonly requests: LoggedRequests,
-    private readonly lookups: OperatorLookups,
-  ) {}
+  constructor(private readonly requests: LoggedRequests) {}
 
   @Get()
   @ApiRoute({
@@ -33,12 +24,11 @@ export class AdminRequestsController {
       404: 'The merchant of merchant_id is not within reach of the key.',
     },
   })
-  async list(
-    @Caller() caller: AdminCaller,
+  @Reads({ view: null, lookup: 'requests' })
+  list(
+    @Reach() merchants: readonly string[] | null,
     @ListQuery() query: AdminRequestsQuery,
   ): Promise<RequestsResponse> {
-    const page = await this.requests.page(reachOf(caller, query.merchant_id), query);
-    await this.lookups.record(caller, merchantsOf(query.merchant_id, page.requests), 'requests');
-    return page;
+    return this.requests.page(merchants, query);
   }
 }

@@ -6,6 +6,7 @@ import {
   Caller,
   type AdminCaller,
 } from '../../../../platform/http/admin/admin-controller.js';
+import { Reads } from '../../../../platform/http/reads.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { ROLES, SCOPES } from '../../domain/roles.js';
 
@@ -38,6 +39,7 @@ export class AdminWhoamiController {
     scopes: [],
     responses: { 200: [WhoamiResponse, 'The person and the credential of this request.'] },
   })
+  @Reads({ view: null, lookup: null })
   whoami(@Caller() caller: AdminCaller): WhoamiResponse {
     const { operatorId: operator_id, name, credentialId: credential_id, role, scopes, merchants } = caller;
     return {

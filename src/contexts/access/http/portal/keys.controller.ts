@@ -13,9 +13,11 @@ import {
   UuidParam,
 } from '../../../../platform/http/decorators.js';
 import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
+import { UpToDate } from '../../../../platform/http/reads.js';
 import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
 import { PortalKeys } from '../../application/portal-keys.js';
 import { CREDENTIAL_STATUSES, type CredentialStatus } from '../../views/credential-list.js';
+import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
 import { credentialJson } from '../admin/credential-dto.js';
 import { label } from '../admin/rules.js';
 import { SECRET_DISPLAYED_MS } from '../../domain/credential.js';
@@ -42,6 +44,7 @@ export class PortalKeysController {
 
   @Get()
   @PortalScopes('keys:read')
+  @UpToDate(DIRECTORY_VIEW)
   async list(@MerchantId() merchantId: string, @ListQuery() query: PortalKeysQuery) {
     const { rows, next_cursor } = await this.keys.page(merchantId, query);
     const now = this.clock.now();

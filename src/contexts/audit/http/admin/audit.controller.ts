@@ -1,6 +1,7 @@
 import { Get } from '@nestjs/common';
 import { AdminController } from '../../../../platform/http/admin/admin-controller.js';
 import { ValidQuery } from '../../../../platform/http/decorators.js';
+import { Reads } from '../../../../platform/http/reads.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { PayoutProofs } from '../../application/payout-proofs.js';
 import { ConsistencyQuery, ConsistencyResponse, HeadResponse } from '../ledger-dto.js';
@@ -23,6 +24,7 @@ export class AdminAuditController {
       503: 'No head is signed yet.',
     },
   })
+  @Reads({ view: null, lookup: null })
   async head(): Promise<HeadResponse> {
     return { head: await this.proofs.newestHead() };
   }
@@ -40,6 +42,7 @@ export class AdminAuditController {
       503: 'No head is signed yet.',
     },
   })
+  @Reads({ view: null, lookup: null })
   async consistency(@ValidQuery() { from, to }: ConsistencyQuery): Promise<ConsistencyResponse> {
     return { consistency: await this.proofs.consistency(from, to ?? null) };
   }

@@ -1,23 +1,15 @@
 import { Get } from '@nestjs/common';
-import {
-  AdminController,
-  Caller,
-  requireReach,
-  type AdminCaller,
-} from '../../../../platform/http/admin/admin-controller.js';
+import { AdminController } from '../../../../platform/http/admin/admin-controller.js';
 import { UuidParam } from '../../../../platform/http/decorators.js';
+import { Disclosure, Reads } from '../../../../platform/http/reads.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import { PayoutProofs } from '../../application/payout-proofs.js';
 import { ProofResponse } from '../ledger-dto.js';
 
 /** admin-api.md 3: the proof of a payout of any merchant. */
 @AdminController('payouts')
 export class AdminProofController {
-  constructor(
-    private readonly proofs: PayoutProofs,
-    private readonly lookups: OperatorLookups,
-  ) {}
+  constructor(private readonly proofs: PayoutProofs) {}
 
   @Get(':id/proof')
   @ApiRoute({
@@ -31,13 +23,9 @@ export class AdminProofController {
       503: 'The newest event of the payout is under no signed head yet: Retry-After says when it will be.',
     },
   })
-  async proofOf(
-    @Caller() caller: AdminCaller,
-    @UuidParam('id', 'Payout') id: string,
-  ): Promise<ProofResponse> {
+  @Reads({ view: null, lookup: 'payout' })
+  async proofOf(@UuidParam('id', 'Payout') id: string): Promise<Disclosure<ProofResponse>> {
     const merchantId = await this.proofs.merchantOf(id);
-    requireReach(caller, merchantId, 'Payout');
-    await this.lookups.record(caller, [merchantId], `payout ${id}`);
-    return { proof: await this.proofs.of(merchantId, id) };
+    return new Disclosure([merchantId], async () => ({ proof: await this.proofs.of(merchantId, id) }));
   }
 }

@@ -1,27 +1,21 @@
-import { Get, Post, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Get, Post } from '@nestjs/common';
 import { streamOf } from '../../../../kernel/aggregate.js';
 import {
   AdminController,
   Caller,
-  merchantsOf,
-  reachOf,
-  requireReach,
-  sendEtag,
   WriteTo,
   type AdminCaller,
   type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { RecordRefund } from '../../application/record-refund.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
-import { requireScopes } from '../../../../platform/http/admin/scoped-controller.js';
 import { writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import { Reach, Reads } from '../../../../platform/http/reads.js';
 import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import { Operations } from '../../../../platform/operations/operations.js';
-import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
+import { requireReach, requireScopes } from '../../../../platform/operations/scopes.js';
 import { DirectoryView } from '../../../access/contract.js';
 import { OrderDetails } from '../../views/order-details.js';
 import type { ListedOrder } from '../../domain/listed-order.js';
@@ -48,8 +42,6 @@ export class AdminOrdersController {
     private readonly details: OrderDetails,
     private readonly directory: DirectoryView,
     private readonly operations: Operations,
-    private readonly lookups: OperatorLookups,
-    private readonly progress: SubscriptionProgress,
   ) {}
 
   @Get()
@@ -65,14 +57,14 @@ export class AdminOrdersController {
       404: 'The merchant of merchant_id is not within reach of the key.',
     },
   })
+  @Reads({ view: ORDER_VIEWS, mayBeLate: true, lookup: 'orders' })
   async list(
     @Caller() caller: AdminCaller,
+    @Reach() merchants: readonly string[] | null,
     @ListQuery() query: AdminOrdersQuery,
   ): Promise<AdminOrdersResponse> {
     const { user_id: userId, credential_id: credentialId } = query;
     if (userId !== undefined) requireScopes(caller, [PERSONAL]);
-    const merchants = reachOf(caller, query.merchant_id);
-    await this.progress.waitUntilCurrent(ORDER_VIEWS);
     const { orders, next_cursor } = await this.orders.page({
       merchants,
       filter: {
@@ -84,7 +76,6 @@ export class AdminOrdersController {
       page: query.page,
       withPersonal: caller.scopes.has(PERSONAL),
     });
-    await this.lookups.record(caller, merchantsOf(query.merchant_id, orders), 'orders');
     return { orders: orders.map(displayed), next_cursor };
   }
 
@@ -96,17 +87,12 @@ export class AdminOrdersController {
     scopes: ['orders:read'],
     responses: { 200: [AdminOrderResponse, 'The order; ETag is its revision.'], 404: NOT_FOUND },
   })
+  @Reads({ view: null, lookup: 'order', etag: (id) => [streamOf(order, id)] })
   async get(
     @Caller() caller: AdminCaller,
     @UuidParam('id', 'Order') id: string,
-    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AdminOrderResponse> {
-    // Before the order is read: a change in between makes the ETag too old, and not the order.
-    const revision = await this.operations.revisionOf([streamOf(order, id)]);
-    const found = await this.within(caller, id);
-    await this.lookups.record(caller, [found.merchant_id], `order ${id}`);
-    sendEtag(reply, revision);
-    return { order: displayed(withoutPerson(found, caller)) };
+    return { order: displayed(withoutPerson(await this.details.get(id), caller)) };
   }
 
   @Post(':id/refunds')
@@ -131,19 +117,13 @@ export class AdminOrdersController {
     @ValidBody() { amount, transaction_hash, recipient = null, ...body }: RecordRefundBody,
   ): Promise<Reply> {
     const { requester, subject } = write;
-    const { merchant_id: merchantId } = await this.within(requester, subject.id);
+    const { merchant_id: merchantId } = await this.details.get(subject.id);
+    requireReach(requester, merchantId, 'Order');
     const command = new RecordRefund(subject.id, { amount, transaction_hash, recipient });
     const outcome = await this.operations.request(command, { ...writeOf(write, body), merchantId });
     return written(outcome, 201, async () => ({
       order: withoutPerson(await this.details.get(subject.id), requester),
     }));
-  }
-
-  /** Throws `not_found`. */
-  private async within(caller: AdminCaller, id: string): Promise<ListedOrder> {
-    const found = await this.details.get(id);
-    requireReach(caller, found.merchant_id, 'Order');
-    return found;
   }
 }
 

@@ -4,7 +4,7 @@ import { oneOf } from '../../../../platform/dto/rules.js';
 import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
 import { ListQuery, MerchantId, UuidParam } from '../../../../platform/http/decorators.js';
 import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
-import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
+import { UpToDate } from '../../../../platform/http/reads.js';
 import { OrderDetails } from '../../views/order-details.js';
 import { ORDER_STATUSES, type OrderStatus } from '../../domain/order-events.js';
 import { ORDER_VIEWS } from '../../views/order-projection.js';
@@ -23,14 +23,13 @@ export class PortalOrdersController {
   constructor(
     private readonly orders: OrdersList,
     private readonly details: OrderDetails,
-    private readonly progress: SubscriptionProgress,
   ) {}
 
   @Get()
   @PortalScopes('orders:read')
+  @UpToDate(ORDER_VIEWS)
   async list(@MerchantId() merchantId: string, @ListQuery() query: PortalOrdersQuery) {
     const { user_id: userId, status, refundable, page } = query;
-    await this.progress.requireCurrent(ORDER_VIEWS);
     return this.orders.page({
       merchants: [merchantId],
       filter: { userId, status, isRefundable: refundable === 'true' },

@@ -1,24 +1,22 @@
-import { Get, Inject, Post, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Get, Inject, Post } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
-import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
 import {
   AdminController,
   Caller,
   listed,
-  sendEtag,
-  WriteTicket,
+  WriteBy,
   type AdminCaller,
+  type AdminWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Refusal } from '../../../../platform/http/problem.js';
+import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
 import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
+import { requireReach } from '../../../../platform/operations/scopes.js';
 import { OperationDecisions } from '../../application/decide-operation.js';
 import { OperationStreams } from '../../application/operation-streams.js';
-import { requireMerchantInReach } from '../../application/request-operation.js';
 import { existingOperation } from '../../domain/operation.js';
 import { operationJson } from '../../views/operation-json.js';
 import { OPERATION_VIEWS } from '../../views/operation-projection.js';
@@ -56,7 +54,6 @@ export class AdminOperationsController {
     private readonly log: OperationStreams,
     private readonly decisions: OperationDecisions,
     private readonly operations: OperationsView,
-    private readonly progress: SubscriptionProgress,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -68,8 +65,8 @@ export class AdminOperationsController {
     scopes: ['operations:read'],
     responses: listed(OperationsResponse),
   })
-  async list(@Caller() { merchants }: AdminCaller, @ListQuery() query: OperationsQuery): Promise<object> {
-    await this.progress.requireCurrent(OPERATION_VIEWS);
+  @Reads({ view: OPERATION_VIEWS, lookup: null })
+  list(@Reach() merchants: readonly string[] | null, @ListQuery() query: OperationsQuery): Promise<object> {
     return this.operations.page(merchants, query);
   }
 
@@ -81,29 +78,24 @@ export class AdminOperationsController {
     scopes: ['operations:read'],
     responses: { 200: [OperationResponse, 'The operation.'], 404: 'There is no such operation.' },
   })
-  async get(
-    @Caller() caller: AdminCaller,
-    @UuidParam('id', 'Operation') id: string,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<object> {
+  @Reads({ view: null, lookup: null })
+  async get(@Caller() caller: AdminCaller, @UuidParam('id', 'Operation') id: string): Promise<object> {
     const { state, revision } = await this.log.load(id);
     const found = existingOperation(state);
-    requireMerchantInReach(caller, found.facts.merchant_id);
-    sendEtag(reply, revision);
-    return { operation: operationJson(found) };
+    requireReach(caller, found.facts.merchant_id, 'Operation');
+    return new Disclosure([], () => ({ operation: operationJson(found) }), revision);
   }
 
   @Post(':id/approve')
   @ApiRoute({ ...DECISION, id: 'adminApproveOperation', summary: 'Approve an operation, which executes it' })
-  async approve(
-    @Caller() caller: AdminCaller,
-    @WriteTicket() ticket: RequestTicket,
+  approve(
+    @WriteBy() write: AdminWrite,
     @UuidParam('id', 'Operation') id: string,
     @ValidBody() { reason }: DecisionBody,
   ): Promise<Reply> {
     // What it gives to the one who approves, as the first login of an operator, is a secret.
-    ticket.storeSealed();
-    return this.decide('approve', id, caller, reason, ticket);
+    write.idempotency.storeSealed();
+    return this.decide('approve', id, write, reason);
   }
 
   @Post(':id/reject')
@@ -112,13 +104,12 @@ export class AdminOperationsController {
     id: 'adminRejectOperation',
     summary: "Reject an operation; one's own is withdrawn",
   })
-  async reject(
-    @Caller() caller: AdminCaller,
-    @WriteTicket() ticket: RequestTicket,
+  reject(
+    @WriteBy() write: AdminWrite,
     @UuidParam('id', 'Operation') id: string,
     @ValidBody() { reason }: DecisionBody,
   ): Promise<Reply> {
-    return this.decide('reject', id, caller, reason, ticket);
+    return this.decide('reject', id, write, reason);
   }
 
   @Post(':id/confirm')
@@ -127,27 +118,26 @@ export class AdminOperationsController {
     id: 'adminConfirmOperation',
     summary: 'Confirm an operation that was executed at once',
   })
-  async confirm(
-    @Caller() caller: AdminCaller,
-    @WriteTicket() ticket: RequestTicket,
+  confirm(
+    @WriteBy() write: AdminWrite,
     @UuidParam('id', 'Operation') id: string,
     @ValidBody() { reason }: DecisionBody,
   ): Promise<Reply> {
-    return this.decide('confirm', id, caller, reason, ticket);
+    return this.decide('confirm', id, write, reason);
   }
 
   /** Of the results of an execution only the login of a new operator is for the one who approves it. */
   private async decide(
     decision: 'approve' | 'reject' | 'confirm',
     id: string,
-    caller: AdminCaller,
+    { requester, idempotency }: AdminWrite,
     reason: string,
-    ticket: RequestTicket,
   ): Promise<Reply> {
-    const { authenticatedAt } = caller;
+    const { authenticatedAt } = requester;
     if (authenticatedAt !== null && this.clock.now().getTime() - Date.parse(authenticatedAt) > FRESH_LOGIN_MS)
       throw new Refusal(LOGIN_REQUIRED);
-    const { operation, result } = await this.decisions[decision](id, caller, reason, ticket.id(decision));
+    const decisionId = idempotency.id(decision);
+    const { operation, result } = await this.decisions[decision](id, requester, reason, decisionId);
     const { login_url } = result as { readonly login_url?: string };
     return new Reply(200, JSON.stringify({ operation, operation_id: operation.id, login_url }));
   }

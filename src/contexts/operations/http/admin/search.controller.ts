@@ -9,8 +9,8 @@ import {
   type AdminCaller,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { ListQuery } from '../../../../platform/http/decorators.js';
+import { Reads } from '../../../../platform/http/reads.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import type { Found } from '../../../../platform/operations/search.js';
 import { GlobalSearch } from '../../application/global-search.js';
 
@@ -48,10 +48,7 @@ class SearchResponse {
 /** admin-api.md 3: `GET /search`. */
 @AdminController('search')
 export class AdminSearchController {
-  constructor(
-    private readonly search: GlobalSearch,
-    private readonly lookups: OperatorLookups,
-  ) {}
+  constructor(private readonly search: GlobalSearch) {}
 
   @Get()
   @ApiRoute({
@@ -65,13 +62,11 @@ export class AdminSearchController {
       403: '`q` is a phone number, and the scope users_personal:read is missing.',
     },
   })
+  @Reads({ view: null, lookup: 'search' })
   async find(
     @Caller() caller: AdminCaller,
     @ListQuery() { q }: SearchQuery,
   ): Promise<{ readonly results: readonly Found[] }> {
-    const results = await this.search.find(caller, q);
-    const merchants = results.flatMap(({ merchant_id: id }) => id ?? []);
-    await this.lookups.record(caller, merchants, 'search');
-    return { results };
+    return { results: await this.search.find(caller, q) };
   }
 }

@@ -10,6 +10,7 @@ import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
+import { Reads } from '../../../../platform/http/reads.js';
 import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import type { AnyCommand } from '../../../../platform/operations/operation.js';
@@ -58,6 +59,7 @@ export class AdminSystemController {
       200: [SystemResponse, 'Processes, subscriptions, due work, schedules, nodes, providers and the audit.'],
     },
   })
+  @Reads({ view: null, lookup: null })
   system(): Promise<SystemResponse> {
     return this.status.read();
   }

@@ -1,21 +1,11 @@
-import { Get, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Get } from '@nestjs/common';
 import { streamOf } from '../../../../kernel/aggregate.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import {
-  AdminController,
-  Caller,
-  reachOf,
-  requireReach,
-  sendEtag,
-  type AdminCaller,
-} from '../../../../platform/http/admin/admin-controller.js';
+import { AdminController } from '../../../../platform/http/admin/admin-controller.js';
 import { ListQuery, UuidParam } from '../../../../platform/http/decorators.js';
+import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
 import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
-import { Operations } from '../../../../platform/operations/operations.js';
-import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { payout } from '../../domain/payout.js';
 import { PAYOUT_VIEWS } from '../../views/audited-payouts.js';
 import { ChecksView, type CheckJson } from '../../views/checks.js';
@@ -31,6 +21,7 @@ import { EvidenceResponse } from '../payout-dto.js';
 
 const TAG = 'Admin: payouts';
 const SCOPES = ['payouts:read'];
+const UP_TO_DATE = { view: PAYOUT_VIEWS, mayBeLate: true } as const;
 const NOT_FOUND = 'There is no such payout within reach of the key.';
 
 /** admin-api.md 3: payouts of all merchants, with what the checks of the chain found. */
@@ -40,9 +31,6 @@ export class AdminPayoutsController {
     private readonly payouts: PayoutsList,
     private readonly checks: ChecksView,
     private readonly evidence: EvidenceView,
-    private readonly operations: Operations,
-    private readonly lookups: OperatorLookups,
-    private readonly progress: SubscriptionProgress,
   ) {}
 
   @Get()
@@ -57,10 +45,11 @@ export class AdminPayoutsController {
       404: 'The merchant of merchant_id is not within reach of the key.',
     },
   })
-  async list(@Caller() caller: AdminCaller, @ListQuery() query: AdminPayoutsQuery): Promise<Reply> {
-    const { merchant_id: merchantId } = query;
-    const merchants = reachOf(caller, merchantId);
-    await this.progress.waitUntilCurrent(PAYOUT_VIEWS);
+  @Reads({ ...UP_TO_DATE, lookup: 'payouts' })
+  async list(
+    @Reach() merchants: readonly string[] | null,
+    @ListQuery() query: AdminPayoutsQuery,
+  ): Promise<Disclosure<Reply>> {
     const { payouts, next_cursor } = await this.payouts.page({
       merchants,
       filter: {
@@ -73,11 +62,13 @@ export class AdminPayoutsController {
       },
       page: { pageSize: query.page_size, after: query.page_cursor },
     });
-    const read = merchantId === undefined ? payouts.map((each) => each.merchantId) : [merchantId];
-    await this.lookups.record(caller, read, 'payouts');
     const checks = await this.checks.latest(payouts.map(({ id }) => id));
     const texts = payouts.map((each) => adminJson(each, checks));
-    return new Reply(200, `{"payouts":[${texts.join(',')}],"next_cursor":${JSON.stringify(next_cursor)}}`);
+    const text = `{"payouts":[${texts.join(',')}],"next_cursor":${JSON.stringify(next_cursor)}}`;
+    return new Disclosure(
+      payouts.map(({ merchantId }) => merchantId),
+      () => new Reply(200, text),
+    );
   }
 
   @Get(':id')
@@ -88,16 +79,11 @@ export class AdminPayoutsController {
     scopes: SCOPES,
     responses: { 200: [AdminPayoutResponse, 'The payout.'], 404: NOT_FOUND },
   })
-  async get(
-    @Caller() caller: AdminCaller,
-    @UuidParam('id', 'Payout') id: string,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Reply> {
-    const revision = await this.operations.revisionOf([streamOf(payout, id)]);
-    const found = await this.read(caller, id);
+  @Reads({ ...UP_TO_DATE, lookup: 'payout', etag: (id) => [streamOf(payout, id)] })
+  async get(@UuidParam('id', 'Payout') id: string): Promise<Disclosure<Reply>> {
+    const found = await this.find(id);
     const checks = await this.checks.latest([id]);
-    sendEtag(reply, revision);
-    return new Reply(200, `{"payout":${adminJson(found, checks)}}`);
+    return new Disclosure([found.merchantId], () => new Reply(200, `{"payout":${adminJson(found, checks)}}`));
   }
 
   @Get(':id/checks')
@@ -108,12 +94,10 @@ export class AdminPayoutsController {
     scopes: SCOPES,
     responses: { 200: [PayoutChecksResponse, 'The newest 50 checks.'], 404: NOT_FOUND },
   })
-  async checksOf(
-    @Caller() caller: AdminCaller,
-    @UuidParam('id', 'Payout') id: string,
-  ): Promise<PayoutChecksResponse> {
-    await this.read(caller, id);
-    return { checks: [...(await this.checks.of(id))] };
+  @Reads({ ...UP_TO_DATE, lookup: 'payout' })
+  async checksOf(@UuidParam('id', 'Payout') id: string): Promise<Disclosure<PayoutChecksResponse>> {
+    const { merchantId } = await this.find(id);
+    return new Disclosure([merchantId], async () => ({ checks: [...(await this.checks.of(id))] }));
   }
 
   @Get(':id/evidence')
@@ -128,21 +112,16 @@ export class AdminPayoutsController {
       409: 'The payout is pending or expired.',
     },
   })
-  async evidenceOf(
-    @Caller() caller: AdminCaller,
-    @UuidParam('id', 'Payout') id: string,
-  ): Promise<EvidenceResponse> {
-    const { merchantId } = await this.read(caller, id);
-    return { evidence: await this.evidence.of(merchantId, id) };
+  @Reads({ ...UP_TO_DATE, lookup: 'payout' })
+  async evidenceOf(@UuidParam('id', 'Payout') id: string): Promise<Disclosure<EvidenceResponse>> {
+    const { merchantId } = await this.find(id);
+    return new Disclosure([merchantId], async () => ({ evidence: await this.evidence.of(merchantId, id) }));
   }
 
   /** Throws `not_found`. */
-  private async read(caller: AdminCaller, id: string): Promise<ListedPayout> {
-    await this.progress.waitUntilCurrent(PAYOUT_VIEWS);
+  private async find(id: string): Promise<ListedPayout> {
     const found = await this.payouts.find(id);
     if (found === null) throw DomainError.notFound('Payout');
-    requireReach(caller, found.merchantId, 'Payout');
-    await this.lookups.record(caller, [found.merchantId], `payout ${id}`);
     return found;
   }
 }

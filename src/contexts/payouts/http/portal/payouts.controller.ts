@@ -3,7 +3,7 @@ import { DomainError } from '../../../../kernel/domain-error.js';
 import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
 import { ListQuery, MerchantId, UuidParam } from '../../../../platform/http/decorators.js';
 import { Reply } from '../../../../platform/http/reply.js';
-import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
+import { UpToDate } from '../../../../platform/http/reads.js';
 import { PAYOUT_VIEWS } from '../../views/audited-payouts.js';
 import { EvidenceView, PayoutsView } from '../../views/payouts.js';
 import { payoutFilter, PayoutsQuery, type EvidenceResponse } from '../payout-dto.js';
@@ -16,20 +16,19 @@ export class PortalPayoutsController {
   constructor(
     private readonly payouts: PayoutsView,
     private readonly evidence: EvidenceView,
-    private readonly progress: SubscriptionProgress,
   ) {}
 
   @Get()
   @PortalScopes(READ)
+  @UpToDate(PAYOUT_VIEWS)
   async list(@MerchantId() merchantId: string, @ListQuery() query: PayoutsQuery): Promise<Reply> {
-    await this.progress.requireCurrent(PAYOUT_VIEWS);
     return new Reply(200, await this.payouts.page(merchantId, payoutFilter(query)));
   }
 
   @Get(':id')
   @PortalScopes(READ)
+  @UpToDate(PAYOUT_VIEWS)
   async get(@MerchantId() merchantId: string, @UuidParam('id', 'Payout') id: string): Promise<Reply> {
-    await this.progress.requireCurrent(PAYOUT_VIEWS);
     const payout = await this.payouts.find(merchantId, id);
     if (payout === null) throw DomainError.notFound('Payout');
     return new Reply(200, `{"payout":${payout}}`);

@@ -1,12 +1,8 @@
-import { Get, Post, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Get, Post } from '@nestjs/common';
 import {
   AdminController,
   Caller,
   listed,
-  merchantsOf,
-  reachOf,
-  sendEtag,
   WriteTo,
   type AdminCaller,
   type SubjectWrite,
@@ -14,11 +10,11 @@ import {
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
 import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import { Reach, Reads } from '../../../../platform/http/reads.js';
 import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import type { AnyCommand } from '../../../../platform/operations/operation.js';
 import { EraseUser, StartDeactivation } from '../../application/user-commands.js';
-import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import { requireScopes } from '../../../../platform/operations/scopes.js';
 import {
   AdminUserResponse,
@@ -26,6 +22,8 @@ import {
   AdminUserWritten,
 } from '../../application/admin-user-json.js';
 import { AdminUsers, PERSONAL_SCOPE } from '../../application/admin-users.js';
+import { userStreams } from '../../domain/user.js';
+import { USERS_VIEW } from '../../views/users-projection.js';
 import { UsersQuery } from './user-dto.js';
 
 const TAG = 'Admin: users';
@@ -39,10 +37,7 @@ const PRECONDITIONS = {
 /** Users of all merchants (admin-api.md 3). Each read is recorded for the merchant's portal. */
 @AdminController('users')
 export class AdminUsersController {
-  constructor(
-    private readonly users: AdminUsers,
-    private readonly lookups: OperatorLookups,
-  ) {}
+  constructor(private readonly users: AdminUsers) {}
 
   @Get()
   @ApiRoute({
@@ -56,10 +51,14 @@ export class AdminUsersController {
       403: 'A scope is missing: users:read, or users_personal:read for phone_number.',
     }),
   })
-  async list(@Caller() caller: AdminCaller, @ListQuery() query: UsersQuery): Promise<AdminUsersResponse> {
+  @Reads({ view: USERS_VIEW, mayBeLate: true, lookup: 'users' })
+  async list(
+    @Caller() caller: AdminCaller,
+    @Reach() merchantIds: readonly string[] | null,
+    @ListQuery() query: UsersQuery,
+  ): Promise<AdminUsersResponse> {
     if (query.phone_number !== undefined) requireScopes(caller, [PERSONAL_SCOPE]);
-    const merchantIds = reachOf(caller, query.merchant_id);
-    const page = await this.users.page(
+    return this.users.page(
       {
         merchantIds,
         phoneNumber: query.phone_number,
@@ -70,8 +69,6 @@ export class AdminUsersController {
       },
       caller.scopes.has(PERSONAL_SCOPE),
     );
-    await this.lookups.record(caller, merchantsOf(query.merchant_id, page.users), 'users');
-    return page;
   }
 
   @Get(':id')
@@ -82,14 +79,9 @@ export class AdminUsersController {
     scopes: ['users:read'],
     responses: { 200: [AdminUserResponse, 'The user; the ETag is its revision.'], 404: NO_USER },
   })
-  async get(
-    @Caller() caller: AdminCaller,
-    @UuidParam('id', USER) id: string,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<AdminUserResponse> {
-    const { found, revision } = await this.users.find(id, caller);
-    await this.lookups.record(caller, [found.merchantId], `user ${id}`);
-    sendEtag(reply, revision);
+  @Reads({ view: null, lookup: 'user', etag: userStreams })
+  async get(@Caller() caller: AdminCaller, @UuidParam('id', USER) id: string): Promise<AdminUserResponse> {
+    const found = await this.users.find(id);
     return { user: await this.users.json(found, caller.scopes.has(PERSONAL_SCOPE)) };
   }
 

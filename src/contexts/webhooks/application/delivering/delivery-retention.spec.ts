@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { onTestDatabase } from '../../../../../test/support/postgres.js';
 import { newId } from '../../../../kernel/ids.js';
 import type { Database } from '../../../../platform/postgres/database.js';
+import type { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { DeliveryRetentionTable, PRUNED_AT_ONCE } from '../../store/delivery-retention-table.js';
 import { DeliveryRetention } from './delivery-retention.js';
 
@@ -55,6 +56,7 @@ const retention = (
     { webhookRetentionDays, webhookDisableWindowSeconds },
     { now: () => NOW },
     new DeliveryRetentionTable(database),
+    {} as SubscriptionProgress,
   );
 /** A database that counts its statements, but for the time. */
 function counting(): { statements: number; database: Database } {

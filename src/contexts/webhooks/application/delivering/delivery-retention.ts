@@ -3,13 +3,15 @@ import { CLOCK, type Clock, DAY_MS, HOUR_MS } from '../../../../kernel/clock.js'
 import { Background, BackgroundWork } from '../../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { DeliveryRetentionTable, placeBefore, type Place } from '../../store/delivery-retention-table.js';
-import type { Forget, Get } from '../../../../platform/context.js';
+import { Forgets, type ForgottenPerson } from '../../../../platform/operations/erasure.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { DELIVERIES_SAGA } from '../deliveries-saga.js';
 
 const DAY_SECONDS = 86_400;
 /** Reading a hundred thousand endpoints takes a second. */
 const ROUND_MS = 6 * HOUR_MS;
+/** Clocks of a delivery and of the user's creation may differ by as much. */
+const MARGIN_MS = DAY_MS;
 
 /** For how long finished deliveries are retained at least; Infinity: for ever. */
 export function retentionSeconds({
@@ -38,6 +40,7 @@ export class DeliveryRetention {
     private readonly config: Pick<Config, 'webhookRetentionDays' | 'webhookDisableWindowSeconds'>,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly table: DeliveryRetentionTable,
+    private readonly progress: SubscriptionProgress,
   ) {}
 
   async prune(signal?: AbortSignal): Promise<void> {
@@ -54,27 +57,22 @@ export class DeliveryRetention {
   private async cutoff(): Promise<Date> {
     return new Date((await this.table.now(this.clock)).getTime() - retentionSeconds(this.config) * 1000);
   }
-}
 
-/** Clocks of a delivery and of the user's creation may differ by as much. */
-const MARGIN_MS = DAY_MS;
-
-/**
- * Deletes deliveries about an erased person that arrived. One that the merchant did not get yet stays until it arrives or
- * its retention ends: it holds ids, amounts and what the merchant itself reported.
- */
-export function forgetDeliveries(get: Get): Forget {
-  return async ({ userId, merchantId, createdAt }, signal) => {
+  /**
+   * Deletes deliveries about an erased person that arrived. One that the merchant did not get yet stays until it arrives or
+   * its retention ends: it holds ids, amounts and what the merchant itself reported.
+   */
+  @Forgets('webhooks')
+  async forget({ userId, merchantId, createdAt }: ForgottenPerson, signal: AbortSignal): Promise<boolean> {
     // All events about the person are deliveries by then.
-    if (!(await get(SubscriptionProgress).waitUntilCurrent(DELIVERIES_SAGA))) return false;
-    const deliveries = get(DeliveryRetentionTable);
+    if (!(await this.progress.waitUntilCurrent(DELIVERIES_SAGA))) return false;
     const since = new Date(Date.parse(createdAt) - MARGIN_MS).toISOString();
-    for (const endpointId of await deliveries.endpointsOf(merchantId)) {
+    for (const endpointId of await this.table.endpointsOf(merchantId)) {
       for (let place: Place | null = placeBefore(endpointId, since); place !== null;) {
         if (signal.aborted) return false;
-        place = await deliveries.erase(place, userId);
+        place = await this.table.erase(place, userId);
       }
     }
     return true;
-  };
+  }
 }

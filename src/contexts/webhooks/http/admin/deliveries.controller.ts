@@ -1,26 +1,18 @@
-import { Get, Post, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Get, Post } from '@nestjs/common';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import {
   AdminController,
-  Caller,
   listed,
-  merchantsOf,
-  reachOf,
-  sendEtag,
-  requireReach,
   WriteBy,
-  type AdminCaller,
   type AdminWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
 import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { ResendDelivery } from '../../application/delivery-commands.js';
-import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import { Operations } from '../../../../platform/operations/operations.js';
-import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { DELIVERIES_SAGA } from '../../application/deliveries-saga.js';
 import { DeliveriesList, type AdminDeliveriesPage } from '../../views/deliveries-list.js';
 import { DeliveriesView } from '../../views/deliveries.js';
@@ -42,8 +34,6 @@ export class AdminDeliveriesController {
     private readonly list: DeliveriesList,
     private readonly deliveries: DeliveriesView,
     private readonly operations: Operations,
-    private readonly lookups: OperatorLookups,
-    private readonly progress: SubscriptionProgress,
   ) {}
 
   @Get()
@@ -58,13 +48,12 @@ export class AdminDeliveriesController {
       404: 'The key is confined to other merchants than that of merchant_id.',
     }),
   })
-  async page(
-    @Caller() caller: AdminCaller,
+  @Reads({ view: DELIVERIES_SAGA, mayBeLate: true, lookup: 'deliveries' })
+  page(
+    @Reach() merchantIds: readonly string[] | null,
     @ListQuery() query: AdminDeliveriesQuery,
   ): Promise<AdminDeliveriesPage> {
-    await this.progress.waitUntilCurrent(DELIVERIES_SAGA);
-    const merchantIds = reachOf(caller, query.merchant_id);
-    const page = await this.list.page({
+    return this.list.page({
       merchantIds,
       endpointId: query.endpoint_id,
       status: query.status,
@@ -73,8 +62,6 @@ export class AdminDeliveriesController {
       until: query.to?.end,
       ...query.page,
     });
-    await this.lookups.record(caller, merchantsOf(query.merchant_id, page.deliveries), 'deliveries');
-    return page;
   }
 
   @Get(':id')
@@ -85,18 +72,12 @@ export class AdminDeliveriesController {
     scopes: ['webhooks:read'],
     responses: { 200: [AdminDeliveryResponse, 'The delivery.'], 404: NO_DELIVERY },
   })
-  async get(
-    @Caller() caller: AdminCaller,
-    @UuidParam('id', DELIVERY) id: string,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Reply> {
-    await this.progress.waitUntilCurrent(DELIVERIES_SAGA);
-    const found = await this.deliveries.adminDetail(id);
+  @Reads({ view: DELIVERIES_SAGA, mayBeLate: true, lookup: 'delivery' })
+  async get(@UuidParam('id', DELIVERY) id: string): Promise<Disclosure<Reply>> {
+    const found = await this.deliveries.detail(null, id);
     if (found === null) throw DomainError.notFound(DELIVERY);
-    requireReach(caller, found.merchantId, DELIVERY);
-    await this.lookups.record(caller, [found.merchantId], `delivery ${id}`);
-    sendEtag(reply, found.revision);
-    return new Reply(200, `{"delivery":${found.text}}`);
+    const { merchantId, text, revision } = found;
+    return new Disclosure([merchantId], () => new Reply(200, `{"delivery":${text}}`), revision);
   }
 
   @Post(':id/resend')
@@ -121,7 +102,6 @@ export class AdminDeliveriesController {
   ): Promise<Reply> {
     const found = await this.deliveries.find(id);
     if (found === null) throw DomainError.notFound(DELIVERY);
-    requireReach(write.requester, found.merchant_id, DELIVERY);
     const request = { ...writeOf(write, body), merchantId: found.merchant_id };
     const outcome = await this.operations.request(new ResendDelivery(id), request);
     return written(outcome, 200, async () => ({ delivery: await this.deliveries.find(id) }));

@@ -1,25 +1,16 @@
 import { Get } from '@nestjs/common';
-import {
-  AdminController,
-  Caller,
-  listed,
-  merchantsOf,
-  reachOf,
-  type AdminCaller,
-} from '../../../../platform/http/admin/admin-controller.js';
+import { AdminController, listed } from '../../../../platform/http/admin/admin-controller.js';
 import { ListQuery } from '../../../../platform/http/decorators.js';
+import { Reach, Reads } from '../../../../platform/http/reads.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
+import { DELIVERIES_SAGA } from '../../application/deliveries-saga.js';
 import { EndpointsList, type EndpointsPage } from '../../views/endpoints-list.js';
 import { AdminEndpointsResponse, EndpointsQuery } from './webhook-dto.js';
 
 /** Webhook endpoints of all merchants (admin-api.md 3), without their signing secrets. */
 @AdminController('webhook_endpoints')
 export class AdminEndpointsController {
-  constructor(
-    private readonly list: EndpointsList,
-    private readonly lookups: OperatorLookups,
-  ) {}
+  constructor(private readonly list: EndpointsList) {}
 
   @Get()
   @ApiRoute({
@@ -31,11 +22,11 @@ export class AdminEndpointsController {
       404: 'The key is confined to other merchants than that of merchant_id.',
     }),
   })
-  async page(@Caller() caller: AdminCaller, @ListQuery() query: EndpointsQuery): Promise<EndpointsPage> {
-    const merchantIds = reachOf(caller, query.merchant_id);
-    const page = await this.list.page({ merchantIds, status: query.status, ...query.page });
-    const merchants = merchantsOf(query.merchant_id, page.webhook_endpoints);
-    await this.lookups.record(caller, merchants, 'webhook endpoints');
-    return page;
+  @Reads({ view: DELIVERIES_SAGA, mayBeLate: true, lookup: 'webhook endpoints' })
+  page(
+    @Reach() merchantIds: readonly string[] | null,
+    @ListQuery() query: EndpointsQuery,
+  ): Promise<EndpointsPage> {
+    return this.list.page({ merchantIds, status: query.status, ...query.page });
   }
 }

@@ -4,7 +4,7 @@ import { DomainError } from '../../../../kernel/domain-error.js';
 import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
 import { ListQuery, MerchantId, UuidParam } from '../../../../platform/http/decorators.js';
 import { Reply } from '../../../../platform/http/reply.js';
-import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
+import { UpToDate } from '../../../../platform/http/reads.js';
 import type { MerchantCaller } from '../../application/caller.js';
 import { DELIVERIES_SAGA } from '../../application/deliveries-saga.js';
 import { ResendWebhookDelivery } from '../../application/delivery-commands.js';
@@ -23,29 +23,28 @@ export class PortalDeliveriesController {
     private readonly commandBus: CommandBus,
     private readonly deliveries: DeliveriesList,
     private readonly view: DeliveriesView,
-    private readonly progress: SubscriptionProgress,
     private readonly written: WriteResponses,
   ) {}
 
   @Get()
   @PortalScopes('deliveries:read')
+  @UpToDate(DELIVERIES_SAGA)
   async list(
     @MerchantId() merchantId: string,
     @ListQuery() query: DeliveriesQuery,
   ): Promise<AdminDeliveriesPage> {
     const { endpoint_id: endpointId, status, type, from, to } = query;
-    await this.progress.requireCurrent(DELIVERIES_SAGA);
     const filter = { endpointId, status, type, from: from?.at, until: to?.end };
     return this.deliveries.page({ merchantIds: [merchantId], ...filter, ...query.page });
   }
 
   @Get(':id')
   @PortalScopes('deliveries:read')
+  @UpToDate(DELIVERIES_SAGA)
   async get(@MerchantId() merchantId: string, @UuidParam('id', WHAT) id: string): Promise<Reply> {
-    await this.progress.requireCurrent(DELIVERIES_SAGA);
     const delivery = await this.view.detail(merchantId, id);
     if (delivery === null) throw DomainError.notFound(WHAT);
-    return new Reply(200, `{"delivery":${delivery}}`);
+    return new Reply(200, `{"delivery":${delivery.text}}`);
   }
 
   @Post(':id/resend')

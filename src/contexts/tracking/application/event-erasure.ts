@@ -1,4 +1,5 @@
-import type { Forget, Get } from '../../../platform/context.js';
+import { Injectable } from '@nestjs/common';
+import { Forgets, type ForgottenPerson } from '../../../platform/operations/erasure.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { ErasedEvents } from '../store/erased-events.js';
 import { bodyWithout } from './batch-items.js';
@@ -7,16 +8,19 @@ import { bodyWithout } from './batch-items.js';
  * Blanks the events of an erased person, by external_id, in the table of events and in stored bodies; only their ids
  * remain. Pending ones are not forwarded. Returns false until every batch from before the erasure is processed.
  */
-export function forgetEvents(get: Get): Forget {
-  return async ({ merchantId, externalId, erasedAt }, signal) => {
+@Injectable()
+export class EventErasure {
+  constructor(private readonly events: ErasedEvents) {}
+
+  @Forgets('tracking')
+  async forget({ merchantId, externalId, erasedAt }: ForgottenPerson, signal: AbortSignal): Promise<boolean> {
     if (externalId === null) return true;
-    const events = get(ErasedEvents);
-    if (await events.isBehind(merchantId, erasedAt)) return false;
-    while (await events.blankSome(merchantId, externalId)) if (signal.aborted) return false;
+    if (await this.events.isBehind(merchantId, erasedAt)) return false;
+    while (await this.events.blankSome(merchantId, externalId)) if (signal.aborted) return false;
     failpoint('erasure.events_blanked');
-    for (const batchId of await events.batches(merchantId)) {
+    for (const batchId of await this.events.batches(merchantId)) {
       if (signal.aborted) return false;
-      const isRewritten = await events.rewrite(batchId, (body) => {
+      const isRewritten = await this.events.rewrite(batchId, (body) => {
         try {
           return bodyWithout(body, externalId);
         } catch {
@@ -27,5 +31,5 @@ export function forgetEvents(get: Get): Forget {
       if (isRewritten) failpoint('erasure.batch_rewritten');
     }
     return true;
-  };
+  }
 }

@@ -1,8 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Get } from '../../../platform/context.js';
-import { ApplicantRows } from '../store/applicant-rows.js';
-import { forgetApplicant } from './forget-applicant.js';
-import { CARD_ISSUER, IDENTITY_VERIFIER } from './ports.js';
+import { ApplicantErasure } from './applicant-erasure.js';
 
 /** An erasure with what it does, in order; the providers that `fail` throw. */
 async function erased(...fail: string[]): Promise<string[]> {
@@ -11,14 +8,12 @@ async function erased(...fail: string[]): Promise<string[]> {
     acts.push(`${name} ${userId}`);
     if (fail.includes(name)) throw new Error(`${name} failed`);
   };
-  const parts = new Map<unknown, object>([
-    [ApplicantRows, { dropPending: act('images'), dropAll: act('rows') }],
-    [IDENTITY_VERIFIER, { forget: act('identity provider') }],
-    [CARD_ISSUER, { forget: act('card issuer') }],
-  ]);
-  const forget = forgetApplicant(((token: unknown) => parts.get(token)) as Get);
-  const user = { userId: 'u1' } as Parameters<typeof forget>[0];
-  await forget(user, new AbortController().signal).catch((error: Error) => acts.push(error.message));
+  const erasure = new ApplicantErasure(
+    { dropPending: act('images'), dropAll: act('rows') } as never,
+    { forget: act('identity provider') } as never,
+    { forget: act('card issuer') } as never,
+  );
+  await erasure.forget({ userId: 'u1' }).catch((error: Error) => acts.push(error.message));
   return acts;
 }
 
