@@ -1,4 +1,5 @@
 import { DomainError } from '../../../kernel/domain-error.js';
+import { isUuid } from '../../../kernel/ids.js';
 import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import type { RowChange } from '../../../platform/postgres/row-changes.js';
 import {
@@ -10,13 +11,11 @@ import {
 } from '../../webhooks/contract.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
 import { inclusionRanges, provesInclusion } from '../domain/merkle-proof.js';
-import type { SignedHead } from '../domain/signed-head.js';
+import { type SignedHead, toTree } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';
 import type { Ledger } from '../store/ledger.js';
 import type { SigningKeys } from '../store/signing-keys.js';
 import { HeadVerifier } from './head-verifier.js';
-import { pathOver } from './payout-proofs.js';
-import { requireId } from './user-history.js';
 
 interface Sources {
   readonly log: Pick<EventStore, 'readStream' | 'identity'>;
@@ -61,6 +60,12 @@ export interface Walk {
 interface Change {
   readonly stream: string;
   readonly event_id: string;
+}
+
+/** The id as names of streams have it. Throws `bad_request`. */
+export function requireId(what: string, id: string): string {
+  if (!isUuid(id)) throw new DomainError('bad_request', `${id} is no id of a ${what}: a uuid is.`);
+  return id.toLowerCase();
 }
 
 /** Walks from `<kind>-<id>`, the stream of a resource, or from the event of a delivery. Throws `not_found`. */
@@ -182,10 +187,9 @@ async function prove(
       leaf: { hash: hash.toString('hex'), index, proof },
     });
     if (head === null || index === null || index >= head.size) return leaf('not signed yet');
-    const path = await pathOver(ledger, inclusionRanges(index, head.size));
-    const root = { size: head.size, root: Buffer.from(head.root, 'hex') };
-    const hashes = path.map((each) => Buffer.from(each, 'hex'));
-    return leaf(problem === null && provesInclusion({ hash, index }, root, hashes) ? 'proven' : 'NOT proven');
+    const path = await ledger.path(inclusionRanges(index, head.size));
+    const isProven = problem === null && provesInclusion({ hash, index }, toTree(head), path);
+    return leaf(isProven ? 'proven' : 'NOT proven');
   });
   return { events: await Promise.all(steps), head: head && { ...head, problem } };
 }

@@ -175,6 +175,7 @@ function isFrom(from: Exclude<LogPoint, null>, { position, recordedAt }: Recorde
   return from.kind === 'position' ? comparePositions(position, from.position) > 0 : recordedAt >= from.time;
 }
 
-function isUpTo(to: Exclude<LogPoint, null>, { position, recordedAt }: RecordedEvent): boolean {
+/** Up to a position, itself included, or before a time. */
+export function isUpTo(to: Exclude<LogPoint, null>, { position, recordedAt }: RecordedEvent): boolean {
   return to.kind === 'position' ? comparePositions(position, to.position) <= 0 : recordedAt < to.time;
 }

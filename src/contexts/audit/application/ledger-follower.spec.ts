@@ -12,8 +12,8 @@ import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
 import { provesInclusion } from '../../../../test/support/audit/merkle.js';
 import { checkLedger, stored, TRUSTING } from '../../../../test/support/audit/signed-log.js';
-import { inclusionRanges, subtreesOf } from '../domain/merkle-proof.js';
-import { joinedRoot, MerkleTree } from '../domain/merkle-tree.js';
+import { inclusionRanges } from '../domain/merkle-proof.js';
+import { MerkleTree } from '../domain/merkle-tree.js';
 import { LedgerTampered } from '../domain/signed-head.js';
 import { beginLedger, Ledger, LedgerWriter } from '../store/ledger.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
@@ -83,8 +83,7 @@ describe('the ledger that follows a log', () => {
     expect(await ledger.indexes([...positions, '0', '999999999'])).toEqual([...positions.keys(), null, null]);
     const { tree } = (await ledger.state())!;
     for (const index of [0, 1, 17, tree.size - 1]) {
-      const parts = inclusionRanges(index, tree.size).map(subtreesOf);
-      const path = await Promise.all(parts.map(async (part) => joinedRoot(await ledger.subtrees(part))));
+      const path = await ledger.path(inclusionRanges(index, tree.size));
       const leaf = { index, hash: hashOfEvent(events[index]!) };
       expect(provesInclusion(leaf, tree.size, path, tree.root)).toBe(true);
     }
@@ -159,11 +158,11 @@ describe('the ledger that follows a log', () => {
     const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     const health = new HealthRegistry();
     const sentence = 'the row of the head signed last was not written by the service';
-    const lastStored = async (): Promise<never> => {
+    const lastKnown = async (): Promise<never> => {
       throw new LedgerTampered(sentence);
     };
     const size = (await ledger.state())!.tree.size;
-    const follower = ledgerFollower(harness.writer, harness.sealer, anchor(health), lastStored);
+    const follower = ledgerFollower(harness.writer, harness.sealer, anchor(health), lastKnown);
     await harness.write(1);
     const events = (await log()).slice(-1);
     const apply = harness.database.database.transaction((tx) => follower.apply(events, tx));

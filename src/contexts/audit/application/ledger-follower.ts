@@ -22,7 +22,7 @@ export function ledgerFollower(
   store: Pick<EventStore, 'identity'>,
   macs: Macs,
   anchor: Pick<LedgerAnchor, 'guard'>,
-  lastStored: () => Promise<SignedExtent | null>,
+  lastKnown: () => Promise<SignedExtent | null>,
 ): SubscriptionDefinition {
   const writer = new LedgerWriter(macs);
   return {
@@ -34,7 +34,7 @@ export function ledgerFollower(
       const leaves = events.map((event) => ({ position: event.position, hash: hashOfEvent(event) }));
       const logId = await store.identity();
       await anchor.guard('follower', async () =>
-        writer.extend(tx, logId, leaves, (await lastStored())?.size),
+        writer.extend(tx, logId, leaves, (await lastKnown())?.size),
       );
     },
   };

@@ -3,8 +3,6 @@ import { readHead, readKey, type SignedHead, type SigningKey } from './signed-he
 /** Of the folder that an export is. */
 export const MANIFEST_FILE = 'manifest.json';
 export const MANIFEST_FORMAT = 'disburse-export.v2';
-/** An earlier format: lines lack the order of members that MACs cover, and the manifest lacks their keys. */
-export const FORMER_FORMAT = 'disburse-export.v1';
 
 /** What an export covers. Times are ISO 8601; both ends null and no merchant: the whole log. */
 export interface ExportScope {
@@ -30,7 +28,7 @@ export interface Part {
 
 /** `manifest.json`, next to the parts of an export. */
 export interface Manifest {
-  readonly format: typeof MANIFEST_FORMAT | typeof FORMER_FORMAT;
+  readonly format: typeof MANIFEST_FORMAT;
   /** Which log: the identity that stays with the events. */
   readonly log_id: string;
   readonly scope: ExportScope;
@@ -72,9 +70,8 @@ export function readManifest(text: string): Manifest | string {
   } catch {
     return 'is no JSON';
   }
-  if (found?.format !== MANIFEST_FORMAT && found?.format !== FORMER_FORMAT)
-    return `is not of the format ${MANIFEST_FORMAT}`;
-  const { parts, scope, events, log_id, log_end, key_ring = [] } = found;
+  if (found?.format !== MANIFEST_FORMAT) return `is not of the format ${MANIFEST_FORMAT}`;
+  const { parts, scope, events, log_id, log_end, key_ring } = found;
   const isSaid =
     hasTypes(scope, SCOPE) &&
     hasTypes({ events, log_id, log_end }, { events: ['number'], log_id: ['string'], log_end: TEXT_OR_NULL });
@@ -83,7 +80,7 @@ export function readManifest(text: string): Manifest | string {
   if (bad >= 0) return `lacks what it says of part ${bad + 1}`;
   if (!Array.isArray(key_ring) || !key_ring.every((key) => hasTypes(key, KEY)))
     return 'names keys of MACs that are none';
-  return signed({ ...(found as Manifest), key_ring });
+  return signed(found as Manifest);
 }
 
 type Types = Readonly<Record<string, readonly string[]>>;

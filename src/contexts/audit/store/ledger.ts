@@ -3,8 +3,8 @@ import type { PoolClient } from 'pg';
 import { Database } from '../../../platform/postgres/database.js';
 import type { Macs } from '../../../platform/event-store/event-mac.js';
 import { LedgerTampered } from '../domain/signed-head.js';
-import { HASH_BYTES, MerkleTree } from '../domain/merkle-tree.js';
-import { lastLeafOf, type Subtree } from '../domain/merkle-proof.js';
+import { HASH_BYTES, joinedRoot, MerkleTree } from '../domain/merkle-tree.js';
+import { lastLeafOf, type Range, subtreesOf } from '../domain/merkle-proof.js';
 
 /** How far the tree over the log is. */
 export interface LedgerState {
@@ -100,18 +100,22 @@ export class Ledger {
     return rows.map(({ index }) => (index === null ? null : Number(index)));
   }
 
-  /** Roots of complete subtrees. Throws for one that the ledger does not have. */
-  async subtrees(subtrees: readonly Subtree[]): Promise<readonly Buffer[]> {
+  /** The root over each range: the hashes of a proof. Throws where the ledger lacks leaves of them. */
+  async path(ranges: readonly Range[]): Promise<readonly Buffer[]> {
+    const parts = ranges.map(subtreesOf);
+    const subtrees = parts.flat();
     const rows = await this.database.query<{ hash: Buffer | null }>(
       `select substring(l.hashes from 1 + ${HASH_BYTES} * w.level for ${HASH_BYTES}) as hash
        from unnest($1::bigint[], $2::int[]) with ordinality w(index, level, place)
        left join audit.leaves l using (index) order by w.place`,
       [subtrees.map(lastLeafOf), subtrees.map(({ level }) => level)],
     );
-    return rows.map(({ hash }, place) => {
+    const hashes = rows.map(({ hash }, place) => {
       if (hash?.length === HASH_BYTES) return hash;
       throw new Error(`audit.leaves lacks the subtree ${JSON.stringify(subtrees[place])}`);
     });
+    let place = 0;
+    return parts.map(({ length }) => joinedRoot(hashes.slice(place, (place += length))));
   }
 
   /** Leaves from `index` on, in order, at most `limit`. */
