@@ -22,7 +22,7 @@ import type { Manifest } from '../domain/manifest.js';
 import { MerkleTree } from '../domain/merkle-tree.js';
 import { headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import { Heads, LedgerTables } from '../store/heads.js';
-import { Ledger, LedgerWriter } from '../store/ledger.js';
+import { extendLedger, Ledger } from '../store/ledger.js';
 import { SigningKeys } from '../store/signing-keys.js';
 import type { LedgerReport } from './check-ledger.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
@@ -88,7 +88,7 @@ describe('the signed head of an export', () => {
     const events = await store.readAll(null, 100);
     const leaves = events.map((event) => ({ position: event.position, hash: hashOfEvent(event) }));
     const logId = await store.identity();
-    await db.database.transaction((tx) => new LedgerWriter(sealer).extend(tx, logId, leaves));
+    await db.database.transaction((tx) => extendLedger(tx, sealer, { logId }, leaves));
     const [ledger, heads] = [new Ledger(db.database), new Heads(db.database)];
     const config = { auditHeadSeconds: 10, auditHeadsFile: null };
     await new HeadSigner(ledger, heads, keys, anchor, sealer, systemClock, config).sign();

@@ -2,8 +2,6 @@ import type { Command } from 'commander';
 import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { inOneLine } from '../../../platform/cli/printable.js';
-import { ROW_CHANGES, type RowChange } from '../../../platform/postgres/row-changes.js';
-import { AuditedDeliveries } from '../../webhooks/contract.js';
 import { explain, type Walk } from '../application/explain.js';
 import { storedLedger } from './ledger.js';
 import { columns, printResult, time } from './output.js';
@@ -14,12 +12,9 @@ export function explainProgram(program: Command, cli: CliContext): void {
     .command('explain <kind> <id>')
     .description('the events of a payout, order, user, operation or delivery, their causes and deliveries')
     .action(async (kind: string, id: string) => {
-      const walk = await connected(cli, async (database, log) => {
-        const deliveries = new AuditedDeliveries((sql, values) => database.query(sql, values));
-        const rowChanges = (operation: string): Promise<readonly RowChange[]> =>
-          database.query<RowChange & Record<string, unknown>>(ROW_CHANGES, [operation]);
-        return explain({ log, deliveries, rowChanges, ...storedLedger(database) }, kind, id);
-      });
+      const walk = await connected(cli, async (database, log) =>
+        explain({ log, query: (sql, values) => database.query(sql, values), ...storedLedger(database) }, kind, id),
+      );
       printResult(program, cli, walk, printWalk);
     });
 }
