@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { DomainError } from '../../kernel/domain-error.js';
 import { defineContext } from '../../platform/context.js';
 import { EVENT_STORE, type EventStore } from '../../platform/event-store/port.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
@@ -14,6 +13,7 @@ import { Sealer } from '../../platform/sealing/sealer.js';
 import { LedgerKeys, RotateLedgerKeyHandler } from './application/ledger-keys.js';
 import { PayoutProofs } from './application/payout-proofs.js';
 import { AdminProofController } from './http/admin/proof.controller.js';
+import { AuditSystemReport } from './application/audit-system-report.js';
 import { AdminAuditController } from './http/admin/audit.controller.js';
 import { LedgerController } from './http/ledger.controller.js';
 import { Audit1795000000950 } from './migrations/1795000000950-audit.js';
@@ -41,6 +41,7 @@ class LedgerKeysModule {}
     HeadSigner,
     PayoutProofs,
     LastVerifies,
+    AuditSystemReport,
     provideSaga(
       [EVENT_STORE, Sealer, LedgerAnchor, HeadSigner],
       (store: EventStore, sealer: Sealer, anchor: LedgerAnchor, signer: HeadSigner) =>
@@ -49,12 +50,6 @@ class LedgerKeysModule {}
   ],
 })
 class AuditModule {}
-
-/** Before the first head there is none to report. */
-function toNull(error: unknown): null {
-  if (error instanceof DomainError && error.code === 'unavailable') return null;
-  throw error;
-}
 
 /** Audit: proves the books, and keeps evidence of the log. */
 export const audit = defineContext({
@@ -67,12 +62,7 @@ export const audit = defineContext({
       'Admin: audit': [30, 'Signed heads of the log, for operators.'],
     },
   },
-  systemReport: (get) => ({
-    audit: async () => ({
-      head: await get(PayoutProofs).newestHead().catch(toNull),
-      last_verify: await get(LastVerifies).read(),
-    }),
-  }),
+  systemReport: (get) => ({ audit: () => get(AuditSystemReport).read() }),
   sealedTexts: { signing_keys: SEALED_SIGNING_KEYS },
   settings: AUDIT_SETTINGS,
   programs: {

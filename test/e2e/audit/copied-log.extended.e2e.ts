@@ -104,7 +104,9 @@ const eventStoreDb = process.env['EVENTSTOREDB_URL'];
     before = await heads();
     await app.stop();
     await expect(copy('postgres', 'esdb://127.0.0.1:1?tls=false')).rejects.toThrow('cannot be reached');
-    await expect(copy('postgres', 'esdb://:::?tls=false')).rejects.toThrow('is no address of an EventStoreDB');
+    await expect(copy('postgres', 'esdb://:::?tls=false')).rejects.toThrow(
+      'is no address of an EventStoreDB',
+    );
   });
 
   it('continues after it was killed half-way, and then both have the same heads', async () => {

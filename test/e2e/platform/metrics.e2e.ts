@@ -143,7 +143,9 @@ it('what a payout took until its outcome, and until its webhook, is measured', a
 });
 
 it('what an operator has to act on is measured: due work, nodes, keys that expire, the last verification', async () => {
-  const gauges = [ExpiryGauge, LastVerifies, BacklogGauge].map((each) => app.app.get(each, { strict: false }));
+  const gauges = [ExpiryGauge, LastVerifies, BacklogGauge].map((each) =>
+    app.app.get(each, { strict: false }),
+  );
   const measured = (name: string, labels: Record<string, string>, value: number): Promise<unknown> =>
     eventually(async () => {
       for (const { work } of gauges) work.wake();

@@ -1,7 +1,6 @@
 import { masterKeysOf, sealerOfWrapped } from '../../../platform/sealing/key-ring.js';
 import { SealError, type Sealer } from '../../../platform/sealing/sealer.js';
-import type { LeafEvent } from '../domain/event-leaf.js';
-import { hasValidMac, type Macs } from '../../../platform/event-store/event-mac.js';
+import { forgedEvents, type Macs } from '../../../platform/event-store/event-mac.js';
 import { isWhole, type Manifest, MANIFEST_FILE } from '../domain/manifest.js';
 import { hashOfHead, headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';
@@ -26,8 +25,7 @@ export function macCheck(
   macs: Pick<Macs, 'isAuthentic'>,
   refreshKeys: () => Promise<void> = async () => undefined,
 ): Pick<AuditorInputs, 'isForged'> {
-  const isForged = (event: LeafEvent): boolean => !hasValidMac(event, macs);
-  return { isForged: async (event) => isForged(event) && (await refreshKeys(), isForged(event)) };
+  return { isForged: async (event) => (await forgedEvents([event], macs, refreshKeys)).length > 0 };
 }
 
 /** The ledger as it is now, for a check of the log `logId` that begins after this. */

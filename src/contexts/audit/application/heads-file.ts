@@ -1,10 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import {
-  hashOfHead,
-  LedgerTampered,
-  type SignedHead,
-  type SigningKey,
-} from '../domain/signed-head.js';
+import { hashOfHead, LedgerTampered, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';
 import { HeadVerifier } from './head-verifier.js';
 

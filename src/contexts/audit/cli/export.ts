@@ -48,7 +48,9 @@ export function exportProgram(program: Command, cli: CliContext): void {
         const progress = progressOf();
         if (out === undefined) {
           const end = await store.head();
-          return withReason('standard output', () => printLines(exportedLines(store, scope, { end, progress })));
+          return withReason('standard output', () =>
+            printLines(exportedLines(store, scope, { end, progress })),
+          );
         }
         const path = resolve(out);
         // This order matters: the keys are at least those that signed the head and the events.

@@ -170,7 +170,8 @@ async function verifyConnected(
         ...check,
       });
       // Anybody can write keys into a manifest: those of the database are the ones that the master key pins.
-      const known = manifest === null || isOther ? manifest : { ...manifest, signing_keys: await tables.keys.all() };
+      const known =
+        manifest === null || isOther ? manifest : { ...manifest, signing_keys: await tables.keys.all() };
       const read = exported === null ? null : exportSource(exported);
       const isWholeLog = read === null || (why === null && read.end === (await store.head()));
       const ledger = isWholeLog ? stored : exportedLedger(known, { heads, key, sealer, ...check });
