@@ -161,9 +161,10 @@ describe('a log compared with the leaves of its ledger', () => {
     ]);
   });
 
-  it('is not proven by a head whose key is older than the one that the auditor brought', async () => {
+  it('names a key that is older than the one that the auditor brought', async () => {
     const [two, four] = [headOf(events.slice(0, 2), key), headOf(events.slice(0, 4), key)];
     const heads = [two, { ...four, previous: hashOfHead(two) }];
+    const why = 'its key is older than the one that you brought, which does not prove it';
     const trusting = (trusts: CheckedLedger['trust']['trusts']): Compared => ({
       heads,
       ledger: { trust: { ...TRUSTING, trusts } },
@@ -173,7 +174,7 @@ describe('a log compared with the leaves of its ledger', () => {
       events,
       trusting(() => false),
     );
-    expect(none).toMatchObject({ proven: null, unsigned: 9, findings: [] });
+    expect(none).toMatchObject({ proven: null, unsigned: 9, findings: [{ kind: 'head', size: 4, why }] });
     const later = await compared(
       events,
       events,

@@ -40,6 +40,7 @@ const PAGE = 2000;
 const MAX_FINDINGS = 100;
 /** Differences that are kept, with their events. */
 const MAX_DIFFERENCES = 50;
+const UNTRUSTED = 'its key is older than the one that you brought, which does not prove it';
 /** Of no event. */
 const NO_HASH = Buffer.alloc(HASH_BYTES);
 
@@ -71,6 +72,8 @@ export class LedgerCheck {
   private previous: string | null = null;
   /** The last trusted head that agreed before the first that did not. */
   private lastGood: SignedHead | null = null;
+  /** The last one that agreed and is not trusted. */
+  private lastUntrusted: SignedHead | null = null;
   private firstBad: SignedHead | null = null;
   /** Of those that are well signed. */
   private largest: SignedHead | null = null;
@@ -175,6 +178,7 @@ export class LedgerCheck {
       if (head.root !== log.root.toString('hex')) this.firstBad ??= head;
       else if (this.firstBad !== null) continue;
       else if (ledger.trust.trusts(head)) this.lastGood = head;
+      else this.lastUntrusted = head;
     }
   }
 
@@ -190,7 +194,10 @@ export class LedgerCheck {
   }
 
   private noteHeads(): void {
-    const { firstBad, lastGood, largest, log } = this;
+    const { firstBad, lastGood, lastUntrusted, largest, log } = this;
+    // Below a head of the known key, heads of the keys before it are no more than what it covers anyway.
+    if (lastUntrusted !== null && lastUntrusted.size > (lastGood?.size ?? 0))
+      this.findings.add({ kind: 'head', size: lastUntrusted.size, why: UNTRUSTED });
     if (firstBad !== null) {
       const { size, signed_at } = firstBad;
       this.findings.add({ kind: 'rewritten', size, since: lastGood?.size ?? 0, signed_at });

@@ -80,7 +80,20 @@ export async function verify(
   const booksEnd = live === null ? source.end : await live.tables.checkpointOf(PAYOUT_VIEWS);
   const allowed = live === null ? new Set<string>() : await live.tables.passingTypes();
   const audit = new LogAudit({ contexts, booksEnd, extent, token, allowed });
-  const rebuilt = new RebuiltModels(live?.checks ?? []);
+  const failures: string[] = [];
+  let checks = live?.checks ?? [];
+  // A read model that cannot be rebuilt is left out and reported.
+  const attempt = async <T>(check: TableCheck, act: () => Promise<T>): Promise<T | null> => {
+    try {
+      return await act();
+    } catch (error) {
+      failures.push(
+        `the read model ${check.name}: it cannot be rebuilt from the events (${(error as Error).message})`,
+      );
+      checks = checks.filter((each) => each !== check);
+      return null;
+    }
+  };
   let events = 0;
   let last: string | null = null;
   for await (const page of source.pages()) {
@@ -88,13 +101,19 @@ export async function verify(
       audit.add(event);
       if (comparePositions(event.position, booksEnd) <= 0) events += 1;
     }
-    await rebuilt.add(page);
+    for (const check of checks) await attempt(check, () => check.add(page));
     await ledger?.add(page);
     last = page.at(-1)!.position;
     progress(audit.streams.events, last);
   }
   const differences = new Differences();
-  const readModels = live === null ? null : await compared(live.tables, rebuilt, audit, differences);
+  const compared: (Omit<TableComparison, 'first'> & { readonly table: string })[] = [];
+  if (live !== null) await compareBalances(live.tables, audit.books, differences);
+  for (const check of checks)
+    for (const [table, { rows, different, first }] of (await attempt(check, () => check.compare())) ?? []) {
+      compared.push({ table, rows, different });
+      differences.addAll(first, different);
+    }
   const unknown = [...audit.unknown.values()];
   const waitsFor = unknown.filter(({ type }) => !allowed.has(type));
   // Rows of a newer version's events are none of the rebuild: what differs may be right.
@@ -117,13 +136,13 @@ export async function verify(
     violation_count: violations.count,
     ledger: (await ledger?.end()) ?? null,
     /** Null when no read models were compared. */
-    read_models: readModels,
+    read_models: live && { tables: compared },
     differences: unexplained.listed,
     difference_count: unexplained.count,
     let_pass: unknown.filter(({ type }) => allowed.has(type)),
     not_checked: [
       ...unchecked,
-      ...rebuilt.failures,
+      ...failures,
       ...waitsFor.map(unknownTo),
       ...(differences === unexplained || differences.count === 0 ? [] : [rowsOfNewer(differences)]),
       ...(extent.wholeStreams ? [] : [ACROSS_STREAMS]),
@@ -139,41 +158,6 @@ export type AuditReport = Awaited<ReturnType<typeof verify>>;
 const ACROSS_STREAMS =
   'rules across streams (balances, transfers, evidence, claims): they need the whole log';
 
-/** Read models that are rebuilt. One that cannot be is left out and reported. */
-class RebuiltModels {
-  readonly failures: string[] = [];
-  private checks: readonly TableCheck[];
-
-  constructor(checks: readonly TableCheck[]) {
-    this.checks = checks;
-  }
-
-  async add(page: readonly RecordedEvent[]): Promise<void> {
-    for (const check of this.checks) await this.attempt(check, () => check.add(page));
-  }
-
-  async compare(): Promise<ReadonlyMap<string, TableComparison>> {
-    const compared = new Map<string, TableComparison>();
-    for (const check of this.checks) {
-      await this.attempt(check, async () => {
-        for (const [table, comparison] of await check.compare()) compared.set(table, comparison);
-      });
-    }
-    return compared;
-  }
-
-  private async attempt(check: TableCheck, act: () => Promise<void>): Promise<void> {
-    try {
-      await act();
-    } catch (error) {
-      this.failures.push(
-        `the read model ${check.name}: it cannot be rebuilt from the events (${(error as Error).message})`,
-      );
-      this.checks = this.checks.filter((each) => each !== check);
-    }
-  }
-}
-
 export function isWrong({ violation_count, difference_count, ledger }: AuditReport): boolean {
   return violation_count + difference_count + (ledger?.findings.length ?? 0) > 0;
 }
@@ -185,21 +169,6 @@ function unknownTo({ type, count, position }: UnknownType): string {
 
 function rowsOfNewer({ count, listed }: Differences): string {
   return `read models: ${count} differences, which events of these types may explain (the first: ${listed[0]})`;
-}
-
-async function compared(
-  tables: AuditedTables,
-  rebuilt: RebuiltModels,
-  audit: LogAudit,
-  differences: Differences,
-) {
-  await compareBalances(tables, audit.books, differences);
-  const compared: (Omit<TableComparison, 'first'> & { readonly table: string })[] = [];
-  for (const [table, { rows, different, first }] of await rebuilt.compare()) {
-    compared.push({ table, rows, different });
-    differences.addAll(first, different);
-  }
-  return { tables: compared };
 }
 
 async function compareBalances(
