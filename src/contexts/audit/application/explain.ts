@@ -3,7 +3,7 @@ import { isUuid } from '../../../kernel/ids.js';
 import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { ROW_CHANGES, type RowChange } from '../../../platform/postgres/row-changes.js';
 import type { CheckedTables } from '../../../platform/context.js';
-import { deliveryId, EVENT_TYPES, readDeliveries, type DeliveryRow } from '../../webhooks/contract.js';
+import { deliveryId, EVENT_TYPES, readDeliveries, type DeliveryRecord } from '../../webhooks/contract.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
 import { inclusionRanges, provesInclusion } from '../domain/merkle-proof.js';
 import { type SignedHead, toTree } from '../domain/signed-head.js';
@@ -37,7 +37,7 @@ export interface Walk {
   readonly events: readonly EventStep[];
   /** The positions from the last event back to its first cause. */
   readonly causes: readonly string[];
-  readonly deliveries: readonly (DeliveryRow & { readonly url: string | null })[];
+  readonly deliveries: readonly (DeliveryRecord & { readonly url: string | null })[];
   /** The rows outside the log that an operation changed. */
   readonly changed_rows: readonly RowChange[];
   /** The events that an operation names, but the log lacks. */

@@ -13,7 +13,7 @@ import { type CheckedLedger, LedgerCheck } from './check-ledger.js';
 import { LogAudit, type UnknownType } from './log-audit.js';
 
 /** A log as an audit reads it, from its first event to the last one that it had when the audit began. */
-export interface LogSource {
+interface LogSource {
   /** Null where it is not said. */
   readonly logId: string | null;
   /** Position of the last event; null: there is none. */

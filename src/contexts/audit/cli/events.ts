@@ -5,11 +5,7 @@ import { connected } from '../../../platform/cli/connected.js';
 import { ConfigError } from '../../../platform/config/settings.js';
 import { COPY_END, type CopyEnd, openCopyEnd } from '../../../platform/event-store/copy-end.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
-import {
-  EventStoreUnavailable,
-  type EventStore,
-  type RecordedEvent,
-} from '../../../platform/event-store/port.js';
+import { EventStoreUnavailable, type EventStore } from '../../../platform/event-store/port.js';
 import type { Database } from '../../../platform/postgres/database.js';
 import { Unreachable } from '../../../platform/postgres/unavailable.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
@@ -129,7 +125,7 @@ async function compareLogs(
   for await (const event of eventsIn(source)) {
     const { value: copy } = await copies.next();
     const leaf = hashOfEvent(event);
-    if (copy === undefined || !hashOfEvent(copy).equals(leaf))
+    if (!copy || !hashOfEvent(copy).equals(leaf))
       throw new ConfigError(
         `The copy differs from the log at position ${event.position} (${event.stream}, revision ${event.revision}).`,
       );
@@ -148,6 +144,6 @@ async function compareLogs(
   return tree;
 }
 
-async function* eventsIn(store: EventStore): AsyncGenerator<RecordedEvent, undefined, undefined> {
+async function* eventsIn(store: EventStore) {
   for await (const page of logPages(store)) yield* page;
 }

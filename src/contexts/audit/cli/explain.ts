@@ -3,7 +3,7 @@ import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { explain, type Walk } from '../application/explain.js';
 import { storedLedger } from './ledger.js';
-import { printResult, table, time } from './output.js';
+import { printResult, printTable, time } from './output.js';
 
 /** `npm run audit -- explain KIND ID`: the events of one stream, their causes, leaves and deliveries. Changes nothing. */
 export function explainProgram(program: Command, cli: CliContext): void {
@@ -28,7 +28,7 @@ function printWalk({ stream, events, causes, deliveries, changed_rows, missing, 
   const cause = (id = ''): string => positions.get(id) ?? id;
   return [
     stream,
-    ...table(
+    ...printTable(
       events.map(({ position, recorded_at, stream: of, type, data, metadata, leaf }) => ({
         position,
         'recorded (UTC)': time(recorded_at),
@@ -42,7 +42,7 @@ function printWalk({ stream, events, causes, deliveries, changed_rows, missing, 
         data: JSON.stringify(data),
       })),
     ),
-    ...table(
+    ...printTable(
       deliveries.map(({ delivery_id: delivery, type, state, attempts, url, attempt_list }) => ({
         delivery,
         type,
@@ -52,8 +52,10 @@ function printWalk({ stream, events, causes, deliveries, changed_rows, missing, 
         address: url ?? '',
       })),
     ),
-    ...table(changed_rows.map(({ what, id, at }) => ({ 'changed row': what, id, 'at (UTC)': time(at) }))),
-    ...table(missing.map(({ event_id, stream: of }) => ({ 'NOT in the log': event_id, stream: of }))),
+    ...printTable(
+      changed_rows.map(({ what, id, at }) => ({ 'changed row': what, id, 'at (UTC)': time(at) })),
+    ),
+    ...printTable(missing.map(({ event_id, stream: of }) => ({ 'NOT in the log': event_id, stream: of }))),
     '',
     `causes, from the last event back: ${causes.join(' ← ')}`,
     head === null

@@ -38,7 +38,7 @@ export function columns(rows: readonly (readonly string[])[]): readonly string[]
 }
 
 /** Rows under the names of their members, after an empty line; nothing without rows. */
-export function table(rows: readonly Readonly<Record<string, string>>[]): readonly string[] {
+export function printTable(rows: readonly Readonly<Record<string, string>>[]): readonly string[] {
   return rows.length === 0
     ? []
     : ['', ...columns([Object.keys(rows[0]!), ...rows.map((row) => Object.values(row))])];

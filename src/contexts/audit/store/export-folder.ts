@@ -136,7 +136,7 @@ function textOf(lines: readonly ExportLine[]): string {
 }
 
 /** Names the file or stream that an error of the system is about. Complete parts stay: a repeat continues with them. */
-export async function withReason<T>(path: string, act: () => Promise<T>): Promise<T> {
+export async function withPath<T>(path: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { CheckedTables } from '../../../platform/context.js';
 
 /** A row of `webhooks.deliveries` with its attempts, as an audit prints it. */
-export interface DeliveryRow {
+export interface DeliveryRecord {
   readonly delivery_id: string;
   readonly endpoint_id: string;
   readonly type: string;
@@ -16,8 +16,8 @@ export interface DeliveryRow {
 export function readDeliveries(
   query: CheckedTables['query'],
   ids: readonly string[],
-): Promise<readonly DeliveryRow[]> {
-  return query<DeliveryRow>(
+): Promise<readonly DeliveryRecord[]> {
+  return query<DeliveryRecord>(
     `select delivery_id, endpoint_id, merchant_id, type, body, is_test, state, attempts, created_at, finished_at,
        due_at, resent_position, coalesce((
          select json_agg(a order by attempt)
