@@ -21,7 +21,6 @@ import { Heads, LedgerTables } from './store/heads.js';
 import { LastVerifies } from './store/last-verify.js';
 import { Ledger } from './store/ledger.js';
 import { SEALED_SIGNING_KEYS, SigningKeys } from './store/signing-keys.js';
-import { VerifyGauge } from './application/verify-gauge.js';
 import { PortalProofController } from './http/portal/proof.controller.js';
 
 @Module({
@@ -41,11 +40,10 @@ class LedgerKeysModule {}
     HeadSigner,
     PayoutProofs,
     LastVerifies,
-    VerifyGauge,
     provideSaga(
       [EVENT_STORE, Sealer, LedgerAnchor, HeadSigner],
       (store: EventStore, sealer: Sealer, anchor: LedgerAnchor, signer: HeadSigner) =>
-        ledgerFollower(store, sealer, anchor, () => signer.lastStored()),
+        ledgerFollower(store, sealer, anchor, () => signer.lastKnown()),
     ),
   ],
 })

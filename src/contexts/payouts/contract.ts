@@ -1,5 +1,5 @@
 export { agreeing } from './domain/verification.js';
-export { AuditedPayouts, figuresOf, PAYOUT_VIEWS, type Figures } from './views/audited-payouts.js';
+export { PAYOUT_VIEWS, readBalances } from './views/audited-payouts.js';
 export { CHAIN_READER, type ChainObservation, type ChainReader } from './application/ports.js';
 export {
   PAYOUT_INTENDED,

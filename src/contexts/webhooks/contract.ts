@@ -2,7 +2,7 @@
 
 export { deliveryId } from './domain/delivery-id.js';
 export { EVENT_TYPES, type DisableCause } from './domain/webhook-endpoints.js';
-export { AuditedDeliveries, type AuditedAttempt, type AuditedDelivery } from './views/audited-deliveries.js';
+export { type DeliveryRecord, readDeliveries } from './views/audited-deliveries.js';
 export { DeliveriesList, type AdminDeliveriesPage, type DeliveriesFilter } from './views/deliveries-list.js';
 export { DeliveriesView } from './views/deliveries.js';
 export { EndpointsList, type EndpointsFilter, type EndpointsPage } from './views/endpoints-list.js';

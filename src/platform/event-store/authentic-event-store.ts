@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { DomainError } from '../../kernel/domain-error.js';
-import { FORGED_EVENT, hasValidMac, withMac, type Macs } from './event-mac.js';
+import { FORGED_EVENT, forgedEvents, withMac, type Macs } from './event-mac.js';
 import type {
   Commit,
   CommitResult,
@@ -38,7 +38,7 @@ export class AuthenticEventStore implements EventStore {
 
   async readStream(stream: string, options?: ReadOptions): Promise<readonly RecordedEvent[]> {
     const events = await this.inner.readStream(stream, options);
-    const [forged] = await this.forgedOf(events);
+    const [forged] = await forgedEvents(events, this.macs, this.refreshKeys);
     if (forged === undefined) return events;
     const { revision, position, id, type } = forged;
     this.logger.error({ msg: FORGED_EVENT, stream, revision, position, event_id: id, type });
@@ -88,16 +88,8 @@ export class AuthenticEventStore implements EventStore {
   }
 
   private async marked(events: readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> {
-    for (const event of await this.forgedOf(events)) Object.assign(event, { isForged: true });
+    for (const event of await forgedEvents(events, this.macs, this.refreshKeys))
+      Object.assign(event, { isForged: true });
     return events;
-  }
-
-  /** Refreshes the key ring once before it calls an event forged. */
-  private async forgedOf(events: readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> {
-    const isForged = (event: RecordedEvent): boolean => !hasValidMac(event, this.macs);
-    const suspects = events.filter(isForged);
-    if (suspects.length === 0) return suspects;
-    await this.refreshKeys();
-    return suspects.filter(isForged);
   }
 }

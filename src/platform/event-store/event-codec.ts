@@ -55,7 +55,9 @@ export class EventCodec {
   async decode(events: readonly RecordedEvent[], staysSealed = false): Promise<readonly RecordedEvent[]> {
     const opened = staysSealed ? events : await this.open(events);
     if (!opened.some(({ type }) => this.registry.find(type)?.upcast)) return opened;
-    return opened.map((event) => this.upcasted(event));
+    return opened.map((event) =>
+      this.registry.upcast(event, (_, { type, data }) => changed(event, type, data)),
+    );
   }
 
   /** Opens sealed fields of events, and of rows that keep these fields as they are in the event. */
@@ -83,15 +85,6 @@ export class EventCodec {
       typeof value === 'string' && key ? JSON.parse(key.open(value, place(stream, type, field))) : null,
     );
     return changed(event, type, opened);
-  }
-
-  private upcasted(event: RecordedEvent): RecordedEvent {
-    let { type, data } = event;
-    for (let upcast = this.registry.find(type)?.upcast; upcast; upcast = this.registry.find(type)?.upcast) {
-      data = upcast.with(data);
-      type = upcast.to;
-    }
-    return type === event.type ? event : changed(event, type, data);
   }
 
   private known(type: string): EventTypeDefinition {

@@ -44,6 +44,18 @@ export function hasValidMac(event: Macced, macs: Pick<Macs, 'isAuthentic'>): boo
   return macs.isAuthentic(EVENT, macText(event, dataText, others), match[2]);
 }
 
+/** The events that the service did not write. Refreshes the key ring once before it calls an event forged. */
+export async function forgedEvents<E extends Macced>(
+  events: readonly E[],
+  macs: Pick<Macs, 'isAuthentic'>,
+  refreshKeys: () => Promise<void>,
+): Promise<readonly E[]> {
+  const suspects = events.filter((event) => !hasValidMac(event, macs));
+  if (suspects.length === 0) return suspects;
+  await refreshKeys();
+  return suspects.filter((event) => !hasValidMac(event, macs));
+}
+
 /** None of the three parts contains a line feed when the service wrote it, so that they divide in one way only. */
 function macText(
   { stream, revision, id, type }: Pick<RecordedEvent, 'stream' | 'revision' | 'id' | 'type'>,

@@ -46,4 +46,19 @@ export class EventRegistry {
     for (let upcast = this.find(name)?.upcast; upcast; upcast = this.find(name)?.upcast) name = upcast.to;
     return name;
   }
+
+  /** Passes the newest form of an event to `convert`; an event that has it is returned as it is. */
+  upcast<E extends { readonly type: string; readonly data: JsonObject }, O>(
+    event: E,
+    convert: (event: E, newest: { readonly type: string; readonly data: JsonObject }) => O,
+  ): E | O {
+    let upcast = this.find(event.type)?.upcast;
+    if (upcast === undefined) return event;
+    let { type, data } = event;
+    for (; upcast !== undefined; upcast = this.find(type)?.upcast) {
+      data = upcast.with(data);
+      type = upcast.to;
+    }
+    return convert(event, { type, data });
+  }
 }

@@ -95,7 +95,7 @@ describe('the programs of docs/auditing.md', () => {
       ['audit heads --since 1', 0],
       ['audit proof --from first.ndjson', 0],
       [`audit balance --user ${user}`, 0],
-      [`audit balance --user ${user} --at ${settledAt} --quick --json`, 0],
+      [`audit balance --user ${user} --at ${settledAt} --json`, 0],
       [`audit explain payout ${payout}`, 0],
       [`audit explain user ${user}`, 0],
       [`audit recheck --rpc ${app.config.chainRpcUrl!}`, 0],

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { storeSource } from '../../../src/contexts/audit/application/log-source.js';
 import { PERSONAL_KEYS } from '../../../src/contexts/audit/application/personal-keys-check.js';
-import { verify } from '../../../src/contexts/audit/application/verify.js';
+import { storeSource, verify } from '../../../src/contexts/audit/application/verify.js';
 import type { TableCheck } from '../../../src/platform/projections/table-check.js';
 import { liveTables } from '../../../src/contexts/audit/cli/live-tables.js';
 import { ALL_CONTEXTS, MIGRATIONS, readConfig } from '../../../src/composition.js';

@@ -1,8 +1,7 @@
 import { masterKeysOf, sealerOfWrapped } from '../../../platform/sealing/key-ring.js';
 import { SealError, type Sealer } from '../../../platform/sealing/sealer.js';
-import type { LeafEvent } from '../domain/event-leaf.js';
-import { hasValidMac, type Macs } from '../../../platform/event-store/event-mac.js';
-import { FORMER_FORMAT, isWhole, type Manifest, MANIFEST_FILE } from '../domain/manifest.js';
+import { forgedEvents, type Macs } from '../../../platform/event-store/event-mac.js';
+import { isWhole, type Manifest, MANIFEST_FILE } from '../domain/manifest.js';
 import { hashOfHead, headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';
 import { isAuthenticState, type Ledger, type LedgerState } from '../store/ledger.js';
@@ -26,8 +25,7 @@ export function macCheck(
   macs: Pick<Macs, 'isAuthentic'>,
   refreshKeys: () => Promise<void> = async () => undefined,
 ): Pick<AuditorInputs, 'isForged'> {
-  const isForged = (event: LeafEvent): boolean => !hasValidMac(event, macs);
-  return { isForged: async (event) => isForged(event) && (await refreshKeys(), isForged(event)) };
+  return { isForged: async (event) => (await forgedEvents([event], macs, refreshKeys)).length > 0 };
 }
 
 /** The ledger as it is now, for a check of the log `logId` that begins after this. */
@@ -89,22 +87,11 @@ export function exportedLedger(
 
 const SIGNATURE = 'the signature of the head';
 
-type MacCheck = ReturnType<typeof macCheck>;
-
-/** The check of the MACs of an export, or the reason why there is none. `open` is null without the master key. */
-export function exportedMacs(manifest: Manifest | null, open: (() => MacCheck | string) | null) {
-  if (open === null || manifest === null || !isWhole(manifest.scope)) return { check: {}, unchecked: [] };
-  const check = manifest.format === FORMER_FORMAT ? 'the export is of an earlier version' : open();
-  return typeof check === 'string'
-    ? { check: {}, unchecked: [`whether the service wrote each event: ${check}`] }
-    : { check, unchecked: [] };
-}
-
-/** The keys of MACs by the manifest and the master keys; or why there are none. */
-export function keyRingIn(
+/** The check of MACs by the keys of the manifest; or why there is none. */
+export function exportedMacs(
   { key_ring }: Manifest,
   keys: Parameters<typeof masterKeysOf>[0],
-): MacCheck | string {
+): ReturnType<typeof macCheck> | string {
   try {
     const sealer = sealerOfWrapped(key_ring, masterKeysOf(keys));
     return sealer === null ? `no key in ${MANIFEST_FILE} is wrapped by this MASTER_KEY` : macCheck(sealer);

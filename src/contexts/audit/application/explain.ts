@@ -1,31 +1,23 @@
 import { DomainError } from '../../../kernel/domain-error.js';
+import { isUuid } from '../../../kernel/ids.js';
 import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
-import type { RowChange } from '../../../platform/postgres/row-changes.js';
-import {
-  deliveryId,
-  EVENT_TYPES,
-  type AuditedAttempt,
-  type AuditedDeliveries,
-  type AuditedDelivery,
-} from '../../webhooks/contract.js';
+import { ROW_CHANGES, type RowChange } from '../../../platform/postgres/row-changes.js';
+import type { CheckedTables } from '../../../platform/context.js';
+import { deliveryId, EVENT_TYPES, readDeliveries, type DeliveryRecord } from '../../webhooks/contract.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
 import { inclusionRanges, provesInclusion } from '../domain/merkle-proof.js';
-import type { SignedHead } from '../domain/signed-head.js';
+import { type SignedHead, toTree } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';
 import type { Ledger } from '../store/ledger.js';
 import type { SigningKeys } from '../store/signing-keys.js';
 import { HeadVerifier } from './head-verifier.js';
-import { pathOver } from './payout-proofs.js';
-import { requireId } from './user-history.js';
 
 interface Sources {
   readonly log: Pick<EventStore, 'readStream' | 'identity'>;
-  readonly deliveries: AuditedDeliveries;
+  readonly query: CheckedTables['query'];
   readonly ledger: Ledger;
   readonly heads: Heads;
   readonly keys: SigningKeys;
-  /** The rows outside the log that an operation changed. */
-  readonly rowChanges: (operationId: string) => Promise<readonly RowChange[]>;
 }
 
 /** An event as it is stored, and its leaf under the newest signed head. */
@@ -38,11 +30,6 @@ interface EventStep extends Pick<
 }
 type Proof = 'proven' | 'NOT proven' | 'not signed yet';
 
-interface DeliveryStep extends AuditedDelivery {
-  readonly url: string | null;
-  readonly attempt_list: readonly AuditedAttempt[];
-}
-
 /** The walk over one stream: its events, the operations behind them, what they changed, and the deliveries. */
 export interface Walk {
   readonly stream: string;
@@ -50,7 +37,8 @@ export interface Walk {
   readonly events: readonly EventStep[];
   /** The positions from the last event back to its first cause. */
   readonly causes: readonly string[];
-  readonly deliveries: readonly DeliveryStep[];
+  readonly deliveries: readonly (DeliveryRecord & { readonly url: string | null })[];
+  /** The rows outside the log that an operation changed. */
   readonly changed_rows: readonly RowChange[];
   /** The events that an operation names, but the log lacks. */
   readonly missing: readonly Change[];
@@ -61,6 +49,12 @@ export interface Walk {
 interface Change {
   readonly stream: string;
   readonly event_id: string;
+}
+
+/** The id as names of streams have it. Throws `bad_request`. */
+export function requireId(what: string, id: string): string {
+  if (!isUuid(id)) throw new DomainError('bad_request', `${id} is no id of a ${what}: a uuid is.`);
+  return id.toLowerCase();
 }
 
 /** Walks from `<kind>-<id>`, the stream of a resource, or from the event of a delivery. Throws `not_found`. */
@@ -88,7 +82,7 @@ export async function explain(sources: Sources, kind: string, id: string): Promi
     stream,
     causes: findCauses((changed.at(-1) ?? own.at(-1))!, events).map(({ position }) => position),
     deliveries: await findDeliveries(sources, subject, own),
-    changed_rows: await sources.rowChanges(subject),
+    changed_rows: await sources.query<RowChange>(ROW_CHANGES, [subject]),
     missing: changes.filter(({ event_id }) => !changed.some((event) => event.id === event_id)),
     ...(await prove(sources, events)),
   };
@@ -123,7 +117,7 @@ function findCauses(last: RecordedEvent, events: readonly RecordedEvent[]): read
 
 /** The stream of the event whose id, with the endpoint and the type, gives that of the delivery. */
 async function findStream(sources: Sources, id: string): Promise<string> {
-  const [delivery] = await sources.deliveries.withIds([id]);
+  const [delivery] = await readDeliveries(sources.query, [id]);
   const missing = `No delivery ${id} is kept: it never existed, or its retention is over.`;
   if (delivery === undefined) throw new DomainError('not_found', missing);
   if (delivery.is_test) return `webhook_test-${id}`;
@@ -142,10 +136,10 @@ async function findStream(sources: Sources, id: string): Promise<string> {
 }
 
 async function findDeliveries(
-  { log, deliveries }: Sources,
+  { log, query }: Sources,
   subject: string,
   events: readonly RecordedEvent[],
-): Promise<readonly DeliveryStep[]> {
+): Promise<Walk['deliveries']> {
   const merchant = events
     .map(({ data, metadata }) => data['merchant_id'] ?? metadata.merchant_id)
     .find(Boolean);
@@ -158,13 +152,8 @@ async function findDeliveries(
   const ids = events.flatMap(({ id }) =>
     [...urls.keys()].flatMap((endpoint) => EVENT_TYPES.map((type) => deliveryId(id, endpoint, type))),
   );
-  const found = await deliveries.withIds([subject, ...ids]);
-  const attempts = await deliveries.attempts(found.map(({ delivery_id: id }) => id));
-  return found.map((delivery) => ({
-    ...delivery,
-    url: urls.get(delivery.endpoint_id) ?? null,
-    attempt_list: attempts.filter(({ delivery_id: id }) => id === delivery.delivery_id),
-  }));
+  const found = await readDeliveries(query, [subject, ...ids]);
+  return found.map((delivery) => ({ ...delivery, url: urls.get(delivery.endpoint_id) ?? null }));
 }
 
 async function prove(
@@ -182,10 +171,9 @@ async function prove(
       leaf: { hash: hash.toString('hex'), index, proof },
     });
     if (head === null || index === null || index >= head.size) return leaf('not signed yet');
-    const path = await pathOver(ledger, inclusionRanges(index, head.size));
-    const root = { size: head.size, root: Buffer.from(head.root, 'hex') };
-    const hashes = path.map((each) => Buffer.from(each, 'hex'));
-    return leaf(problem === null && provesInclusion({ hash, index }, root, hashes) ? 'proven' : 'NOT proven');
+    const path = await ledger.path(inclusionRanges(index, head.size));
+    const isProven = problem === null && provesInclusion({ hash, index }, toTree(head), path);
+    return leaf(isProven ? 'proven' : 'NOT proven');
   });
   return { events: await Promise.all(steps), head: head && { ...head, problem } };
 }

@@ -64,7 +64,18 @@ export async function exportTo(
   const logId = await store.identity();
   for (const found of [done, begun]) if (found !== null) requireSame(found, scope, logId, folder.path);
   if (done !== null) return { manifest: done, resumed: null };
-  const { tree: kept, ...before } = begun ?? beginning(scope, logId, await store.head(), now);
+  const { tree: kept, ...before } = begun ?? {
+    format: MANIFEST_FORMAT,
+    log_id: logId,
+    scope,
+    log_end: await store.head(),
+    exported_at: now.toISOString(),
+    events: 0,
+    first_position: null,
+    last_position: null,
+    parts: [],
+    tree: { size: 0, peaks: '' },
+  };
   const { log_end: end, last_position: after } = before;
   let said = before;
   const tree = new MerkleTree(kept.size, Buffer.from(kept.peaks, 'hex'));
@@ -105,24 +116,9 @@ export async function exportTo(
   return { manifest, resumed: begun?.events ?? 0 };
 }
 
-function beginning(scope: ExportScope, log_id: string, log_end: string | null, now: Date): Unfinished {
-  return {
-    format: MANIFEST_FORMAT,
-    log_id,
-    scope,
-    log_end,
-    exported_at: now.toISOString(),
-    events: 0,
-    first_position: null,
-    last_position: null,
-    parts: [],
-    tree: { size: 0, peaks: '' },
-  };
-}
-
 function requireSame(found: Unfinished | Manifest, scope: ExportScope, logId: string, path: string): void {
-  const same = (['merchant', 'from', 'to', 'part_events'] as const).every(
-    (name) => found.scope[name] === scope[name],
+  const same = Object.entries(scope).every(
+    ([name, value]) => found.scope[name as keyof ExportScope] === value,
   );
   if (same && found.log_id === logId) return;
   const what = same
@@ -175,6 +171,7 @@ function isFrom(from: Exclude<LogPoint, null>, { position, recordedAt }: Recorde
   return from.kind === 'position' ? comparePositions(position, from.position) > 0 : recordedAt >= from.time;
 }
 
-function isUpTo(to: Exclude<LogPoint, null>, { position, recordedAt }: RecordedEvent): boolean {
+/** Up to a position, itself included, or before a time. */
+export function isUpTo(to: Exclude<LogPoint, null>, { position, recordedAt }: RecordedEvent): boolean {
   return to.kind === 'position' ? comparePositions(position, to.position) <= 0 : recordedAt < to.time;
 }

@@ -1,21 +1,22 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock, timestamp } from '../../../kernel/clock.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
-import { consistencyRanges, provesConsistency, subtreesOf } from '../domain/merkle-proof.js';
-import { joinedRoot } from '../domain/merkle-tree.js';
-import { hashOfHead, LedgerTampered, type SignedExtent, type SignedHead } from '../domain/signed-head.js';
+import { consistencyRanges, provesConsistency } from '../domain/merkle-proof.js';
+import {
+  hashOfHead,
+  LedgerTampered,
+  type SignedExtent,
+  type SignedHead,
+  toTree,
+} from '../domain/signed-head.js';
 import { Heads } from '../store/heads.js';
 import { isAuthenticState, Ledger, type LedgerState } from '../store/ledger.js';
-import { HeadVerifier } from './head-verifier.js';
 import { HeadsFile } from './heads-file.js';
 import { LedgerAnchor } from './ledger-follower.js';
 import { LedgerKeys } from './ledger-keys.js';
-
-/** As the database gives a signature: another spelling of one would have another hash. */
-const HEX = /^[0-9a-f]+$/;
 
 /** Signs a head over what the ledger holds, at an interval, when there is something new. Several processes may. */
 @Injectable()
@@ -23,9 +24,6 @@ export class HeadSigner {
   @Background()
   readonly work: BackgroundWork;
   private readonly file: HeadsFile | null;
-  private readonly logger = new Logger(HeadSigner.name);
-  /** Until the file was compared, or this process has signed: what is missing after that was removed while it ran. */
-  private mayRestore = true;
 
   constructor(
     private readonly ledger: Ledger,
@@ -48,44 +46,13 @@ export class HeadSigner {
   async sign(): Promise<SignedHead | null> {
     return this.anchor.guard('signer', async () => {
       await this.lastKnown();
-      await this.restoreHeads();
       const head = await this.heads.extend(this.sealer, (last) => this.next(last));
-      this.mayRestore = false;
       failpoint('head.stored');
       if (head !== null) this.anchor.last = { size: head.size, hash: hashOfHead(head) };
       if (this.anchor.last !== null)
         await this.file?.append(this.heads, await this.hasHead(this.anchor.last), () => this.keys.own());
       return head;
     });
-  }
-
-  /**
-   * A restored database may have all leaves that a head covers and not the head itself. Heads that AUDIT_HEADS_FILE alone has
-   * are stored again where they are of our keys, follow one another, and the ledger extends them. What is not, {@link next}
-   * refuses.
-   */
-  private async restoreHeads(): Promise<void> {
-    if (this.file === null || !this.mayRestore) return;
-    const known = this.anchor.last?.size ?? 0;
-    const [stored, state] = [await this.heads.lastSigned(this.sealer), await this.ledger.state()];
-    if (stored === null || state === null || !isAuthenticState(state, this.sealer)) return;
-    if (stored.size >= known || state.tree.size < known) return;
-    const trust = new HeadVerifier(state.logId, await this.keys.own(), null, null);
-    for await (const head of this.file.after({ logId: state.logId, size: stored.size })) {
-      let isStored = false;
-      const restored = await this.heads.extend(this.sealer, async (last) => {
-        isStored = head.size <= last.size;
-        if (isStored || head.previous !== (last.size > 0 ? last.hash : null)) return null;
-        if (!HEX.test(head.signature) || trust.verify(head) !== null) return null;
-        if (((await this.heads.newest())?.size ?? 0) > last.size) return null;
-        await this.requireExtends(head, state);
-        return head;
-      });
-      if (restored !== null)
-        this.logger.warn({ msg: 'head restored from AUDIT_HEADS_FILE', size: head.size });
-      else if (!isStored) break;
-    }
-    this.mayRestore = false;
   }
 
   private async next(last: SignedExtent): Promise<SignedHead | null> {
@@ -135,25 +102,12 @@ export class HeadSigner {
   private async requireExtends(former: SignedHead, { tree }: LedgerState): Promise<void> {
     if (tree.size < former.size)
       throw new LedgerTampered(`the ledger went back to ${tree.size} of ${former.size} signed events`);
-    const parts = consistencyRanges(former.size, tree.size).map(subtreesOf);
-    const path = await Promise.all(
-      parts.map(async (part) => joinedRoot(await this.ledger.subtrees(part))),
-    ).catch((error: unknown) => {
+    const ranges = consistencyRanges(former.size, tree.size);
+    const path = await this.ledger.path(ranges).catch((error: unknown) => {
       throw new LedgerTampered('audit.leaves lacks leaves that were signed', { cause: error });
     });
-    const [before, now] = [{ size: former.size, root: Buffer.from(former.root, 'hex') }, tree];
-    if (!provesConsistency(before, now, path))
+    if (!provesConsistency(toTree(former), tree, path))
       throw new LedgerTampered(`the ledger does not extend the head over ${former.size} events`);
-  }
-
-  /**
-   * The head whose events the ledger must have before leaves are added. A restored database may lack leaves of events that it
-   * has, and that a head in AUDIT_HEADS_FILE covers: once they are added, the signer compares them with it.
-   */
-  async lastStored(): Promise<SignedExtent | null> {
-    if (!this.mayRestore) return this.lastKnown();
-    const stored = await this.heads.lastSigned(this.sealer);
-    return stored !== null && stored.size > 0 ? stored : null;
   }
 
   /** The head that was signed last, as far as this process knows: from memory, AUDIT_HEADS_FILE, or else the database. */

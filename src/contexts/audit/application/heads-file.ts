@@ -1,11 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import {
-  hashOfHead,
-  LedgerTampered,
-  readHead,
-  type SignedHead,
-  type SigningKey,
-} from '../domain/signed-head.js';
+import { hashOfHead, LedgerTampered, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';
 import { HeadVerifier } from './head-verifier.js';
 
@@ -23,26 +17,6 @@ export class HeadsFile {
     const file = await open(this.path, 'a+', 0o644);
     try {
       return await lastOf(file);
-    } finally {
-      await file.close();
-    }
-  }
-
-  /** Heads of the log over more than `size` events, up to the first line that is none. */
-  async *after({
-    logId,
-    size,
-  }: {
-    readonly logId: string;
-    readonly size: number;
-  }): AsyncGenerator<SignedHead> {
-    const file = await open(this.path);
-    try {
-      for await (const line of file.readLines()) {
-        const head = headIn(line);
-        if (head === null) return;
-        if (head.log_id === logId && head.size > size) yield head;
-      }
     } finally {
       await file.close();
     }
@@ -88,14 +62,6 @@ function requireNext(head: SignedHead, last: SignedHead | null, trust: HeadVerif
   const isNext = head.previous === (last === null ? null : hashOfHead(last));
   const why = isNext ? trust.verify(head) : 'it does not follow the head before it';
   if (why !== null) throw new LedgerTampered(`the head over ${head.size} events in audit.heads: ${why}`);
-}
-
-function headIn(line: string): SignedHead | null {
-  try {
-    return readHead(JSON.parse(line));
-  } catch {
-    return null;
-  }
 }
 
 /** The head of the last whole line; null when there is none. */

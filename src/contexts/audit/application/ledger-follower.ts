@@ -6,10 +6,9 @@ import type { Macs } from '../../../platform/event-store/event-mac.js';
 import { type SubscriptionDefinition, subscriptionName } from '../../../platform/projections/projection.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
 import { LedgerTampered, type SignedExtent } from '../domain/signed-head.js';
-import { LedgerWriter } from '../store/ledger.js';
 import { HealthRegistry, NotReady } from '../../../platform/telemetry/health.js';
 import { LedgerTables } from '../store/heads.js';
-import { Ledger } from '../store/ledger.js';
+import { extendLedger, Ledger } from '../store/ledger.js';
 import { LEDGER_SUBJECT, LedgerKeys } from './ledger-keys.js';
 
 export const LEDGER = subscriptionName('audit.ledger');
@@ -22,9 +21,8 @@ export function ledgerFollower(
   store: Pick<EventStore, 'identity'>,
   macs: Macs,
   anchor: Pick<LedgerAnchor, 'guard'>,
-  lastStored: () => Promise<SignedExtent | null>,
+  lastKnown: () => Promise<SignedExtent | null>,
 ): SubscriptionDefinition {
-  const writer = new LedgerWriter(macs);
   return {
     name: LEDGER,
     events: [],
@@ -34,7 +32,7 @@ export function ledgerFollower(
       const leaves = events.map((event) => ({ position: event.position, hash: hashOfEvent(event) }));
       const logId = await store.identity();
       await anchor.guard('follower', async () =>
-        writer.extend(tx, logId, leaves, (await lastStored())?.size),
+        extendLedger(tx, macs, { logId, signed: (await lastKnown())?.size }, leaves),
       );
     },
   };

@@ -1,5 +1,6 @@
 import type { LogRule } from '../../../kernel/history-rules.js';
-import { comparePositions, type JsonObject, type RecordedEvent } from '../../../platform/event-store/port.js';
+import { EventRegistry } from '../../../platform/event-store/event-registry.js';
+import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { type Context, knownEvents } from '../../../platform/context.js';
 import { BalanceReplay, EvidenceCheck, type BookedEvent } from '../domain/balance-replay.js';
 import { type Extent, Histories, Streams } from '../domain/streams.js';
@@ -37,12 +38,12 @@ export class LogAudit {
   /** Anywhere in the log: subscriptions wait at these, or may pass them. */
   readonly unknown = new Map<string, UnknownType>();
   private readonly unknownStreams = new Set<number>();
-  private readonly upcasts: ReadonlyMap<string, Upcast | undefined>;
+  private readonly registry = new EventRegistry();
   private readonly logRules: readonly LogRule[];
 
   constructor(private readonly rules: Rules) {
     const { contexts, extent, token } = rules;
-    this.upcasts = new Map(knownEvents(contexts).map(({ type, upcast }) => [type, upcast]));
+    this.registry.register(knownEvents(contexts));
     this.streams = new Streams(this.violations, extent);
     this.histories = new Histories(
       contexts.flatMap(({ histories = [] }) => histories),
@@ -59,7 +60,7 @@ export class LogAudit {
     let stream = -1;
     this.checked(event, () => (stream = this.streams.add(event)));
     if (stream < 0) return;
-    if (!this.upcasts.has(type)) this.noteUnknown(event, stream);
+    if (this.registry.find(type) === undefined) this.noteUnknown(event, stream);
     // What follows an event that this version does not know, only a newer one can evaluate.
     if (this.unknownStreams.has(stream)) return;
     if (this.streams.isWhole(stream))
@@ -88,15 +89,12 @@ export class LogAudit {
 
   /** In the form of the newest version, with sealed fields as they are. */
   private newest(event: RecordedEvent): BookedEvent {
-    let upcast = this.upcasts.get(event.type);
-    if (upcast === undefined) return event;
-    let { type, data }: { type: string; data: JsonObject } = event;
-    for (; upcast !== undefined; upcast = this.upcasts.get(type)) {
-      data = upcast.with(data);
-      type = upcast.to;
-    }
-    const { position, stream, revision } = event;
-    return { position, stream, revision, type, data };
+    return this.registry.upcast(event, ({ position, stream, revision }, newest) => ({
+      position,
+      stream,
+      revision,
+      ...newest,
+    }));
   }
 
   private noteUnknown({ type, position }: RecordedEvent, stream: number): void {
@@ -106,5 +104,3 @@ export class LogAudit {
     else seen.count += 1;
   }
 }
-
-type Upcast = NonNullable<ReturnType<typeof knownEvents>[number]['upcast']>;

@@ -7,13 +7,12 @@ import { ReportsAudit } from '../../../platform/operations/system-report.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import { PAYOUT_CATEGORY } from '../../payouts/contract.js';
 import { canonicalJson, eventLeaf } from '../domain/event-leaf.js';
-import { consistencyRanges, inclusionRanges, type Range, subtreesOf } from '../domain/merkle-proof.js';
+import { consistencyRanges, inclusionRanges } from '../domain/merkle-proof.js';
 import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import { Heads } from '../store/heads.js';
 import { Ledger } from '../store/ledger.js';
 import { SigningKeys } from '../store/signing-keys.js';
 import { isOwnKey, isSignedHead, pemOf } from './ledger-keys.js';
-import { joinedRoot } from '../domain/merkle-tree.js';
 
 /** The ledger as merchants see it (contract.md 10.9 to 10.11). */
 @Injectable()
@@ -52,8 +51,8 @@ export class PayoutProofs {
     if (head === null) throw DomainError.notFound('Head');
     if (from > head.size)
       throw new DomainError('bad_request', `from must be at most ${head.size}, the size of the head`);
-    const path = await pathOver(this.ledger, consistencyRanges(from, head.size));
-    return { from, head: await this.withKey(head), path };
+    const path = await this.ledger.path(consistencyRanges(from, head.size));
+    return { from, head: await this.withKey(head), path: path.map(toHex) };
   }
 
   private async withKey(head: SignedHead) {
@@ -64,18 +63,21 @@ export class PayoutProofs {
 
   /** Whose payout it is. Throws `not_found`. */
   async merchantOf(payoutId: string): Promise<string> {
+    return (await this.read(payoutId)).merchantId;
+  }
+
+  /** A writer that was slow finds a fence before its first event (claims.ts). */
+  private async read(payoutId: string) {
     const events = await this.store.readStream(`${PAYOUT_CATEGORY}-${payoutId}`);
     const merchantId = events.find((event) => !isFence(event))?.data['merchant_id'];
     if (typeof merchantId !== 'string') throw DomainError.notFound('Payout');
-    return merchantId;
+    return { events, merchantId };
   }
 
   /** Throws `not_found`, and `unavailable` while the newest event of the payout is under no head. */
   async of(merchantId: string, payoutId: string) {
-    const events = await this.store.readStream(`${PAYOUT_CATEGORY}-${payoutId}`);
-    // A writer that was slow finds a fence before its first event (claims.ts).
-    if (events.find((event) => !isFence(event))?.data['merchant_id'] !== merchantId)
-      throw DomainError.notFound('Payout');
+    const { events, merchantId: owner } = await this.read(payoutId);
+    if (owner !== merchantId) throw DomainError.notFound('Payout');
     const [head, indexes] = await Promise.all([
       this.newestHead(),
       this.ledger.indexes(events.map(({ position }) => position)),
@@ -87,8 +89,8 @@ export class PayoutProofs {
   private async prove(event: RecordedEvent, index: number | null, head: SignedHead) {
     if (index === null || index >= head.size)
       throw this.notYet('The newest event of the payout is not signed yet');
-    const path = await pathOver(this.ledger, inclusionRanges(index, head.size));
-    return { leaf: canonicalJson(eventLeaf(event)), index, path };
+    const path = await this.ledger.path(inclusionRanges(index, head.size));
+    return { leaf: canonicalJson(eventLeaf(event)), index, path: path.map(toHex) };
   }
 
   private notYet(what: string): DomainError {
@@ -97,17 +99,11 @@ export class PayoutProofs {
   }
 }
 
-function changed(): DomainError {
-  return new DomainError('unavailable', 'The signed heads were changed outside the service');
+/** As proofs are published. */
+export function toHex(hash: Buffer): string {
+  return hash.toString('hex');
 }
 
-/** The hashes that a proof consists of, in hex: the root over each range. */
-export async function pathOver(
-  ledger: Pick<Ledger, 'subtrees'>,
-  ranges: readonly Range[],
-): Promise<string[]> {
-  const parts = ranges.map(subtreesOf);
-  const hashes = await ledger.subtrees(parts.flat());
-  let place = 0;
-  return parts.map((subtrees) => joinedRoot(hashes.slice(place, (place += subtrees.length))).toString('hex'));
+function changed(): DomainError {
+  return new DomainError('unavailable', 'The signed heads were changed outside the service');
 }

@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../../kernel/clock.js';
+import { everyRow } from '../../../platform/postgres/batches.js';
 import type { Sealer } from '../../../platform/sealing/sealer.js';
 import { associatedDataOfPersonalKey } from '../../../platform/sealing/personal-keys.js';
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
@@ -26,7 +27,7 @@ export class PersonalKeysCheck implements TableCheck {
   private readonly erased = new Map<string, Date>();
 
   constructor(
-    private readonly tables: Pick<AuditedTables, 'personalKeys'>,
+    private readonly tables: Pick<AuditedTables, 'query'>,
     private readonly sealer: Pick<Sealer, 'openBytes'> | null,
     private readonly rules: {
       readonly contexts: readonly Context[];
@@ -54,12 +55,18 @@ export class PersonalKeysCheck implements TableCheck {
   async compare(): Promise<ReadonlyMap<string, TableComparison>> {
     const different = new DifferentRows();
     let rows = 0;
-    await this.tables.personalKeys(({ subject, wrapped_key: wrapped }) => {
-      rows += 1;
-      const wrong = this.wrongOf(subject, wrapped);
-      if (wrong !== null) different.add(`${PERSONAL_KEYS} ${subject}: ${wrong}`);
-      this.persons.delete(subject);
-    });
+    await everyRow<{ readonly subject: string; readonly wrapped_key: string | null }>(
+      this.tables.query,
+      `select subject, wrapped_key from ${PERSONAL_KEYS}
+       where $1::text is null or subject > $1 order by subject limit $2`,
+      ({ subject }) => subject,
+      ({ subject, wrapped_key: wrapped }) => {
+        rows += 1;
+        const wrong = this.wrongOf(subject, wrapped);
+        if (wrong !== null) different.add(`${PERSONAL_KEYS} ${subject}: ${wrong}`);
+        this.persons.delete(subject);
+      },
+    );
     for (const subject of this.persons)
       if (!this.erased.has(subject))
         different.add(`${PERSONAL_KEYS} ${subject}: no row, and the events say nothing of an erasure`);

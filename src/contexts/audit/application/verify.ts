@@ -1,58 +1,49 @@
-import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
+import { logPages } from '../../../platform/event-store/log-pages.js';
+import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import type { Context } from '../../../platform/context.js';
 import type { TableComparison } from '../../../platform/projections/compare-tables.js';
 import type { TableCheck } from '../../../platform/projections/table-check.js';
-import { AuditedPayouts, PAYOUT_VIEWS } from '../../payouts/contract.js';
-import { Differences, type Violation } from '../domain/findings.js';
+import { PAYOUT_VIEWS, readBalances } from '../../payouts/contract.js';
+import type { ExportedEvent } from '../domain/event-leaf.js';
+import { Differences } from '../domain/findings.js';
+import { type Extent, WHOLE } from '../domain/streams.js';
 import type { AuditedTables } from '../store/audited-tables.js';
-import { type CheckedLedger, LedgerCheck, type LedgerReport } from './check-ledger.js';
+import type { ExportedLog } from '../store/exported-log.js';
+import { type CheckedLedger, LedgerCheck } from './check-ledger.js';
 import { LogAudit, type UnknownType } from './log-audit.js';
-import type { LogSource } from './log-source.js';
 
-/** What an audit found. Nothing is wrong when there are no violations, no differences and no faults of an export. */
-export interface AuditReport {
-  /** Of the log; the last event that was read. */
-  readonly log_id: string | null;
-  readonly read_to: string | null;
-  readonly read: number;
-  /** The position the books of payouts were kept to: that of their read models; without these the end of the log. */
-  readonly position: string | null;
-  /** Events up to there. */
-  readonly events: number;
-  readonly streams: number;
-  /** Events that were verified by the decisions of their aggregates. */
-  readonly evaluated: number;
-  /** Null for a part of a log. */
-  readonly books: BooksReport | null;
-  /** Payouts whose evidence was verified. */
-  readonly evidence: { readonly checked: number };
-  /** Broken rules of the stream itself: the first of them, and how many. */
-  readonly violations: readonly Violation[];
-  readonly violation_count: number;
-  /** Null when there was no ledger to compare the log with. */
-  readonly ledger: LedgerReport | null;
-  /** Null when no read models were compared. */
-  readonly read_models: ReadModelsReport | null;
-  /** Rows of the read models that differ from the events; the first of them, and how many. */
-  readonly differences: readonly string[];
-  readonly difference_count: number;
-  /** Types that this version does not know and that an operator let pass. */
-  readonly let_pass: readonly UnknownType[];
-  /** What could not be checked, and why. */
-  readonly not_checked: readonly string[];
+/** A log as an audit reads it, from its first event to the last one that it had when the audit began. */
+interface LogSource {
+  /** Null where it is not said. */
+  readonly logId: string | null;
+  /** Position of the last event; null: there is none. */
+  readonly end: string | null;
+  readonly extent: Extent;
+  pages(): AsyncGenerator<readonly RecordedEvent[], void, undefined>;
 }
 
-interface BooksReport {
-  readonly payouts: { readonly pending: number; readonly received: number; readonly expired: number };
-  readonly users: number;
-  /** Sums over all users, in minor units, as decimal strings. */
-  readonly confirmed_minor: string;
-  readonly pending_minor: string;
+export async function storeSource(store: EventStore): Promise<LogSource> {
+  const [logId, end] = [await store.identity(), await store.head()];
+  return { logId, end, extent: WHOLE, pages: () => logPages(store, { end }) };
 }
 
-interface ReadModelsReport {
-  readonly tables: readonly (Omit<TableComparison, 'first'> & { readonly table: string })[];
+/** An export in place of an event store. A file of lines without a manifest may be any part of a log. */
+export function exportSource(exported: ExportedLog): LogSource {
+  const { manifest } = exported;
+  return {
+    logId: manifest?.log_id ?? null,
+    end: manifest === null ? ANYWHERE : manifest.log_end,
+    extent: {
+      wholeStreams: manifest !== null && manifest.scope.from === null,
+      allClaims: manifest !== null && manifest.scope.merchant === null,
+    },
+    // What is not an event of the store has been refused line by line.
+    pages: () => exported.pages() as AsyncGenerator<readonly (ExportedEvent & RecordedEvent)[]>,
+  };
 }
+
+/** After every position. */
+const ANYWHERE = '9'.repeat(40);
 
 /** The live read models, in one snapshot of the database. */
 export interface LiveTables {
@@ -82,14 +73,27 @@ export async function verify(
   source: LogSource,
   tables: LiveTables | string | null,
   { contexts, token, ledger: against, progress, unchecked = [] }: VerifyOptions,
-): Promise<AuditReport> {
+) {
   const ledger = against === null || typeof against === 'string' ? null : await LedgerCheck.begin(against);
   const live = typeof tables === 'string' ? null : tables;
   const { extent } = source;
   const booksEnd = live === null ? source.end : await live.tables.checkpointOf(PAYOUT_VIEWS);
   const allowed = live === null ? new Set<string>() : await live.tables.passingTypes();
   const audit = new LogAudit({ contexts, booksEnd, extent, token, allowed });
-  const rebuilt = new RebuiltModels(live?.checks ?? []);
+  const failures: string[] = [];
+  let checks = live?.checks ?? [];
+  // A read model that cannot be rebuilt is left out and reported.
+  const attempt = async <T>(check: TableCheck, act: () => Promise<T>): Promise<T | null> => {
+    try {
+      return await act();
+    } catch (error) {
+      failures.push(
+        `the read model ${check.name}: it cannot be rebuilt from the events (${(error as Error).message})`,
+      );
+      checks = checks.filter((each) => each !== check);
+      return null;
+    }
+  };
   let events = 0;
   let last: string | null = null;
   for await (const page of source.pages()) {
@@ -97,13 +101,19 @@ export async function verify(
       audit.add(event);
       if (comparePositions(event.position, booksEnd) <= 0) events += 1;
     }
-    await rebuilt.add(page);
+    for (const check of checks) await attempt(check, () => check.add(page));
     await ledger?.add(page);
     last = page.at(-1)!.position;
     progress(audit.streams.events, last);
   }
   const differences = new Differences();
-  const readModels = live === null ? null : await compared(live.tables, rebuilt, audit, differences);
+  const compared: (Omit<TableComparison, 'first'> & { readonly table: string })[] = [];
+  if (live !== null) await compareBalances(live.tables, audit.books, differences);
+  for (const check of checks)
+    for (const [table, { rows, different, first }] of (await attempt(check, () => check.compare())) ?? []) {
+      compared.push({ table, rows, different });
+      differences.addAll(first, different);
+    }
   const unknown = [...audit.unknown.values()];
   const waitsFor = unknown.filter(({ type }) => !allowed.has(type));
   // Rows of a newer version's events are none of the rebuild: what differs may be right.
@@ -113,22 +123,26 @@ export async function verify(
     log_id: source.logId,
     read_to: last,
     read: streams.events,
+    /** The books were kept up to this position: that of their read models, or the end of the log. */
     position: booksEnd,
     events,
     streams: streams.count,
+    /** Events that were verified by the decisions of their aggregates. */
     evaluated: histories.evaluated,
-    books: extent.wholeStreams ? balanceReportOf(audit) : null,
+    books: extent.wholeStreams ? audit.books.report() : null,
     evidence: { checked: evidence.checked },
+    /** Broken rules of the stream: the first of them, and how many. */
     violations: violations.listed,
     violation_count: violations.count,
     ledger: (await ledger?.end()) ?? null,
-    read_models: readModels,
+    /** Null when no read models were compared. */
+    read_models: live && { tables: compared },
     differences: unexplained.listed,
     difference_count: unexplained.count,
     let_pass: unknown.filter(({ type }) => allowed.has(type)),
     not_checked: [
       ...unchecked,
-      ...rebuilt.failures,
+      ...failures,
       ...waitsFor.map(unknownTo),
       ...(differences === unexplained || differences.count === 0 ? [] : [rowsOfNewer(differences)]),
       ...(extent.wholeStreams ? [] : [ACROSS_STREAMS]),
@@ -137,43 +151,12 @@ export async function verify(
     ],
   };
 }
+
+/** What an audit found. Nothing is wrong without violations, differences and findings of the ledger. */
+export type AuditReport = Awaited<ReturnType<typeof verify>>;
+
 const ACROSS_STREAMS =
   'rules across streams (balances, transfers, evidence, claims): they need the whole log';
-
-/** Read models that are rebuilt. One that cannot be is left out and reported. */
-class RebuiltModels {
-  readonly failures: string[] = [];
-  private checks: readonly TableCheck[];
-
-  constructor(checks: readonly TableCheck[]) {
-    this.checks = checks;
-  }
-
-  async add(page: readonly RecordedEvent[]): Promise<void> {
-    for (const check of this.checks) await this.attempt(check, () => check.add(page));
-  }
-
-  async compare(): Promise<ReadonlyMap<string, TableComparison>> {
-    const compared = new Map<string, TableComparison>();
-    for (const check of this.checks) {
-      await this.attempt(check, async () => {
-        for (const [table, comparison] of await check.compare()) compared.set(table, comparison);
-      });
-    }
-    return compared;
-  }
-
-  private async attempt(check: TableCheck, act: () => Promise<void>): Promise<void> {
-    try {
-      await act();
-    } catch (error) {
-      this.failures.push(
-        `the read model ${check.name}: it cannot be rebuilt from the events (${(error as Error).message})`,
-      );
-      this.checks = this.checks.filter((each) => each !== check);
-    }
-  }
-}
 
 export function isWrong({ violation_count, difference_count, ledger }: AuditReport): boolean {
   return violation_count + difference_count + (ledger?.findings.length ?? 0) > 0;
@@ -188,32 +171,13 @@ function rowsOfNewer({ count, listed }: Differences): string {
   return `read models: ${count} differences, which events of these types may explain (the first: ${listed[0]})`;
 }
 
-async function compared(
-  tables: AuditedTables,
-  rebuilt: RebuiltModels,
-  audit: LogAudit,
-  differences: Differences,
-): Promise<ReadModelsReport> {
-  await compareBalances(
-    new AuditedPayouts((sql, values) => tables.query(sql, values)),
-    audit.books,
-    differences,
-  );
-  const compared: ReadModelsReport['tables'][number][] = [];
-  for (const [table, { rows, different, first }] of await rebuilt.compare()) {
-    compared.push({ table, rows, different });
-    differences.addAll(first, different);
-  }
-  return { tables: compared };
-}
-
 async function compareBalances(
-  payouts: AuditedPayouts,
+  tables: AuditedTables,
   { balances }: LogAudit['books'],
   differences: Differences,
 ): Promise<void> {
   const seen = new Set<string>();
-  await payouts.balances((row) => {
+  await readBalances(tables.query, (row) => {
     seen.add(row.user_id);
     const balance = balances.get(row.user_id);
     const same =
@@ -224,19 +188,4 @@ async function compareBalances(
     if (!same) differences.add(`user ${row.user_id} has a balance that differs from the events`);
   });
   for (const id of balances.keys()) if (!seen.has(id)) differences.add(`user ${id} has no balance`);
-}
-
-function balanceReportOf({ books }: LogAudit): BooksReport {
-  let confirmed = 0n;
-  let pending = 0n;
-  for (const balance of books.balances.values()) {
-    confirmed += balance.confirmed;
-    pending += balance.pending;
-  }
-  return {
-    payouts: { ...books.counts },
-    users: books.balances.size,
-    confirmed_minor: confirmed.toString(),
-    pending_minor: pending.toString(),
-  };
 }

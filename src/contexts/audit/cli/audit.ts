@@ -4,7 +4,6 @@ import { balanceProgram } from './balance.js';
 import { explainProgram } from './explain.js';
 import { exportProgram } from './export.js';
 import { ledgerProgram } from './ledger.js';
-import { proofProgram } from './proof.js';
 import { verifyProgram } from './verify.js';
 
 /** `npm run audit`: replays the events instead of trusting the read models. */
@@ -14,6 +13,5 @@ export function auditProgram(program: Command, cli: CliContext): void {
   explainProgram(program, cli);
   exportProgram(program, cli);
   verifyProgram(program, cli);
-  proofProgram(program, cli);
   ledgerProgram(program, cli);
 }

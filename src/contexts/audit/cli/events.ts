@@ -1,74 +1,149 @@
 import type { Command } from 'commander';
-import { DomainError } from '../../../kernel/domain-error.js';
-import type { Config } from '../../../platform/config/config.js';
-import { connected } from '../../../platform/cli/connected.js';
+import { newId } from '../../../kernel/ids.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
-import { COPY_END, openCopyEnd } from '../../../platform/event-store/copy-end.js';
-import { EventStoreUnavailable } from '../../../platform/event-store/port.js';
+import { connected } from '../../../platform/cli/connected.js';
+import { ConfigError } from '../../../platform/config/settings.js';
+import { COPY_END, type CopyEnd, openCopyEnd } from '../../../platform/event-store/copy-end.js';
+import { logPages } from '../../../platform/event-store/log-pages.js';
+import { EventStoreUnavailable, type EventStore } from '../../../platform/event-store/port.js';
+import type { Database } from '../../../platform/postgres/database.js';
 import { Unreachable } from '../../../platform/postgres/unavailable.js';
-import { LogCopy, type Copied } from '../application/copy-log.js';
+import { hashOfEvent } from '../domain/event-leaf.js';
+import { MerkleTree } from '../domain/merkle-tree.js';
+import type { SignedHead } from '../domain/signed-head.js';
 import { Heads } from '../store/heads.js';
 import { collectEarly, counted, printResult, progressOf } from './output.js';
 
-interface Options {
-  readonly from: string;
-  readonly to: string;
-  readonly switch?: boolean;
-}
-
 const END = 'postgres (the database of DATABASE_URL) or an esdb:// address';
+const ALIVE = `select count(*)::int as count from platform.processes
+  where seen_at > clock_timestamp() - interval '1 minute'`;
 
-/** `npm run events`: moves the log to another event store. */
+/** `npm run events -- copy`: moves the log to another event store, while no process of the service runs (ADR 189). */
 export function eventsProgram(program: Command, cli: CliContext): void {
   program
     .description('Moves the events to another event store.')
     .command('copy')
     .description(
-      'copy the log, while the service runs, and compare both; repeat the command to continue after an interruption',
+      'copy the log of a stopped service, compare both logs, and move it; repeat the command to continue after an interruption',
     )
     .requiredOption('--from <store>', `the event store of the service: ${END}`)
     .requiredOption('--to <store>', `an empty one, or an earlier copy: ${END}`)
-    .option(
-      '--switch',
-      'at the end refuse appends, copy what came meanwhile, and move the log: then start the processes with its EVENT_STORE_URL',
-    )
-    .action(async ({ from, to, switch: switches = false }: Options) => {
+    .action(async ({ from, to }: { readonly from: string; readonly to: string }) => {
       if (!COPY_END.test(from) || !COPY_END.test(to) || (from === 'postgres') === (to === 'postgres'))
-        throw new DomainError(
-          'bad_request',
-          `--from and --to must be two event stores, of which one is postgres and the other an esdb:// address`,
+        throw new ConfigError(
+          '--from and --to must be two event stores, of which one is postgres and the other an esdb:// address',
         );
       collectEarly(50);
-      const config = (): Config => ({ ...cli.config(), eventStoreUrl: from === 'postgres' ? null : from });
+      const config = () => ({ ...cli.config(), eventStoreUrl: from === 'postgres' ? null : from });
       await connected({ ...cli, config }, async (database) => {
+        await requireStopped(database);
         const ends = [await openCopyEnd(from, database), await openCopyEnd(to, database)] as const;
         try {
-          const copy = new LogCopy(...ends, new Heads(database), progressOf());
-          const copied = await copy.run(switches);
-          printResult(program, cli, copied, () => describe(copied, to));
+          const copied = await copyLog(...ends, await new Heads(database).newest(), progressOf());
+          printResult(program, cli, copied, ({ events, merkle_root }) =>
+            [
+              `${counted(copied.copied, 'event')} copied. Both logs have ${counted(events, 'event')} and the same heads.`,
+              `Merkle root ${merkle_root}`,
+              `The log has moved: start every process ${to === 'postgres' ? 'without EVENT_STORE_URL' : 'with EVENT_STORE_URL set to the copy'}.`,
+            ].join('\n'),
+          );
         } catch (error) {
           if (!(error instanceof EventStoreUnavailable)) throw error;
-          throw new Unreachable(
-            'An event store cannot be reached. Repeat the command: it continues where it stopped.',
-            { cause: error },
-          );
+          throw new Unreachable('An event store cannot be reached. Repeat the command: it continues.', {
+            cause: error,
+          });
         } finally {
-          await Promise.all(ends.map((end) => end.close()));
+          await Promise.all(ends.map(({ store }) => store.close()));
         }
       });
     });
 }
 
-function describe({ copied, events, position, merkle_root, signed, switched }: Copied, to: string): string {
-  const url = to === 'postgres' ? 'without EVENT_STORE_URL' : 'with EVENT_STORE_URL set to the copy';
-  return [
-    `${counted(copied, 'event')} copied. Both logs have ${counted(events, 'event')} up to position ${position ?? 'none'} and the same heads.`,
-    `Merkle root ${merkle_root}`,
-    signed === null
-      ? 'No signed head covers them.'
-      : `The signed head over ${counted(signed, 'event')} agrees with both.`,
-    switched
-      ? `The log has moved: start every process ${url}.`
-      : 'The service still writes to the first. Add --switch to move it.',
-  ].join('\n');
+async function requireStopped(database: Database): Promise<void> {
+  const [row] = await database.query<{ count: number }>(ALIVE);
+  if (row!.count > 0)
+    throw new ConfigError(
+      `${row!.count} processes of the service are running, or were until a minute ago. Stop them, and repeat the command.`,
+    );
+}
+
+/** The sums of a copy: `copied` counts the events of this run, the others describe both logs, which are equal. */
+export interface Copied {
+  readonly log_id: string;
+  readonly copied: number;
+  readonly events: number;
+  /** Over all leaves, read from either store: the root of a head of this size. */
+  readonly merkle_root: string;
+}
+
+/**
+ * Copies the events that `target` lacks, reads both logs again, and requires the same leaves and the root of the newest
+ * head. Then `target` has the identity of the log, and no process follows `source` any more.
+ */
+export async function copyLog(
+  source: CopyEnd,
+  target: CopyEnd,
+  head: SignedHead | null,
+  progress: (events: number, position: string) => void,
+): Promise<Copied> {
+  const log_id = await source.store.identity();
+  const end = await source.store.head();
+  let after = await target.store.head();
+  const [[first], [theirs]] = [await source.store.readAll(null, 1), await target.store.readAll(null, 1)];
+  if (theirs !== undefined && (first?.id !== theirs.id || first.position !== theirs.position))
+    throw new ConfigError(
+      'The event store that is copied to has events of another log. A copy needs an empty one.',
+    );
+  // A run that was killed may have left its last events without a mark.
+  if (after !== null) await target.add(after, []);
+  let copied = 0;
+  for await (const page of logPages(source.store, { after, end })) {
+    await target.add(after, page);
+    after = page.at(-1)!.position;
+    copied += page.length;
+    progress(copied, after);
+  }
+  const tree = await compareLogs(source.store, target.store, head, progress);
+  if ((await source.store.head()) !== end)
+    throw new ConfigError(
+      'The service still appends to the event store that is copied from. Stop its processes.',
+    );
+  // A run that is killed in between leaves two equal logs, of which this database follows either.
+  await target.identify(log_id);
+  await source.identify(newId());
+  return { log_id, copied, events: tree.size, merkle_root: tree.root.toString('hex') };
+}
+
+async function compareLogs(
+  source: EventStore,
+  target: EventStore,
+  head: SignedHead | null,
+  progress: (events: number, position: string) => void,
+): Promise<MerkleTree> {
+  const tree = new MerkleTree();
+  const copies = eventsIn(target);
+  for await (const event of eventsIn(source)) {
+    const { value: copy } = await copies.next();
+    const leaf = hashOfEvent(event);
+    if (!copy || !hashOfEvent(copy).equals(leaf))
+      throw new ConfigError(
+        `The copy differs from the log at position ${event.position} (${event.stream}, revision ${event.revision}).`,
+      );
+    tree.append(leaf);
+    progress(tree.size, event.position);
+    if (tree.size === head?.size && tree.root.toString('hex') !== head.root)
+      throw new ConfigError(
+        `The log is not the one of the signed head over ${head.size} events: npm run audit -- verify says where they differ.`,
+      );
+  }
+  if ((await copies.next()).done !== true) throw new ConfigError('The copy has events that the log lacks.');
+  if (head !== null && head.size > tree.size)
+    throw new ConfigError(
+      `The log has ${tree.size} events, and the newest signed head covers ${head.size}: events are missing.`,
+    );
+  return tree;
+}
+
+async function* eventsIn(store: EventStore) {
+  for await (const page of logPages(store)) yield* page;
 }

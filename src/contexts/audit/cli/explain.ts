@@ -1,12 +1,9 @@
 import type { Command } from 'commander';
 import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
-import { inOneLine } from '../../../platform/cli/printable.js';
-import { ROW_CHANGES, type RowChange } from '../../../platform/postgres/row-changes.js';
-import { AuditedDeliveries } from '../../webhooks/contract.js';
 import { explain, type Walk } from '../application/explain.js';
 import { storedLedger } from './ledger.js';
-import { columns, printResult, time } from './output.js';
+import { printResult, printTable, time } from './output.js';
 
 /** `npm run audit -- explain KIND ID`: the events of one stream, their causes, leaves and deliveries. Changes nothing. */
 export function explainProgram(program: Command, cli: CliContext): void {
@@ -14,12 +11,13 @@ export function explainProgram(program: Command, cli: CliContext): void {
     .command('explain <kind> <id>')
     .description('the events of a payout, order, user, operation or delivery, their causes and deliveries')
     .action(async (kind: string, id: string) => {
-      const walk = await connected(cli, async (database, log) => {
-        const deliveries = new AuditedDeliveries((sql, values) => database.query(sql, values));
-        const rowChanges = (operation: string): Promise<readonly RowChange[]> =>
-          database.query<RowChange & Record<string, unknown>>(ROW_CHANGES, [operation]);
-        return explain({ log, deliveries, rowChanges, ...storedLedger(database) }, kind, id);
-      });
+      const walk = await connected(cli, async (database, log) =>
+        explain(
+          { log, query: (sql, values) => database.query(sql, values), ...storedLedger(database) },
+          kind,
+          id,
+        ),
+      );
       printResult(program, cli, walk, printWalk);
     });
 }
@@ -28,55 +26,36 @@ export function explainProgram(program: Command, cli: CliContext): void {
 function printWalk({ stream, events, causes, deliveries, changed_rows, missing, head }: Walk): string {
   const positions = new Map(events.map(({ id, position }) => [id, position]));
   const cause = (id = ''): string => positions.get(id) ?? id;
-  const tables: readonly (readonly (readonly string[])[])[] = [
-    [
-      [
-        'position',
-        'recorded (UTC)',
-        'stream',
-        'event',
-        'actor',
-        'request',
-        'because of',
-        'operation',
-        'leaf',
-        'data',
-      ],
-      ...events.map(({ position, recorded_at, stream: of, type, data, metadata, leaf }) => [
-        position,
-        time(recorded_at),
-        of,
-        type,
-        metadata.actor ?? '',
-        metadata.request_id ?? '',
-        cause(metadata.causation_id),
-        metadata.operation_id ?? '',
-        leaf.index === null ? leaf.proof : `${leaf.index}, ${leaf.proof}`,
-        JSON.stringify(data),
-      ]),
-    ],
-    [
-      ['delivery', 'type', 'state', 'attempts', 'last response', 'address'],
-      ...deliveries.map(({ delivery_id, type, state, attempts, url, attempt_list }) => {
-        const last = attempt_list.at(-1);
-        return [
-          delivery_id,
-          type,
-          state,
-          String(attempts),
-          String(last?.http_status ?? last?.error ?? ''),
-          url ?? '',
-        ];
-      }),
-    ],
-    [['changed row', 'id', 'at (UTC)'], ...changed_rows.map(({ what, id, at }) => [what, id, time(at)])],
-    [['NOT in the log', 'stream'], ...missing.map(({ event_id, stream: of }) => [event_id, of])],
-  ];
   return [
     stream,
-    ...tables
-      .filter(({ length }) => length > 1)
-      .flatMap((rows) => ['', ...columns(rows.map((row) => row.map(inOneLine)))]),
+    ...printTable(
+      events.map(({ position, recorded_at, stream: of, type, data, metadata, leaf }) => ({
+        position,
+        'recorded (UTC)': time(recorded_at),
+        stream: of,
+        event: type,
+        actor: metadata.actor ?? '',
+        request: metadata.request_id ?? '',
+        'because of': cause(metadata.causation_id),
+        operation: metadata.operation_id ?? '',
+        leaf: leaf.index === null ? leaf.proof : `${leaf.index}, ${leaf.proof}`,
+        data: JSON.stringify(data),
+      })),
+    ),
+    ...printTable(
+      deliveries.map(({ delivery_id: delivery, type, state, attempts, url, attempt_list }) => ({
+        delivery,
+        type,
+        state,
+        attempts: String(attempts),
+        'last response': String(attempt_list.at(-1)?.http_status ?? attempt_list.at(-1)?.error ?? ''),
+        address: url ?? '',
+      })),
+    ),
+    ...printTable(
+      changed_rows.map(({ what, id, at }) => ({ 'changed row': what, id, 'at (UTC)': time(at) })),
+    ),
+    ...printTable(missing.map(({ event_id, stream: of }) => ({ 'NOT in the log': event_id, stream: of }))),
     '',
     `causes, from the last event back: ${causes.join(' ← ')}`,
     head === null

@@ -10,7 +10,7 @@ import { type Exported, exportedLines, exportTo } from '../application/export.js
 import { type ExportScope, isWhole, type Signed } from '../domain/manifest.js';
 import { POINT_FORMS, readPoint } from '../domain/log-point.js';
 import { readKey } from '../domain/signed-head.js';
-import { ExportFolder, printLines } from '../store/export-folder.js';
+import { ExportFolder, printLines, withPath } from '../store/export-folder.js';
 import { Heads } from '../store/heads.js';
 import { SigningKeys } from '../store/signing-keys.js';
 import { collectEarly, counted, printResult, progressOf } from './output.js';
@@ -48,17 +48,21 @@ export function exportProgram(program: Command, cli: CliContext): void {
         const progress = progressOf();
         if (out === undefined) {
           const end = await store.head();
-          return printLines(exportedLines(store, scope, { end, progress }));
+          return withPath('standard output', () =>
+            printLines(exportedLines(store, scope, { end, progress })),
+          );
         }
-        const folder = await ExportFolder.at(resolve(out));
+        const path = resolve(out);
         // This order matters: the keys are at least those that signed the head and the events.
         const signed = async (size: number): Promise<Signed> => ({
           signed_head: await new Heads(database).newest(size),
           signing_keys: (await new SigningKeys(database).all()).map(readKey),
           key_ring: wrappedKeys(await readCopies(database)),
         });
-        const exported = await exportTo(folder, store, scope, { progress, signed, now: new Date() });
-        printResult(program, cli, exported.manifest, () => describe(exported, folder.path));
+        const exported = await withPath(path, async () =>
+          exportTo(await ExportFolder.at(path), store, scope, { progress, signed, now: new Date() }),
+        );
+        printResult(program, cli, exported.manifest, () => describe(exported, path));
       });
     });
 }

@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { knownEvents, type CheckedTables, type Context } from '../../../platform/context.js';
+import { knownEvents, type Context } from '../../../platform/context.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../platform/event-store/event-registry.js';
 import { comparePositions } from '../../../platform/event-store/port.js';
@@ -42,8 +42,7 @@ export async function liveTables<T>(
       const others: TableCheck[] = [];
       for (const { name, of } of contexts.flatMap((context) => context.checks ?? [])) {
         const position = await positionOf(name);
-        const query: CheckedTables['query'] = (sql, values) => tables.query(sql, values);
-        others.push(of({ query, codec, contexts, config: config(), sealer, position }));
+        others.push(of({ query: tables.query, codec, contexts, config: config(), sealer, position }));
       }
       for (const model of models) {
         const position = await positionOf(model.name);

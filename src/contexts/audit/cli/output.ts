@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
+import { inOneLine } from '../../../platform/cli/printable.js';
 
 /** Exit code when something is wrong. */
 export const EXIT_WRONG = 2;
@@ -23,22 +24,24 @@ export function time(at: Date): string {
   return at.toISOString().replace('T', ' ').slice(0, 23);
 }
 
-/** Rows as columns: as wide as their widest cell, numbers (named by their place) to the right. */
-export function columns(
-  rows: readonly (readonly string[])[],
-  right: readonly number[] = [],
-): readonly string[] {
-  const widths: number[] = [];
-  for (const row of rows)
-    row.forEach((cell, place) => (widths[place] = Math.max(widths[place] ?? 0, cell.length)));
-  return rows.map((row) =>
+/** Rows as columns as wide as their widest cell. A cell cannot imitate a line. */
+export function columns(rows: readonly (readonly string[])[]): readonly string[] {
+  const cells = rows.map((row) => row.map(inOneLine));
+  const width = (place: number): number => Math.max(...cells.map((row) => row[place]!.length));
+  const widths = cells[0]?.map((_, place) => width(place)) ?? [];
+  return cells.map((row) =>
     row
-      .map((cell, place) =>
-        right.includes(place) ? cell.padStart(widths[place]!) : cell.padEnd(widths[place]!),
-      )
+      .map((cell, place) => cell.padEnd(widths[place]!))
       .join('  ')
       .trimEnd(),
   );
+}
+
+/** Rows under the names of their members, after an empty line; nothing without rows. */
+export function printTable(rows: readonly Readonly<Record<string, string>>[]): readonly string[] {
+  return rows.length === 0
+    ? []
+    : ['', ...columns([Object.keys(rows[0]!), ...rows.map((row) => Object.values(row))])];
 }
 
 /** `1 payout`, `2 payouts`. */

@@ -5,15 +5,20 @@ import { EventsMissing } from '../../../platform/event-store/followed-log.js';
 import { comparePositions } from '../../../platform/event-store/port.js';
 import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
-import { exportSource, storeSource } from '../application/log-source.js';
-import { type AuditReport, isWrong, type VerifyOptions, verify } from '../application/verify.js';
+import {
+  type AuditReport,
+  exportSource,
+  isWrong,
+  storeSource,
+  type VerifyOptions,
+  verify,
+} from '../application/verify.js';
 import type { LedgerReport } from '../application/check-ledger.js';
 import {
   type AuditorInputs,
   currentLedger,
   exportedLedger,
   exportedMacs,
-  keyRingIn,
   macCheck,
 } from '../application/checked-ledger.js';
 import { describeFindings, isOfEvents } from '../domain/findings.js';
@@ -57,18 +62,29 @@ export function verifyProgram(program: Command, cli: CliContext): void {
       collectEarly(offline ? 50 : 30);
       if (offline && from === undefined)
         throw new DomainError('bad_request', '--offline reads an export: name it with --from');
-      const print: Print = (result, text) => printResult(program, cli, result, text);
       const heads = (await Promise.all(head.map(headsOf))).flat();
       const inputs = { heads, key: key === undefined ? null : await publicKeyOf(key) };
       const exported = from === undefined ? null : await ExportedLog.open(from);
+      const rules = { contexts: cli.contexts, progress: progressOf() };
+      const isOfService = !offline && exported === null;
       try {
-        await audit(cli, print, exported, { inputs, offline });
+        const said =
+          offline && exported !== null
+            ? await verifyOffline(cli, exported, inputs, rules)
+            : await verifyConnected(cli, exported, inputs, rules);
+        printResult(program, cli, said, describe);
+        const isFaulty = isWrong(said) || said.fault_count > 0;
+        const isIncomplete = said.not_checked.length > 0;
+        const outcome = isFaulty ? 'wrong' : isIncomplete ? 'incomplete' : 'in_order';
+        if (isOfService) await record(cli, outcome, said.read_to);
+        if (isFaulty) cli.exit(EXIT_WRONG);
+        else if (isIncomplete) cli.exit(EXIT_INCOMPLETE);
       } catch (error) {
         // A log that ends before what the service has read of it is a finding, not a mistake of the caller.
         if (!(error instanceof EventsMissing)) throw error;
         const { message } = error;
-        if (exported === null) await record(cli, 'wrong', null);
-        print({ missing_events: message }, () => `CHANGED   ${message}\nNOT in order`);
+        if (isOfService) await record(cli, 'wrong', null);
+        printResult(program, cli, { missing_events: message }, () => `CHANGED   ${message}\nNOT in order`);
         cli.exit(EXIT_WRONG);
       }
     });
@@ -81,44 +97,8 @@ interface Options {
   readonly key?: string;
 }
 
-type Print = <Result extends object>(result: Result, text: (result: Result) => string) => void;
-
-/** What an auditor brings along but for the master key, and whether nothing but files is read. */
-interface Given {
-  readonly inputs: Pick<AuditorInputs, 'heads' | 'key'>;
-  readonly offline: boolean;
-}
-
-async function audit(
-  cli: CliContext,
-  print: Print,
-  exported: ExportedLog | null,
-  { inputs, offline }: Given,
-): Promise<void> {
-  const rules = { contexts: cli.contexts, progress: progressOf() };
-  const { report, pinned, hasMasterKey } =
-    offline && exported !== null
-      ? await verifyOffline(cli, exported, inputs, rules)
-      : await verifyConnected(cli, exported, inputs, rules);
-  const said = {
-    ...report,
-    faults: exported?.faults.listed ?? [],
-    fault_count: exported?.faults.count ?? 0,
-    keys_pinned: pinned,
-    not_checked: [
-      ...report.not_checked,
-      ...unproven(report.ledger, pinned),
-      ...(report.read_models === null || hasMasterKey ? [] : [UNOPENED]),
-    ],
-  };
-  print(said, describe);
-  const isFaulty = isWrong(report) || said.fault_count > 0;
-  const isIncomplete = said.not_checked.length > 0;
-  const outcome = isFaulty ? 'wrong' : isIncomplete ? 'incomplete' : 'in_order';
-  if (!offline && exported === null) await record(cli, outcome, said.read_to);
-  if (isFaulty) cli.exit(EXIT_WRONG);
-  else if (isIncomplete) cli.exit(EXIT_INCOMPLETE);
-}
+/** What an auditor brings along but for the master key. */
+type Given = Pick<AuditorInputs, 'heads' | 'key'>;
 
 /** For operators (`GET /admin/v1/system`). An auditor may have a connection that only reads. */
 async function record(cli: CliContext, outcome: LastVerify['outcome'], readTo: string | null): Promise<void> {
@@ -126,44 +106,49 @@ async function record(cli: CliContext, outcome: LastVerify['outcome'], readTo: s
   await connected(cli, (database) => new LastVerifies(database).record(verified), 1).catch(() => undefined);
 }
 
-interface Said extends AuditReport {
-  readonly faults: readonly string[];
-  readonly fault_count: number;
-  /** Whether something that came apart from the ledger or the export says whose the keys are. */
-  readonly keys_pinned: boolean;
-}
+type Said = ReturnType<typeof complete>;
 
-/** A report, and what pins the keys of its heads: the auditor's key, or the master key. */
-interface Audited {
-  readonly report: AuditReport;
-  readonly pinned: boolean;
-  /** Personal keys can be opened. */
-  readonly hasMasterKey: boolean;
+/** The report with what the export and the keys add to it. `pinned`: the auditor's key or the master key says whose the keys are. */
+function complete(report: AuditReport, exported: ExportedLog | null, pinned: boolean, hasMasterKey: boolean) {
+  const { ledger, read_models: readModels } = report;
+  const isEmpty = ledger?.events === 0;
+  return {
+    ...report,
+    faults: exported?.faults.listed ?? [],
+    fault_count: exported?.faults.count ?? 0,
+    keys_pinned: pinned,
+    not_checked: [
+      ...report.not_checked,
+      ...(isEmpty || ledger?.proven ? [] : [UNCOVERED]),
+      ...(isEmpty || pinned ? [] : [UNPINNED]),
+      ...(readModels === null || hasMasterKey ? [] : [UNOPENED]),
+    ],
+  };
 }
 
 async function verifyOffline(
   cli: CliContext,
   exported: ExportedLog,
-  inputs: Given['inputs'],
+  inputs: Given,
   rest: Pick<VerifyOptions, 'contexts' | 'progress'>,
-): Promise<Audited> {
+): Promise<Said> {
   const { manifest } = exported;
   const keys = cli.masterKeys();
-  const { check, unchecked } = exportedMacs(
-    manifest,
-    keys.masterKey === null ? null : () => keyRingIn(manifest!, keys),
-  );
+  const isChecked = keys.masterKey !== null && manifest !== null && isWhole(manifest.scope);
+  const macs = isChecked ? exportedMacs(manifest, keys) : {};
+  const [check, unchecked] =
+    typeof macs === 'string' ? [{}, [`whether the service wrote each event: ${macs}`]] : [macs, []];
   const ledger = exportedLedger(manifest, { ...inputs, ...check });
   const report = await verify(exportSource(exported), null, { ...rest, token: null, ledger, unchecked });
-  return { report, pinned: inputs.key !== null, hasMasterKey: false };
+  return complete(report, exported, inputs.key !== null, false);
 }
 
 async function verifyConnected(
   cli: CliContext,
   exported: ExportedLog | null,
-  { heads, key }: Given['inputs'],
+  { heads, key }: Given,
   rest: Pick<VerifyOptions, 'contexts' | 'progress'>,
-): Promise<Audited> {
+): Promise<Said> {
   const config = cli.config();
   return connected(
     cli,
@@ -172,13 +157,9 @@ async function verifyConnected(
       const why = exported === null ? null : unfit(exported, logId);
       const ring = await keyRingOf(config, database);
       const sealer = ring?.sealer ?? null;
+      const check = ring === null || why !== null ? {} : macCheck(ring.sealer, () => ring.refresh());
       const manifest = exported?.manifest ?? null;
       const isOther = manifest !== null && manifest.log_id !== logId;
-      const macs = ring === null ? null : macCheck(ring.sealer, () => ring.refresh());
-      const { check, unchecked } =
-        exported === null
-          ? { check: macs ?? {}, unchecked: [] }
-          : exportedMacs(manifest, macs === null || isOther ? null : () => macs);
       const exportedHead = why === null ? (manifest?.signed_head ?? null) : null;
       const tables = storedLedger(database);
       // Before the log is read: every event of the ledger is then in it.
@@ -189,23 +170,22 @@ async function verifyConnected(
         ...check,
       });
       // Anybody can write keys into a manifest: those of the database are the ones that the master key pins.
-      const signing_keys = await tables.keys.all();
-      const known = manifest === null || isOther ? manifest : { ...manifest, signing_keys };
-      const source = await storeSource(store);
-      const read = exported === null ? source : exportSource(exported);
-      const isWholeLog = exported === null || (why === null && read.end === source.end);
+      const known =
+        manifest === null || isOther ? manifest : { ...manifest, signing_keys: await tables.keys.all() };
+      const read = exported === null ? null : exportSource(exported);
+      const isWholeLog = read === null || (why === null && read.end === (await store.head()));
       const ledger = isWholeLog ? stored : exportedLedger(known, { heads, key, sealer, ...check });
-      const rules = { ...rest, token: config.usdcAddress, ledger, unchecked };
+      const rules = { ...rest, token: config.usdcAddress, ledger };
       const report =
-        why !== null
+        read !== null && why !== null
           ? await verify(read, why, rules)
           : await liveTables(database, { ...cli, sealer }, async (live) => {
               // The end of the log is read after the snapshot of the tables: it includes their checkpoints.
-              const log = exported === null ? await storeSource(store) : read;
+              const log = read ?? (await storeSource(store));
               const isBehind = comparePositions(log.end, live.furthest) < 0;
               return verify(log, isBehind ? 'the export ends before their checkpoints' : live, rules);
             });
-      return { report, pinned: key !== null || (ring !== null && !isOther), hasMasterKey: ring !== null };
+      return complete(report, exported, key !== null || (ring !== null && !isOther), ring !== null);
     },
     CONNECTIONS,
   );
@@ -214,12 +194,6 @@ async function verifyConnected(
 function unfit({ manifest }: ExportedLog, logId: string | null): string | null {
   if (manifest === null || !isWhole(manifest.scope)) return 'the export is a part of the log';
   return manifest.log_id === logId ? null : `the export is of another log (${manifest.log_id})`;
-}
-
-/** Why nothing proves that a log without findings is the recorded one; empty: it is proven. */
-function unproven(report: LedgerReport | null, pinned: boolean): readonly string[] {
-  if (report?.events === 0) return [];
-  return [...(report?.proven ? [] : [UNCOVERED]), ...(pinned ? [] : [UNPINNED])];
 }
 
 function describe(report: Said): string {
@@ -232,7 +206,7 @@ function describe(report: Said): string {
     const { payouts } = books;
     lines.push(
       `payouts   ${payouts.pending} pending, ${payouts.received} received, ${payouts.expired} expired`,
-      `balances  ${counted(books.users, 'user')}: ${usdc(books.confirmed_minor)} USDC confirmed, ${usdc(books.pending_minor)} pending`,
+      `balances  ${counted(books.users, 'user')}: ${fromMinorUnits(BigInt(books.confirmed_minor))} USDC confirmed, ${fromMinorUnits(BigInt(books.pending_minor))} pending`,
       `evidence  ${counted(evidence.checked, 'payout')} received with it`,
     );
   }
@@ -280,8 +254,4 @@ function verdict(report: Said): string {
   }
   if (report.read_models !== null) return 'in order: the read models equal the replay, and no rule is broken';
   return 'in order: no rule is broken; read models were not compared';
-}
-
-function usdc(minor: string): string {
-  return fromMinorUnits(BigInt(minor));
 }

@@ -59,7 +59,7 @@ export class BalanceReplay {
         return;
       }
       case 'payout.reported.v1':
-        return this.report(event.data, note);
+        return this.reported(event.data, note);
       case 'payout.received.v2':
         return this.receive(event.data, note);
       case 'payout.expired.v1':
@@ -70,7 +70,20 @@ export class BalanceReplay {
     }
   }
 
-  private report({ payout_id: id, user_id, merchant_id, amount }: Facts, note: Note): void {
+  /** The sums over all users, in minor units, as decimal strings. */
+  report() {
+    const users = [...this.balances.values()];
+    const sum = (name: 'confirmed' | 'pending'): string =>
+      users.reduce((total, balance) => total + balance[name], 0n).toString();
+    return {
+      payouts: { ...this.counts },
+      users: users.length,
+      confirmed_minor: sum('confirmed'),
+      pending_minor: sum('pending'),
+    };
+  }
+
+  private reported({ payout_id: id, user_id, merchant_id, amount }: Facts, note: Note): void {
     const balance = this.balances.get(user_id);
     if (balance?.merchantId !== merchant_id) note(`payout ${id} is to a user of its merchant`);
     if (balance?.isDeactivating === true) note(`payout ${id} is to a user who is not being deactivated`);

@@ -19,42 +19,31 @@ export class Differences extends ListedFindings<string> {
   }
 }
 
+interface Place {
+  readonly position: string;
+  readonly stream: string;
+  readonly id: string;
+}
+
 /** What the check of the ledger found; each one is something that somebody changed. */
 export type LedgerFinding =
-  /**
-   * The event at this position is not the one that was recorded there; unreadable: its bytes are no JSON any more; forged:
-   * its MAC is missing or wrong, the service did not write it there.
-   */
-  | {
-      readonly kind: 'changed' | 'unreadable' | 'forged';
-      readonly position: string;
-      readonly stream: string;
-      readonly revision: number;
-      readonly id: string;
-    }
-  /** It was moved to another position. */
-  | {
-      readonly kind: 'moved';
-      readonly position: string;
-      readonly from: string;
-      readonly stream: string;
-      readonly id: string;
-    }
-  | { readonly kind: 'inserted'; readonly position: string; readonly stream: string; readonly id: string }
+  /** The event is not the one that was recorded there, is no JSON any more, or has no MAC of the service. */
+  | (Place & { readonly kind: 'changed' | 'unreadable' | 'forged'; readonly revision: number })
+  | (Place & { readonly kind: 'moved'; readonly from: string })
+  | (Place & { readonly kind: 'inserted' })
   | { readonly kind: 'deleted'; readonly position: string }
-  /** The log ends before `size` events that were there. */
+  /** The log ends after `events` of `size` events, at `ends_at` (null: it is empty) instead of `ended_at`. */
   | {
       readonly kind: 'truncated';
       readonly events: number;
       readonly size: number;
       readonly signed_at: string | null;
-      /** Of the last event that is there, null without one; and of the last one that was. */
       readonly ends_at: string | null;
       readonly ended_at: string;
     }
   /** The first `size` events are not those that were signed; the first `since` are. */
   | { readonly kind: 'rewritten'; readonly size: number; readonly since: number; readonly signed_at: string }
-  /** Rows of the ledger itself are not what they were; the log may be. */
+  /** Rows of the ledger are not what they were; the log may be. */
   | { readonly kind: 'ledger'; readonly what: string }
   | { readonly kind: 'head'; readonly size: number; readonly why: string }
   | { readonly kind: 'key'; readonly key_id: string; readonly why: string };

@@ -3,8 +3,6 @@ import { readHead, readKey, type SignedHead, type SigningKey } from './signed-he
 /** Of the folder that an export is. */
 export const MANIFEST_FILE = 'manifest.json';
 export const MANIFEST_FORMAT = 'disburse-export.v2';
-/** An earlier format: lines lack the order of members that MACs cover, and the manifest lacks their keys. */
-export const FORMER_FORMAT = 'disburse-export.v1';
 
 /** What an export covers. Times are ISO 8601; both ends null and no merchant: the whole log. */
 export interface ExportScope {
@@ -30,7 +28,7 @@ export interface Part {
 
 /** `manifest.json`, next to the parts of an export. */
 export interface Manifest {
-  readonly format: typeof MANIFEST_FORMAT | typeof FORMER_FORMAT;
+  readonly format: typeof MANIFEST_FORMAT;
   /** Which log: the identity that stays with the events. */
   readonly log_id: string;
   readonly scope: ExportScope;
@@ -72,46 +70,43 @@ export function readManifest(text: string): Manifest | string {
   } catch {
     return 'is no JSON';
   }
-  if (found?.format !== MANIFEST_FORMAT && found?.format !== FORMER_FORMAT)
-    return `is not of the format ${MANIFEST_FORMAT}`;
-  const { parts, scope, events, log_id, log_end, key_ring = [] } = found;
-  const isSaid =
-    hasTypes(scope, SCOPE) &&
-    hasTypes({ events, log_id, log_end }, { events: ['number'], log_id: ['string'], log_end: TEXT_OR_NULL });
-  if (!isSaid || !Array.isArray(parts)) return 'lacks what a manifest says';
+  if (found?.format !== MANIFEST_FORMAT) return `is not of the format ${MANIFEST_FORMAT}`;
+  const { parts, scope, key_ring } = found;
+  if (!hasTypes(scope, SCOPE) || !hasTypes(found, SAID) || !Array.isArray(parts))
+    return 'lacks what a manifest says';
   const bad = (parts as readonly unknown[]).findIndex((part) => !hasTypes(part, PART));
   if (bad >= 0) return `lacks what it says of part ${bad + 1}`;
   if (!Array.isArray(key_ring) || !key_ring.every((key) => hasTypes(key, KEY)))
     return 'names keys of MACs that are none';
-  return signed({ ...(found as Manifest), key_ring });
+  return signed(found as Manifest);
 }
 
-type Types = Readonly<Record<string, readonly string[]>>;
+/** Names of types as `typeof` has them, `null` for null. */
+type Types = Readonly<Record<string, string>>;
 
-const TEXT_OR_NULL = ['string', 'null'];
 const SCOPE: Types = {
-  merchant: TEXT_OR_NULL,
-  from: TEXT_OR_NULL,
-  to: TEXT_OR_NULL,
-  part_events: ['number'],
+  merchant: 'string null',
+  from: 'string null',
+  to: 'string null',
+  part_events: 'number',
 };
+const SAID: Types = { events: 'number', log_id: 'string', log_end: 'string null' };
 const PART: Types = {
-  file: ['string'],
-  bytes: ['number'],
-  sha256: ['string'],
-  events: ['number'],
-  first_position: ['string'],
-  last_position: ['string'],
+  file: 'string',
+  bytes: 'number',
+  sha256: 'string',
+  events: 'number',
+  first_position: 'string',
+  last_position: 'string',
 };
-const KEY: Types = { key_id: ['string'], master_id: ['string'], wrapped: ['string'] };
+const KEY: Types = { key_id: 'string', master_id: 'string', wrapped: 'string' };
 
 function hasTypes(value: unknown, types: Types): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const members = value as Readonly<Record<string, unknown>>;
-  return Object.entries(types).every(([name, allowed]) => {
-    const member = members[name];
-    return allowed.includes(member === null ? 'null' : typeof member);
-  });
+  return Object.entries(types).every(([name, allowed]) =>
+    allowed.split(' ').includes(members[name] === null ? 'null' : typeof members[name]),
+  );
 }
 
 function signed(manifest: Manifest): Manifest | string {

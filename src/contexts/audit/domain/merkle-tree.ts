@@ -61,10 +61,6 @@ export class MerkleTree {
     this.leaves += 1;
     return completed;
   }
-
-  copy(): MerkleTree {
-    return new MerkleTree(this.leaves, this.peakBytes);
-  }
 }
 
 /** Splits concatenated hashes. */

@@ -76,6 +76,11 @@ export function hashOfHead(head: SignedHead): string {
   return sha256(`${headText(head)}\n${head.signature}`).toString('hex');
 }
 
+/** The tree whose root the head signs. */
+export function toTree({ size, root }: Head): { readonly size: number; readonly root: Buffer } {
+  return { size, root: Buffer.from(root, 'hex') };
+}
+
 /** The bytes of a key that the key before it signs, as UTF-8. */
 export function keyText({
   key_id,

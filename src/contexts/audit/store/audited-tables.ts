@@ -1,7 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { Database } from '../../../platform/postgres/database.js';
 import { WITHOUT_TIMEOUTS } from '../../../platform/postgres/session-settings.js';
-import { everyRow } from '../../../platform/postgres/batches.js';
 
 const BEGIN = `begin isolation level repeatable read, read only; ${WITHOUT_TIMEOUTS}`;
 
@@ -46,7 +45,10 @@ export class AuditedTables {
   }
 
   /** A statement that fails ends the check that needs it, and none of the others. */
-  async query<Row extends object>(sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
+  readonly query = async <Row extends object>(
+    sql: string,
+    values: readonly unknown[],
+  ): Promise<readonly Row[]> => {
     try {
       return (await this.tx.query<Row>(sql, [...values])).rows;
     } catch (error) {
@@ -54,18 +56,5 @@ export class AuditedTables {
       await this.tx.query('rollback to savepoint audited').catch(() => undefined);
       throw error;
     }
-  }
-
-  /** Keys of persons; null for those who are forgotten. */
-  async personalKeys(
-    read: (row: { readonly subject: string; readonly wrapped_key: string | null }) => void,
-  ): Promise<void> {
-    await everyRow<{ subject: string; wrapped_key: string | null }>(
-      (sql, values) => this.query(sql, values),
-      `select subject, wrapped_key from platform.personal_keys
-       where $1::text is null or subject > $1 order by subject limit $2`,
-      ({ subject }) => subject,
-      read,
-    );
-  }
+  };
 }

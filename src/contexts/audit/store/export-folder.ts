@@ -24,10 +24,8 @@ export class ExportFolder {
   private constructor(readonly path: string) {}
 
   static async at(path: string): Promise<ExportFolder> {
-    return withReason(path, async () => {
-      await mkdir(path, { recursive: true, mode: 0o700 });
-      return new ExportFolder(path);
-    });
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    return new ExportFolder(path);
   }
 
   /** Null when the export is not complete. */
@@ -51,10 +49,8 @@ export class ExportFolder {
 
   async finish(manifest: Manifest): Promise<void> {
     await this.write(MANIFEST_FILE, manifest);
-    await withReason(this.path, async () => {
-      for (const name of await readdir(this.path))
-        if (name === UNFINISHED_FILE || OF_KILLED.test(name)) await rm(join(this.path, name));
-    });
+    for (const name of await readdir(this.path))
+      if (name === UNFINISHED_FILE || OF_KILLED.test(name)) await rm(join(this.path, name));
   }
 
   part(number: number): Promise<PartWriter> {
@@ -67,7 +63,7 @@ export class ExportFolder {
       return await readFile(join(this.path, name), 'utf8');
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-      throw describeError(error, this.path);
+      throw error;
     }
   }
 
@@ -94,11 +90,7 @@ export class PartWriter {
   ) {}
 
   static async begin(folder: string, name: string): Promise<PartWriter> {
-    return withReason(
-      folder,
-      async () =>
-        new PartWriter(folder, name, await open(join(folder, `.${name}.${process.pid}`), 'w', 0o600)),
-    );
+    return new PartWriter(folder, name, await open(join(folder, `.${name}.${process.pid}`), 'w', 0o600));
   }
 
   async add(lines: readonly ExportLine[]): Promise<void> {
@@ -112,17 +104,15 @@ export class PartWriter {
     const chunk = Buffer.from(text, 'utf8');
     this.bytes += chunk.length;
     this.hash.update(chunk);
-    await withReason(this.folder, () => this.file.writeFile(chunk));
+    await this.file.writeFile(chunk);
   }
 
   /** Gives the file its name. */
   async end(): Promise<Part> {
     const { name: file, bytes, events, first: first_position, last: last_position } = this;
-    await withReason(this.folder, async () => {
-      await this.file.sync();
-      await this.file.close();
-      await rename(join(this.folder, `.${file}.${process.pid}`), join(this.folder, file));
-    });
+    await this.file.sync();
+    await this.file.close();
+    await rename(join(this.folder, `.${file}.${process.pid}`), join(this.folder, file));
     return { file, bytes, sha256: this.hash.digest('hex'), events, first_position, last_position };
   }
 
@@ -138,18 +128,21 @@ export async function printLines(pages: AsyncIterable<readonly ExportLine[]>): P
   const texts = async function* (): AsyncGenerator<string> {
     for await (const lines of pages) yield textOf(lines);
   };
-  await withReason('standard output', () => pipeline(texts(), process.stdout, { end: false }));
+  await pipeline(texts(), process.stdout, { end: false });
 }
 
 function textOf(lines: readonly ExportLine[]): string {
   return lines.map(({ text }) => `${text}\n`).join('');
 }
 
-async function withReason<T>(path: string, act: () => Promise<T>): Promise<T> {
+/** Names the file or stream that an error of the system is about. Complete parts stay: a repeat continues with them. */
+export async function withPath<T>(path: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    throw describeError(error, path);
+    const { code = '' } = error as NodeJS.ErrnoException;
+    const words = MESSAGES[code];
+    throw words === undefined ? error : new DomainError('unavailable', `${path}: ${words} (${code})`);
   }
 }
 
@@ -163,11 +156,3 @@ const MESSAGES: Readonly<Record<string, string>> = {
   EPIPE: 'its reader is gone',
   EIO: 'the disk does not respond',
 };
-
-/** Complete parts stay: the same command continues with them. */
-function describeError(error: unknown, path: string): unknown {
-  const { code } = error as NodeJS.ErrnoException;
-  const words = code === undefined ? undefined : MESSAGES[code];
-  if (words === undefined) return error;
-  return new DomainError('unavailable', `${path}: ${words} (${code})`);
-}

@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { PoolClient } from 'pg';
 import { Database } from '../../../platform/postgres/database.js';
 import type { Macs } from '../../../platform/event-store/event-mac.js';
 import { hashOfHead, LedgerTampered, type SignedExtent, type SignedHead } from '../domain/signed-head.js';
@@ -96,15 +95,6 @@ export class Heads {
   }
 }
 
-/** Before the first head. */
-export async function beginHeads(tx: Pick<PoolClient, 'query'>, macs: Macs): Promise<void> {
-  const none = { size: 0, hash: '' };
-  await tx.query('insert into audit.last_head (size, hash, mac) values (0, $1, $2) on conflict do nothing', [
-    none.hash,
-    macs.mac(PURPOSE, textOf(none)),
-  ]);
-}
-
 function textOf({ size, hash }: SignedExtent): string {
   return JSON.stringify([size, hash]);
 }
@@ -125,7 +115,11 @@ export class LedgerTables {
     await this.database.transaction(async (tx) => {
       if (emptied) await tx.query(EMPTY);
       await beginLedger(tx, logId, this.sealer);
-      await beginHeads(tx, this.sealer);
+      const none = { size: 0, hash: '' };
+      await tx.query(
+        'insert into audit.last_head (size, hash, mac) values (0, $1, $2) on conflict do nothing',
+        [none.hash, this.sealer.mac(PURPOSE, textOf(none))],
+      );
     });
   }
 }

@@ -3,8 +3,8 @@ import type { PoolClient } from 'pg';
 import { Database } from '../../../platform/postgres/database.js';
 import type { Macs } from '../../../platform/event-store/event-mac.js';
 import { LedgerTampered } from '../domain/signed-head.js';
-import { HASH_BYTES, MerkleTree } from '../domain/merkle-tree.js';
-import { lastLeafOf, type Subtree } from '../domain/merkle-proof.js';
+import { HASH_BYTES, joinedRoot, MerkleTree } from '../domain/merkle-tree.js';
+import { lastLeafOf, type Range, subtreesOf } from '../domain/merkle-proof.js';
 
 /** How far the tree over the log is. */
 export interface LedgerState {
@@ -24,8 +24,6 @@ export interface Leaf {
   /** Roots of the subtrees that it completes, from pairs up. */
   readonly completed: Buffer;
 }
-
-type NewLeaf = Pick<Leaf, 'position' | 'hash'>;
 
 interface StateRow {
   readonly log_id: string;
@@ -100,18 +98,22 @@ export class Ledger {
     return rows.map(({ index }) => (index === null ? null : Number(index)));
   }
 
-  /** Roots of complete subtrees. Throws for one that the ledger does not have. */
-  async subtrees(subtrees: readonly Subtree[]): Promise<readonly Buffer[]> {
+  /** The root over each range: the hashes of a proof. Throws where the ledger lacks leaves of them. */
+  async path(ranges: readonly Range[]): Promise<readonly Buffer[]> {
+    const parts = ranges.map(subtreesOf);
+    const subtrees = parts.flat();
     const rows = await this.database.query<{ hash: Buffer | null }>(
       `select substring(l.hashes from 1 + ${HASH_BYTES} * w.level for ${HASH_BYTES}) as hash
        from unnest($1::bigint[], $2::int[]) with ordinality w(index, level, place)
        left join audit.leaves l using (index) order by w.place`,
       [subtrees.map(lastLeafOf), subtrees.map(({ level }) => level)],
     );
-    return rows.map(({ hash }, place) => {
+    const hashes = rows.map(({ hash }, place) => {
       if (hash?.length === HASH_BYTES) return hash;
       throw new Error(`audit.leaves lacks the subtree ${JSON.stringify(subtrees[place])}`);
     });
+    let place = 0;
+    return parts.map(({ length }) => joinedRoot(hashes.slice(place, (place += length))));
   }
 
   /** Leaves from `index` on, in order, at most `limit`. */
@@ -130,90 +132,55 @@ export class Ledger {
 }
 
 /**
- * Adds leaves to those that the service itself added, in the transaction that moves the follower's checkpoint. It remembers
- * where it left the tree; the row in the database, which is locked until the transaction ends, says whether that still
- * holds: another process may have gone on, or the transaction may not have been committed.
+ * Adds the leaves that are not there yet to those that the service added, in the transaction that moves the follower's
+ * checkpoint. Throws {@link LedgerTampered} for a state that the service did not write, for one below `signed`, and where
+ * the ledger belongs to another log than `logId`.
  */
-export class LedgerWriter {
-  private last: LedgerState | null = null;
-
-  constructor(private readonly macs: Macs) {}
-
-  /**
-   * What is there already is left out. Throws {@link LedgerTampered} for a state that the service did not write, and where
-   * the ledger belongs to another log than `logId`.
-   */
-  async extend(tx: PoolClient, logId: string, leaves: readonly NewLeaf[], signed = 0): Promise<void> {
-    const from = this.last;
-    this.last = null;
-    if (from !== null && from.logId === logId) this.last = await extendFrom(tx, from, leaves, this.macs);
-    if (this.last !== null) return;
-    const { rows } = await tx.query<StateRow>({ name: 'audit.ledger_state', text: `${STATE} for update` });
-    if (rows[0] === undefined) throw new LedgerTampered('audit.ledger was emptied');
-    const state = stateOf(rows[0]);
-    if (!isAuthenticState(state, this.macs))
-      throw new LedgerTampered('the row of audit.ledger was not written by the service');
-    if (state.tree.size < signed)
-      throw new LedgerTampered(`the ledger went back to ${state.tree.size} of ${signed} signed events`);
-    if (state.logId !== logId) {
-      throw new LedgerTampered(
-        `the ledger is of the log ${state.logId}, and the event store holds ${logId}: a new log needs an empty schema audit`,
-      );
-    }
-    this.last = await extendFrom(tx, state, leaves, this.macs);
-  }
-}
-
-/** The state after it; null, with nothing done, where the ledger is not at `from`. */
-async function extendFrom(
+export async function extendLedger(
   tx: PoolClient,
-  from: LedgerState,
-  leaves: readonly NewLeaf[],
   macs: Macs,
-): Promise<LedgerState | null> {
-  const after = BigInt(from.position);
-  const fresh = leaves.filter(({ position }) => BigInt(position) > after);
-  const position = fresh.at(-1)?.position ?? from.position;
-  const tree = from.tree.copy();
-  const hashes: Buffer[] = [];
-  const starts: number[] = [];
-  let start = 1;
-  for (const { hash } of fresh) {
-    starts.push(start);
-    for (const each of tree.append(hash)) {
-      hashes.push(each);
-      start += HASH_BYTES;
-    }
+  { logId, signed = 0 }: { readonly logId: string; readonly signed?: number | undefined },
+  leaves: readonly Pick<Leaf, 'position' | 'hash'>[],
+): Promise<void> {
+  const { rows } = await tx.query<StateRow>({ name: 'audit.ledger_state', text: `${STATE} for update` });
+  if (rows[0] === undefined) throw new LedgerTampered('audit.ledger was emptied');
+  const state = stateOf(rows[0]);
+  if (!isAuthenticState(state, macs))
+    throw new LedgerTampered('the row of audit.ledger was not written by the service');
+  const { tree } = state;
+  const { size } = tree;
+  if (size < signed) throw new LedgerTampered(`the ledger went back to ${size} of ${signed} signed events`);
+  if (state.logId !== logId) {
+    throw new LedgerTampered(
+      `the ledger is of the log ${state.logId}, and the event store holds ${logId}: a new log needs an empty schema audit`,
+    );
   }
-  const mac = macs.mac(PURPOSE, textOf({ logId: from.logId, tree, position }));
+  const fresh = leaves.filter(({ position }) => BigInt(position) > BigInt(state.position));
+  const hashes = fresh.map(({ hash }) => Buffer.concat(tree.append(hash)));
+  const position = fresh.at(-1)?.position ?? state.position;
+  let stop = 1;
+  const stops = hashes.map(({ length }) => (stop += length));
   // One parameter of bytes, cut apart there: an array of them would travel as text.
-  const { rowCount } = await tx.query({
+  await tx.query({
     name: 'audit.extend',
-    text: `with moved as (
-        update audit.ledger set size = $1, position = $2, peaks = $3, mac = $11 where size = $4 and position = $5 and log_id = $10
-        returning 1
-      ), added as (
+    text: `with added as (
         insert into audit.leaves (index, position, hashes)
-        select $4::bigint + n.place - 1, n.position, substring($6::bytea from n.start for n.stop - n.start)
+        select $5::bigint + n.place - 1, n.position, substring($6::bytea from n.start for n.stop - n.start)
         from unnest($7::bigint[], $8::int[], $9::int[]) with ordinality n(position, start, stop, place)
-        where exists (select from moved)
       )
-      select from moved`,
+      update audit.ledger set size = $1, position = $2, peaks = $3, mac = $4`,
     values: [
       tree.size,
       position,
       tree.peakBytes,
-      from.tree.size,
-      from.position,
+      macs.mac(PURPOSE, textOf({ logId, tree, position })),
+      size,
       Buffer.concat(hashes),
       fresh.map((leaf) => leaf.position),
-      starts,
-      [...starts.slice(1), start],
-      from.logId,
-      mac,
+      [1, ...stops.slice(0, -1)],
+      stops,
     ],
   });
-  return rowCount === 1 ? { logId: from.logId, tree, position, mac } : null;
 }
 
 function stateOf({ log_id, size, position, peaks, mac }: StateRow): LedgerState {

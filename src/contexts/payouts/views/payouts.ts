@@ -14,7 +14,6 @@ import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { comparableHash } from '../domain/payout-events.js';
 import { payout } from '../domain/payout.js';
 import { Receipts } from '../store/receipts.js';
-import { figuresOf, type Figures } from './audited-payouts.js';
 import { STATUS, type Status } from './payout-changes.js';
 
 /** Of GET /merchants/v1/payouts (contract.md 9.7). */
@@ -161,11 +160,14 @@ export class EvidenceView {
 }
 
 /** Decimal strings of USDC (contract.md 11.1). */
-export interface BalanceFigures extends Figures {
+export interface BalanceFigures {
+  readonly confirmed: string;
+  readonly pending: string;
+  readonly committed: string;
   readonly currency_code: 'USDC';
 }
 
-export const NOTHING_PAID: BalanceFigures = { ...figuresOf(0n, 0n), currency_code: 'USDC' };
+export const NOTHING_PAID: BalanceFigures = toFigures(0n, 0n);
 
 /** What do a user's payouts add up to? */
 @Injectable()
@@ -178,8 +180,16 @@ export class BalancesView {
       'select confirmed, pending from payouts.balances where user_id = $1 and merchant_id = $2',
       [userId, merchantId],
     );
-    return row === undefined
-      ? null
-      : { ...figuresOf(BigInt(row.confirmed), BigInt(row.pending)), currency_code: 'USDC' };
+    return row === undefined ? null : toFigures(BigInt(row.confirmed), BigInt(row.pending));
   }
+}
+
+/** Formats sums in minor units. */
+function toFigures(confirmed: bigint, pending: bigint): BalanceFigures {
+  return {
+    confirmed: fromMinorUnits(confirmed),
+    pending: fromMinorUnits(pending),
+    committed: fromMinorUnits(confirmed + pending),
+    currency_code: 'USDC',
+  };
 }

@@ -147,13 +147,19 @@ export class EventStoreDbEventStore implements EventStore {
   async identity(): Promise<string> {
     this.shift = (await this.positions()).shift;
     const known = await this.mark();
-    if (known !== null) return known;
-    const mark = { id: newId(), type: IDENTITY_TYPE, data: { log_id: newId() }, metadata: {} };
+    if (known !== null) return known.logId;
     // Two may ask for the first time at once: the first mark counts.
-    await this.append({ stream: IDENTITY_STREAM, events: [mark], expected: 'no_stream' });
+    await this.identify(newId());
     const marked = await this.mark();
     if (marked === null) throw new Error(`${IDENTITY_STREAM} cannot be read`);
-    return marked;
+    return marked.logId;
+  }
+
+  /** Gives the log another identity. */
+  async identify(logId: string): Promise<void> {
+    const expected = (await this.mark())?.revision ?? 'no_stream';
+    const mark = { id: newId(), type: IDENTITY_TYPE, data: { log_id: logId }, metadata: {} };
+    await this.append({ stream: IDENTITY_STREAM, events: [mark], expected });
   }
 
   async ping(): Promise<void> {
@@ -285,11 +291,12 @@ export class EventStoreDbEventStore implements EventStore {
     return this.known;
   }
 
-  private async mark(): Promise<string | null> {
+  private async mark(): Promise<{ readonly logId: string; readonly revision: number } | null> {
     // The newest counts: a copy makes another log of this one.
     const [mark] = await this.readRaw(IDENTITY_STREAM, BACKWARDS, END, 1);
-    const data = mark?.event?.data as { readonly log_id: string } | undefined;
-    return data?.log_id ?? null;
+    if (!mark?.event) return null;
+    const { log_id: logId } = mark.event.data as unknown as { readonly log_id: string };
+    return { logId, revision: Number(mark.event.revision) };
   }
 
   private async readRaw(

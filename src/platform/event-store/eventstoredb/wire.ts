@@ -35,11 +35,10 @@ export function toEventData({ id, type, data, metadata }: NewEvent): EventData {
   });
 }
 
-/** As {@link toEventData}; readers get position and time from there. */
-export function toCopiedEventData(event: RecordedEvent): EventData {
-  const data = toEventData(event);
-  const origin: Origin = { position: event.position, recorded_at: event.recordedAt.toISOString() };
-  return { ...data, metadata: { ...(data.metadata as object), [ORIGIN]: origin } };
+/** The event as another log gets it: readers get its position and time from there. */
+export function toCopy({ id, type, data, metadata, position, recordedAt }: RecordedEvent): NewEvent {
+  const origin: Origin = { position, recorded_at: recordedAt.toISOString() };
+  return { id, type, data, metadata: { ...metadata, [ORIGIN]: origin } as EventMetadata };
 }
 
 export function toExpectedRevision(expected: ExpectedRevision): AppendExpectedRevision {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import pg, { type Pool, type QueryArrayConfig } from 'pg';
+import type { Pool, QueryArrayConfig } from 'pg';
 import { bounded, QUERY_TIMEOUT_MS } from '../../postgres/session-settings.js';
 import { failpoint } from '../../failpoints.js';
 import { waitForRetry } from '../../background/backoff.js';
@@ -35,9 +35,6 @@ const GROUP = { max: 256, gatherMs: 1, group: () => groupOfUnits() };
 const PAGE_BYTES = 16 * 1024 * 1024;
 const RETRY = { firstMs: 25, maxMs: 800 };
 const ATTEMPTS = 6;
-
-/** The constraint of a log that was moved to another event store (ADR 189): it takes no more events. */
-export const MOVED = 'log_moved';
 
 const COLUMNS = `position, stream, revision, id, type, data, metadata, date_part('epoch', recorded_at) * 1000`;
 
@@ -200,17 +197,12 @@ export class PostgresEventStore implements EventStore {
         // All attempts together wait no longer than one may: the commits that come after wait for this one.
         return await work(Math.max(1, until - performance.now()));
       } catch (error) {
-        if (isMoved(error)) throw unavailable(error);
         if (!isDatabaseUnavailable(error)) throw error;
         if (attempt + 1 >= ATTEMPTS || performance.now() >= until) throw unavailable(error);
         await waitForRetry(RETRY, attempt);
       }
     }
   }
-}
-
-function isMoved(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.constraint === MOVED;
 }
 
 function unavailable(error: unknown): EventStoreUnavailable {

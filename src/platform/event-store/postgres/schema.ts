@@ -1,5 +1,5 @@
 /** Key of the advisory lock that every append takes: one group commit at a time. */
-export const APPEND_LOCK = 7_331_002;
+const APPEND_LOCK = 7_331_002;
 
 /**
  * `event_store.commit_units`: one group commit. Each unit is checked separately and written as a whole or not at all.

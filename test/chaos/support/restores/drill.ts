@@ -33,7 +33,7 @@ export interface DrillResult {
   readonly line: string;
 }
 
-/** Where `AUDIT_HEADS_FILE` is, before and after events were lost. */
+/** Where `AUDIT_HEADS_FILE` is, before and after the restore. */
 const HEADS = 'heads.ndjson';
 const LATER_HEADS = 'heads-after-restore.ndjson';
 
@@ -113,7 +113,7 @@ export class Drill {
       const gone = new Set(await missingFrom(shared.pool, confirmed));
       this.checkLoss(confirmed, gone, destroyedAt, target);
       const { lostEvents, restored } = await checkKeptHeads(shared, store.file(HEADS), verdict);
-      await this.startAgain(lostEvents > 0);
+      await this.startAgain();
       const recoveryMs = performance.now() - destroyedAt;
       verdict.expect(
         recoveryMs < MAX_RECOVERY_MS,
@@ -130,7 +130,7 @@ export class Drill {
       const responses = await repeatAll(this.service, confirmed, gone, verdict);
       await this.eraseAgain(erased);
       await this.checkAll(responses);
-      const files = [HEADS, lostEvents > 0 ? LATER_HEADS : HEADS].map((name) => store.file(name));
+      const files = [HEADS, LATER_HEADS].map((name) => store.file(name));
       await checkProven(shared, files, restored, verdict);
       verdict.equal(await this.service.stop(), 'exit code 0', 'SIGTERM ends it');
       const lostMs = Math.max(0, ...[...gone].map(({ confirmedAt }) => destroyedAt - confirmedAt));
@@ -220,12 +220,11 @@ export class Drill {
     }
   }
 
-  /** On the same port. Heads that follow a lost one go to another file: no head follows what is gone. */
-  private async startAgain(isCut: boolean): Promise<void> {
+  /** On the same port, with another file of heads: no head follows one that the restored database lacks. */
+  private async startAgain(): Promise<void> {
     const { shared, env, store } = this;
     await shared.pool.query(EXPIRE_LEASES);
-    const file = store.file(isCut ? LATER_HEADS : HEADS);
-    const again = { ...env, AUDIT_HEADS_FILE: file, PORT: String(this.service.port) };
+    const again = { ...env, AUDIT_HEADS_FILE: store.file(LATER_HEADS), PORT: String(this.service.port) };
     this.service = await shared.process('service', again).start();
   }
 
