@@ -56,15 +56,6 @@ export interface SubscriptionDefinition<Events extends DomainEvent = RecordedEve
   afterCommit?(events: readonly RecordedAs<Events>[]): void;
   /** The tables of a read model, which a rebuild replaces. Sagas have none: they never replay. */
   readonly tables?: ReadModelTables;
-  /**
-   * Fills the empty tables of a read model in `schema` before they have indexes, for example by COPY.
-   * Without it a rebuild calls `apply` with the whole history.
-   */
-  fill?(
-    history: AsyncIterable<readonly RecordedAs<Events>[]>,
-    tx: Transaction,
-    schema: string,
-  ): Promise<void>;
 }
 
 /** Gives a subscription the event types of its context; `events` lists their names. */
@@ -75,10 +66,7 @@ export function subscriptionOf<Events extends DomainEvent>(
 }
 
 /** Tables of a saga that follow from the events up to the checkpoint with its name. */
-export type DerivedTables = Pick<
-  SubscriptionDefinition,
-  'name' | 'events' | 'staysSealed' | 'apply' | 'fill'
-> & {
+export type DerivedTables = Pick<SubscriptionDefinition, 'name' | 'events' | 'staysSealed' | 'apply'> & {
   readonly tables: ReadModelTables;
 };
 

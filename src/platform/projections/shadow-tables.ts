@@ -5,6 +5,8 @@ import type { DerivedTables, ReadModelTables } from './projection.js';
 
 /** How long readers may have to wait behind a rebuild that locks their tables. */
 const SWAP_LOCK_MS = 100;
+/** Events that are applied in one batch: so many are in memory, twice. */
+const EVENTS_AT_ONCE = 10_000;
 
 interface IndexRow {
   readonly name: string;
@@ -39,20 +41,25 @@ export class ShadowTables {
     return new ShadowTables(tx, tables, schema);
   }
 
-  async fill(
-    { fill, apply }: Pick<DerivedTables, 'fill' | 'apply'>,
-    events: AsyncIterable<readonly RecordedEvent[]>,
-  ): Promise<void> {
-    if (fill) {
-      await fill(events, this.tx, this.schema);
-      return this.index();
-    }
+  /** Applies the whole history, many events at a time; the next ones are read meanwhile. */
+  async fill({ apply }: Pick<DerivedTables, 'apply'>, pages: AsyncIterable<readonly RecordedEvent[]>) {
     await this.index();
-    for await (const page of events) await apply(page, this.tx, this.schema);
+    let applied = Promise.resolve();
+    let next: RecordedEvent[] = [];
+    const applyNext = async (): Promise<void> => {
+      await applied;
+      if (next.length > 0) applied = apply(next, this.tx, this.schema);
+      // The failure is met when it is awaited.
+      applied.catch(() => undefined);
+      next = [];
+    };
+    for await (const page of pages) if (next.push(...page) >= EVENTS_AT_ONCE) await applyNext();
+    await applyNext();
+    await applied;
   }
 
   /** Creates the indexes of the live tables, as the catalogue knows them, under the same names. */
-  async index(): Promise<void> {
+  private async index(): Promise<void> {
     const { tx, schema, tables } = this;
     for (const table of tables.names) {
       const { rows } = await tx.query<IndexRow>(

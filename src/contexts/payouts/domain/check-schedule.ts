@@ -17,7 +17,7 @@ const AGE_SHARE = 4;
 
 /**
  * How long to wait before the next check of a pending payout, in ms: fresh ones often, old ones rarely, and never past
- * the end of the window. `random` in [0, 1) spreads payouts of the same age by plus or minus 10 %.
+ * the end of the window, which alone is worth a check where there is no wallet or no hash. `random` in [0, 1) spreads payouts of the same age by plus or minus 10 %.
  */
 export function nextCheckDelay(input: {
   readonly ageMs: number;
@@ -26,6 +26,8 @@ export function nextCheckDelay(input: {
   readonly intervalMs: number;
   readonly random: number;
 }): number {
+  const { finding, untilExpiryMs } = input;
+  if ((finding === 'no_wallet' || finding === 'not_a_hash') && untilExpiryMs > 0) return untilExpiryMs;
   const pending = input.finding === 'confirming' ? CONFIRMING_MS : RAREST_MS;
   const longest = input.untilExpiryMs > 0 ? pending : CLOSING_MS;
   const wait = Math.max(input.intervalMs, Math.min(input.ageMs / AGE_SHARE, longest));

@@ -1,3 +1,5 @@
+import type { SeenTransfer } from './payout.js';
+
 /** A Transfer log of any ERC-20 token, with addresses and hashes in lower case. */
 export interface TransferLog {
   readonly token: string;
@@ -28,6 +30,26 @@ export interface ReceiptSource {
   readonly text: string | null;
 }
 
+/** A transfer as events record it, without what only one node says: the confirmations and the receipt. */
+export type Sighting = Omit<SeenTransfer, 'confirmations' | 'receipt_sha256'>;
+
+/** A log in its receipt, whose block has a time. Verification and recheck compare the same members. */
+export function sightingOf(
+  { blockNumber, blockHash, blockTime = 0 }: TransactionReceipt,
+  { logIndex, token, from, to, amountMinor }: TransferLog,
+): Sighting {
+  return {
+    log_index: logIndex,
+    block_number: blockNumber,
+    block_hash: blockHash,
+    block_time: new Date(blockTime * 1000).toISOString(),
+    token,
+    from,
+    to,
+    value: amountMinor.toString(),
+  };
+}
+
 interface ExpectedTransfer {
   readonly token: string;
   readonly wallet: string;
@@ -36,14 +58,8 @@ interface ExpectedTransfer {
 
 /** What one check of the chain says of one payout. Only `settled` ends the wait before its window does. */
 export type Finding =
-  | {
-      readonly kind: 'settled';
-      readonly blockNumber: number;
-      readonly blockHash: string;
-      readonly blockTime?: number;
-      /** Any of them would confirm the payout. */
-      readonly logs: readonly { readonly logIndex: number; readonly from: string }[];
-    }
+  /** Any of the transfers would confirm the payout. */
+  | { readonly kind: 'settled'; readonly transfers: readonly Sighting[] }
   /** Its block is so many after the newest final one. */
   | { readonly kind: 'confirming'; readonly blocks: number }
   | { readonly kind: 'not_found' }
@@ -105,10 +121,29 @@ export function findingOf(
   if (exact.length === 0) return { kind: 'wrong_amount' };
   const free = receipt.partial ? exact : exact.filter((log) => !used.has(log.logIndex));
   if (free.length === 0) return { kind: 'already_used' };
-  const { blockNumber, blockHash, blockTime } = receipt;
+  const { blockNumber } = receipt;
   if (blockNumber > final) return { kind: 'confirming', blocks: blockNumber - final };
-  const logs = free.map(({ logIndex, from }) => ({ logIndex, from }));
-  return { kind: 'settled', blockNumber, blockHash, blockTime, logs };
+  return { kind: 'settled', transfers: free.map((log) => sightingOf(receipt, log)) };
+}
+
+/**
+ * The transfers of a finding that nodes agree on, as events record them: with the confirmations and the receipt that one of
+ * these nodes has. Null when it lacks what has to be recorded.
+ */
+export function recordedTransfers(
+  { transfers }: Extract<Finding, { kind: 'settled' }>,
+  receipt: TransactionReceipt | null | undefined,
+  head: number,
+): readonly SeenTransfer[] | null {
+  if (!receipt?.source || receipt.blockTime === undefined) return null;
+  const confirmations = confirmationsOf(receipt.blockNumber, head);
+  const { sha256 } = receipt.source;
+  return transfers.map((each) => ({ ...each, confirmations, receipt_sha256: sha256 }));
+}
+
+/** Blocks from the transfer's own to the newest one, both counted: 1 as soon as the transfer is in a block. */
+export function confirmationsOf(blockNumber: number, head: number): number {
+  return Math.max(0, head - blockNumber + 1);
 }
 
 /** The sentence a merchant reads in `reason` when the window ends on this finding. */

@@ -13,7 +13,6 @@ import {
   type Next,
   type WorkItem,
 } from '../../../platform/work/work-items.js';
-import type { UserActivated } from '../../users/contract.js';
 import {
   comparableHash,
   PAYOUT_EXPIRED,
@@ -70,8 +69,8 @@ export interface PendingPayout {
   readonly amountMinor: bigint;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** Null while the user has none. */
-  readonly wallet: string | null;
+  /** The round reads it: null while the user has none, undefined when the user could not be read. */
+  wallet?: string | null | undefined;
   /** Logs of the transaction that confirmed other payouts. */
   readonly usedLogs: ReadonlySet<number>;
   /** How many checks there were before. */
@@ -105,12 +104,10 @@ export interface NextCheck {
   readonly closing?: Closing;
 }
 
-type Facts = Pick<
+interface Row extends Pick<
   PendingPayout,
-  'payoutId' | 'userId' | 'merchantId' | 'hash' | 'createdAt' | 'expiresAt' | 'wallet'
->;
-
-interface Row extends Facts {
+  'payoutId' | 'userId' | 'merchantId' | 'hash' | 'createdAt' | 'expiresAt'
+> {
   readonly [column: string]: unknown;
   readonly chain_id: string;
   readonly amount_minor: string;
@@ -181,7 +178,6 @@ export class VerificationQueue {
 const FACTS = `
   select payout_id as "payoutId", user_id as "userId", merchant_id as "merchantId", hash, created_at as "createdAt",
     expires_at as "expiresAt", chain_id, amount_minor, clock_timestamp() as now,
-    (select address from payouts.wallets wallet where wallet.user_id = work.user_id) as wallet,
     array(select log_index from payouts.used_transfers used
           where used.chain_id = work.chain_id and used.hash = work.hash and used.payout_id <> work.payout_id) as used
   from payouts.verifications work where payout_id = any($1::uuid[])`;
@@ -196,7 +192,6 @@ function pendingPayoutOf(item: WorkItem<State>, row: Row): PendingPayout {
     hash: row.hash,
     createdAt: row.createdAt,
     expiresAt: row.expiresAt,
-    wallet: row.wallet,
     amountMinor: BigInt(row.amount_minor),
     usedLogs: new Set(row.used),
     checks: item.state.checks ?? 0,
@@ -233,7 +228,6 @@ function closingOf({ item, closing: first }: PendingPayout, closing?: Closing): 
   return { ...closing, at: closing.at.toISOString() };
 }
 
-/** A payout of a user without a wallet is due at the end of its window, unless {@link wakeVerifications} comes first. */
 export async function addVerifications(
   reported: readonly PayoutReported['data'][],
   tx: PoolClient,
@@ -258,29 +252,16 @@ export async function addVerifications(
       reported.map((data) => toMinorUnits(data.amount).toString()),
     ],
   );
-  const { rows } = await tx.query<{ user_id: string }>(
-    'select user_id from payouts.wallets where user_id = any($1::uuid[])',
-    columnArrays(reported, 'user_id'),
-  );
-  const withWallet = new Set(rows.map((row) => row.user_id));
-  await scheduleWork(
-    tx,
-    VERIFICATION,
-    reported.map(({ payout_id: key, merchant_id: share, user_id, expires_at: dueAt }) =>
-      withWallet.has(user_id) ? { key, share } : { key, share, dueAt },
-    ),
-  );
+  const items = reported.map(({ payout_id: key, merchant_id: share }) => ({ key, share }));
+  await scheduleWork(tx, VERIFICATION, items);
 }
 
-/** Payouts of these users are due: their wallets are known now. */
-export async function wakeVerifications(
-  activated: readonly UserActivated['data'][],
-  tx: PoolClient,
-): Promise<void> {
-  if (activated.length === 0) return;
+/** Payouts of these users, who have a wallet now, are due. */
+export async function wakeVerifications(userIds: readonly string[], tx: PoolClient): Promise<void> {
+  if (userIds.length === 0) return;
   const { rows } = await tx.query<{ payout_id: string }>(
     'select payout_id from payouts.verifications where user_id = any($1::uuid[])',
-    columnArrays(activated, 'user_id'),
+    [userIds],
   );
   await wakeWork(
     tx,
@@ -293,19 +274,6 @@ export async function removeVerifications(payoutIds: readonly string[], tx: Pool
   if (payoutIds.length === 0) return;
   await dropWork(tx, VERIFICATION, payoutIds);
   await tx.query('delete from payouts.verifications where payout_id = any($1::uuid[])', [payoutIds]);
-}
-
-export async function addWallets(
-  activated: readonly UserActivated['data'][],
-  tx: PoolClient,
-  schema = 'payouts',
-): Promise<void> {
-  if (activated.length === 0) return;
-  await tx.query(
-    `insert into ${schema}.wallets (user_id, address)
-     select * from unnest($1::uuid[], $2::text[]) on conflict (user_id) do nothing`,
-    columnArrays(activated, 'user_id', 'issuer_wallet_address'),
-  );
 }
 
 export async function addUsedTransfers(

@@ -6,7 +6,7 @@ import { withinRanges, type RangedColumn } from '../../../platform/read-models/r
 import { keysetPage, ReadModels } from '../../../platform/read-models/read-models.js';
 import { comparableHash } from '../domain/payout-events.js';
 import { overdueReason, PENDING_PAYOUTS } from './overdue-payouts.js';
-import { STATUS, type Status } from './payout-changes.js';
+import { STATUS, type Status } from './projection.js';
 import { ListedPayoutRow } from './payout-row.js';
 
 export interface PayoutsFilter extends Omit<CreatedPage, 'pageSize' | 'after'> {

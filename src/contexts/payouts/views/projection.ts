@@ -1,29 +1,62 @@
 import type { PoolClient } from 'pg';
+import type { DomainEvent } from '../../../kernel/aggregate.js';
+import { toMinorUnits } from '../../../kernel/money.js';
 import { columnArrays } from '../../../platform/postgres/batches.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import type { UserCreated, UserDeactivated, UserDeactivationStarted } from '../../users/contract.js';
 import {
-  addChange,
-  bodySql,
-  noChanges,
-  STATUS,
-  VIEWED_EVENTS,
-  type Changes,
-  type PayoutEnd,
-  type PayoutRow,
-} from './payout-changes.js';
+  comparableHash,
+  PAYOUT_EXPIRED,
+  PAYOUT_INTENDED,
+  PAYOUT_RECEIVED,
+  PAYOUT_REPORTED,
+  type PayoutEvent,
+  type PayoutIntent,
+} from '../domain/payout-events.js';
+import { payoutJsonBeforeTime } from '../domain/payout-json.js';
 import { PAYOUT_VIEWS } from './audited-payouts.js';
-import { fillPayoutViews } from './fill.js';
+
+/** The numbers of `payouts.payouts.status`, by the words of the API. */
+export const STATUS = { pending: 0, received: 1, expired: 2 } as const;
+export type Status = keyof typeof STATUS;
+
+type ViewedEvent =
+  | PayoutEvent
+  | DomainEvent<typeof PAYOUT_INTENDED, PayoutIntent>
+  | UserCreated
+  | UserDeactivationStarted
+  | UserDeactivated;
+
+/** A row to insert. A payout that begins and ends within a batch is one row with its last status. */
+interface PayoutRow {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly userId: string;
+  readonly createdAt: string;
+  readonly transactionHash: string;
+  readonly amountMinor: string;
+  status: number;
+  /** The JSON up to `created_at`. */
+  bodyBeforeTime: string;
+}
 
 /** Payouts and balances, always in step: one transaction per batch moves both. */
 export const payoutViews: SubscriptionDefinition = {
   name: PAYOUT_VIEWS,
-  events: VIEWED_EVENTS,
+  events: [
+    'user.created.v1',
+    'user.deactivation_started.v1',
+    'user.deactivated.v1',
+    PAYOUT_INTENDED,
+    PAYOUT_REPORTED,
+    PAYOUT_RECEIVED,
+    PAYOUT_EXPIRED,
+  ],
   // Reads wait for it, reports do not: under load a little more in a batch costs much less.
   gatherMs: 20,
   apply: applyPayoutEvents,
-  tables: { schema: 'payouts', names: ['payouts', 'balances'] },
-  fill: fillPayoutViews,
+  tables: { schema: 'payouts', names: ['payouts', 'balances', 'payout_intents'] },
 };
 
 /** One statement per kind of row, however many events. Totals move only with rows that really moved. */
@@ -32,23 +65,87 @@ export async function applyPayoutEvents(
   tx: PoolClient,
   schema = 'payouts',
 ): Promise<void> {
-  const changes = noChanges();
-  for (const event of events) addChange(changes, event);
-  await insertUsers(changes.users, tx, schema);
-  const inserted = await insertPayouts([...changes.reported.values()], tx, schema);
-  const outcomes = [...changes.outcomes.values()];
-  if (inserted < changes.reported.size) outcomes.push(...settledRows(changes));
-  await settlePayouts(outcomes, tx, schema);
+  const users = new Map<string, string>();
+  const deactivating = new Map<string, boolean>();
+  const intents = new Map<string, string>();
+  const reported = new Map<string, PayoutRow>();
+  const outcomes = new Map<string, Pick<PayoutRow, 'id' | 'status' | 'bodyBeforeTime'>>();
+  for (const { type, data } of events as readonly (RecordedEvent & ViewedEvent)[]) {
+    switch (type) {
+      case 'user.created.v1':
+        users.set(data.user_id, data.merchant_id);
+        break;
+      case 'user.deactivation_started.v1':
+      case 'user.deactivated.v1':
+        deactivating.set(data.user_id, type === 'user.deactivation_started.v1');
+        break;
+      case PAYOUT_INTENDED:
+        intents.set(data.payout_id, data.user_id);
+        break;
+      case PAYOUT_REPORTED:
+        if (reported.has(data.payout_id)) break;
+        reported.set(data.payout_id, {
+          id: data.payout_id,
+          merchantId: data.merchant_id,
+          userId: data.user_id,
+          createdAt: data.created_at,
+          transactionHash: comparableHash(data.transaction_hash),
+          amountMinor: toMinorUnits(data.amount).toString(),
+          status: STATUS.pending,
+          bodyBeforeTime: payoutJsonBeforeTime(data, 'pending', null),
+        });
+        break;
+      case PAYOUT_RECEIVED:
+      case PAYOUT_EXPIRED: {
+        const id = data.payout_id;
+        if (outcomes.has(id)) break;
+        const [word, reason] =
+          type === PAYOUT_RECEIVED ? (['received', null] as const) : (['expired', data.reason] as const);
+        const end = { status: STATUS[word], bodyBeforeTime: payoutJsonBeforeTime(data, word, reason) };
+        outcomes.set(id, { id, ...end });
+        Object.assign(reported.get(id) ?? {}, end);
+      }
+    }
+  }
+  await recordUsers(users, deactivating, intents, tx, schema);
+  const rows = [...reported.values()];
+  // An earlier delivery of the batch may have left some of its payouts there as pending.
+  if ((await insertPayouts(rows, tx, schema)) === rows.length) for (const { id } of rows) outcomes.delete(id);
+  await settlePayouts([...outcomes.values()], tx, schema);
 }
 
-async function insertUsers(users: Changes['users'], tx: PoolClient, schema: string): Promise<void> {
-  if (users.length === 0) return;
-  await tx.query(
-    `insert into ${schema}.balances (user_id, merchant_id)
-     select * from unnest($1::uuid[], $2::uuid[])
-     on conflict (user_id) do nothing`,
-    columnArrays(users, 'id', 'merchantId'),
-  );
+/** A user who is deactivated gets no payout any more: what was intended for it does not count. */
+async function recordUsers(
+  users: ReadonlyMap<string, string>,
+  deactivating: ReadonlyMap<string, boolean>,
+  intents: ReadonlyMap<string, string>,
+  tx: PoolClient,
+  schema: string,
+): Promise<void> {
+  if (users.size > 0)
+    await tx.query(
+      `insert into ${schema}.balances (user_id, merchant_id)
+       select * from unnest($1::uuid[], $2::uuid[]) on conflict (user_id) do nothing`,
+      [[...users.keys()], [...users.values()]],
+    );
+  if (intents.size > 0)
+    await tx.query(
+      `insert into ${schema}.payout_intents (payout_id, user_id)
+       select * from unnest($1::uuid[], $2::uuid[]) on conflict do nothing`,
+      [[...intents.keys()], [...intents.values()]],
+    );
+  if (deactivating.size > 0)
+    await tx.query(
+      `with changed as (
+         select * from unnest($1::uuid[], $2::boolean[]) as each (user_id, deactivating)
+       ), ended as (
+         delete from ${schema}.payout_intents intent using changed
+         where intent.user_id = changed.user_id and not changed.deactivating
+       )
+       update ${schema}.balances balance set deactivating = changed.deactivating
+       from changed where balance.user_id = changed.user_id`,
+      [[...deactivating.keys()], [...deactivating.values()]],
+    );
 }
 
 async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema: string): Promise<number> {
@@ -72,18 +169,30 @@ async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema:
        from inserted group by user_id, merchant_id
        on conflict (user_id) do update
        set confirmed = balances.confirmed + excluded.confirmed, pending = balances.pending + excluded.pending
+     ), no_longer_intended as (
+       delete from ${schema}.payout_intents where payout_id = any($1::uuid[])
      )
      select count(*)::int as inserted from inserted`,
-    [
-      ...columnArrays(rows, 'id', 'merchantId', 'userId', 'createdAt', 'transactionHash', 'bodyBeforeTime'),
-      rows.map((row) => STATUS[row.status]),
-      rows.map((row) => row.amountMinor.toString()),
-    ],
+    columnArrays(
+      rows,
+      'id',
+      'merchantId',
+      'userId',
+      'createdAt',
+      'transactionHash',
+      'bodyBeforeTime',
+      'status',
+      'amountMinor',
+    ),
   );
   return result.rows[0]?.inserted ?? 0;
 }
 
-async function settlePayouts(outcomes: readonly PayoutEnd[], tx: PoolClient, schema: string): Promise<void> {
+async function settlePayouts(
+  outcomes: readonly Pick<PayoutRow, 'id' | 'status' | 'bodyBeforeTime'>[],
+  tx: PoolClient,
+  schema: string,
+): Promise<void> {
   if (outcomes.length === 0) return;
   await tx.query(
     `with moved as (
@@ -102,13 +211,12 @@ async function settlePayouts(outcomes: readonly PayoutEnd[], tx: PoolClient, sch
        from moved group by user_id
      ) total
      where balance.user_id = total.user_id`,
-    [...columnArrays(outcomes, 'id', 'bodyBeforeTime'), outcomes.map((outcome) => STATUS[outcome.status])],
+    columnArrays(outcomes, 'id', 'bodyBeforeTime', 'status'),
   );
 }
 
-/** Outcomes of rows that end within the batch: needed when an earlier delivery left some of them there as pending. */
-function settledRows(changes: Changes): PayoutEnd[] {
-  return [...changes.reported.values()].flatMap(({ id, status, bodyBeforeTime }) =>
-    status === 'pending' ? [] : [{ id, status, bodyBeforeTime }],
-  );
+/** SQL: the JSON of a payout, from its text up to `created_at` and that time. */
+function bodySql(bodyBeforeTime: string, createdAt: string): string {
+  const time = `to_char(${createdAt} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  return `${bodyBeforeTime} || ',"created_at":"' || ${time} || '"}'`;
 }

@@ -17,8 +17,8 @@ import { OperatorLookups } from '../../../../platform/operations/operator-lookup
 import { Operations } from '../../../../platform/operations/operations.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { payout } from '../../domain/payout.js';
+import { PayoutChecks, type CheckJson } from '../../store/payout-checks.js';
 import { PAYOUT_VIEWS } from '../../views/audited-payouts.js';
-import { ChecksView, type CheckJson } from '../../views/checks.js';
 import { PayoutsList, type ListedPayout } from '../../views/payouts-list.js';
 import { EvidenceView } from '../../views/payouts.js';
 import {
@@ -38,7 +38,7 @@ const NOT_FOUND = 'There is no such payout within reach of the key.';
 export class AdminPayoutsController {
   constructor(
     private readonly payouts: PayoutsList,
-    private readonly checks: ChecksView,
+    private readonly checks: PayoutChecks,
     private readonly evidence: EvidenceView,
     private readonly operations: Operations,
     private readonly lookups: OperatorLookups,
@@ -113,7 +113,7 @@ export class AdminPayoutsController {
     @UuidParam('id', 'Payout') id: string,
   ): Promise<PayoutChecksResponse> {
     await this.read(caller, id);
-    return { checks: [...(await this.checks.of(id))] };
+    return { checks: await this.checks.list(id) };
   }
 
   @Get(':id/evidence')

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Read models of payouts (`payouts.payouts`, `payouts.balances`), the work of verifying them on the chain, and the receipts that they rest on. */
-export class Payouts1795000000500 implements MigrationInterface {
+export class Payouts1795000000501 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create schema payouts;
@@ -34,8 +34,10 @@ export class Payouts1795000000500 implements MigrationInterface {
         user_id uuid primary key,
         merchant_id uuid not null,
         confirmed bigint not null default 0,
-        pending bigint not null default 0
+        pending bigint not null default 0,
+        deactivating boolean not null default false
       ) with (fillfactor = 50);
+      create index balances_deactivating on payouts.balances (user_id) where deactivating;
       comment on table payouts.balances is 'one row per user, in minor units of USDC (0.000001)';
 
       -- What pending payouts are verified by; when, is in work.items.
@@ -67,8 +69,6 @@ export class Payouts1795000000500 implements MigrationInterface {
       comment on table payouts.checks is 'of the verification on the chain; no outcome rests on it';
       comment on column payouts.checks.node is 'host of the node that was read; null where none was needed or none responded';
 
-      create table payouts.wallets (user_id uuid primary key, address text not null);
-
       create table payouts.used_transfers (
         chain_id bigint not null,
         hash text not null,
@@ -80,14 +80,6 @@ export class Payouts1795000000500 implements MigrationInterface {
       -- Receipts that payouts rest on, as nodes sent them. No read model.
       create table payouts.receipts (sha256 bytea primary key, receipt text not null);
       comment on table payouts.receipts is 'kept for payouts; sha256 is of the bytes of receipt';
-      create table payouts.deactivations (
-        user_id uuid primary key,
-        pending_payouts bigint not null default 0,
-        deactivating boolean not null default false,
-        position text not null
-      );
-      create index deactivations_ready on payouts.deactivations (user_id)
-        where deactivating and pending_payouts = 0;
 
       -- Payouts that may still be reported to a user; empty where the events are in PostgreSQL (ADR 103).
       create table payouts.payout_intents (
