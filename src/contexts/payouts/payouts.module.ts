@@ -7,7 +7,7 @@ import { CHAIN_READER, ChainUnavailable, type ChainReader } from './application/
 import { ConfigError } from '../../platform/config/settings.js';
 import { PayeeCache } from './application/payee-cache.js';
 import { ReportPayoutHandler } from './application/report-payout.js';
-import { verificationSaga, verificationTables } from './application/verification-saga.js';
+import { verificationSaga } from './application/verification-saga.js';
 import { VerificationRound } from './application/verification-round.js';
 import { PayoutChecks } from './store/payout-checks.js';
 import { Receipts, ReceiptsCheck } from './store/receipts.js';
@@ -24,9 +24,8 @@ import { BalanceController, PayoutsController } from './http/payouts.controller.
 import { Payouts1795000000501 } from './migrations/1795000000501-payouts.js';
 import { PAYOUT_PUBLISHES } from './published.js';
 import { checkPayoutSettings, PAYOUT_SETTINGS } from './settings.js';
-import { ListedPayoutRow } from './views/payout-row.js';
 import { payoutSearch } from './views/search.js';
-import { PayoutsList } from './views/payouts-list.js';
+import { ListedPayoutRow, PayoutsList } from './views/payouts-list.js';
 import { StuckPayouts } from './views/stuck-payouts.js';
 import { BalancesView, EvidenceView, PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
@@ -104,7 +103,6 @@ export const payouts = defineContext({
   histories: [payoutHistory, intentHistory],
   readModels: [payoutViews],
   entities: [ListedPayoutRow],
-  derived: [verificationTables],
   checks: [
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new WorkListCheck(VERIFICATION_WORK_LIST, tables) },
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new ReceiptsCheck(tables) },

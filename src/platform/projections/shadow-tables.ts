@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { RecordedEvent } from '../event-store/port.js';
 import { compareTables, type TableComparison } from './compare-tables.js';
-import type { DerivedTables, ReadModelTables } from './projection.js';
+import type { ReadModelTables, SubscriptionDefinition } from './projection.js';
 
 /** How long readers may have to wait behind a rebuild that locks their tables. */
 const SWAP_LOCK_MS = 100;
@@ -42,20 +42,21 @@ export class ShadowTables {
   }
 
   /** Applies the whole history, many events at a time; the next ones are read meanwhile. */
-  async fill({ apply }: Pick<DerivedTables, 'apply'>, pages: AsyncIterable<readonly RecordedEvent[]>) {
+  async fill({ apply }: Pick<SubscriptionDefinition, 'apply'>, pages: AsyncIterable<readonly RecordedEvent[]>) {
     await this.index();
-    let applied = Promise.resolve();
+    const applying: Promise<void>[] = [];
     let next: RecordedEvent[] = [];
     const applyNext = async (): Promise<void> => {
-      await applied;
-      if (next.length > 0) applied = apply(next, this.tx, this.schema);
-      // The failure is met when it is awaited.
-      applied.catch(() => undefined);
+      const events = next;
       next = [];
+      await applying.pop();
+      if (events.length > 0) applying.push(apply(events, this.tx, this.schema));
+      // A failure is met when it is awaited.
+      applying[0]?.catch(() => undefined);
     };
     for await (const page of pages) if (next.push(...page) >= EVENTS_AT_ONCE) await applyNext();
     await applyNext();
-    await applied;
+    await applying.pop();
   }
 
   /** Creates the indexes of the live tables, as the catalogue knows them, under the same names. */

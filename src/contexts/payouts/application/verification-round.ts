@@ -98,12 +98,13 @@ export class VerificationRound {
     // A batch holds the payouts of few merchants: what one of them does to it concerns few others.
     const claimed = [...payouts].sort((a, b) => (a.merchantId < b.merchantId ? -1 : 1));
     // From events: a process with the database alone cannot change them.
-    await inParallel(claimed, USERS_AT_A_TIME, async (each) => {
-      each.wallet = await this.payees.findWallet(each.userId).catch((error: unknown) => {
-        this.logger.warn({ msg: 'user not read', payout_id: each.payoutId, err: error });
+    const wallets = await inParallel(claimed, USERS_AT_A_TIME, ({ payoutId, userId }) =>
+      this.payees.findWallet(userId).catch((error: unknown) => {
+        this.logger.warn({ msg: 'user not read', payout_id: payoutId, err: error });
         return undefined;
-      });
-    });
+      }),
+    );
+    claimed.forEach((each, place) => (each.wallet = wallets[place]));
     const observed = await this.observe(claimed, separately, now);
     finalAge.set(claimedAt.getTime() / 1000 - observed.final.timestamp);
     this.warnOfNoResponse(claimed, observed);

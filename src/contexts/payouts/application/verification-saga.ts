@@ -1,9 +1,4 @@
-import type { RecordedEvent } from '../../../platform/event-store/port.js';
-import {
-  subscriptionOf,
-  type DerivedTables,
-  type SubscriptionDefinition,
-} from '../../../platform/projections/projection.js';
+import { subscriptionOf, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import type { UserActivated } from '../../users/contract.js';
 import {
   PAYOUT_EVENTS,
@@ -11,10 +6,9 @@ import {
   PAYOUT_RECEIVED,
   PAYOUT_REPORTED,
   type PayoutEvent,
-  type PayoutReceived,
+  type PayoutReported,
 } from '../domain/payout-events.js';
 import {
-  addUsedTransfers,
   addVerifications,
   removeVerifications,
   VERIFICATION_SAGA,
@@ -28,42 +22,18 @@ export function verificationSaga(wake: () => void): SubscriptionDefinition {
     events: ['user.activated.v1', ...PAYOUT_EVENTS],
     gatherMs: 50,
     async apply(events, tx) {
-      const activated = events.filter((event) => event.type === 'user.activated.v1');
-      const reported = events.filter((event) => event.type === PAYOUT_REPORTED);
-      const received = events.filter((event) => event.type === PAYOUT_RECEIVED);
-      const expired = events.filter((event) => event.type === PAYOUT_EXPIRED);
-      await wakeVerifications(
-        activated.map(({ data }) => data.user_id),
-        tx,
-      );
-      await addVerifications(
-        reported.map(({ data }) => data),
-        tx,
-      );
-      await addUsedTransfers(
-        received.map(({ data }) => data),
-        tx,
-      );
-      await removeVerifications(
-        [...received, ...expired].map(({ data }) => data.payout_id),
-        tx,
-      );
+      const activated: string[] = [];
+      const reported: PayoutReported['data'][] = [];
+      const ended: string[] = [];
+      for (const { type, data } of events) {
+        if (type === 'user.activated.v1') activated.push(data.user_id);
+        else if (type === PAYOUT_REPORTED) reported.push(data);
+        else if (type === PAYOUT_RECEIVED || type === PAYOUT_EXPIRED) ended.push(data.payout_id);
+      }
+      await wakeVerifications(activated, tx);
+      await addVerifications(reported, tx);
+      await removeVerifications(ended, tx);
     },
     afterCommit: wake,
   });
 }
-
-/** The transfers that confirmed a payout follow from the events alone. */
-export const verificationTables: DerivedTables = {
-  name: VERIFICATION_SAGA,
-  events: [PAYOUT_RECEIVED],
-  tables: { schema: 'payouts', names: ['used_transfers'] },
-  apply: (events, tx, schema) => {
-    const received = events as readonly (RecordedEvent & PayoutReceived)[];
-    return addUsedTransfers(
-      received.map(({ data }) => data),
-      tx,
-      schema,
-    );
-  },
-};

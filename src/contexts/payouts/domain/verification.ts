@@ -56,21 +56,25 @@ interface ExpectedTransfer {
   readonly amountMinor: bigint;
 }
 
+/** The findings that a payout expires with, and what the merchant reads. */
+const REASONS = {
+  not_found: 'Transaction not found on the chain within the verification window',
+  not_a_hash: 'Not a transaction hash: that has 64 hexadecimal digits',
+  no_wallet: 'The user had no wallet to receive the transfer within the verification window',
+  reverted: 'The transaction was reverted',
+  wrong_token: 'Wrong token: the transaction transfers no USDC',
+  wrong_recipient: "Wrong recipient: the transaction transfers no USDC to the user's wallet",
+  wrong_amount: "Wrong amount: the USDC transferred to the user's wallet is not the amount reported",
+  already_used: 'The transfer was already used by another payout',
+};
+
 /** What one check of the chain says of one payout. Only `settled` ends the wait before its window does. */
 export type Finding =
   /** Any of the transfers would confirm the payout. */
   | { readonly kind: 'settled'; readonly transfers: readonly Sighting[] }
   /** Its block is so many after the newest final one. */
   | { readonly kind: 'confirming'; readonly blocks: number }
-  | { readonly kind: 'not_found' }
-  /** No transaction of the chain has such a hash. */
-  | { readonly kind: 'not_a_hash' }
-  | { readonly kind: 'no_wallet' }
-  | { readonly kind: 'reverted' }
-  | { readonly kind: 'wrong_token' }
-  | { readonly kind: 'wrong_recipient' }
-  | { readonly kind: 'wrong_amount' }
-  | { readonly kind: 'already_used' };
+  | { readonly kind: keyof typeof REASONS };
 
 /**
  * What a check of a payout found; apart from the kinds of a {@link Finding}:
@@ -80,26 +84,8 @@ export type Finding =
  * - `not_written`: the outcome could not be written
  * - `row_changed`: what is stored of the payout is not what was reported
  */
-export const CHECK_FINDINGS = [
-  'settled',
-  'confirming',
-  'not_found',
-  'not_a_hash',
-  'no_wallet',
-  'reverted',
-  'wrong_token',
-  'wrong_recipient',
-  'wrong_amount',
-  'already_used',
-  'no_response',
-  'rate_limited',
-  'not_confirmed',
-  'not_written',
-  'row_changed',
-] as const satisfies readonly (
-  Finding['kind'] | 'no_response' | 'rate_limited' | 'not_confirmed' | 'not_written' | 'row_changed'
-)[];
-export type CheckFinding = (typeof CHECK_FINDINGS)[number];
+export type CheckFinding =
+  Finding['kind'] | 'no_response' | 'rate_limited' | 'not_confirmed' | 'not_written' | 'row_changed';
 
 /**
  * Compares a receipt with what the merchant reported (contract.md 10.1).
@@ -148,28 +134,9 @@ export function confirmationsOf(blockNumber: number, head: number): number {
 
 /** The sentence a merchant reads in `reason` when the window ends on this finding. */
 export function expiryReason(finding: Exclude<Finding, { kind: 'settled' }>): string {
-  switch (finding.kind) {
-    case 'not_found':
-      return 'Transaction not found on the chain within the verification window';
-    case 'not_a_hash':
-      return 'Not a transaction hash: that has 64 hexadecimal digits';
-    case 'no_wallet':
-      return 'The user had no wallet to receive the transfer within the verification window';
-    case 'reverted':
-      return 'The transaction was reverted';
-    case 'wrong_token':
-      return 'Wrong token: the transaction transfers no USDC';
-    case 'wrong_recipient':
-      return "Wrong recipient: the transaction transfers no USDC to the user's wallet";
-    case 'wrong_amount':
-      return "Wrong amount: the USDC transferred to the user's wallet is not the amount reported";
-    case 'already_used':
-      return 'The transfer was already used by another payout';
-    case 'confirming':
-      return `Not confirmed in time: the block of the transfer was not final, by ${finding.blocks} ${finding.blocks === 1 ? 'block' : 'blocks'}`;
-    default:
-      return finding satisfies never;
-  }
+  if (finding.kind !== 'confirming') return REASONS[finding.kind];
+  const { blocks } = finding;
+  return `Not confirmed in time: the block of the transfer was not final, by ${blocks} ${blocks === 1 ? 'block' : 'blocks'}`;
 }
 
 /**

@@ -14,6 +14,7 @@ export class Payouts1795000000501 implements MigrationInterface {
         created_at timestamptz not null,
         amount_minor bigint not null,
         transaction_hash text not null,
+        log_index integer,
         body text not null
       );
       -- Three indexes serve every filter: a list without a status merges the three statuses. A user is of one merchant.
@@ -27,6 +28,7 @@ export class Payouts1795000000501 implements MigrationInterface {
       alter table payouts.payouts alter column body set storage external;
       comment on column payouts.payouts.status is '0 pending, 1 received, 2 expired';
       comment on column payouts.payouts.transaction_hash is 'in the form in which hashes are compared';
+      comment on column payouts.payouts.log_index is 'of a received one: the place of its transfer in the transaction';
       comment on column payouts.payouts.body is 'the payout as the API returns it, byte for byte';
 
       -- Half-empty pages keep the running totals' updates on their page and out of the index.
@@ -68,14 +70,6 @@ export class Payouts1795000000501 implements MigrationInterface {
       create index checks_by_time on payouts.checks (at);
       comment on table payouts.checks is 'of the verification on the chain; no outcome rests on it';
       comment on column payouts.checks.node is 'host of the node that was read; null where none was needed or none responded';
-
-      create table payouts.used_transfers (
-        chain_id bigint not null,
-        hash text not null,
-        log_index integer not null,
-        payout_id uuid not null,
-        primary key (chain_id, hash, log_index)
-      );
 
       -- Receipts that payouts rest on, as nodes sent them. No read model.
       create table payouts.receipts (sha256 bytea primary key, receipt text not null);

@@ -22,7 +22,7 @@ describe('pending payouts to verify', () => {
     queue = new VerificationQueue(db.database, new WorkItems(db.database));
   });
   beforeEach(() =>
-    db.database.query('truncate payouts.verifications, payouts.used_transfers, work.items'),
+    db.database.query('truncate payouts.verifications, payouts.payouts, work.items'),
   );
 
   /** Adds `count` payouts of this age that are due now. */
@@ -112,14 +112,19 @@ describe('pending payouts to verify', () => {
 
   it('come with the logs that confirmed others', async () => {
     await add('paid', 1);
-    const insert = 'insert into payouts.used_transfers values ($1, $2, $3, $4)';
+    const receive = (payoutId: string, hash: string, logIndex: number) =>
+      db.database.query(
+        `insert into payouts.payouts
+           (id, merchant_id, user_id, status, created_at, amount_minor, transaction_hash, log_index, body)
+         values ($1, $1, $1, 1, now(), 1, $2, $3, '{}')`,
+        [payoutId, hash, logIndex],
+      );
     const [{ payout_id: own }] = (await db.database.query<{ payout_id: string }>(
       'select payout_id from payouts.verifications',
     )) as [{ payout_id: string }];
-    await db.database.query(insert, [CHAIN, 'paid1', 0, id('other')]);
-    await db.database.query(insert, [CHAIN, 'paid1', 1, own]);
-    await db.database.query(insert, [CHAIN + 1, 'paid1', 2, id('other')]);
-    await db.database.query(insert, [CHAIN, 'paid2', 3, id('other')]);
+    await receive(id('other'), 'paid1', 0);
+    await receive(own, 'paid1', 1);
+    await receive(id('third'), 'paid2', 3);
     const [claimed] = (await claim(1)).payouts;
     expect(claimed).toMatchObject({ usedLogs: new Set([0]), amountMinor: 1n });
   });

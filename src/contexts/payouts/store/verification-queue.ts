@@ -18,7 +18,6 @@ import {
   PAYOUT_EXPIRED,
   PAYOUT_RECEIVED,
   PAYOUT_REPORTED,
-  type PayoutReceived,
   type PayoutReported,
 } from '../domain/payout-events.js';
 import type { CheckFinding, Closing } from '../domain/verification.js';
@@ -71,7 +70,7 @@ export interface PendingPayout {
   readonly expiresAt: Date;
   /** The round reads it: null while the user has none, undefined when the user could not be read. */
   wallet?: string | null | undefined;
-  /** Logs of the transaction that confirmed other payouts. */
+  /** Logs of the transaction that confirmed other payouts, as far as the read model has come: the claims decide. */
   readonly usedLogs: ReadonlySet<number>;
   /** How many checks there were before. */
   readonly checks: number;
@@ -178,8 +177,9 @@ export class VerificationQueue {
 const FACTS = `
   select payout_id as "payoutId", user_id as "userId", merchant_id as "merchantId", hash, created_at as "createdAt",
     expires_at as "expiresAt", chain_id, amount_minor, clock_timestamp() as now,
-    array(select log_index from payouts.used_transfers used
-          where used.chain_id = work.chain_id and used.hash = work.hash and used.payout_id <> work.payout_id) as used
+    array(select log_index from payouts.payouts used
+          where hashtextextended(transaction_hash, 0) = hashtextextended(work.hash, 0)
+            and transaction_hash = work.hash and status = 1 and id <> work.payout_id) as used
   from payouts.verifications work where payout_id = any($1::uuid[])`;
 
 function pendingPayoutOf(item: WorkItem<State>, row: Row): PendingPayout {
@@ -276,18 +276,3 @@ export async function removeVerifications(payoutIds: readonly string[], tx: Pool
   await tx.query('delete from payouts.verifications where payout_id = any($1::uuid[])', [payoutIds]);
 }
 
-export async function addUsedTransfers(
-  received: readonly PayoutReceived['data'][],
-  tx: PoolClient,
-  schema = 'payouts',
-): Promise<void> {
-  if (received.length === 0) return;
-  await tx.query(
-    `insert into ${schema}.used_transfers (chain_id, log_index, payout_id, hash)
-     select * from unnest($1::bigint[], $2::integer[], $3::uuid[], $4::text[]) on conflict do nothing`,
-    [
-      ...columnArrays(received, 'chain_id', 'log_index', 'payout_id'),
-      received.map((data) => comparableHash(data.transaction_hash)),
-    ],
-  );
-}

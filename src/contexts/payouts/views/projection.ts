@@ -37,9 +37,13 @@ interface PayoutRow {
   readonly transactionHash: string;
   readonly amountMinor: string;
   status: number;
+  /** The place of its transfer among the logs of the transaction; null unless it was received. */
+  logIndex: number | null;
   /** The JSON up to `created_at`. */
   bodyBeforeTime: string;
 }
+
+type PayoutEnd = Pick<PayoutRow, 'id' | 'status' | 'logIndex' | 'bodyBeforeTime'>;
 
 /** Payouts and balances, always in step: one transaction per batch moves both. */
 export const payoutViews: SubscriptionDefinition = {
@@ -69,7 +73,7 @@ export async function applyPayoutEvents(
   const deactivating = new Map<string, boolean>();
   const intents = new Map<string, string>();
   const reported = new Map<string, PayoutRow>();
-  const outcomes = new Map<string, Pick<PayoutRow, 'id' | 'status' | 'bodyBeforeTime'>>();
+  const outcomes = new Map<string, PayoutEnd>();
   for (const { type, data } of events as readonly (RecordedEvent & ViewedEvent)[]) {
     switch (type) {
       case 'user.created.v1':
@@ -92,6 +96,7 @@ export async function applyPayoutEvents(
           transactionHash: comparableHash(data.transaction_hash),
           amountMinor: toMinorUnits(data.amount).toString(),
           status: STATUS.pending,
+          logIndex: null,
           bodyBeforeTime: payoutJsonBeforeTime(data, 'pending', null),
         });
         break;
@@ -99,9 +104,18 @@ export async function applyPayoutEvents(
       case PAYOUT_EXPIRED: {
         const id = data.payout_id;
         if (outcomes.has(id)) break;
-        const [word, reason] =
-          type === PAYOUT_RECEIVED ? (['received', null] as const) : (['expired', data.reason] as const);
-        const end = { status: STATUS[word], bodyBeforeTime: payoutJsonBeforeTime(data, word, reason) };
+        const end =
+          type === PAYOUT_RECEIVED
+            ? {
+                status: STATUS.received,
+                logIndex: data.log_index,
+                bodyBeforeTime: payoutJsonBeforeTime(data, 'received', null),
+              }
+            : {
+                status: STATUS.expired,
+                logIndex: null,
+                bodyBeforeTime: payoutJsonBeforeTime(data, 'expired', data.reason),
+              };
         outcomes.set(id, { id, ...end });
         Object.assign(reported.get(id) ?? {}, end);
       }
@@ -153,12 +167,13 @@ async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema:
   const result = await tx.query<{ inserted: number }>(
     `with inserted as (
        insert into ${schema}.payouts
-         (id, merchant_id, user_id, created_at, transaction_hash, body, status, amount_minor)
-       select id, merchant_id, user_id, created_at, transaction_hash, ${bodySql('body_before_time', 'created_at')},
-              status, amount_minor
-       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::smallint[],
-                   $8::bigint[])
-         as row (id, merchant_id, user_id, created_at, transaction_hash, body_before_time, status, amount_minor)
+         (id, merchant_id, user_id, created_at, transaction_hash, log_index, body, status, amount_minor)
+       select id, merchant_id, user_id, created_at, transaction_hash, log_index,
+              ${bodySql('body_before_time', 'created_at')}, status, amount_minor
+       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::integer[], $7::text[],
+                   $8::smallint[], $9::bigint[])
+         as row (id, merchant_id, user_id, created_at, transaction_hash, log_index, body_before_time, status,
+                 amount_minor)
        on conflict (id) do nothing
        returning merchant_id, user_id, status, amount_minor
      ), totals as (
@@ -180,6 +195,7 @@ async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema:
       'userId',
       'createdAt',
       'transactionHash',
+      'logIndex',
       'bodyBeforeTime',
       'status',
       'amountMinor',
@@ -189,7 +205,7 @@ async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema:
 }
 
 async function settlePayouts(
-  outcomes: readonly Pick<PayoutRow, 'id' | 'status' | 'bodyBeforeTime'>[],
+  outcomes: readonly PayoutEnd[],
   tx: PoolClient,
   schema: string,
 ): Promise<void> {
@@ -197,9 +213,10 @@ async function settlePayouts(
   await tx.query(
     `with moved as (
        update ${schema}.payouts payout
-       set status = outcome.status,
+       set status = outcome.status, log_index = outcome.log_index,
            body = ${bodySql('outcome.body_before_time', 'payout.created_at')}
-       from unnest($1::uuid[], $2::text[], $3::smallint[]) as outcome (id, body_before_time, status)
+       from unnest($1::uuid[], $2::text[], $3::smallint[], $4::integer[])
+         as outcome (id, body_before_time, status, log_index)
        where payout.id = outcome.id and payout.status = ${STATUS.pending}
        returning payout.user_id, payout.status, payout.amount_minor
      )
@@ -211,7 +228,7 @@ async function settlePayouts(
        from moved group by user_id
      ) total
      where balance.user_id = total.user_id`,
-    columnArrays(outcomes, 'id', 'bodyBeforeTime', 'status'),
+    columnArrays(outcomes, 'id', 'bodyBeforeTime', 'status', 'logIndex'),
   );
 }
 
