@@ -46,11 +46,7 @@ class PayoutDiagnosticsModule {}
 
 /** Deactivations of users wait for their payouts. Separate, because operators need it without the rest of payouts. */
 @Module({
-  providers: [
-    SettleDeactivationHandler,
-    DeactivationWorker,
-    Deactivations,
-  ],
+  providers: [SettleDeactivationHandler, DeactivationWorker, Deactivations],
 })
 class DeactivationsModule {}
 

@@ -42,7 +42,10 @@ export class ShadowTables {
   }
 
   /** Applies the whole history, many events at a time; the next ones are read meanwhile. */
-  async fill({ apply }: Pick<SubscriptionDefinition, 'apply'>, pages: AsyncIterable<readonly RecordedEvent[]>) {
+  async fill(
+    { apply }: Pick<SubscriptionDefinition, 'apply'>,
+    pages: AsyncIterable<readonly RecordedEvent[]>,
+  ) {
     await this.index();
     const applying: Promise<void>[] = [];
     let next: RecordedEvent[] = [];

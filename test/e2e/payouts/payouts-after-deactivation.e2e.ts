@@ -86,9 +86,9 @@ class World {
     const loop = loopOver(store);
     const payees = new PayeeCache(loop);
     await payees.get(this.userId);
-    const { merchantId, userId } = this;
-    const facts = { amount: '1.5', transactionHash: payoutId, customMetadata: '{}' };
-    const command = new ReportPayout({ merchantId, userId, ...facts }, plainTicket(payoutId), {});
+    const { merchantId: merchant_id, userId: user_id } = this;
+    const facts = { amount: '1.5', transaction_hash: payoutId, custom_metadata: '{}' };
+    const command = new ReportPayout({ merchant_id, user_id, ...facts }, plainTicket(payoutId), {});
     const config = { chainId: 1, payoutVerificationWindowSeconds: 60 };
     await new ReportPayoutHandler(loop, clock, config, payees).execute(command);
   }

@@ -123,10 +123,8 @@ export class VerificationRound {
         return { found: 'not_written', next: { payout, delayMs, finding: 'not_written' } };
       });
     });
-    await this.checks.record(
-      claimed.map((each, place) => checkOf(each, results[place]!.found, observed)),
-      now(),
-    );
+    const checks = claimed.map((each, place) => checkOf(each, results[place]!.found, observed));
+    await this.checks.record(checks, now());
     const ended = claimed.filter((_, place) => results[place]!.next === null);
     await this.queue.remove(ended.map(({ payoutId }) => payoutId));
     const next = results.flatMap(({ next: each }) =>
@@ -145,13 +143,10 @@ export class VerificationRound {
     try {
       return await this.chain.read(requestedTransactions(claimed), { separately });
     } catch (error) {
-      if (error instanceof ChainUnavailable) {
-        const finding = error instanceof NodeLimited ? 'rate_limited' : 'no_response';
-        await this.checks.record(
-          claimed.map((each) => checkOf(each, finding, null)),
-          now(),
-        );
-      }
+      if (!(error instanceof ChainUnavailable)) throw error;
+      const finding = error instanceof NodeLimited ? 'rate_limited' : 'no_response';
+      const checks = claimed.map((each) => checkOf(each, finding, null));
+      await this.checks.record(checks, now());
       throw error;
     }
   }
@@ -241,10 +236,8 @@ export class VerificationRound {
     const closing = { finding: closingName(finding), head: verdict.head, at: now };
     const apartMs = Math.max(this.config.payoutCheckIntervalMs, this.rules.expiryMarginSeconds * 1000);
     const rules = { apartMs, requiresNewerHead: this.rules.maxHeadAgeSeconds > 0 };
-    if (!isSecondCheck(each.closing, closing, rules)) {
-      const next = { payout: each, delayMs: apartMs, finding: finding.kind, closing };
-      return { found: finding.kind, next };
-    }
+    const next = { payout: each, delayMs: apartMs, finding: finding.kind, closing };
+    if (!isSecondCheck(each.closing, closing, rules)) return { found: finding.kind, next };
     const outcome = await this.outcomes.expire(each, expiryReason(finding));
     if (outcome === 'early') return this.checkAgain(each, finding, now);
     if (outcome === 'row_changed') return { ...this.checkAgain(each, finding, now), found: outcome };

@@ -64,11 +64,7 @@ describe('the verification of a receipt', () => {
     ['a log that is used', at(receipt(log()), 10, [0]), { kind: 'already_used' }],
     ['a block that is not final yet', at(receipt(log()), 9), { kind: 'confirming', blocks: 1 }],
     ['a final head that went back', at(receipt(log()), 5), { kind: 'confirming', blocks: 5 }],
-    [
-      'a final block',
-      at(receipt(log())),
-      settled(),
-    ],
+    ['a final block', at(receipt(log())), settled()],
     [
       'a fitting log among others',
       at(receipt(log({ token: '0xother' }), log({ to: '0xother', logIndex: 1 }), log({ logIndex: 2 }))),

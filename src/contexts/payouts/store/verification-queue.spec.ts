@@ -21,9 +21,7 @@ describe('pending payouts to verify', () => {
   beforeAll(() => {
     queue = new VerificationQueue(db.database, new WorkItems(db.database));
   });
-  beforeEach(() =>
-    db.database.query('truncate payouts.verifications, payouts.payouts, work.items'),
-  );
+  beforeEach(() => db.database.query('truncate payouts.verifications, payouts.payouts, work.items'));
 
   /** Adds `count` payouts of this age that are due now. */
   const add = (name: string, count: number, { ageSeconds = 0 } = {}) =>

@@ -204,28 +204,22 @@ function pendingPayoutOf(item: WorkItem<State>, row: Row): PendingPayout {
 
 function nextOf({ payout, delayMs, finding, isLarge, closing }: NextCheck, now: Date, readAt: Date): Next {
   const isOld = payout.createdAt.getTime() < now.getTime() - FRESH_MS;
+  const before = payout.item.state;
+  // A check without a usable response says nothing of the transfer.
+  const isNotFinal = finding !== null && finding !== 'settled' && finding !== 'not_written';
+  // The first check after the window counts until another one finds something else.
+  const isFirst = closing !== undefined && closing.finding !== before.closing?.finding;
   const state: State = {
-    finding: finding ?? payout.item.state.finding ?? null,
-    closing: closingOf(payout, closing),
+    finding: finding ?? before.finding ?? null,
+    closing: isFirst ? { ...closing, at: closing.at.toISOString() } : (before.closing ?? null),
     checks: payout.checks + 1,
     due: new Date(now.getTime() + delayMs).toISOString(),
-    notFinalAt: isNotFinal(finding) ? readAt.toISOString() : (payout.item.state.notFinalAt ?? null),
+    notFinalAt: isNotFinal ? readAt.toISOString() : (before.notFinalAt ?? null),
   };
   if (finding === null) {
     return { inMs: delayMs, line: LINES.noResponse, state, failure: { cause: 'no usable response' } };
   }
   return { inMs: delayMs, line: isLarge ? LINES.noResponse : isOld ? LINES.old : LINES.fresh, state };
-}
-
-/** Whether a check says that the transfer does not count yet; one without a usable response says nothing. */
-function isNotFinal(finding: CheckFinding | null): boolean {
-  return finding !== null && finding !== 'settled' && finding !== 'not_written';
-}
-
-/** The first check after the window counts until another one finds something else. */
-function closingOf({ item, closing: first }: PendingPayout, closing?: Closing): State['closing'] {
-  if (closing === undefined || first?.finding === closing.finding) return item.state.closing ?? null;
-  return { ...closing, at: closing.at.toISOString() };
 }
 
 export async function addVerifications(
@@ -275,4 +269,3 @@ export async function removeVerifications(payoutIds: readonly string[], tx: Pool
   await dropWork(tx, VERIFICATION, payoutIds);
   await tx.query('delete from payouts.verifications where payout_id = any($1::uuid[])', [payoutIds]);
 }
-

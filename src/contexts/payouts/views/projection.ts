@@ -204,11 +204,7 @@ async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema:
   return result.rows[0]?.inserted ?? 0;
 }
 
-async function settlePayouts(
-  outcomes: readonly PayoutEnd[],
-  tx: PoolClient,
-  schema: string,
-): Promise<void> {
+async function settlePayouts(outcomes: readonly PayoutEnd[], tx: PoolClient, schema: string): Promise<void> {
   if (outcomes.length === 0) return;
   await tx.query(
     `with moved as (

@@ -50,9 +50,7 @@ async function pending(name: string, over: Pending = {}): Promise<void> {
     );
 }
 
-afterEach(() =>
-  db.database.query('truncate payouts.verifications, payouts.checks, work.items'),
-);
+afterEach(() => db.database.query('truncate payouts.verifications, payouts.checks, work.items'));
 
 it.each<[string, Pending, string | null]>([
   ['that is checked again in 30 seconds is not stuck', { scheduled: '30 seconds' }, null],

@@ -208,7 +208,14 @@ describe('the read models of payouts', () => {
   it('have the pending payouts of a user who is being deactivated, also when events come twice', async () => {
     const merchant = nextMerchant();
     const end = { user: 0, amount: '1', minute: 0, metadata: '{}' } as const;
-    const { events } = eventsOf([{ ...end, end: 'received' }, { ...end, end: 'expired' }], [0], merchant);
+    const { events } = eventsOf(
+      [
+        { ...end, end: 'received' },
+        { ...end, end: 'expired' },
+      ],
+      [0],
+      merchant,
+    );
     const user_id = id(`${merchant} user 0`);
     const [started, ended] = ['user.deactivation_started.v1', 'user.deactivated.v1'].map((type) =>
       recorded(type, { user_id }),

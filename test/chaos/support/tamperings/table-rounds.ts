@@ -11,7 +11,10 @@ interface Changed {
 
 /** Tables that steer money or persons: the columns of their keys, and some that follow from the events. */
 const ROWS: Readonly<Record<string, { readonly keys: string; readonly columns: readonly string[] }>> = {
-  'payouts.payouts': { keys: 'id', columns: ['status', 'amount_minor', 'body', 'merchant_id', 'user_id', 'log_index'] },
+  'payouts.payouts': {
+    keys: 'id',
+    columns: ['status', 'amount_minor', 'body', 'merchant_id', 'user_id', 'log_index'],
+  },
   'payouts.balances': { keys: 'user_id', columns: ['confirmed', 'pending', 'merchant_id', 'deactivating'] },
   'users.users': { keys: 'user_id', columns: ['wallet', 'merchant_id', 'state'] },
   'exchange.orders': { keys: 'id', columns: ['status', 'body', 'key_id'] },
