@@ -41,12 +41,15 @@ export class ShadowTables {
     return new ShadowTables(tx, tables, schema);
   }
 
-  /** Applies the whole history, many events at a time; the next ones are read meanwhile. */
+  /**
+   * Applies the whole history, many events at a time; the next ones are read meanwhile. Only unique indexes, which decide
+   * conflicts, are there from the start: the others cost less once the rows are.
+   */
   async fill(
     { apply }: Pick<SubscriptionDefinition, 'apply'>,
     pages: AsyncIterable<readonly RecordedEvent[]>,
   ) {
-    await this.index();
+    await this.index({ unique: true });
     const applying: Promise<void>[] = [];
     let next: RecordedEvent[] = [];
     const applyNext = async (): Promise<void> => {
@@ -60,18 +63,20 @@ export class ShadowTables {
     for await (const page of pages) if (next.push(...page) >= EVENTS_AT_ONCE) await applyNext();
     await applyNext();
     await applying.pop();
+    await this.index({ unique: false });
+    for (const table of this.tables.names) await this.tx.query(`analyze ${this.schema}.${table}`);
   }
 
   /** Creates the indexes of the live tables, as the catalogue knows them, under the same names. */
-  private async index(): Promise<void> {
+  private async index({ unique }: { readonly unique: boolean }): Promise<void> {
     const { tx, schema, tables } = this;
     for (const table of tables.names) {
       const { rows } = await tx.query<IndexRow>(
         `select i.relname as name, pg_get_indexdef(i.oid) as definition, c.contype as constrains
          from pg_index x join pg_class i on i.oid = x.indexrelid
          left join pg_constraint c on c.conindid = i.oid and c.contype in ('p', 'u')
-         where x.indrelid = $1::regclass`,
-        [`${tables.schema}.${table}`],
+         where x.indrelid = $1::regclass and x.indisunique = $2`,
+        [`${tables.schema}.${table}`, unique],
       );
       for (const { name, definition, constrains } of rows) {
         await tx.query(definition.replace(` ON ${tables.schema}.${table} `, ` ON ${schema}.${table} `));
@@ -79,7 +84,6 @@ export class ShadowTables {
         const kind = constrains === 'p' ? 'primary key' : 'unique';
         await tx.query(`alter table ${schema}.${table} add constraint ${name} ${kind} using index ${name}`);
       }
-      await tx.query(`analyze ${schema}.${table}`);
     }
   }
 
