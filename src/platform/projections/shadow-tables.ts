@@ -5,8 +5,6 @@ import type { ReadModelTables, SubscriptionDefinition } from './projection.js';
 
 /** How long readers may have to wait behind a rebuild that locks their tables. */
 const SWAP_LOCK_MS = 100;
-/** Events that are applied in one batch: so many are in memory, twice. */
-const EVENTS_AT_ONCE = 10_000;
 
 interface IndexRow {
   readonly name: string;
@@ -41,42 +39,28 @@ export class ShadowTables {
     return new ShadowTables(tx, tables, schema);
   }
 
-  /**
-   * Applies the whole history, many events at a time; the next ones are read meanwhile. Only unique indexes, which decide
-   * conflicts, are there from the start: the others cost less once the rows are.
-   */
   async fill(
-    { apply }: Pick<SubscriptionDefinition, 'apply'>,
-    pages: AsyncIterable<readonly RecordedEvent[]>,
-  ) {
-    await this.index({ unique: true });
-    const applying: Promise<void>[] = [];
-    let next: RecordedEvent[] = [];
-    const applyNext = async (): Promise<void> => {
-      const events = next;
-      next = [];
-      await applying.pop();
-      if (events.length > 0) applying.push(apply(events, this.tx, this.schema));
-      // A failure is met when it is awaited.
-      applying[0]?.catch(() => undefined);
-    };
-    for await (const page of pages) if (next.push(...page) >= EVENTS_AT_ONCE) await applyNext();
-    await applyNext();
-    await applying.pop();
-    await this.index({ unique: false });
-    for (const table of this.tables.names) await this.tx.query(`analyze ${this.schema}.${table}`);
+    { fill, apply }: Pick<SubscriptionDefinition, 'fill' | 'apply'>,
+    events: AsyncIterable<readonly RecordedEvent[]>,
+  ): Promise<void> {
+    if (fill) {
+      await fill(events, this.tx, this.schema);
+      return this.index();
+    }
+    await this.index();
+    for await (const page of events) await apply(page, this.tx, this.schema);
   }
 
   /** Creates the indexes of the live tables, as the catalogue knows them, under the same names. */
-  private async index({ unique }: { readonly unique: boolean }): Promise<void> {
+  async index(): Promise<void> {
     const { tx, schema, tables } = this;
     for (const table of tables.names) {
       const { rows } = await tx.query<IndexRow>(
         `select i.relname as name, pg_get_indexdef(i.oid) as definition, c.contype as constrains
          from pg_index x join pg_class i on i.oid = x.indexrelid
          left join pg_constraint c on c.conindid = i.oid and c.contype in ('p', 'u')
-         where x.indrelid = $1::regclass and x.indisunique = $2`,
-        [`${tables.schema}.${table}`, unique],
+         where x.indrelid = $1::regclass`,
+        [`${tables.schema}.${table}`],
       );
       for (const { name, definition, constrains } of rows) {
         await tx.query(definition.replace(` ON ${tables.schema}.${table} `, ` ON ${schema}.${table} `));
@@ -84,6 +68,7 @@ export class ShadowTables {
         const kind = constrains === 'p' ? 'primary key' : 'unique';
         await tx.query(`alter table ${schema}.${table} add constraint ${name} ${kind} using index ${name}`);
       }
+      await tx.query(`analyze ${schema}.${table}`);
     }
   }
 

@@ -6,7 +6,7 @@ import { withinRanges, type RangedColumn } from '../../../platform/read-models/r
 import { keysetPage, ReadModels } from '../../../platform/read-models/read-models.js';
 import { comparableHash } from '../domain/payout-events.js';
 import { overdueReason, PENDING_PAYOUTS } from './overdue-payouts.js';
-import { STATUS, type Status } from './projection.js';
+import { STATUS, type Status } from './payout-changes.js';
 
 /** A row of `payouts.payouts`, for lists that operators and merchants' people browse. */
 @Entity({ schema: 'payouts', name: 'payouts' })

@@ -15,7 +15,7 @@ import { comparableHash } from '../domain/payout-events.js';
 import { payout } from '../domain/payout.js';
 import { Receipts } from '../store/receipts.js';
 import { figuresOf, type Figures } from './audited-payouts.js';
-import { STATUS, type Status } from './projection.js';
+import { STATUS, type Status } from './payout-changes.js';
 
 /** Of GET /merchants/v1/payouts (contract.md 9.7). */
 export interface PayoutFilter extends CreatedPage {

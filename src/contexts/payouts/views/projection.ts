@@ -1,49 +1,24 @@
 import type { PoolClient } from 'pg';
-import type { DomainEvent } from '../../../kernel/aggregate.js';
-import { toMinorUnits } from '../../../kernel/money.js';
 import { columnArrays } from '../../../platform/postgres/batches.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
-import type { UserCreated, UserDeactivated, UserDeactivationStarted } from '../../users/contract.js';
 import {
-  comparableHash,
   PAYOUT_EXPIRED,
   PAYOUT_INTENDED,
   PAYOUT_RECEIVED,
   PAYOUT_REPORTED,
-  type PayoutEvent,
-  type PayoutIntent,
 } from '../domain/payout-events.js';
-import { payoutJsonBeforeTime } from '../domain/payout-json.js';
 import { PAYOUT_VIEWS } from './audited-payouts.js';
-
-/** The numbers of `payouts.payouts.status`, by the words of the API. */
-export const STATUS = { pending: 0, received: 1, expired: 2 } as const;
-export type Status = keyof typeof STATUS;
-
-type ViewedEvent =
-  | PayoutEvent
-  | DomainEvent<typeof PAYOUT_INTENDED, PayoutIntent>
-  | UserCreated
-  | UserDeactivationStarted
-  | UserDeactivated;
-
-/** A row to insert. A payout that begins and ends within a batch is one row with its last status. */
-interface PayoutRow {
-  readonly id: string;
-  readonly merchantId: string;
-  readonly userId: string;
-  readonly createdAt: string;
-  readonly transactionHash: string;
-  readonly amountMinor: string;
-  status: number;
-  /** The place of its transfer among the logs of the transaction; null unless it was received. */
-  logIndex: number | null;
-  /** The JSON up to `created_at`. */
-  bodyBeforeTime: string;
-}
-
-type PayoutEnd = Pick<PayoutRow, 'id' | 'status' | 'logIndex' | 'bodyBeforeTime'>;
+import { fillPayoutViews } from './fill.js';
+import {
+  addChange,
+  bodySql,
+  noChanges,
+  recordUsers,
+  STATUS,
+  type PayoutEnd,
+  type PayoutRow,
+} from './payout-changes.js';
 
 /** Payouts and balances, always in step: one transaction per batch moves both. */
 export const payoutViews: SubscriptionDefinition = {
@@ -61,6 +36,7 @@ export const payoutViews: SubscriptionDefinition = {
   gatherMs: 20,
   apply: applyPayoutEvents,
   tables: { schema: 'payouts', names: ['payouts', 'balances', 'payout_intents'] },
+  fill: fillPayoutViews,
 };
 
 /** One statement per kind of row, however many events. Totals move only with rows that really moved. */
@@ -69,97 +45,14 @@ export async function applyPayoutEvents(
   tx: PoolClient,
   schema = 'payouts',
 ): Promise<void> {
-  const users = new Map<string, string>();
-  const deactivating = new Map<string, boolean>();
-  const intents = new Map<string, string>();
-  const reported = new Map<string, PayoutRow>();
-  const outcomes = new Map<string, PayoutEnd>();
-  for (const { type, data } of events as readonly (RecordedEvent & ViewedEvent)[]) {
-    switch (type) {
-      case 'user.created.v1':
-        users.set(data.user_id, data.merchant_id);
-        break;
-      case 'user.deactivation_started.v1':
-      case 'user.deactivated.v1':
-        deactivating.set(data.user_id, type === 'user.deactivation_started.v1');
-        break;
-      case PAYOUT_INTENDED:
-        intents.set(data.payout_id, data.user_id);
-        break;
-      case PAYOUT_REPORTED:
-        if (reported.has(data.payout_id)) break;
-        reported.set(data.payout_id, {
-          id: data.payout_id,
-          merchantId: data.merchant_id,
-          userId: data.user_id,
-          createdAt: data.created_at,
-          transactionHash: comparableHash(data.transaction_hash),
-          amountMinor: toMinorUnits(data.amount).toString(),
-          status: STATUS.pending,
-          logIndex: null,
-          bodyBeforeTime: payoutJsonBeforeTime(data, 'pending', null),
-        });
-        break;
-      case PAYOUT_RECEIVED:
-      case PAYOUT_EXPIRED: {
-        const id = data.payout_id;
-        if (outcomes.has(id)) break;
-        const end =
-          type === PAYOUT_RECEIVED
-            ? {
-                status: STATUS.received,
-                logIndex: data.log_index,
-                bodyBeforeTime: payoutJsonBeforeTime(data, 'received', null),
-              }
-            : {
-                status: STATUS.expired,
-                logIndex: null,
-                bodyBeforeTime: payoutJsonBeforeTime(data, 'expired', data.reason),
-              };
-        outcomes.set(id, { id, ...end });
-        Object.assign(reported.get(id) ?? {}, end);
-      }
-    }
-  }
-  await recordUsers(users, deactivating, intents, tx, schema);
+  const changes = noChanges();
+  for (const event of events) addChange(changes, event);
+  const { reported, outcomes } = changes;
+  await recordUsers(changes, tx, schema);
   const rows = [...reported.values()];
   // An earlier delivery of the batch may have left some of its payouts there as pending.
   if ((await insertPayouts(rows, tx, schema)) === rows.length) for (const { id } of rows) outcomes.delete(id);
   await settlePayouts([...outcomes.values()], tx, schema);
-}
-
-/** A user who is deactivated gets no payout any more: what was intended for it does not count. */
-async function recordUsers(
-  users: ReadonlyMap<string, string>,
-  deactivating: ReadonlyMap<string, boolean>,
-  intents: ReadonlyMap<string, string>,
-  tx: PoolClient,
-  schema: string,
-): Promise<void> {
-  if (users.size > 0)
-    await tx.query(
-      `insert into ${schema}.balances (user_id, merchant_id)
-       select * from unnest($1::uuid[], $2::uuid[]) on conflict (user_id) do nothing`,
-      [[...users.keys()], [...users.values()]],
-    );
-  if (intents.size > 0)
-    await tx.query(
-      `insert into ${schema}.payout_intents (payout_id, user_id)
-       select * from unnest($1::uuid[], $2::uuid[]) on conflict do nothing`,
-      [[...intents.keys()], [...intents.values()]],
-    );
-  if (deactivating.size > 0)
-    await tx.query(
-      `with changed as (
-         select * from unnest($1::uuid[], $2::boolean[]) as each (user_id, deactivating)
-       ), ended as (
-         delete from ${schema}.payout_intents intent using changed
-         where intent.user_id = changed.user_id and not changed.deactivating
-       )
-       update ${schema}.balances balance set deactivating = changed.deactivating
-       from changed where balance.user_id = changed.user_id`,
-      [[...deactivating.keys()], [...deactivating.values()]],
-    );
 }
 
 async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema: string): Promise<number> {
@@ -226,10 +119,4 @@ async function settlePayouts(outcomes: readonly PayoutEnd[], tx: PoolClient, sch
      where balance.user_id = total.user_id`,
     columnArrays(outcomes, 'id', 'bodyBeforeTime', 'status', 'logIndex'),
   );
-}
-
-/** SQL: the JSON of a payout, from its text up to `created_at` and that time. */
-function bodySql(bodyBeforeTime: string, createdAt: string): string {
-  const time = `to_char(${createdAt} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-  return `${bodyBeforeTime} || ',"created_at":"' || ${time} || '"}'`;
 }

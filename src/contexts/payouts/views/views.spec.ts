@@ -8,6 +8,7 @@ import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { Deactivations } from '../store/deactivations.js';
 import { BalancesView, PayoutsView, type PayoutFilter } from './payouts.js';
 import { ShadowTables } from '../../../platform/projections/shadow-tables.js';
+import { fillPayoutViews } from './fill.js';
 import { applyPayoutEvents, payoutViews } from './projection.js';
 
 const db = onTestDatabase();
@@ -184,7 +185,7 @@ describe('the read models of payouts', () => {
     );
   });
 
-  it('come out of a rebuild as they come out of the batches', async () => {
+  it('come out of a rebuild as they come out of the batches, also when memory holds only a few open payouts', async () => {
     await fc.assert(
       fc.asyncProperty(stories, order, async (all, mix) => {
         const merchant = nextMerchant();
@@ -194,7 +195,8 @@ describe('the read models of payouts', () => {
         }
         await db.database.transaction(async (tx) => {
           const shadow = await ShadowTables.create(tx, payoutViews.tables!);
-          await shadow.fill(payoutViews, history());
+          await fillPayoutViews(history(), tx, shadow.schema, 4);
+          await shadow.index();
           await shadow.replaceLive();
         });
         await expectViews(payouts, 1000, merchant);
