@@ -39,8 +39,7 @@ interface Row {
   readonly facts: Facts;
   readonly minor: bigint;
   status: 0 | 1 | 2;
-  reason: string | null;
-  logIndex: number | null;
+  end: Facts | null;
 }
 
 interface Totals {
@@ -95,7 +94,7 @@ function apply(type: string, data: string, payouts: Map<string, Row>, balances: 
   } else if (type === 'payout.reported.v1') {
     const facts = JSON.parse(data) as Facts;
     const minor = toMinorUnits(facts.amount);
-    payouts.set(facts.payout_id, { facts, minor, status: 0, reason: null, logIndex: null });
+    payouts.set(facts.payout_id, { facts, minor, status: 0, end: null });
     balances.get(facts.user_id)!.pending += minor;
   } else if (type === 'payout.received.v2' || type === 'payout.expired.v1') {
     const facts = JSON.parse(data) as Facts;
@@ -104,21 +103,20 @@ function apply(type: string, data: string, payouts: Map<string, Row>, balances: 
     totals.pending -= row.minor;
     if (type === 'payout.received.v2') totals.confirmed += row.minor;
     row.status = type === 'payout.received.v2' ? 1 : 2;
-    row.reason = facts.reason ?? null;
-    row.logIndex = facts.log_index ?? null;
+    row.end = facts;
   }
 }
 
 const STATUS = ['pending', 'received', 'expired'] as const;
 
 function* payoutLines(payouts: Map<string, Row>): Generator<string> {
-  for (const { facts, minor, status, reason, logIndex } of payouts.values()) {
+  for (const { facts, minor, status, end } of payouts.values()) {
     const body =
       `{"id":"${facts.payout_id}","user_id":"${facts.user_id}","amount":"${facts.amount}",` +
       `"currency_code":"${facts.currency_code}","status":"${STATUS[status]}",` +
-      `"transaction_hash":${JSON.stringify(facts.transaction_hash)},"reason":${JSON.stringify(reason)},` +
+      `"transaction_hash":${JSON.stringify(facts.transaction_hash)},"reason":${JSON.stringify(end?.reason ?? null)},` +
       `"custom_metadata":${facts.custom_metadata},"created_at":"${facts.created_at}"}`;
-    yield `${facts.payout_id}\t${facts.merchant_id}\t${facts.user_id}\t${status}\t${facts.created_at}\t${minor}\t${escaped(comparableHash(facts.transaction_hash))}\t${logIndex ?? '\\N'}\t${escaped(body)}\n`;
+    yield `${facts.payout_id}\t${facts.merchant_id}\t${facts.user_id}\t${status}\t${facts.created_at}\t${minor}\t${escaped(comparableHash(facts.transaction_hash))}\t${end?.log_index ?? '\\N'}\t${escaped(body)}\n`;
   }
 }
 
