@@ -18,7 +18,7 @@ const FRESH_TABLES = `
 create schema if not exists bench;
 drop table if exists bench.payouts, bench.balances;
 create table bench.payouts (like payouts.payouts including storage);
-create table bench.balances (like payouts.balances);
+create table bench.balances (like payouts.balances including defaults);
 `;
 
 const INDEXES = `
@@ -39,7 +39,7 @@ interface Row {
   readonly facts: Facts;
   readonly minor: bigint;
   status: 0 | 1 | 2;
-  reason: string | null;
+  end: Facts | null;
 }
 
 interface Totals {
@@ -60,7 +60,7 @@ export async function foldAndCopy(client: pg.Client): Promise<number> {
   await client.query(`set local maintenance_work_mem = '256MB'`);
   await client.query(FRESH_TABLES);
   await copy(client, 'bench.payouts', payoutLines(payouts));
-  await copy(client, 'bench.balances', balanceLines(balances));
+  await copy(client, 'bench.balances (user_id, merchant_id, confirmed, pending)', balanceLines(balances));
   await client.query(INDEXES);
   await client.query('commit');
   return events;
@@ -94,7 +94,7 @@ function apply(type: string, data: string, payouts: Map<string, Row>, balances: 
   } else if (type === 'payout.reported.v1') {
     const facts = JSON.parse(data) as Facts;
     const minor = toMinorUnits(facts.amount);
-    payouts.set(facts.payout_id, { facts, minor, status: 0, reason: null });
+    payouts.set(facts.payout_id, { facts, minor, status: 0, end: null });
     balances.get(facts.user_id)!.pending += minor;
   } else if (type === 'payout.received.v2' || type === 'payout.expired.v1') {
     const facts = JSON.parse(data) as Facts;
@@ -103,20 +103,20 @@ function apply(type: string, data: string, payouts: Map<string, Row>, balances: 
     totals.pending -= row.minor;
     if (type === 'payout.received.v2') totals.confirmed += row.minor;
     row.status = type === 'payout.received.v2' ? 1 : 2;
-    row.reason = facts.reason ?? null;
+    row.end = facts;
   }
 }
 
 const STATUS = ['pending', 'received', 'expired'] as const;
 
 function* payoutLines(payouts: Map<string, Row>): Generator<string> {
-  for (const { facts, minor, status, reason } of payouts.values()) {
+  for (const { facts, minor, status, end } of payouts.values()) {
     const body =
       `{"id":"${facts.payout_id}","user_id":"${facts.user_id}","amount":"${facts.amount}",` +
       `"currency_code":"${facts.currency_code}","status":"${STATUS[status]}",` +
-      `"transaction_hash":${JSON.stringify(facts.transaction_hash)},"reason":${JSON.stringify(reason)},` +
+      `"transaction_hash":${JSON.stringify(facts.transaction_hash)},"reason":${JSON.stringify(end?.reason ?? null)},` +
       `"custom_metadata":${facts.custom_metadata},"created_at":"${facts.created_at}"}`;
-    yield `${facts.payout_id}\t${facts.merchant_id}\t${facts.user_id}\t${status}\t${facts.created_at}\t${minor}\t${escaped(comparableHash(facts.transaction_hash))}\t${escaped(body)}\n`;
+    yield `${facts.payout_id}\t${facts.merchant_id}\t${facts.user_id}\t${status}\t${facts.created_at}\t${minor}\t${escaped(comparableHash(facts.transaction_hash))}\t${end?.log_index ?? '\\N'}\t${escaped(body)}\n`;
   }
 }
 

@@ -11,7 +11,7 @@ import type { Migration } from './postgres/migrate.js';
 import type { SealedTexts } from './sealing/key-rotation.js';
 import type { Sealer } from './sealing/sealer.js';
 import type { TableCheck } from './projections/table-check.js';
-import type { DerivedTables, SubscriptionDefinition } from './projections/projection.js';
+import type { SubscriptionDefinition } from './projections/projection.js';
 
 /** Nest injection token of every {@link Context}. */
 export const CONTEXTS = Symbol('CONTEXTS');
@@ -80,8 +80,6 @@ export interface Context extends SettingsOwner {
   readonly upcasts?: Readonly<Record<string, EventTypeDefinition['upcast']>>;
   /** Its read models. Its sagas are providers of its module (`provideSaga`). */
   readonly readModels?: readonly SubscriptionDefinition[];
-  /** Tables of its sagas that follow from the events alone: an audit rebuilds them like read models. */
-  readonly derived?: readonly DerivedTables[];
   /** How an audit compares its other tables with the events up to a checkpoint. */
   readonly checks?: readonly { readonly name: string; of(tables: CheckedTables): TableCheck }[];
   /** The module that programs of operators boot in place of `module`. Absent: they do not boot this context. */

@@ -2,35 +2,29 @@ import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
 import { WorkListCheck } from '../../platform/projections/table-check.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
-import { ExpireSandboxPayoutHandler } from './application/expire-sandbox-payout.js';
-import { ExpirePayoutHandler, ReceivePayoutHandler } from './application/payout-outcomes.js';
+import { PayoutOutcomes } from './application/payout-outcomes.js';
 import { CHAIN_READER, ChainUnavailable, type ChainReader } from './application/ports.js';
 import { ConfigError } from '../../platform/config/settings.js';
 import { PayeeCache } from './application/payee-cache.js';
 import { ReportPayoutHandler } from './application/report-payout.js';
-import { verificationSaga, verificationTables } from './application/verification-saga.js';
-import { VerificationRowCheck } from './application/verification-row-check.js';
+import { verificationSaga } from './application/verification-saga.js';
 import { VerificationRound } from './application/verification-round.js';
 import { PayoutChecks } from './store/payout-checks.js';
 import { Receipts, ReceiptsCheck } from './store/receipts.js';
 import { VERIFICATION_WORK_LIST, VerificationQueue } from './store/verification-queue.js';
 import { Verifier } from './application/verifier.js';
 import { JsonRpcChain } from './adapters/json-rpc-chain.js';
-import { deactivationSaga } from './application/deactivation-saga.js';
 import { DeactivationWorker, SettleDeactivationHandler } from './application/deactivation-worker.js';
 import { Deactivations } from './store/deactivations.js';
-import { EVENT_STORE, type EventStore } from '../../platform/event-store/port.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { AdminPayoutsController } from './http/admin/payouts.controller.js';
 import { PayoutExport } from './http/payout-export.js';
 import { SandboxPayoutsController } from './http/sandbox-payouts.controller.js';
 import { BalanceController, PayoutsController } from './http/payouts.controller.js';
-import { Payouts1795000000500 } from './migrations/1795000000500-payouts.js';
+import { Payouts1795000000501 } from './migrations/1795000000501-payouts.js';
 import { PAYOUT_PUBLISHES } from './published.js';
 import { checkPayoutSettings, PAYOUT_SETTINGS } from './settings.js';
-import { ChecksView } from './views/checks.js';
-import { ListedPayoutRow } from './views/payout-row.js';
-import { PayoutsList } from './views/payouts-list.js';
+import { ListedPayoutRow, PayoutsList } from './views/payouts-list.js';
 import { StuckPayouts } from './views/stuck-payouts.js';
 import { BalancesView, EvidenceView, PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
@@ -46,19 +40,12 @@ import { PortalPayoutsController } from './http/portal/payouts.controller.js';
 class ChainModule {}
 
 /** What the checks of payouts found; programs need nothing else of their verification. */
-@Module({ providers: [ChecksView, StuckPayouts], exports: [ChecksView, StuckPayouts] })
+@Module({ providers: [PayoutChecks, StuckPayouts], exports: [PayoutChecks, StuckPayouts] })
 class PayoutDiagnosticsModule {}
 
 /** Deactivations of users wait for their payouts. Separate, because operators need it without the rest of payouts. */
 @Module({
-  providers: [
-    SettleDeactivationHandler,
-    DeactivationWorker,
-    Deactivations,
-    provideSaga([DeactivationWorker, EVENT_STORE], ({ work }: DeactivationWorker, store: EventStore) =>
-      deactivationSaga(() => work.wake(), store),
-    ),
-  ],
+  providers: [SettleDeactivationHandler, DeactivationWorker, Deactivations],
 })
 class DeactivationsModule {}
 
@@ -68,14 +55,11 @@ class DeactivationsModule {}
   controllers: [PayoutsController, BalanceController, AdminPayoutsController, PortalPayoutsController],
   providers: [
     ReportPayoutHandler,
-    ReceivePayoutHandler,
-    ExpirePayoutHandler,
+    PayoutOutcomes,
     PayeeCache,
     VerificationQueue,
     Receipts,
-    PayoutChecks,
     VerificationRound,
-    VerificationRowCheck,
     Verifier,
     provideSaga([Verifier], (verifier: Verifier) => verificationSaga(() => verifier.wake())),
     PayoutsView,
@@ -109,15 +93,11 @@ export const payouts = defineContext({
   name: 'payouts',
   module: ({ mode }) => ({
     module: PayoutsModule,
-    ...(mode === 'sandbox' && {
-      controllers: [SandboxPayoutsController],
-      providers: [ExpireSandboxPayoutHandler],
-    }),
+    ...(mode === 'sandbox' && { controllers: [SandboxPayoutsController] }),
   }),
   histories: [payoutHistory, intentHistory],
   readModels: [payoutViews],
   entities: [ListedPayoutRow],
-  derived: [verificationTables],
   checks: [
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new WorkListCheck(VERIFICATION_WORK_LIST, tables) },
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new ReceiptsCheck(tables) },
@@ -140,5 +120,5 @@ export const payouts = defineContext({
     user: async () => (await import('./cli/deactivate-user.js')).deactivationProgram,
     audit: async () => (await import('./cli/recheck.js')).recheckProgram,
   },
-  migrations: [Payouts1795000000500],
+  migrations: [Payouts1795000000501],
 });

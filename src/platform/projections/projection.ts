@@ -74,14 +74,6 @@ export function subscriptionOf<Events extends DomainEvent>(
   return definition as unknown as SubscriptionDefinition;
 }
 
-/** Tables of a saga that follow from the events up to the checkpoint with its name. */
-export type DerivedTables = Pick<
-  SubscriptionDefinition,
-  'name' | 'events' | 'staysSealed' | 'apply' | 'fill'
-> & {
-  readonly tables: ReadModelTables;
-};
-
 /** The tables of a read model, all in one schema; nothing else writes to them. */
 export interface ReadModelTables {
   readonly schema: string;

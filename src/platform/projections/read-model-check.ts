@@ -6,7 +6,7 @@ import { comparePositions, type RecordedEvent } from '../event-store/port.js';
 import type { Database } from '../postgres/database.js';
 import { WITHOUT_TIMEOUTS } from '../postgres/session-settings.js';
 import type { TableComparison } from './compare-tables.js';
-import type { DerivedTables, SubscriptionDefinition } from './projection.js';
+import type { ReadModelTables, SubscriptionDefinition } from './projection.js';
 import { ShadowTables } from './shadow-tables.js';
 import type { TableCheck } from './table-check.js';
 
@@ -14,7 +14,7 @@ const BEGIN = `begin isolation level repeatable read; ${WITHOUT_TIMEOUTS};
   set local maintenance_work_mem = '128MB'; set local work_mem = '64MB'`;
 
 /** A subscription with tables. */
-export type ReadModel = SubscriptionDefinition & DerivedTables;
+export type ReadModel = SubscriptionDefinition & { readonly tables: ReadModelTables };
 
 export function isReadModel(definition: SubscriptionDefinition): definition is ReadModel {
   return definition.tables !== undefined;
@@ -34,7 +34,7 @@ export class ReadModelCheck implements TableCheck {
   private readonly filled: Promise<void>;
 
   private constructor(
-    private readonly definition: DerivedTables,
+    private readonly definition: ReadModel,
     private readonly codec: EventCodec,
     private readonly tx: PoolClient,
     private readonly shadow: ShadowTables,
@@ -50,7 +50,7 @@ export class ReadModelCheck implements TableCheck {
   static async begin(
     database: Database,
     codec: EventCodec,
-    definition: DerivedTables,
+    definition: ReadModel,
     open: OpenSnapshot,
   ): Promise<ReadModelCheck> {
     const tx = await database.pool.connect();

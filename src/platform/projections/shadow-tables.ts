@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { RecordedEvent } from '../event-store/port.js';
 import { compareTables, type TableComparison } from './compare-tables.js';
-import type { DerivedTables, ReadModelTables } from './projection.js';
+import type { ReadModelTables, SubscriptionDefinition } from './projection.js';
 
 /** How long readers may have to wait behind a rebuild that locks their tables. */
 const SWAP_LOCK_MS = 100;
@@ -40,7 +40,7 @@ export class ShadowTables {
   }
 
   async fill(
-    { fill, apply }: Pick<DerivedTables, 'fill' | 'apply'>,
+    { fill, apply }: Pick<SubscriptionDefinition, 'fill' | 'apply'>,
     events: AsyncIterable<readonly RecordedEvent[]>,
   ): Promise<void> {
     if (fill) {

@@ -68,14 +68,9 @@ const TAMPERINGS: readonly [name: string, sql: () => string, difference: () => s
     () => `payouts.verifications ${pending[3]}: not on the list, and the events say that it is open`,
   ],
   [
-    "a stranger's wallet in place of the user's",
-    () => `update payouts.wallets set address = 'stranger' where user_id = '${users[0]}'`,
-    () => `payouts.wallets ${users[0]}: address is stranger, the events say 0x`,
-  ],
-  [
-    'a used transfer that was deleted',
-    () => `delete from payouts.used_transfers where payout_id = '${received[0]}'`,
-    () => 'payouts.used_transfers',
+    'a transfer that counts as used',
+    () => `update payouts.payouts set log_index = 0 where id = '${pending[3]}'`,
+    () => `payouts.payouts ${pending[3]}: log_index is 0, the events say null`,
   ],
   [
     'a receipt',

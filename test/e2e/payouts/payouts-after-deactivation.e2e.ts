@@ -27,7 +27,7 @@ import {
   StartDeactivation,
   StartDeactivationHandler,
 } from '../../../src/contexts/users/application/user-commands.js';
-import { deactivationSaga } from '../../../src/contexts/payouts/application/deactivation-saga.js';
+import { payoutViews } from '../../../src/contexts/payouts/views/projection.js';
 import { ACT, plainTicket } from '../../support/onboarding/people.js';
 import { Steps } from '../../support/event-store/steps.js';
 import { onTestDatabase, type TestDatabase } from '../../support/postgres.js';
@@ -62,7 +62,6 @@ const stories: fc.Arbitrary<Story> = fc.record({
 class World {
   readonly userId = newId();
   readonly merchantId = newId();
-  private readonly saga;
   private counted: string | null;
 
   private constructor(
@@ -70,7 +69,6 @@ class World {
     readonly db: TestDatabase,
     private readonly since: string | null,
   ) {
-    this.saga = deactivationSaga(() => undefined, store);
     this.counted = since;
   }
 
@@ -88,9 +86,9 @@ class World {
     const loop = loopOver(store);
     const payees = new PayeeCache(loop);
     await payees.get(this.userId);
-    const { merchantId, userId } = this;
-    const facts = { amount: '1.5', transactionHash: payoutId, customMetadata: '{}' };
-    const command = new ReportPayout({ merchantId, userId, ...facts }, plainTicket(payoutId), {});
+    const { merchantId: merchant_id, userId: user_id } = this;
+    const facts = { amount: '1.5', transaction_hash: payoutId, custom_metadata: '{}' };
+    const command = new ReportPayout({ merchant_id, user_id, ...facts }, plainTicket(payoutId), {});
     const config = { chainId: 1, payoutVerificationWindowSeconds: 60 };
     await new ReportPayoutHandler(loop, clock, config, payees).execute(command);
   }
@@ -119,9 +117,9 @@ class World {
   /** What the subscription does with what came since the last time. Everything comes twice. */
   async count(store = this.store): Promise<void> {
     const page = await store.readAll(this.counted, 1000);
-    const events = page.filter(({ type, data }) => this.saga.events.includes(type) && this.isOurs(data));
+    const events = page.filter(({ type, data }) => payoutViews.events.includes(type) && this.isOurs(data));
     for (let time = 0; time < 2 && events.length > 0; time += 1)
-      await this.db.database.transaction((tx) => this.saga.apply(events, tx));
+      await this.db.database.transaction((tx) => payoutViews.apply(events, tx));
     this.counted = page.at(-1)?.position ?? this.counted;
   }
 

@@ -41,7 +41,11 @@ const untilDeactivated = (userId: string): Promise<true> =>
 describe('the deactivation of a user', () => {
   const payout = async (payoutId: string, type: string, userId: string): Promise<void> => {
     const store = people.module.get<EventStore>(EVENT_STORE, { strict: false });
-    const event = { id: newId(), type, data: { payout_id: payoutId, user_id: userId }, metadata: {} };
+    const at = new Date().toISOString();
+    const ids = { payout_id: payoutId, merchant_id: MERCHANT, user_id: userId };
+    const transfer = { amount: '1', currency_code: 'USDC', transaction_hash: '0x1', log_index: 0 };
+    const rest = { custom_metadata: '{}', chain_id: 1, created_at: at, expires_at: at };
+    const event = { id: newId(), type, data: { ...ids, ...transfer, ...rest }, metadata: {} };
     const expected = type === 'payout.reported.v1' ? 'no_stream' : 0;
     await store.commit({ appends: [{ stream: `payout-${payoutId}`, events: [event], expected }] });
   };
@@ -58,7 +62,7 @@ describe('the deactivation of a user', () => {
           () => ({ code: 'done', message: '' }),
           (thrown: { code: string; message: string }) => thrown,
         );
-        // Both payouts are pending until the saga has seen the end of the first.
+        // Both payouts are pending until the read model has the end of the first.
         if (error.code !== 'unavailable' && !error.message.startsWith('2 '))
           return `${error.code}: ${error.message}`;
         await wait(10);

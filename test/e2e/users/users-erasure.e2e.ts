@@ -27,9 +27,7 @@ const NAME_THE_USER = [
   'event_store.events',
   'operations.operations',
   'payouts.balances',
-  'payouts.deactivations',
   'payouts.payouts',
-  'payouts.wallets',
   'platform.personal_keys',
   'users.users',
 ];

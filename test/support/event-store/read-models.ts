@@ -59,7 +59,7 @@ export const VIEWS: readonly View[] = [
   },
   {
     definition: payoutViews,
-    tables: ['payouts.payouts', 'payouts.balances'],
+    tables: ['payouts.payouts', 'payouts.balances', 'payouts.payout_intents'],
     facts: () => {
       const [user_id, merchant_id, payout_id] = [newId(), newId(), newId()];
       const payout = { payout_id, user_id, merchant_id, amount: '1', currency_code: 'USDC', chain_id: 1 };
@@ -67,6 +67,7 @@ export const VIEWS: readonly View[] = [
       return [
         ['user.created.v1', { user_id, merchant_id, external_id: null, created_at: AT }],
         ['payout.reported.v1', { ...payout, ...rest }],
+        ['payout.intended.v1', { payout_id: newId(), user_id }],
       ];
     },
     count: 'select count(*)::int as n from payouts.payouts join payouts.balances using (user_id)',

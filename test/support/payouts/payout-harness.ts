@@ -138,8 +138,8 @@ export class PayoutHarness {
       app.get(PayeeCache),
     );
     const id = newId();
-    const { id: userId, merchantId } = user;
-    const report = { merchantId, userId, amount, transactionHash: hash, customMetadata: '{}' };
+    const { id: user_id, merchantId: merchant_id } = user;
+    const report = { merchant_id, user_id, amount, transaction_hash: hash, custom_metadata: '{}' };
     await handler.execute(new ReportPayout(report, plainTicket(id), {}));
     return id;
   }

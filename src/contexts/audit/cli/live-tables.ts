@@ -4,7 +4,6 @@ import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../platform/event-store/event-registry.js';
 import { comparePositions } from '../../../platform/event-store/port.js';
 import type { Database } from '../../../platform/postgres/database.js';
-import type { DerivedTables } from '../../../platform/projections/projection.js';
 import type { TableCheck } from '../../../platform/projections/table-check.js';
 import { isReadModel, ReadModelCheck } from '../../../platform/projections/read-model-check.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
@@ -25,7 +24,7 @@ export async function liveTables<T>(
   }: Pick<CliContext, 'contexts' | 'migrations' | 'config'> & Pick<AuditorInputs, 'sealer'>,
   act: (live: LiveTables & { readonly furthest: string | null }) => Promise<T>,
 ): Promise<T> {
-  const models = tablesOf(contexts);
+  const models = contexts.flatMap(({ readModels = [] }) => readModels).filter(isReadModel);
   const names = models.flatMap(({ tables: { schema, names: each } }) =>
     each.map((name) => `${schema}.${name}`),
   );
@@ -67,9 +66,4 @@ function sealedCodec(contexts: readonly Context[]): EventCodec {
   const events = new EventRegistry();
   events.register(knownEvents(contexts));
   return new EventCodec(events, { obtain: async () => null, find: async () => new Map() });
-}
-
-function tablesOf(contexts: readonly Context[]): readonly DerivedTables[] {
-  const readModels = contexts.flatMap(({ readModels: own = [] }) => own).filter(isReadModel);
-  return [...readModels, ...contexts.flatMap(({ derived = [] }) => derived)];
 }

@@ -13,8 +13,8 @@ it('users whose deactivation cannot be completed, more than are read at once, de
     (_, n) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
   );
   await db.database.query(
-    `insert into payouts.deactivations (user_id, pending_payouts, deactivating, position)
-     select unnest($1::uuid[]), 0, true, '1'`,
+    `insert into payouts.balances (user_id, merchant_id, deactivating)
+     select user_id, user_id, true from unnest($1::uuid[]) as user_id`,
     [users],
   );
   const tried: string[] = [];

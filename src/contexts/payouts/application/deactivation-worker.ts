@@ -78,7 +78,6 @@ export class SettleDeactivationHandler implements OperationHandler<SettleDeactiv
     for (const payoutId of intended) {
       const stream = `${PAYOUT_CATEGORY}-${payoutId}`;
       if (!(await fence(this.store, stream, { actor: 'payouts.deactivation' }))) return false;
-      await this.deactivations.dropIntent(payoutId);
     }
     return true;
   }

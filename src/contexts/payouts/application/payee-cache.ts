@@ -30,8 +30,10 @@ export class PayeeCache {
   }
 
   /** Null: the user has none. One who has a wallet keeps it. */
-  async walletOf(userId: string, options: { readonly fresh?: boolean } = {}): Promise<string | null> {
-    const { state } = await this.get(userId, options);
-    return state.accountState === 'unknown' ? null : state.issuerWalletAddress;
+  async findWallet(userId: string): Promise<string | null> {
+    const walletIn = (state: Payee | undefined): string | null =>
+      !state || state.accountState === 'unknown' ? null : state.issuerWalletAddress;
+    const known = walletIn(this.known.get(userId)?.state);
+    return known ?? walletIn((await this.get(userId, { fresh: true })).state);
   }
 }

@@ -1,98 +1,108 @@
-import { Inject } from '@nestjs/common';
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { payout, receive, type SeenTransfer, expire } from '../domain/payout.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { toMinorUnits } from '../../../kernel/money.js';
+import { comparableHash, type PayoutEvent } from '../domain/payout-events.js';
+import { payout, receive, type PayoutState, type SeenTransfer, expire } from '../domain/payout.js';
+import { expiryReason } from '../domain/verification.js';
+import type { PendingPayout } from '../store/verification-queue.js';
 
-/** `ended`: the payout had its outcome already. `used`: every one of the transfers confirmed another payout. */
-type ReceiveOutcome = 'received' | 'ended' | 'used';
-
-/** The transfer of a payout was verified; any of `transfers`, which are all of one transaction, would confirm it. */
-export class ReceivePayout extends Command<ReceiveOutcome> {
-  constructor(
-    readonly payoutId: string,
-    readonly chainId: number,
-    /** Lower-cased. */
-    readonly hash: string,
-    readonly transfers: readonly SeenTransfer[],
-  ) {
-    super();
-  }
-}
+/** What a verification rests on. A process with the database alone can change it, so it is compared with the events. */
+type VerifiedRow = Pick<PendingPayout, 'payoutId' | 'userId' | 'hash' | 'amountMinor'>;
 
 /**
- * Wins the transfer log and the outcome together: a log confirms one payout, a payout ends once. On a store without
- * atomic commits the claim comes first: a payout that expires in between keeps it, and the log confirms no other.
+ * - `written`: the payout has its outcome now
+ * - `ended`: it had one already, or was never reported
+ * - `early`: its window is not over yet
+ * - `row_changed`: it was reported differently
  */
-@CommandHandler(ReceivePayout)
-export class ReceivePayoutHandler implements ICommandHandler<ReceivePayout> {
+type Outcome = 'written' | 'ended' | 'early' | 'row_changed';
+
+/** Ends each payout once. */
+@Injectable()
+export class PayoutOutcomes {
+  private readonly logger = new Logger(PayoutOutcomes.name);
+
   constructor(
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'chainId'>,
   ) {}
 
-  async execute(command: ReceivePayout): Promise<ReceiveOutcome> {
-    for (const evidence of command.transfers) {
-      const at = timestamp(this.clock);
+  /**
+   * The transfer was verified; any of `transfers`, which are all of one transaction, would confirm the payout. `used`: every
+   * one confirmed another payout. Wins the transfer log and the outcome together: a log confirms one payout. On a store
+   * without atomic commits the claim comes first: a payout that expires in between keeps it, and the log confirms no other.
+   */
+  async receive(row: VerifiedRow, transfers: readonly SeenTransfer[]): Promise<Outcome | 'used'> {
+    for (const evidence of transfers) {
+      const claim = {
+        category: 'transfer',
+        key: `${this.config.chainId}_${row.hash}_${evidence.log_index}`,
+        field: 'transaction_hash',
+        message: 'was already used by another payout',
+      };
       try {
-        const { events } = await this.loop.execute(
-          payout,
-          command.payoutId,
-          (state) => receive({ evidence, at }, state),
-          {
-            metadata: { actor: 'payouts.verification' },
-            follows: true,
-            claims: [transferClaim(command.chainId, command.hash, evidence.log_index)],
-          },
-        );
-        return events.length > 0 ? 'received' : 'ended';
+        return await this.end(row, (state, at) => receive({ evidence, at }, state), [claim]);
       } catch (error) {
         if (!(error instanceof ClaimHeld)) throw error;
       }
     }
     return 'used';
   }
-}
 
-function transferClaim(chainId: number, hash: string, logIndex: number): Claim {
-  return {
-    category: 'transfer',
-    key: `${chainId}_${hash}_${logIndex}`,
-    field: 'transaction_hash',
-    message: 'was already used by another payout',
-  };
-}
-
-/** `ended`: the payout had its outcome already. `early`: its window is not over yet. */
-type ExpireOutcome = 'expired' | 'ended' | 'early';
-
-/** The window of a payout passed and a last check of the chain did not confirm it. */
-export class ExpirePayout extends Command<ExpireOutcome> {
-  constructor(
-    readonly payoutId: string,
-    readonly reason: string,
-  ) {
-    super();
+  /** The window passed and a last check of the chain did not confirm the payout. */
+  expire(row: VerifiedRow, reason: string): Promise<Outcome> {
+    return this.end(row, (state, at) => expire({ reason, at }, state));
   }
-}
 
-@CommandHandler(ExpirePayout)
-export class ExpirePayoutHandler implements ICommandHandler<ExpirePayout> {
-  constructor(
-    private readonly loop: CommandLoop,
-    @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
+  /**
+   * Ends the window of a pending payout now, as if its transfer had not been found. One that is expired stays so. Only in the
+   * sandbox. Throws `not_found`, and `invalid_transition` for one that is received.
+   */
+  async expireEarly(merchantId: string, payoutId: string, cause: EventMetadata): Promise<void> {
+    const reason = expiryReason({ kind: 'not_found' });
+    const command = { reason, at: timestamp(this.clock), early: true } as const;
+    const decide = (state: PayoutState): PayoutEvent[] => {
+      if (state.status === 'unreported' || state.facts.merchant_id !== merchantId)
+        throw DomainError.notFound('Payout');
+      if (state.status === 'received') throw new DomainError('invalid_transition', 'The payout is received');
+      return expire(command, state);
+    };
+    await this.loop.execute(payout, payoutId, decide, { metadata: cause });
+  }
 
-  async execute({ payoutId, reason }: ExpirePayout): Promise<ExpireOutcome> {
+  private async end(
+    row: VerifiedRow,
+    decide: (state: PayoutState, at: string) => PayoutEvent[],
+    claims: readonly Claim[] = [],
+  ): Promise<Outcome> {
     const at = timestamp(this.clock);
     const { events, state } = await this.loop.execute(
       payout,
-      payoutId,
-      (state) => expire({ reason, at }, state),
-      { metadata: { actor: 'payouts.verification' }, follows: true },
+      row.payoutId,
+      (current) => (this.isReportOf(row, current) ? decide(current, at) : []),
+      { metadata: { actor: 'payouts.verification' }, follows: true, claims },
     );
-    if (events.length > 0) return 'expired';
-    return state.status === 'pending' ? 'early' : 'ended';
+    if (events.length > 0) return 'written';
+    if (state.status !== 'pending') return 'ended';
+    if (this.isReportOf(row, state)) return 'early';
+    const msg = 'payout not decided: its row was changed outside the service';
+    this.logger.error({ msg, payout_id: row.payoutId });
+    return 'row_changed';
+  }
+
+  private isReportOf({ userId, hash, amountMinor }: VerifiedRow, state: PayoutState): boolean {
+    return (
+      state.status === 'pending' &&
+      state.facts.user_id === userId &&
+      state.facts.chain_id === this.config.chainId &&
+      comparableHash(state.facts.transaction_hash) === hash &&
+      toMinorUnits(state.facts.amount) === amountMinor
+    );
   }
 }

@@ -10,15 +10,22 @@ export interface RequestedTransaction {
   readonly group?: string;
 }
 
-/** Each transaction once, with every wallet that it may have paid; nothing is requested for null. */
+interface ExpectedTransaction {
+  readonly hash: string;
+  readonly wallet?: string | null | undefined;
+  readonly merchantId?: string;
+}
+
+/** Each transaction once, with every wallet that it may have paid; nothing is requested without a wallet. */
 export function requestedTransactions(
-  expected: readonly { readonly hash: string; readonly wallet: string | null; readonly group?: string }[],
+  expected: readonly ExpectedTransaction[],
 ): readonly RequestedTransaction[] {
   const requested = new Map<string, RequestedTransaction & { readonly wallets: string[] }>();
-  for (const { wallet, ...each } of expected) {
-    if (wallet === null) continue;
-    const known = requested.get(each.hash);
-    if (known === undefined) requested.set(each.hash, { ...each, wallets: [wallet] });
+  for (const { hash, wallet, merchantId } of expected) {
+    if (!wallet) continue;
+    const known = requested.get(hash);
+    if (known === undefined)
+      requested.set(hash, { hash, wallets: [wallet], ...(merchantId && { group: merchantId }) });
     else if (!known.wallets.includes(wallet)) known.wallets.push(wallet);
   }
   return [...requested.values()];

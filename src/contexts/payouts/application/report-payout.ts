@@ -11,24 +11,16 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { withIdempotencyKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { payee } from '../../users/contract.js';
 import { PAYOUT_INTENDED, type PayoutFacts } from '../domain/payout-events.js';
-import { payout, report } from '../domain/payout.js';
+import { payout, report, type Report } from '../domain/payout.js';
 import { responseTo } from '../domain/payout-json.js';
 
 /** How often a report is decided again because the user changed in between. */
 const MAX_ATTEMPTS = 5;
 
-interface PayoutFields {
-  readonly merchantId: string;
-  readonly userId: string;
-  readonly amount: string;
-  readonly transactionHash: string;
-  readonly customMetadata: string;
-}
-
 /** Gives the JSON text of the 201. Throws DomainError `not_found` for users of others, `invalid_transition` for users who are being deactivated. */
 export class ReportPayout extends Command<string> {
   constructor(
-    readonly report: PayoutFields,
+    readonly report: Report,
     readonly ticket: IdempotencyTicket,
     readonly cause: EventMetadata,
   ) {
@@ -47,7 +39,7 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
   ) {}
 
   async execute({ report: reported, ticket, cause }: ReportPayout): Promise<string> {
-    const userId = reported.userId.toLowerCase();
+    const userId = reported.user_id.toLowerCase();
     const now = this.clock.now();
     const at = now.toISOString();
     const expiresAt = new Date(
@@ -56,12 +48,9 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
     return withIdempotencyKey(ticket, 'payout', async (payoutId) => {
       const facts: PayoutFacts = {
         payout_id: payoutId,
-        merchant_id: reported.merchantId,
+        ...reported,
         user_id: userId,
-        amount: reported.amount,
         currency_code: 'USDC',
-        transaction_hash: reported.transactionHash,
-        custom_metadata: reported.customMetadata,
         chain_id: this.config.chainId,
       };
       // Lets a deactivation that begins meanwhile know of the payout (ADR 103).

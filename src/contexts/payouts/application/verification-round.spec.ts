@@ -1,13 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CommandBus } from '@nestjs/cqrs';
-import type { PayoutCheck } from '../domain/verdict.js';
-import type { PayoutChecks } from '../store/payout-checks.js';
+import type { PayoutCheck, PayoutChecks } from '../store/payout-checks.js';
 import type { Receipts } from '../store/receipts.js';
 import type { NextCheck, PendingPayout, VerificationQueue } from '../store/verification-queue.js';
 import { verificationDelay } from '../metrics.js';
 import type { TransactionReceipt } from '../domain/verification.js';
-import { ExpirePayout, ReceivePayout } from './payout-outcomes.js';
-import type { VerificationRowCheck } from './verification-row-check.js';
+import type { PayoutOutcomes } from './payout-outcomes.js';
 import type { PayeeCache } from './payee-cache.js';
 import { ChainUnavailable, NodeLimited, type ChainObservation, type ChainReader } from './ports.js';
 import { VerificationRound } from './verification-round.js';
@@ -30,7 +27,6 @@ const PAYOUT: PendingPayout = {
   notFinalAt: null,
   createdAt: new Date(START),
   expiresAt: new Date(END),
-  wallet: '0xw',
   usedLogs: new Set<number>(),
   item: {} as PendingPayout['item'],
 };
@@ -45,6 +41,8 @@ async function check({
   isDown = false,
   failure = new ChainUnavailable('no node can be relied on'),
   over = {} as Partial<PendingPayout>,
+  outcome = 'written',
+  findWallet = async (): Promise<string | null> => '0xw',
 }) {
   const checks: NextCheck[] = [];
   const recorded: PayoutCheck[] = [];
@@ -65,12 +63,13 @@ async function check({
     remove: async () => undefined,
     reschedule: async (all: readonly NextCheck[]) => void checks.push(...all),
   } as unknown as VerificationQueue;
-  const bus = {
-    execute: async (command: unknown) => {
-      if (command instanceof ExpirePayout) expired.push(command.payoutId);
-      return command instanceof ReceivePayout ? 'received' : 'expired';
+  const outcomes = {
+    receive: async () => outcome,
+    expire: async ({ payoutId }: PendingPayout) => {
+      if (outcome === 'written') expired.push(payoutId);
+      return outcome;
     },
-  } as unknown as CommandBus;
+  } as unknown as PayoutOutcomes;
   const round = new VerificationRound(
     {
       chainId: 8453,
@@ -85,9 +84,8 @@ async function check({
     queue,
     { record: async (all: readonly PayoutCheck[]) => void recorded.push(...all) } as unknown as PayoutChecks,
     { keep: async () => undefined } as unknown as Receipts,
-    bus,
-    {} as PayeeCache,
-    { matchesEvents: async () => true } as unknown as VerificationRowCheck,
+    outcomes,
+    { findWallet } as unknown as PayeeCache,
   );
   const running = round.run(
     { payouts: [{ ...PAYOUT, closing, ...over }], now: new Date(FIRST + afterFirstMs), more: false },
@@ -135,6 +133,22 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
   it('does not expire without a usable response of the node', async () => {
     const withoutResponse = { closing: CLOSING, afterFirstMs: 300_000, receipts: new Map<string, null>() };
     expect((await check(withoutResponse)).expired).toEqual([]);
+  });
+
+  it.each(['early', 'row_changed'])('is checked again when its outcome is %s', async (outcome) => {
+    const { checks, expired, recorded } = await check({ closing: CLOSING, afterFirstMs: 60_000, outcome });
+    expect([expired, checks.map(({ finding }) => finding)]).toEqual([[], ['not_found']]);
+    expect(recorded[0]!.finding).toBe(outcome === 'early' ? 'not_found' : outcome);
+  });
+
+  it('is checked again without a finding when its user cannot be read, and found without a wallet', async () => {
+    const checked = { closing: CLOSING, afterFirstMs: 60_000 };
+    const failing = async (): Promise<never> => Promise.reject(new Error('forged'));
+    expect((await check({ ...checked, findWallet: failing })).recorded).toMatchObject([
+      { finding: 'no_response' },
+    ]);
+    const { recorded, expired } = await check({ ...checked, findWallet: async () => null });
+    expect([recorded[0]!.finding, recorded[0]!.node, expired]).toEqual(['no_wallet', null, []]);
   });
 
   it('is not closed by a final block of less than 60 s after its window, however new the newest block', async () => {

@@ -1,21 +1,24 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { inParallel } from '../../../kernel/in-parallel.js';
 import { chainRules, type ChainRules } from '../../../platform/chain/chain-rules.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { finalAge, payoutChecks, verificationDelay } from '../metrics.js';
 import { nextCheckDelay, noResponseBackoff } from '../domain/check-schedule.js';
 import {
   closingName,
+  confirmationsOf,
   isSecondCheck,
   quorumFinding,
   expiryReason,
   findingOf,
+  recordedTransfers,
+  type CheckFinding,
   type Finding,
+  type ReceiptSource,
 } from '../domain/verification.js';
-import { ExpirePayout, ReceivePayout } from './payout-outcomes.js';
+import { PayoutOutcomes } from './payout-outcomes.js';
 import type { SeenTransfer } from '../domain/payout.js';
 import { isHash } from '../domain/payout-events.js';
-import { VerificationRowCheck } from './verification-row-check.js';
 import { PayeeCache } from './payee-cache.js';
 import {
   CHAIN_READER,
@@ -24,9 +27,8 @@ import {
   requestedTransactions,
   type ChainObservation,
   type ChainReader,
-  type RequestedTransaction,
 } from './ports.js';
-import { PayoutChecks } from '../store/payout-checks.js';
+import { PayoutChecks, type PayoutCheck } from '../store/payout-checks.js';
 import { Receipts } from '../store/receipts.js';
 import {
   VerificationQueue,
@@ -34,21 +36,25 @@ import {
   type NextCheck,
   type PendingPayout,
 } from '../store/verification-queue.js';
-import {
-  checkOf,
-  noResponseOf,
-  settledBy,
-  sourcesIn,
-  type PayoutCheck,
-  type Verdict,
-} from '../domain/verdict.js';
 
 /** Outcomes written at the same time: they travel together in group commits. */
 const PARALLEL = 50;
+/** Users read at the same time. */
+const USERS_AT_A_TIME = 16;
 
-/** The payout has its outcome. */
-interface Ended {
-  readonly ended: Finding['kind'];
+/** What the nodes of a quorum agree on, and how high the newest block is that is final for all of them. */
+interface Verdict {
+  readonly finding: Finding;
+  readonly head: number;
+  /** Empty unless the finding is `settled`. */
+  readonly transfers: readonly SeenTransfer[];
+  readonly source?: ReceiptSource | undefined;
+}
+
+/** What a check found, for people, and when to check again: null once the payout has its outcome. */
+interface Checked {
+  readonly found: CheckFinding;
+  readonly next: NextCheck | null;
 }
 
 /**
@@ -76,9 +82,8 @@ export class VerificationRound {
     private readonly queue: VerificationQueue,
     private readonly checks: PayoutChecks,
     private readonly receipts: Receipts,
-    private readonly commandBus: CommandBus,
+    private readonly outcomes: PayoutOutcomes,
     private readonly payees: PayeeCache,
-    private readonly rowCheck: VerificationRowCheck,
   ) {
     this.rules = chainRules(config);
   }
@@ -92,58 +97,39 @@ export class VerificationRound {
     const now = (): Date => new Date(claimedAt.getTime() + performance.now() - began);
     // A batch holds the payouts of few merchants: what one of them does to it concerns few others.
     const claimed = [...payouts].sort((a, b) => (a.merchantId < b.merchantId ? -1 : 1));
+    // From events: a process with the database alone cannot change them.
+    const wallets = await inParallel(claimed, USERS_AT_A_TIME, ({ payoutId, userId }) =>
+      this.payees.findWallet(userId).catch((error: unknown) => {
+        this.logger.warn({ msg: 'user not read', payout_id: payoutId, err: error });
+        return undefined;
+      }),
+    );
+    claimed.forEach((each, place) => (each.wallet = wallets[place]));
     const observed = await this.observe(claimed, separately, now);
     finalAge.set(claimedAt.getTime() / 1000 - observed.final.timestamp);
     this.warnOfNoResponse(claimed, observed);
-    const first = new Map(claimed.map((each) => [each, this.findingIn(observed, each)]));
-    const mayEnd = claimed.filter((each) => {
-      const finding = first.get(each) ?? null;
-      return finding !== null && (finding.kind === 'settled' || this.isOver(each, observed, now()));
-    });
-    const matching = await Promise.all(
-      mayEnd.map((each) => this.rowCheck.matchesEvents(each, this.config.chainId)),
-    );
-    const ending = mayEnd.filter((_, place) => matching[place]);
-    const changed = new Set(mayEnd.filter((_, place) => !matching[place]));
+    const ending = claimed.filter((each) => this.endingIn(observed, each, now()) !== null);
     const confirmed = ending.length === 0 ? [] : await this.confirm(ending, separately);
     const verdicts = new Map(ending.map((each) => [each, this.verdictOf(each, confirmed, now())]));
     // Before the events that name them: what is left over when the process dies in between does no harm.
-    await this.receipts.keep(sourcesIn(verdicts.values()));
-    const next: NextCheck[] = [];
-    const ended: string[] = [];
-    const checks: PayoutCheck[] = [];
-    for (let from = 0; from < claimed.length; from += PARALLEL) {
-      const part = claimed.slice(from, from + PARALLEL);
-      const results = await Promise.allSettled(
-        part.map((each) =>
-          verdicts.has(each)
-            ? this.end(each, verdicts.get(each)!, confirmed, now())
-            : this.nextCheck(each, first.get(each)!, now()),
-        ),
-      );
-      results.forEach((result, place) => {
-        const payout = part[place]!;
-        if (result.status === 'rejected') {
-          const { payoutId: payout_id } = payout;
-          this.logger.warn({ msg: 'payout outcome not written', payout_id, err: result.reason as unknown });
-          next.push({ payout, delayMs: this.config.payoutCheckIntervalMs, finding: 'not_written' });
-          checks.push(checkOf(payout, 'not_written', observed));
-          return;
-        }
-        if ('ended' in result.value) {
-          ended.push(payout.payoutId);
-          checks.push(checkOf(payout, result.value.ended, observed));
-          return;
-        }
-        const { finding } = result.value;
-        next.push({ ...result.value, isLarge: observed.receipts.get(payout.hash)?.partial });
-        const wasNotConfirmed = verdicts.get(payout) === null ? 'not_confirmed' : null;
-        const wasChanged = changed.has(payout) ? 'row_changed' : null;
-        checks.push(checkOf(payout, wasNotConfirmed ?? wasChanged ?? finding ?? 'no_response', observed));
+    await this.receipts.keep([...verdicts.values()].flatMap((verdict) => verdict?.source ?? []));
+    const results = await inParallel(claimed, PARALLEL, (payout) => {
+      const verdict = verdicts.get(payout);
+      if (verdict === undefined)
+        return Promise.resolve(this.checkAgain(payout, this.findingIn(observed, payout), now()));
+      return this.end(payout, verdict, confirmed, now()).catch((error: unknown): Checked => {
+        this.logger.warn({ msg: 'payout outcome not written', payout_id: payout.payoutId, err: error });
+        const delayMs = this.config.payoutCheckIntervalMs;
+        return { found: 'not_written', next: { payout, delayMs, finding: 'not_written' } };
       });
-    }
+    });
+    const checks = claimed.map((each, place) => checkOf(each, results[place]!.found, observed));
     await this.checks.record(checks, now());
-    await this.queue.remove(ended);
+    const ended = claimed.filter((_, place) => results[place]!.next === null);
+    await this.queue.remove(ended.map(({ payoutId }) => payoutId));
+    const next = results.flatMap(({ next: each }) =>
+      each === null ? [] : [{ ...each, isLarge: observed.receipts.get(each.payout.hash)?.partial }],
+    );
     await this.queue.reschedule(next, now(), claimedAt);
     return ended.length;
   }
@@ -155,15 +141,12 @@ export class VerificationRound {
     now: () => Date,
   ): Promise<ChainObservation> {
     try {
-      return await this.chain.read(transactionsOf(claimed), { separately });
+      return await this.chain.read(requestedTransactions(claimed), { separately });
     } catch (error) {
-      if (error instanceof ChainUnavailable) {
-        const finding = error instanceof NodeLimited ? 'rate_limited' : 'no_response';
-        await this.checks.record(
-          claimed.map((each) => noResponseOf(each, finding)),
-          now(),
-        );
-      }
+      if (!(error instanceof ChainUnavailable)) throw error;
+      const finding = error instanceof NodeLimited ? 'rate_limited' : 'no_response';
+      const checks = claimed.map((each) => checkOf(each, finding, null));
+      await this.checks.record(checks, now());
       throw error;
     }
   }
@@ -174,7 +157,7 @@ export class VerificationRound {
     separately: boolean,
   ): Promise<readonly ChainObservation[]> {
     try {
-      return await this.chain.confirm(transactionsOf(ending), { separately });
+      return await this.chain.confirm(requestedTransactions(ending), { separately });
     } catch (error) {
       if (!(error instanceof ChainUnavailable)) throw error;
       this.logger.warn({ msg: 'payouts not confirmed', count: ending.length, reason: error.message });
@@ -184,16 +167,22 @@ export class VerificationRound {
 
   /** Null when the node gave no usable response. */
   private findingIn(observed: ChainObservation, each: PendingPayout): Finding | null {
+    const { wallet, amountMinor } = each;
     if (!isHash(each.hash)) return { kind: 'not_a_hash' };
-    if (each.wallet === null) return { kind: 'no_wallet' };
+    if (wallet === null) return { kind: 'no_wallet' };
     const receipt = observed.receipts.get(each.hash);
-    if (receipt === undefined) return null;
-    const expected = {
-      token: this.config.usdcAddress ?? '',
-      wallet: each.wallet,
-      amountMinor: each.amountMinor,
-    };
+    if (receipt === undefined || wallet === undefined) return null;
+    const expected = { token: this.config.usdcAddress ?? '', wallet, amountMinor };
     return findingOf(receipt, expected, observed.final.number, each.usedLogs);
+  }
+
+  /**
+   * A finding that an outcome may rest on. Before the window has ended for the node, it can say that a transfer is there, and
+   * not that it is missing.
+   */
+  private endingIn(observed: ChainObservation, each: PendingPayout, now: Date): Finding | null {
+    const finding = this.findingIn(observed, each);
+    return finding?.kind === 'settled' || this.isOver(each, observed, now) ? finding : null;
   }
 
   /** Whether the window has ended by the database's clock and, where blocks have times, by that of the newest final block. */
@@ -207,84 +196,72 @@ export class VerificationRound {
     return expiresAt.getTime() + this.rules.expiryMarginSeconds * 1000;
   }
 
+  private verdictOf(each: PendingPayout, confirmed: readonly ChainObservation[], now: Date): Verdict | null {
+    const findings = confirmed.map((observed) => this.endingIn(observed, each, now));
+    const finding = quorumFinding(findings, this.config.chainQuorum);
+    if (finding === null) return null;
+    const head = Math.min(...confirmed.map((observed) => observed.final.number));
+    if (finding.kind !== 'settled') return { finding, head, transfers: [] };
+    const agreeing = confirmed[findings.indexOf(finding)]!;
+    const receipt = agreeing.receipts.get(each.hash);
+    const transfers = recordedTransfers(finding, receipt, agreeing.head.number);
+    return transfers === null ? null : { finding, head, transfers, source: receipt?.source };
+  }
+
   /** Receives a payout, or lets it expire, when the observations agree on it. */
   private async end(
     each: PendingPayout,
     verdict: Verdict | null,
     confirmed: readonly ChainObservation[],
     now: Date,
-  ): Promise<Ended | NextCheck> {
+  ): Promise<Checked> {
     if (verdict === null) {
       payoutChecks.inc({ outcome: 'not_confirmed' });
-      return this.nextCheck(each, null, now);
+      return { ...this.checkAgain(each, null, now), found: 'not_confirmed' };
     }
     let { finding } = verdict;
     if (finding.kind === 'settled') {
       const began = performance.now();
-      const outcome = await this.commandBus.execute(
-        new ReceivePayout(each.payoutId, this.config.chainId, each.hash, finding.transfers),
-      );
-      if (outcome === 'received')
+      const outcome = await this.outcomes.receive(each, verdict.transfers);
+      if (outcome === 'row_changed') return { ...this.checkAgain(each, finding, now), found: outcome };
+      if (outcome === 'written')
         verificationDelay.observe(
-          secondsSinceFinal(each, finding.transfers, now) + (performance.now() - began) / 1000,
+          secondsSinceFinal(each, verdict.transfers, now) + (performance.now() - began) / 1000,
         );
-      if (outcome !== 'used') return { ended: finding.kind };
+      if (outcome !== 'used') return { found: finding.kind, next: null };
       finding = { kind: 'already_used' };
     }
     if (!confirmed.every((observed) => this.isOver(each, observed, now)))
-      return this.nextCheck(each, finding, now);
+      return this.checkAgain(each, finding, now);
     const closing = { finding: closingName(finding), head: verdict.head, at: now };
     const apartMs = Math.max(this.config.payoutCheckIntervalMs, this.rules.expiryMarginSeconds * 1000);
     const rules = { apartMs, requiresNewerHead: this.rules.maxHeadAgeSeconds > 0 };
-    if (!isSecondCheck(each.closing, closing, rules))
-      return { payout: each, delayMs: apartMs, finding: finding.kind, closing };
-    // The wallets of the table follow the events, and may be behind them.
-    if (finding.kind === 'no_wallet' && (await this.payees.walletOf(each.userId, { fresh: true })) !== null)
-      return this.nextCheck(each, finding, now);
-    const expiry = await this.commandBus.execute(new ExpirePayout(each.payoutId, expiryReason(finding)));
-    return expiry === 'early' ? this.nextCheck(each, finding, now) : { ended: finding.kind };
+    const next = { payout: each, delayMs: apartMs, finding: finding.kind, closing };
+    if (!isSecondCheck(each.closing, closing, rules)) return { found: finding.kind, next };
+    const outcome = await this.outcomes.expire(each, expiryReason(finding));
+    if (outcome === 'early') return this.checkAgain(each, finding, now);
+    if (outcome === 'row_changed') return { ...this.checkAgain(each, finding, now), found: outcome };
+    return { found: finding.kind, next: null };
   }
 
-  private verdictOf(each: PendingPayout, confirmed: readonly ChainObservation[], now: Date): Verdict | null {
-    // Before the window has ended for a node it can say that a transfer is there, and not that it is missing.
-    const findings = confirmed.map((observed) => {
-      const finding = this.findingIn(observed, each);
-      return finding?.kind === 'settled' || this.isOver(each, observed, now) ? finding : null;
-    });
-    const finding = quorumFinding(findings, this.config.chainQuorum);
-    if (finding === null) return null;
-    const head = Math.min(...confirmed.map((observed) => observed.final.number));
-    if (finding.kind !== 'settled') return { finding, head };
-    const agreeing = confirmed[findings.indexOf(finding)]!;
-    const settled = settledBy(agreeing, finding, each, this.config.usdcAddress ?? '');
-    return settled === null ? null : { finding: { kind: 'settled', ...settled }, head };
-  }
-
-  private async nextCheck(payout: PendingPayout, finding: Finding | null, now: Date): Promise<NextCheck> {
+  private checkAgain(payout: PendingPayout, finding: Finding | null, now: Date): Checked {
     const intervalMs = this.config.payoutCheckIntervalMs;
     payoutChecks.inc({ outcome: finding === null ? 'no_response' : 'responded' });
-    if (finding === null)
-      return { payout, delayMs: noResponseBackoff(payout.noResponses, intervalMs), finding: null };
+    if (finding === null) {
+      const delayMs = noResponseBackoff(payout.noResponses, intervalMs);
+      return { found: 'no_response', next: { payout, delayMs, finding } };
+    }
+    const { kind } = finding;
     const untilExpiryMs = this.endOf(payout) - now.getTime();
     const ageMs = now.getTime() - payout.createdAt.getTime();
-    const delayMs =
-      (finding.kind === 'no_wallet' || finding.kind === 'not_a_hash') && untilExpiryMs > 0
-        ? untilExpiryMs
-        : nextCheckDelay({
-            ageMs,
-            untilExpiryMs,
-            finding: finding.kind,
-            intervalMs,
-            random: Math.random(),
-          });
-    return { payout, delayMs, finding: finding.kind };
+    const random = Math.random();
+    const delayMs = nextCheckDelay({ ageMs, untilExpiryMs, finding: kind, intervalMs, random });
+    return { found: kind, next: { payout, delayMs, finding: kind } };
   }
 
   /** Payouts that no node ever has a usable response for stay pending until an operator acts. */
   private warnOfNoResponse(claimed: readonly PendingPayout[], observed: ChainObservation): void {
-    const withoutResponse = claimed.filter(
-      (each) => each.wallet !== null && !observed.receipts.has(each.hash),
-    );
+    const withoutResponse = claimed.filter(({ wallet, hash }) => wallet && !observed.receipts.has(hash));
     if (withoutResponse.length === 0) return;
     this.logger.warn({
       msg: 'payouts not checked: no usable response of the node',
@@ -293,6 +270,21 @@ export class VerificationRound {
       reasons: observed.refusals,
     });
   }
+}
+
+/** The record of a check. It names no node where none was needed or none responded: `observed` is null then. */
+function checkOf(
+  { payoutId, checks, hash }: PendingPayout,
+  finding: CheckFinding,
+  observed: ChainObservation | null,
+): PayoutCheck {
+  const check = { payoutId, number: checks + 1, finding };
+  if (observed === null || finding === 'no_wallet' || finding === 'not_a_hash')
+    return { ...check, node: null, head: null, confirmations: null };
+  const { node, head, receipts } = observed;
+  const receipt = receipts.get(hash);
+  const confirmations = receipt ? confirmationsOf(receipt.blockNumber, head.number) : null;
+  return { ...check, node, head: head.number, confirmations };
 }
 
 /** At most: when the transfer became final is not known, but these times were before that. */
@@ -304,10 +296,4 @@ function secondsSinceFinal(
   const blockMs = transfer === undefined ? 0 : Date.parse(transfer.block_time);
   const sinceMs = Math.max(createdAt.getTime(), notFinalAt?.getTime() ?? 0, blockMs);
   return Math.max(0, now.getTime() - sinceMs) / 1000;
-}
-
-function transactionsOf(claimed: readonly PendingPayout[]): readonly RequestedTransaction[] {
-  return requestedTransactions(
-    claimed.map(({ hash, wallet, merchantId: group }) => ({ hash, wallet, group })),
-  );
 }

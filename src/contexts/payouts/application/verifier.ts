@@ -2,14 +2,15 @@ import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
-import { sleep } from '../../../platform/background/backoff.js';
+import { backoffMs, sleep } from '../../../platform/background/backoff.js';
 import { pendingPayoutsGauge } from '../metrics.js';
-import { nodeBackoff } from '../domain/check-schedule.js';
 import { ChainUnavailable } from './ports.js';
 import { VerificationRound } from './verification-round.js';
 import { LINES, VerificationQueue, type PendingPayout } from '../store/verification-queue.js';
 
 const GAUGE_MS = 10_000;
+/** A node that is back is noticed within ten seconds. */
+const NODE_BACKOFF = { firstMs: 1000, maxMs: 10_000 };
 /**
  * After a round that ended no payout, while more are due, the loop rests so many times as long as the round took, and not
  * longer than `longestMs`: in a burst of reports, whose transfers are not there yet, checks leave the machine to the reports.
@@ -114,7 +115,7 @@ export class Verifier implements OnApplicationBootstrap {
 
   private async backOff(payouts: readonly PendingPayout[], error: ChainUnavailable): Promise<void> {
     this.failures += 1;
-    const delayMs = nodeBackoff(this.failures);
+    const delayMs = backoffMs(NODE_BACKOFF, this.failures - 1);
     this.unavailableUntil = performance.now() + delayMs;
     this.logger.warn({ msg: 'chain unavailable', reason: error.message, delayMs });
     await this.queue.postpone(payouts, delayMs);

@@ -5,7 +5,7 @@ import { writes } from '../../../platform/cli/write.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { LocateUser, StartDeactivation } from '../../users/contract.js';
 import { SettleDeactivation } from '../application/deactivation-worker.js';
-import { DEACTIVATION_SAGA } from '../application/deactivation-saga.js';
+import { PAYOUT_VIEWS } from '../views/audited-payouts.js';
 
 /** `npm run user -- ...`: the deactivation of users, which waits for their payouts. */
 export function deactivationProgram(program: Command, cli: CliContext): void {
@@ -34,9 +34,9 @@ export function deactivationProgram(program: Command, cli: CliContext): void {
   );
 }
 
-/** Waits until the saga has counted the change, so that what is said next rests on it. */
+/** Waits until the read model has the change: a deactivation that follows rests on it. */
 async function changed(context: INestApplicationContext, userId: string): Promise<CliOutcome> {
-  await context.get(SubscriptionProgress).waitUntilCurrent(DEACTIVATION_SAGA);
+  await context.get(SubscriptionProgress).waitUntilCurrent(PAYOUT_VIEWS);
   const { accountState } = (await context.get(LocateUser, { strict: false }).by({ userId }))!;
   return { text: `The user is ${accountState}`, json: { user_id: userId, account_state: accountState } };
 }

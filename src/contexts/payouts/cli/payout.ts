@@ -11,7 +11,7 @@ import {
 } from '../../../platform/cli/cli-context.js';
 import { SEEN } from '../domain/stuck-reasons.js';
 import { payout } from '../domain/payout.js';
-import { ChecksView, type PastCheckJson } from '../views/checks.js';
+import { PayoutChecks, type PastCheckJson } from '../store/payout-checks.js';
 import { StuckPayouts, type StuckPayout } from '../views/stuck-payouts.js';
 
 /** `npm run payout -- ...`: what keeps payouts pending. Changes nothing. */
@@ -46,7 +46,7 @@ async function show(context: INestApplicationContext, id: string): Promise<CliOu
   if (state.status === 'unreported') throw DomainError.notFound('Payout');
   const [pending, checks] = await Promise.all([
     context.get(StuckPayouts, { strict: false }).find(id),
-    context.get(ChecksView, { strict: false }).of(id),
+    context.get(PayoutChecks, { strict: false }).list(id),
   ]);
   const { facts, status, createdAt, expiresAt } = state;
   const reason = status === 'expired' ? state.reason : null;

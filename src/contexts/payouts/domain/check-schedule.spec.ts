@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { nextCheckDelay, nodeBackoff, noResponseBackoff } from './check-schedule.js';
+import { nextCheckDelay, noResponseBackoff } from './check-schedule.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -20,6 +20,7 @@ describe('the next check of a pending payout', () => {
     ['one of 8 minutes', { ageMs: 8 * MINUTE }, 2 * MINUTE],
     ['one of a day', { ageMs: 24 * HOUR }, 30 * MINUTE],
     ['one that lacks confirmations', { ageMs: 24 * HOUR, finding: 'confirming' as const }, 30_000],
+    ['one of a user without a wallet', { finding: 'no_wallet' as const }, 24 * HOUR],
     ['one whose window ends sooner', { ageMs: 8 * HOUR, untilExpiryMs: 5000 }, 5000],
     [
       'one whose window is over and without a usable response',
@@ -54,9 +55,4 @@ describe('the delay of a payout without a response', () => {
       1000, 2000, 4000, 256_000, 300_000, 300_000,
     ]));
   it('is never shorter than the interval', () => expect(noResponseBackoff(3, HOUR)).toBe(HOUR));
-});
-
-describe('the delay of calls to an unavailable node', () => {
-  it('doubles up to ten seconds', () =>
-    expect([1, 2, 3, 4, 5, 6, 100].map(nodeBackoff)).toEqual([500, 1000, 2000, 4000, 8000, 10_000, 10_000]));
 });

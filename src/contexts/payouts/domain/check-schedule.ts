@@ -7,8 +7,6 @@ const CONFIRMING_MS = 30_000;
 /** Between two checks of a payout whose window is over, and of one without a usable response, at most. */
 const CLOSING_MS = 15_000;
 const NO_RESPONSE_MS = 5 * 60_000;
-/** A node that is back is noticed within this time. */
-const NODE_LONGEST_MS = 10_000;
 /**
  * A payout is checked again when its age has grown by a quarter: 16 checks in the first minute and about 80 in 24 h. Checks
  * are the largest part of what a report costs PostgreSQL (docs/benchmarks.md).
@@ -17,7 +15,7 @@ const AGE_SHARE = 4;
 
 /**
  * How long to wait before the next check of a pending payout, in ms: fresh ones often, old ones rarely, and never past
- * the end of the window. `random` in [0, 1) spreads payouts of the same age by plus or minus 10 %.
+ * the end of the window, which alone is worth a check where there is no wallet or no hash. `random` in [0, 1) spreads payouts of the same age by plus or minus 10 %.
  */
 export function nextCheckDelay(input: {
   readonly ageMs: number;
@@ -26,6 +24,8 @@ export function nextCheckDelay(input: {
   readonly intervalMs: number;
   readonly random: number;
 }): number {
+  const { finding, untilExpiryMs } = input;
+  if ((finding === 'no_wallet' || finding === 'not_a_hash') && untilExpiryMs > 0) return untilExpiryMs;
   const pending = input.finding === 'confirming' ? CONFIRMING_MS : RAREST_MS;
   const longest = input.untilExpiryMs > 0 ? pending : CLOSING_MS;
   const wait = Math.max(input.intervalMs, Math.min(input.ageMs / AGE_SHARE, longest));
@@ -36,9 +36,4 @@ export function nextCheckDelay(input: {
 /** The delay after a check without a usable response, when `times` before it had none either, in ms: doubling to 5 minutes. */
 export function noResponseBackoff(times: number, intervalMs: number): number {
   return Math.min(intervalMs * 2 ** Math.min(times, 20), Math.max(intervalMs, NO_RESPONSE_MS));
-}
-
-/** The delay after the chain was unavailable `failures` times in a row, in ms: 0.5 s doubling to 10 s. */
-export function nodeBackoff(failures: number): number {
-  return Math.min(500 * 2 ** Math.min(failures - 1, 10), NODE_LONGEST_MS);
 }

@@ -6,7 +6,8 @@ type JsonFacts = Omit<PayoutFacts, 'merchant_id' | 'chain_id'>;
 /** The response to a report, also to a repeat that comes when the payout has its outcome. */
 export function responseTo(state: PayoutState): string {
   if (state.status === 'unreported') throw new Error('a reported payout has facts');
-  return `{"payout":${withCreatedAt(payoutJsonBeforeTime(state.facts, 'pending', null), state.createdAt)}}`;
+  const json = payoutJsonBeforeTime(state.facts, 'pending', null);
+  return `{"payout":${json},"created_at":"${state.createdAt}"}}`;
 }
 
 /**
@@ -24,8 +25,4 @@ export function payoutJsonBeforeTime(
     `"transaction_hash":${JSON.stringify(facts.transaction_hash)},"reason":${JSON.stringify(reason)},` +
     `"custom_metadata":${facts.custom_metadata}`
   );
-}
-
-export function withCreatedAt(jsonBeforeTime: string, createdAt: string): string {
-  return `${jsonBeforeTime},"created_at":"${createdAt}"}`;
 }

@@ -74,7 +74,7 @@ interface ReportDecision {
  */
 export function report(command: ReportDecision, payee: Payee, state: PayoutState): PayoutEvent[] {
   if (state.status !== 'unreported') {
-    if (sameFacts(state.facts, command.facts)) return [];
+    if (REPORTED.every((name) => state.facts[name] === command.facts[name])) return [];
     requireIdempotent(state.createdAt, command.at);
     const detail = 'The Idempotency-Key was used for another payout';
     throw new DomainError('validation_failed', detail).asTransient();
@@ -138,12 +138,6 @@ export function expire(
   return [{ type: 'payout.expired.v1', data }];
 }
 
-function sameFacts(a: PayoutFacts, b: PayoutFacts): boolean {
-  return (
-    a.merchant_id === b.merchant_id &&
-    a.user_id === b.user_id &&
-    a.amount === b.amount &&
-    a.transaction_hash === b.transaction_hash &&
-    a.custom_metadata === b.custom_metadata
-  );
-}
+/** The members that a report gives. */
+export type Report = Pick<PayoutFacts, (typeof REPORTED)[number]>;
+const REPORTED = ['merchant_id', 'user_id', 'amount', 'transaction_hash', 'custom_metadata'] as const;

@@ -1,6 +1,6 @@
 import { toMinorUnits } from '../../../kernel/money.js';
 import type { PayoutReceived } from './payout-events.js';
-import { findingOf, type TransactionReceipt } from './verification.js';
+import { sightingOf, type TransactionReceipt } from './verification.js';
 
 /** What one check finds of the transfer of a payout, long after it was received. */
 export type Rechecked =
@@ -29,27 +29,24 @@ export function recheckOf(
   if (receipt.blockNumber > final)
     return unknown(`its block ${receipt.blockNumber} is after the newest final block ${final}`);
   if (receipt.partial) return unknown('its receipt is too large for the node');
-  const { token, to: wallet, log_index: place } = data;
-  const log = receipt.transfers.find(({ logIndex }) => logIndex === place);
-  const transfers = log === undefined ? [] : [log];
-  const amountMinor = toMinorUnits(data.amount);
-  const finding = findingOf({ ...receipt, transfers }, { token, wallet, amountMinor }, final, new Set());
-  if (finding.kind === 'reverted') return undone('log differs: the transaction was reverted');
-  if (log === undefined) return undone(`log differs: log ${place} is no transfer`);
-  if (finding.kind === 'wrong_token') return undone(`log differs: the token is ${log.token}, not ${token}`);
-  if (finding.kind === 'wrong_recipient')
-    return undone(`log differs: the recipient is ${log.to}, not ${wallet}`);
-  if (finding.kind !== 'settled')
-    return undone(`log differs: the value is ${log.amountMinor}, not ${amountMinor}`);
-  if (log.from !== data.from) return undone(`log differs: the sender is ${log.from}, not ${data.from}`);
-  if (data.value !== amountMinor.toString())
-    return undone(`log differs: the value is ${amountMinor}, not ${data.value}`);
-  if (receipt.blockNumber !== data.block_number || receipt.blockHash !== data.block_hash)
-    return { kind: 'moved', why: `its transfer is in block ${receipt.blockNumber}, ${receipt.blockHash}` };
-  const time = new Date((receipt.blockTime ?? 0) * 1000).toISOString();
-  return time === data.block_time
+  if (!receipt.succeeded) return undone('log differs: the transaction was reverted');
+  const log = receipt.transfers.find(({ logIndex }) => logIndex === data.log_index);
+  if (log === undefined) return undone(`log differs: log ${data.log_index} is no transfer`);
+  const now = sightingOf(receipt, log);
+  const differing = [
+    ['token', now.token, data.token],
+    ['recipient', now.to, data.to],
+    ['value', now.value, toMinorUnits(data.amount).toString()],
+    ['value', now.value, data.value],
+    ['sender', now.from, data.from],
+  ].find(([, is, was]) => is !== was);
+  if (differing !== undefined)
+    return undone(`log differs: the ${differing[0]} is ${differing[1]}, not ${differing[2]}`);
+  if (now.block_number !== data.block_number || now.block_hash !== data.block_hash)
+    return { kind: 'moved', why: `its transfer is in block ${now.block_number}, ${now.block_hash}` };
+  return now.block_time === data.block_time
     ? { kind: 'unchanged' }
-    : undone(`log differs: the time of the block is ${time}, not ${data.block_time}`);
+    : undone(`log differs: the time of the block is ${now.block_time}, not ${data.block_time}`);
 }
 
 function missing(data: PayoutReceived['data'], final: number, hashAtHeight: string | undefined): Rechecked {

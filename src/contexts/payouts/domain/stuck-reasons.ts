@@ -29,6 +29,9 @@ export const SEEN: Readonly<Record<CheckFinding, string>> = {
   row_changed: 'the stored payout is not what was reported',
 };
 
+/** The values of the API, in this order. */
+export const CHECK_FINDINGS = Object.keys(SEEN) as readonly CheckFinding[];
+
 /** Of a transfer that is not the one reported. */
 const MISMATCH =
   'Compare the transaction with the payout in a block explorer, then ask the merchant for the right one: this report expires with its window, and another one is needed.';

@@ -1,11 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  closingName,
+  confirmationsOf,
   expiryReason,
   findingOf,
-  closingName,
   isSecondCheck,
   quorumFinding,
+  recordedTransfers,
   type Finding,
+  type Sighting,
   type TransactionReceipt,
   type TransferLog,
   type Closing,
@@ -27,6 +30,20 @@ const receipt = (...transfers: TransferLog[]): TransactionReceipt => ({
   blockTime: 1000,
   transfers,
 });
+const sighting: Sighting = {
+  log_index: 0,
+  block_number: 10,
+  block_hash: '0xb',
+  block_time: '1970-01-01T00:16:40.000Z',
+  token: '0xtoken',
+  from: '0xpayer',
+  to: '0xwallet',
+  value: '1000000',
+};
+const settled = (over: Partial<Sighting> = {}): Extract<Finding, { kind: 'settled' }> => ({
+  kind: 'settled',
+  transfers: [{ ...sighting, ...over }],
+});
 const at = (found: TransactionReceipt | null, final = 10, used: readonly number[] = []): Finding =>
   findingOf(found, expected, final, new Set(used));
 
@@ -47,38 +64,16 @@ describe('the verification of a receipt', () => {
     ['a log that is used', at(receipt(log()), 10, [0]), { kind: 'already_used' }],
     ['a block that is not final yet', at(receipt(log()), 9), { kind: 'confirming', blocks: 1 }],
     ['a final head that went back', at(receipt(log()), 5), { kind: 'confirming', blocks: 5 }],
-    [
-      'a final block',
-      at(receipt(log())),
-      {
-        kind: 'settled',
-        blockNumber: 10,
-        blockHash: '0xb',
-        blockTime: 1000,
-        logs: [{ logIndex: 0, from: '0xpayer' }],
-      },
-    ],
+    ['a final block', at(receipt(log())), settled()],
     [
       'a fitting log among others',
       at(receipt(log({ token: '0xother' }), log({ to: '0xother', logIndex: 1 }), log({ logIndex: 2 }))),
-      {
-        kind: 'settled',
-        blockNumber: 10,
-        blockHash: '0xb',
-        blockTime: 1000,
-        logs: [{ logIndex: 2, from: '0xpayer' }],
-      },
+      settled({ log_index: 2 }),
     ],
     [
       'two fitting logs, one used',
       at(receipt(log(), log({ logIndex: 1 })), 10, [0]),
-      {
-        kind: 'settled',
-        blockNumber: 10,
-        blockHash: '0xb',
-        blockTime: 1000,
-        logs: [{ logIndex: 1, from: '0xpayer' }],
-      },
+      settled({ log_index: 1 }),
     ],
   ])('has the expected result for %s', (_name, finding, verdict) => expect(finding).toEqual(verdict));
 
@@ -99,25 +94,16 @@ describe('the verification of a receipt', () => {
   });
 });
 
-const settled = (over: object = {}): Finding => ({
-  kind: 'settled',
-  blockNumber: 10,
-  blockHash: '0xb',
-  blockTime: 1000,
-  logs: [{ logIndex: 0, from: '0xpayer' }],
-  ...over,
-});
-
 describe('nodes that have a transfer', () => {
   it('agree when block, time, place and sender are the same', () => {
     expect(quorumFinding([settled(), settled()], 2)).toEqual(settled());
   });
 
   it.each([
-    ['block', { blockHash: '0xc' }],
-    ['time of the block', { blockTime: 1001 }],
-    ['sender', { logs: [{ logIndex: 0, from: '0xother' }] }],
-    ['place', { logs: [{ logIndex: 1, from: '0xpayer' }] }],
+    ['block', { block_hash: '0xc' }],
+    ['time of the block', { block_time: '1970-01-01T00:16:41.000Z' }],
+    ['sender', { from: '0xother' }],
+    ['place', { log_index: 1 }],
   ])('disagree when the %s differs: it would be one node’s word', (_name, over) => {
     expect(quorumFinding([settled(), settled(over)], 2)).toBeNull();
   });
@@ -160,4 +146,25 @@ describe('an expiry', () => {
     expect(closingName({ kind: 'confirming', blocks: 3 })).toBe('confirming 3');
     expect(closingName({ kind: 'reverted' })).toBe('reverted');
   });
+});
+
+describe('confirmations', () => {
+  it('count the block of the transfer as the first', () =>
+    expect([9, 10, 11, 21].map((head) => confirmationsOf(10, head))).toEqual([0, 1, 2, 12]));
+});
+
+describe('the transfers of a settled payout', () => {
+  const source = { sha256: 'f'.repeat(64), text: '{}' };
+
+  it('are recorded with the confirmations and the receipt of one node', () => {
+    expect(recordedTransfers(settled({ log_index: 3 }), { ...receipt(), source }, 21)).toEqual([
+      { ...sighting, log_index: 3, confirmations: 12, receipt_sha256: source.sha256 },
+    ]);
+  });
+
+  it.each([
+    ['a receipt', null],
+    ['the bytes of the receipt', receipt()],
+    ['the time of the block', { ...receipt(), source, blockTime: undefined! }],
+  ])('are not recorded without %s', (_, seen) => expect(recordedTransfers(settled(), seen, 21)).toBeNull());
 });

@@ -1,3 +1,5 @@
+import type { SeenTransfer } from './payout.js';
+
 /** A Transfer log of any ERC-20 token, with addresses and hashes in lower case. */
 export interface TransferLog {
   readonly token: string;
@@ -28,33 +30,51 @@ export interface ReceiptSource {
   readonly text: string | null;
 }
 
+/** A transfer as events record it, without what only one node says: the confirmations and the receipt. */
+export type Sighting = Omit<SeenTransfer, 'confirmations' | 'receipt_sha256'>;
+
+/** A log in its receipt, whose block has a time. Verification and recheck compare the same members. */
+export function sightingOf(
+  { blockNumber, blockHash, blockTime = 0 }: TransactionReceipt,
+  { logIndex, token, from, to, amountMinor }: TransferLog,
+): Sighting {
+  return {
+    log_index: logIndex,
+    block_number: blockNumber,
+    block_hash: blockHash,
+    block_time: new Date(blockTime * 1000).toISOString(),
+    token,
+    from,
+    to,
+    value: amountMinor.toString(),
+  };
+}
+
 interface ExpectedTransfer {
   readonly token: string;
   readonly wallet: string;
   readonly amountMinor: bigint;
 }
 
+/** The findings that a payout expires with, and what the merchant reads. */
+const REASONS = {
+  not_found: 'Transaction not found on the chain within the verification window',
+  not_a_hash: 'Not a transaction hash: that has 64 hexadecimal digits',
+  no_wallet: 'The user had no wallet to receive the transfer within the verification window',
+  reverted: 'The transaction was reverted',
+  wrong_token: 'Wrong token: the transaction transfers no USDC',
+  wrong_recipient: "Wrong recipient: the transaction transfers no USDC to the user's wallet",
+  wrong_amount: "Wrong amount: the USDC transferred to the user's wallet is not the amount reported",
+  already_used: 'The transfer was already used by another payout',
+};
+
 /** What one check of the chain says of one payout. Only `settled` ends the wait before its window does. */
 export type Finding =
-  | {
-      readonly kind: 'settled';
-      readonly blockNumber: number;
-      readonly blockHash: string;
-      readonly blockTime?: number;
-      /** Any of them would confirm the payout. */
-      readonly logs: readonly { readonly logIndex: number; readonly from: string }[];
-    }
+  /** Any of the transfers would confirm the payout. */
+  | { readonly kind: 'settled'; readonly transfers: readonly Sighting[] }
   /** Its block is so many after the newest final one. */
   | { readonly kind: 'confirming'; readonly blocks: number }
-  | { readonly kind: 'not_found' }
-  /** No transaction of the chain has such a hash. */
-  | { readonly kind: 'not_a_hash' }
-  | { readonly kind: 'no_wallet' }
-  | { readonly kind: 'reverted' }
-  | { readonly kind: 'wrong_token' }
-  | { readonly kind: 'wrong_recipient' }
-  | { readonly kind: 'wrong_amount' }
-  | { readonly kind: 'already_used' };
+  | { readonly kind: keyof typeof REASONS };
 
 /**
  * What a check of a payout found; apart from the kinds of a {@link Finding}:
@@ -64,26 +84,8 @@ export type Finding =
  * - `not_written`: the outcome could not be written
  * - `row_changed`: what is stored of the payout is not what was reported
  */
-export const CHECK_FINDINGS = [
-  'settled',
-  'confirming',
-  'not_found',
-  'not_a_hash',
-  'no_wallet',
-  'reverted',
-  'wrong_token',
-  'wrong_recipient',
-  'wrong_amount',
-  'already_used',
-  'no_response',
-  'rate_limited',
-  'not_confirmed',
-  'not_written',
-  'row_changed',
-] as const satisfies readonly (
-  Finding['kind'] | 'no_response' | 'rate_limited' | 'not_confirmed' | 'not_written' | 'row_changed'
-)[];
-export type CheckFinding = (typeof CHECK_FINDINGS)[number];
+export type CheckFinding =
+  Finding['kind'] | 'no_response' | 'rate_limited' | 'not_confirmed' | 'not_written' | 'row_changed';
 
 /**
  * Compares a receipt with what the merchant reported (contract.md 10.1).
@@ -105,36 +107,36 @@ export function findingOf(
   if (exact.length === 0) return { kind: 'wrong_amount' };
   const free = receipt.partial ? exact : exact.filter((log) => !used.has(log.logIndex));
   if (free.length === 0) return { kind: 'already_used' };
-  const { blockNumber, blockHash, blockTime } = receipt;
+  const { blockNumber } = receipt;
   if (blockNumber > final) return { kind: 'confirming', blocks: blockNumber - final };
-  const logs = free.map(({ logIndex, from }) => ({ logIndex, from }));
-  return { kind: 'settled', blockNumber, blockHash, blockTime, logs };
+  return { kind: 'settled', transfers: free.map((log) => sightingOf(receipt, log)) };
+}
+
+/**
+ * The transfers of a finding that nodes agree on, as events record them: with the confirmations and the receipt that one of
+ * these nodes has. Null when it lacks what has to be recorded.
+ */
+export function recordedTransfers(
+  { transfers }: Extract<Finding, { kind: 'settled' }>,
+  receipt: TransactionReceipt | null | undefined,
+  head: number,
+): readonly SeenTransfer[] | null {
+  if (!receipt?.source || receipt.blockTime === undefined) return null;
+  const confirmations = confirmationsOf(receipt.blockNumber, head);
+  const { sha256 } = receipt.source;
+  return transfers.map((each) => ({ ...each, confirmations, receipt_sha256: sha256 }));
+}
+
+/** Blocks from the transfer's own to the newest one, both counted: 1 as soon as the transfer is in a block. */
+export function confirmationsOf(blockNumber: number, head: number): number {
+  return Math.max(0, head - blockNumber + 1);
 }
 
 /** The sentence a merchant reads in `reason` when the window ends on this finding. */
 export function expiryReason(finding: Exclude<Finding, { kind: 'settled' }>): string {
-  switch (finding.kind) {
-    case 'not_found':
-      return 'Transaction not found on the chain within the verification window';
-    case 'not_a_hash':
-      return 'Not a transaction hash: that has 64 hexadecimal digits';
-    case 'no_wallet':
-      return 'The user had no wallet to receive the transfer within the verification window';
-    case 'reverted':
-      return 'The transaction was reverted';
-    case 'wrong_token':
-      return 'Wrong token: the transaction transfers no USDC';
-    case 'wrong_recipient':
-      return "Wrong recipient: the transaction transfers no USDC to the user's wallet";
-    case 'wrong_amount':
-      return "Wrong amount: the USDC transferred to the user's wallet is not the amount reported";
-    case 'already_used':
-      return 'The transfer was already used by another payout';
-    case 'confirming':
-      return `Not confirmed in time: the block of the transfer was not final, by ${finding.blocks} ${finding.blocks === 1 ? 'block' : 'blocks'}`;
-    default:
-      return finding satisfies never;
-  }
+  if (finding.kind !== 'confirming') return REASONS[finding.kind];
+  const { blocks } = finding;
+  return `Not confirmed in time: the block of the transfer was not final, by ${blocks} ${blocks === 1 ? 'block' : 'blocks'}`;
 }
 
 /**

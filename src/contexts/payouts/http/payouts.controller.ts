@@ -74,13 +74,9 @@ export class PayoutsController {
     @Cause() cause: EventMetadata,
     @BodyWithText('payout', 'custom_metadata') { user_id, payout }: ReportPayoutBody,
   ): Promise<Reply> {
-    const report = {
-      merchantId,
-      userId: user_id,
-      amount: payout.amount,
-      transactionHash: payout.transaction_hash,
-      customMetadata: payout.custom_metadata ?? '{}',
-    };
+    const { amount, transaction_hash, custom_metadata } = payout;
+    const facts = { amount, transaction_hash, custom_metadata: custom_metadata ?? '{}' };
+    const report = { merchant_id: merchantId, user_id, ...facts };
     return new Reply(201, await this.commandBus.execute(new ReportPayout(report, ticket, cause)));
   }
 

@@ -1,11 +1,10 @@
 import { Controller, Post } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { Cause, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
-import { ExpireSandboxPayout } from '../application/expire-sandbox-payout.js';
+import { PayoutOutcomes } from '../application/payout-outcomes.js';
 import { PAYOUT_VIEWS } from '../views/audited-payouts.js';
 import { PayoutsView } from '../views/payouts.js';
 import { PayoutResponse } from './payout-dto.js';
@@ -14,7 +13,7 @@ import { PayoutResponse } from './payout-dto.js';
 @Controller('merchants/v1/sandbox/payouts')
 export class SandboxPayoutsController {
   constructor(
-    private readonly commandBus: CommandBus,
+    private readonly outcomes: PayoutOutcomes,
     private readonly payouts: PayoutsView,
     private readonly progress: SubscriptionProgress,
   ) {}
@@ -37,7 +36,7 @@ export class SandboxPayoutsController {
     @UuidParam('id', 'Payout') id: string,
     @Cause() cause: EventMetadata,
   ): Promise<Reply> {
-    await this.commandBus.execute(new ExpireSandboxPayout(merchantId, id, cause));
+    await this.outcomes.expireEarly(merchantId, id, cause);
     await this.progress.requireCurrent(PAYOUT_VIEWS);
     return new Reply(200, `{"payout":${await this.payouts.find(merchantId, id)}}`);
   }

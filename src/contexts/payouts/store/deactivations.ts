@@ -1,14 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { PoolClient } from 'pg';
-import { columnArrays } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
-
-export interface UserCount {
-  readonly pending: number;
-  readonly deactivating: boolean;
-  /** Position of the last event counted: an event at or before it was seen already. Null before the first. */
-  readonly position: string | null;
-}
 
 export interface Deactivating {
   readonly pending: number;
@@ -16,79 +7,35 @@ export interface Deactivating {
   readonly intended: readonly string[];
 }
 
-/** Users who are being deactivated, their pending payouts, and the payouts that may still be reported for them. */
+/**
+ * Users who are being deactivated, in the read model of payouts. A report checks the revision of the user's stream, so
+ * every payout precedes the start of the deactivation. Once that start is in the read model, the number of pending payouts
+ * can only fall. On a store that is not atomic the intent of every payout precedes it, and the payout may follow until its
+ * stream is fenced (deactivation-worker.ts): so intents without a payout are kept too.
+ */
 @Injectable()
 export class Deactivations {
   constructor(private readonly database: Database) {}
 
-  /** Null until the start of the user's deactivation is counted. */
+  /** Null until the read model has the start of the user's deactivation. */
   async find(userId: string): Promise<Deactivating | null> {
-    const [row] = await this.database.query<Deactivating & { pending_payouts: string }>(
-      `select pending_payouts,
+    const [row] = await this.database.query<{ pending: number; intended: string[] }>(
+      `select (select count(*)::int from payouts.payouts where user_id = $1 and status = 0) as pending,
          array(select payout_id::text from payouts.payout_intents where user_id = $1) as intended
-       from payouts.deactivations where user_id = $1 and deactivating`,
+       from payouts.balances where user_id = $1 and deactivating`,
       [userId],
     );
-    return row === undefined ? null : { ...row, pending: Number(row.pending_payouts) };
+    return row ?? null;
   }
 
   /** Ids of up to `limit` users, in order after `after`, who are being deactivated and have no pending payout. */
   async settled(limit: number, after: string | null): Promise<readonly string[]> {
     const rows = await this.database.query<{ user_id: string }>(
-      `select user_id from payouts.deactivations
-       where deactivating and pending_payouts = 0 and ($2::uuid is null or user_id > $2)
+      `select user_id from payouts.balances
+       where deactivating and pending = 0 and ($2::uuid is null or user_id > $2)
        order by user_id limit $1`,
       [limit, after],
     );
     return rows.map(({ user_id }) => user_id);
   }
-
-  async dropIntent(payoutId: string): Promise<void> {
-    await this.database.query('delete from payouts.payout_intents where payout_id = $1', [payoutId]);
-  }
-}
-
-export async function loadCounts(
-  tx: PoolClient,
-  userIds: readonly string[],
-): Promise<Map<string, UserCount>> {
-  const { rows } = await tx.query<{
-    user_id: string;
-    pending_payouts: string;
-    deactivating: boolean;
-    position: string;
-  }>(
-    'select user_id, pending_payouts, deactivating, position from payouts.deactivations where user_id = any($1)',
-    [userIds],
-  );
-  return new Map(
-    rows.map((row) => [
-      row.user_id,
-      { pending: Number(row.pending_payouts), deactivating: row.deactivating, position: row.position },
-    ]),
-  );
-}
-
-export async function saveCounts(tx: PoolClient, counts: ReadonlyMap<string, UserCount>): Promise<void> {
-  await tx.query(
-    `insert into payouts.deactivations (user_id, pending_payouts, deactivating, position)
-     select * from unnest($1::uuid[], $2::bigint[], $3::boolean[], $4::text[])
-     on conflict (user_id) do update set pending_payouts = excluded.pending_payouts,
-       deactivating = excluded.deactivating, position = excluded.position`,
-    [[...counts.keys()], ...columnArrays([...counts.values()], 'pending', 'deactivating', 'position')],
-  );
-}
-
-/** `open`: user by payout that was intended; `reported`: payouts whose intent is over. */
-export async function saveIntents(
-  tx: PoolClient,
-  open: ReadonlyMap<string, string>,
-  reported: readonly string[],
-): Promise<void> {
-  await tx.query(
-    `insert into payouts.payout_intents (payout_id, user_id)
-     select * from unnest($1::uuid[], $2::uuid[]) on conflict do nothing`,
-    [[...open.keys()], [...open.values()]],
-  );
-  await tx.query('delete from payouts.payout_intents where payout_id = any($1)', [reported]);
 }

@@ -4,11 +4,52 @@ import { Background, BackgroundWork } from '../../../platform/background/backgro
 import { columnArrays, deleteBefore } from '../../../platform/postgres/batches.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
-import type { PayoutCheck } from '../domain/verdict.js';
+import type { CheckFinding } from '../domain/verification.js';
+import { VERIFICATION } from './verification-queue.js';
+
+/** One check of a payout on the chain. */
+export interface PayoutCheck {
+  readonly payoutId: string;
+  /** The first check is number 1. */
+  readonly number: number;
+  readonly finding: CheckFinding;
+  /** The host of the node that was read; null where none was needed or none responded. */
+  readonly node: string | null;
+  /** The newest block of that node. */
+  readonly head: number | null;
+  /** Null while the transaction is in no block. */
+  readonly confirmations: number | null;
+}
+
+/** As the admin API displays it. */
+export type PastCheckJson = Omit<PayoutCheck, 'payoutId' | 'number'> & { readonly at: string };
+
+/**
+ * The `check` of a payout (admin-api.md 3). `attempts`: checks so far. `next_at`: null once the payout has its outcome.
+ * The others become null some days after it, when its checks are deleted.
+ */
+export interface CheckJson {
+  readonly last_at: string | null;
+  readonly last_finding: CheckFinding | null;
+  readonly next_at: string | null;
+  readonly attempts: number | null;
+}
+
+interface LatestRow {
+  readonly [column: string]: unknown;
+  readonly id: string;
+  readonly due_at: Date | null;
+  readonly at: Date | null;
+  readonly finding: CheckFinding | null;
+  readonly number: number | null;
+}
 
 /** Checks of one payout that are kept: the newest ones. */
 export const MAX_CHECKS = 50;
 export const CHECKS_KEPT_DAYS = 7;
+
+/** The finding of the latest check (`latest`) of a pending payout (`pending`): a text that is no hash needs no check. */
+export const LATEST_FINDING = `case when pending.hash !~ '^0x[0-9a-f]{64}$' then 'not_a_hash' else latest.finding end`;
 
 /** Deletes with each new check the one that is beyond the newest {@link MAX_CHECKS}. */
 const RECORD = `
@@ -25,7 +66,7 @@ const RECORD = `
   on conflict (payout_id, number) do update set at = excluded.at, finding = excluded.finding, node = excluded.node,
     head = excluded.head, confirmations = excluded.confirmations`;
 
-/** What the checks of payouts found, for people: no outcome rests on it. */
+/** The checks of payouts and the next ones, for people: no outcome rests on them. */
 @Injectable()
 export class PayoutChecks {
   private readonly logger = new Logger(PayoutChecks.name);
@@ -48,6 +89,41 @@ export class PayoutChecks {
     await this.database
       .query(RECORD, [at, ...columns])
       .catch((error: unknown) => this.logger.warn({ msg: 'checks of payouts not recorded', err: error }));
+  }
+
+  /** By the ids of the payouts. */
+  async latest(payoutIds: readonly string[]): Promise<ReadonlyMap<string, CheckJson>> {
+    const rows = await this.database.query<LatestRow>(
+      `select listed.id, item.due_at, latest.at, latest.number, ${LATEST_FINDING} as finding
+       from unnest($1::uuid[]) as listed (id)
+       left join payouts.verifications pending on pending.payout_id = listed.id
+       left join work.items item on item.kind = '${VERIFICATION}' and item.key = listed.id::text
+       left join lateral (
+         select at, finding, number from payouts.checks where payout_id = listed.id order by number desc limit 1
+       ) latest on true`,
+      [payoutIds],
+    );
+    return new Map(
+      rows.map(({ id, due_at: dueAt, at, finding, number }) => [
+        id,
+        {
+          last_at: at?.toISOString() ?? null,
+          last_finding: finding,
+          next_at: dueAt?.toISOString() ?? null,
+          attempts: number ?? (dueAt === null ? null : 0),
+        },
+      ]),
+    );
+  }
+
+  /** Newest first, {@link MAX_CHECKS} at most. */
+  list(payoutId: string): Promise<PastCheckJson[]> {
+    return this.database.query<PastCheckJson & Record<string, unknown>>(
+      `select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, finding, node,
+         head::float8 as head, confirmations::float8 as confirmations
+       from payouts.checks where payout_id = $1 order by number desc limit ${MAX_CHECKS}`,
+      [payoutId],
+    );
   }
 
   async prune(signal?: AbortSignal): Promise<void> {

@@ -21,9 +21,7 @@ describe('pending payouts to verify', () => {
   beforeAll(() => {
     queue = new VerificationQueue(db.database, new WorkItems(db.database));
   });
-  beforeEach(() =>
-    db.database.query('truncate payouts.verifications, payouts.wallets, payouts.used_transfers, work.items'),
-  );
+  beforeEach(() => db.database.query('truncate payouts.verifications, payouts.payouts, work.items'));
 
   /** Adds `count` payouts of this age that are due now. */
   const add = (name: string, count: number, { ageSeconds = 0 } = {}) =>
@@ -110,19 +108,23 @@ describe('pending payouts to verify', () => {
     expect(await check(null)).toMatchObject({ finding: 'reverted', head: 11 });
   });
 
-  it('come with the wallet and with the logs that confirmed others', async () => {
+  it('come with the logs that confirmed others', async () => {
     await add('paid', 1);
-    await db.database.query('insert into payouts.wallets values ($1, $2)', [id('user'), '0xW']);
-    const insert = 'insert into payouts.used_transfers values ($1, $2, $3, $4)';
+    const receive = (payoutId: string, hash: string, logIndex: number) =>
+      db.database.query(
+        `insert into payouts.payouts
+           (id, merchant_id, user_id, status, created_at, amount_minor, transaction_hash, log_index, body)
+         values ($1, $1, $1, 1, now(), 1, $2, $3, '{}')`,
+        [payoutId, hash, logIndex],
+      );
     const [{ payout_id: own }] = (await db.database.query<{ payout_id: string }>(
       'select payout_id from payouts.verifications',
     )) as [{ payout_id: string }];
-    await db.database.query(insert, [CHAIN, 'paid1', 0, id('other')]);
-    await db.database.query(insert, [CHAIN, 'paid1', 1, own]);
-    await db.database.query(insert, [CHAIN + 1, 'paid1', 2, id('other')]);
-    await db.database.query(insert, [CHAIN, 'paid2', 3, id('other')]);
+    await receive(id('other'), 'paid1', 0);
+    await receive(own, 'paid1', 1);
+    await receive(id('third'), 'paid2', 3);
     const [claimed] = (await claim(1)).payouts;
-    expect(claimed).toMatchObject({ wallet: '0xW', usedLogs: new Set([0]), amountMinor: 1n });
+    expect(claimed).toMatchObject({ usedLogs: new Set([0]), amountMinor: 1n });
   });
 
   it('whose facts were deleted outside the service stay on the list', async () => {

@@ -13,13 +13,11 @@ import {
   type Next,
   type WorkItem,
 } from '../../../platform/work/work-items.js';
-import type { UserActivated } from '../../users/contract.js';
 import {
   comparableHash,
   PAYOUT_EXPIRED,
   PAYOUT_RECEIVED,
   PAYOUT_REPORTED,
-  type PayoutReceived,
   type PayoutReported,
 } from '../domain/payout-events.js';
 import type { CheckFinding, Closing } from '../domain/verification.js';
@@ -70,9 +68,9 @@ export interface PendingPayout {
   readonly amountMinor: bigint;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** Null while the user has none. */
-  readonly wallet: string | null;
-  /** Logs of the transaction that confirmed other payouts. */
+  /** The round reads it: null while the user has none, undefined when the user could not be read. */
+  wallet?: string | null | undefined;
+  /** Logs of the transaction that confirmed other payouts, as far as the read model has come: the claims decide. */
   readonly usedLogs: ReadonlySet<number>;
   /** How many checks there were before. */
   readonly checks: number;
@@ -105,12 +103,10 @@ export interface NextCheck {
   readonly closing?: Closing;
 }
 
-type Facts = Pick<
+interface Row extends Pick<
   PendingPayout,
-  'payoutId' | 'userId' | 'merchantId' | 'hash' | 'createdAt' | 'expiresAt' | 'wallet'
->;
-
-interface Row extends Facts {
+  'payoutId' | 'userId' | 'merchantId' | 'hash' | 'createdAt' | 'expiresAt'
+> {
   readonly [column: string]: unknown;
   readonly chain_id: string;
   readonly amount_minor: string;
@@ -181,9 +177,9 @@ export class VerificationQueue {
 const FACTS = `
   select payout_id as "payoutId", user_id as "userId", merchant_id as "merchantId", hash, created_at as "createdAt",
     expires_at as "expiresAt", chain_id, amount_minor, clock_timestamp() as now,
-    (select address from payouts.wallets wallet where wallet.user_id = work.user_id) as wallet,
-    array(select log_index from payouts.used_transfers used
-          where used.chain_id = work.chain_id and used.hash = work.hash and used.payout_id <> work.payout_id) as used
+    array(select log_index from payouts.payouts used
+          where hashtextextended(transaction_hash, 0) = hashtextextended(work.hash, 0)
+            and transaction_hash = work.hash and status = 1 and id <> work.payout_id) as used
   from payouts.verifications work where payout_id = any($1::uuid[])`;
 
 function pendingPayoutOf(item: WorkItem<State>, row: Row): PendingPayout {
@@ -196,7 +192,6 @@ function pendingPayoutOf(item: WorkItem<State>, row: Row): PendingPayout {
     hash: row.hash,
     createdAt: row.createdAt,
     expiresAt: row.expiresAt,
-    wallet: row.wallet,
     amountMinor: BigInt(row.amount_minor),
     usedLogs: new Set(row.used),
     checks: item.state.checks ?? 0,
@@ -209,12 +204,17 @@ function pendingPayoutOf(item: WorkItem<State>, row: Row): PendingPayout {
 
 function nextOf({ payout, delayMs, finding, isLarge, closing }: NextCheck, now: Date, readAt: Date): Next {
   const isOld = payout.createdAt.getTime() < now.getTime() - FRESH_MS;
+  const before = payout.item.state;
+  // A check without a usable response says nothing of the transfer.
+  const isNotFinal = finding !== null && finding !== 'settled' && finding !== 'not_written';
+  // The first check after the window counts until another one finds something else.
+  const isFirst = closing !== undefined && closing.finding !== before.closing?.finding;
   const state: State = {
-    finding: finding ?? payout.item.state.finding ?? null,
-    closing: closingOf(payout, closing),
+    finding: finding ?? before.finding ?? null,
+    closing: isFirst ? { ...closing, at: closing.at.toISOString() } : (before.closing ?? null),
     checks: payout.checks + 1,
     due: new Date(now.getTime() + delayMs).toISOString(),
-    notFinalAt: isNotFinal(finding) ? readAt.toISOString() : (payout.item.state.notFinalAt ?? null),
+    notFinalAt: isNotFinal ? readAt.toISOString() : (before.notFinalAt ?? null),
   };
   if (finding === null) {
     return { inMs: delayMs, line: LINES.noResponse, state, failure: { cause: 'no usable response' } };
@@ -222,18 +222,6 @@ function nextOf({ payout, delayMs, finding, isLarge, closing }: NextCheck, now: 
   return { inMs: delayMs, line: isLarge ? LINES.noResponse : isOld ? LINES.old : LINES.fresh, state };
 }
 
-/** Whether a check says that the transfer does not count yet; one without a usable response says nothing. */
-function isNotFinal(finding: CheckFinding | null): boolean {
-  return finding !== null && finding !== 'settled' && finding !== 'not_written';
-}
-
-/** The first check after the window counts until another one finds something else. */
-function closingOf({ item, closing: first }: PendingPayout, closing?: Closing): State['closing'] {
-  if (closing === undefined || first?.finding === closing.finding) return item.state.closing ?? null;
-  return { ...closing, at: closing.at.toISOString() };
-}
-
-/** A payout of a user without a wallet is due at the end of its window, unless {@link wakeVerifications} comes first. */
 export async function addVerifications(
   reported: readonly PayoutReported['data'][],
   tx: PoolClient,
@@ -258,29 +246,16 @@ export async function addVerifications(
       reported.map((data) => toMinorUnits(data.amount).toString()),
     ],
   );
-  const { rows } = await tx.query<{ user_id: string }>(
-    'select user_id from payouts.wallets where user_id = any($1::uuid[])',
-    columnArrays(reported, 'user_id'),
-  );
-  const withWallet = new Set(rows.map((row) => row.user_id));
-  await scheduleWork(
-    tx,
-    VERIFICATION,
-    reported.map(({ payout_id: key, merchant_id: share, user_id, expires_at: dueAt }) =>
-      withWallet.has(user_id) ? { key, share } : { key, share, dueAt },
-    ),
-  );
+  const items = reported.map(({ payout_id: key, merchant_id: share }) => ({ key, share }));
+  await scheduleWork(tx, VERIFICATION, items);
 }
 
-/** Payouts of these users are due: their wallets are known now. */
-export async function wakeVerifications(
-  activated: readonly UserActivated['data'][],
-  tx: PoolClient,
-): Promise<void> {
-  if (activated.length === 0) return;
+/** Payouts of these users, who have a wallet now, are due. */
+export async function wakeVerifications(userIds: readonly string[], tx: PoolClient): Promise<void> {
+  if (userIds.length === 0) return;
   const { rows } = await tx.query<{ payout_id: string }>(
     'select payout_id from payouts.verifications where user_id = any($1::uuid[])',
-    columnArrays(activated, 'user_id'),
+    [userIds],
   );
   await wakeWork(
     tx,
@@ -293,33 +268,4 @@ export async function removeVerifications(payoutIds: readonly string[], tx: Pool
   if (payoutIds.length === 0) return;
   await dropWork(tx, VERIFICATION, payoutIds);
   await tx.query('delete from payouts.verifications where payout_id = any($1::uuid[])', [payoutIds]);
-}
-
-export async function addWallets(
-  activated: readonly UserActivated['data'][],
-  tx: PoolClient,
-  schema = 'payouts',
-): Promise<void> {
-  if (activated.length === 0) return;
-  await tx.query(
-    `insert into ${schema}.wallets (user_id, address)
-     select * from unnest($1::uuid[], $2::text[]) on conflict (user_id) do nothing`,
-    columnArrays(activated, 'user_id', 'issuer_wallet_address'),
-  );
-}
-
-export async function addUsedTransfers(
-  received: readonly PayoutReceived['data'][],
-  tx: PoolClient,
-  schema = 'payouts',
-): Promise<void> {
-  if (received.length === 0) return;
-  await tx.query(
-    `insert into ${schema}.used_transfers (chain_id, log_index, payout_id, hash)
-     select * from unnest($1::bigint[], $2::integer[], $3::uuid[], $4::text[]) on conflict do nothing`,
-    [
-      ...columnArrays(received, 'chain_id', 'log_index', 'payout_id'),
-      received.map((data) => comparableHash(data.transaction_hash)),
-    ],
-  );
 }

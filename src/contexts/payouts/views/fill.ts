@@ -2,8 +2,7 @@ import type { PoolClient } from 'pg';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { PAYOUT_EXPIRED, PAYOUT_RECEIVED } from '../domain/payout-events.js';
 import { CopyWriter } from '../../../platform/postgres/copy-writer.js';
-import { withCreatedAt } from '../domain/payout-json.js';
-import { addChange, bodySql, noChanges, STATUS, type PayoutRow } from './payout-changes.js';
+import { addChange, bodySql, noChanges, recordUsers, STATUS, type PayoutRow } from './payout-changes.js';
 
 /** Payouts without an outcome that are kept in memory; beyond it the older half is written as pending. */
 const MAX_OPEN = 100_000;
@@ -20,7 +19,7 @@ export async function fillPayoutViews(
 ): Promise<void> {
   await tx.query(`set local work_mem = '64MB'`);
   await tx.query(`
-    create temporary table late_outcomes (id uuid, status smallint, body_before_time text) on commit drop`);
+    create temporary table late_outcomes (id uuid, status smallint, log_index integer, body_before_time text) on commit drop`);
   await tx.query(`create temporary table created_users (user_id uuid, merchant_id uuid) on commit drop`);
   const payouts = `${schema}.payouts`;
 
@@ -32,8 +31,8 @@ export async function fillPayoutViews(
       if (event.type === PAYOUT_RECEIVED || event.type === PAYOUT_EXPIRED)
         writeEnded(String(event.data['payout_id']));
     }
-    for (const { id, merchantId } of changes.users) copy.add('created_users', id, merchantId);
-    changes.users.length = 0;
+    for (const [id, merchantId] of changes.users) copy.add('created_users', id, merchantId);
+    changes.users.clear();
     if (changes.reported.size > maxOpen) writeOldest(changes.reported.size - maxOpen / 2);
     await copy.sendFull();
   }
@@ -42,7 +41,7 @@ export async function fillPayoutViews(
 
   await tx.query(`
     update ${payouts} payout
-    set status = late.status,
+    set status = late.status, log_index = late.log_index,
         body = ${bodySql('late.body_before_time', 'payout.created_at')}
     from late_outcomes late where payout.id = late.id`);
   await tx.query(`
@@ -52,16 +51,16 @@ export async function fillPayoutViews(
     from (select user_id, merchant_id, status, amount_minor from ${payouts}
           union all select user_id, merchant_id, null, null from created_users) paid
     group by user_id, merchant_id`);
+  await recordUsers(changes, tx, schema);
 
   function writeEnded(id: string): void {
     const row = changes.reported.get(id);
-    if (row !== undefined) {
-      write(row);
-      changes.reported.delete(id);
-    }
-    const outcome = changes.outcomes.get(id);
-    if (outcome !== undefined) copy.add('late_outcomes', id, STATUS[outcome.status], outcome.bodyBeforeTime);
+    const outcome = changes.outcomes.get(id)!;
     changes.outcomes.delete(id);
+    if (row === undefined)
+      return copy.add('late_outcomes', id, outcome.status, outcome.logIndex, outcome.bodyBeforeTime);
+    write(row);
+    changes.reported.delete(id);
   }
 
   function writeOldest(count: number): void {
@@ -80,11 +79,12 @@ export async function fillPayoutViews(
       row.id,
       row.merchantId,
       row.userId,
-      STATUS[row.status],
+      row.status,
       row.createdAt,
       row.amountMinor,
       row.transactionHash,
-      withCreatedAt(row.bodyBeforeTime, row.createdAt),
+      row.logIndex,
+      `${row.bodyBeforeTime},"created_at":"${row.createdAt}"}`,
     );
   }
 }

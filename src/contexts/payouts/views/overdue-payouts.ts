@@ -10,9 +10,6 @@ const OUTCOME_LATE_SECONDS = 600;
 
 type Settings = Parameters<typeof chainRules>[0];
 
-/** The finding of the latest check (`latest`) of a pending payout (`pending`): a text that is no hash needs no check. */
-export const LATEST_FINDING = `case when pending.hash !~ '^0x[0-9a-f]{64}$' then 'not_a_hash' else latest.finding end`;
-
 /** Pending payouts, with the item that schedules their checks. */
 export const PENDING_PAYOUTS = `payouts.verifications pending
   join work.items item on item.kind = '${VERIFICATION}' and item.key = pending.payout_id::text`;
@@ -24,8 +21,7 @@ export const PENDING_PAYOUTS = `payouts.verifications pending
 export function overdueReason(settings: Settings): string {
   const { expiryMarginSeconds } = chainRules(settings);
   const ago = (seconds: number): string => `now() - interval '${seconds} seconds'`;
-  const scheduled = `coalesce((item.state->>'due')::timestamptz, case when exists (
-      select from payouts.wallets wallet where wallet.user_id = pending.user_id) then created_at else expires_at end)`;
+  const scheduled = `coalesce((item.state->>'due')::timestamptz, created_at)`;
   return `case
     when pending.chain_id <> ${settings.chainId} then 'other_chain'
     when item.due_at < ${ago(CHECK_LATE_SECONDS)} then 'not_checked'

@@ -1,100 +1,150 @@
-import type { RecordedEvent } from '../../../platform/event-store/port.js';
+import type { PoolClient } from 'pg';
+import type { DomainEvent } from '../../../kernel/aggregate.js';
 import { toMinorUnits } from '../../../kernel/money.js';
-import type { UserCreated } from '../../users/contract.js';
+import type { RecordedEvent } from '../../../platform/event-store/port.js';
+import type { UserCreated, UserDeactivated, UserDeactivationStarted } from '../../users/contract.js';
 import {
   comparableHash,
   PAYOUT_EXPIRED,
+  PAYOUT_INTENDED,
   PAYOUT_RECEIVED,
   PAYOUT_REPORTED,
   type PayoutEvent,
-  type PayoutExpired,
-  type PayoutReceived,
-  type PayoutReported,
+  type PayoutIntent,
 } from '../domain/payout-events.js';
 import { payoutJsonBeforeTime } from '../domain/payout-json.js';
 
-export const VIEWED_EVENTS = ['user.created.v1', PAYOUT_REPORTED, PAYOUT_RECEIVED, PAYOUT_EXPIRED] as const;
-
-/** Of `payouts.payouts.status`, by the words of the API. */
+/** The numbers of `payouts.payouts.status`, by the words of the API. */
 export const STATUS = { pending: 0, received: 1, expired: 2 } as const;
 export type Status = keyof typeof STATUS;
 
+type ViewedEvent =
+  | PayoutEvent
+  | DomainEvent<typeof PAYOUT_INTENDED, PayoutIntent>
+  | UserCreated
+  | UserDeactivationStarted
+  | UserDeactivated;
+
+/** A row to insert. */
 export interface PayoutRow {
   readonly id: string;
   readonly merchantId: string;
   readonly userId: string;
-  status: Status;
   readonly createdAt: string;
-  readonly amountMinor: bigint;
-  /** In the form in which hashes are compared. */
   readonly transactionHash: string;
+  readonly amountMinor: string;
+  status: number;
+  /** The place of its transfer among the logs of the transaction; null unless it was received. */
+  logIndex: number | null;
   /** The JSON up to `created_at`. */
   bodyBeforeTime: string;
 }
 
-/** The end of a payout: the new status, and its JSON up to `created_at`, which is in its row alone. */
-export interface PayoutEnd {
-  readonly id: string;
-  readonly status: Exclude<Status, 'pending'>;
-  readonly bodyBeforeTime: string;
-}
+export type PayoutEnd = Pick<PayoutRow, 'id' | 'status' | 'logIndex' | 'bodyBeforeTime'>;
 
-/** What a run of events changes, payouts that begin and end within it folded to one row. */
-export interface Changes {
-  readonly users: { readonly id: string; readonly merchantId: string }[];
+/** What a run of events changes. A payout that begins and ends within it is one row with its last status. */
+interface Changes {
+  /** Merchants by user. */
+  readonly users: Map<string, string>;
+  readonly deactivating: Map<string, boolean>;
+  /** Users by payout. */
+  readonly intents: Map<string, string>;
   readonly reported: Map<string, PayoutRow>;
-  /** First outcomes of payouts whose row is not in `reported`. */
+  /** First outcomes, also of payouts in `reported`. */
   readonly outcomes: Map<string, PayoutEnd>;
 }
 
 export function noChanges(): Changes {
-  return { users: [], reported: new Map(), outcomes: new Map() };
-}
-
-export function addChange(changes: Changes, recorded: RecordedEvent): void {
-  const event = recorded as RecordedEvent & (PayoutEvent | UserCreated);
-  switch (event.type) {
-    case 'user.created.v1':
-      changes.users.push({ id: event.data.user_id, merchantId: event.data.merchant_id });
-      return;
-    case 'payout.reported.v1':
-      if (!changes.reported.has(event.data.payout_id))
-        changes.reported.set(event.data.payout_id, rowOf(event.data));
-      return;
-    case 'payout.received.v2':
-    case 'payout.expired.v1':
-      settle(changes, event);
-  }
-}
-
-function rowOf(data: PayoutReported['data']): PayoutRow {
   return {
-    id: data.payout_id,
-    merchantId: data.merchant_id,
-    userId: data.user_id,
-    status: 'pending',
-    createdAt: data.created_at,
-    amountMinor: toMinorUnits(data.amount),
-    transactionHash: comparableHash(data.transaction_hash),
-    bodyBeforeTime: payoutJsonBeforeTime(data, 'pending', null),
+    users: new Map(),
+    deactivating: new Map(),
+    intents: new Map(),
+    reported: new Map(),
+    outcomes: new Map(),
   };
 }
 
-function settle(changes: Changes, event: PayoutReceived | PayoutExpired): void {
-  const id = event.data.payout_id;
-  const status = event.type === PAYOUT_RECEIVED ? 'received' : 'expired';
-  const bodyBeforeTime = payoutJsonBeforeTime(
-    event.data,
-    status,
-    event.type === PAYOUT_EXPIRED ? event.data.reason : null,
-  );
-  const row = changes.reported.get(id);
-  if (row === undefined) {
-    if (!changes.outcomes.has(id)) changes.outcomes.set(id, { id, status, bodyBeforeTime });
-  } else if (row.status === 'pending') {
-    row.status = status;
-    row.bodyBeforeTime = bodyBeforeTime;
+export function addChange(changes: Changes, recorded: RecordedEvent): void {
+  const { users, deactivating, intents, reported } = changes;
+  const { type, data } = recorded as RecordedEvent & ViewedEvent;
+  switch (type) {
+    case 'user.created.v1':
+      users.set(data.user_id, data.merchant_id);
+      break;
+    case 'user.deactivation_started.v1':
+    case 'user.deactivated.v1':
+      deactivating.set(data.user_id, type === 'user.deactivation_started.v1');
+      break;
+    case PAYOUT_INTENDED:
+      intents.set(data.payout_id, data.user_id);
+      break;
+    case PAYOUT_REPORTED:
+      intents.delete(data.payout_id);
+      if (reported.has(data.payout_id)) break;
+      reported.set(data.payout_id, {
+        id: data.payout_id,
+        merchantId: data.merchant_id,
+        userId: data.user_id,
+        createdAt: data.created_at,
+        transactionHash: comparableHash(data.transaction_hash),
+        amountMinor: toMinorUnits(data.amount).toString(),
+        status: STATUS.pending,
+        logIndex: null,
+        bodyBeforeTime: payoutJsonBeforeTime(data, 'pending', null),
+      });
+      break;
+    case PAYOUT_RECEIVED:
+      end(changes, data.payout_id, {
+        status: STATUS.received,
+        logIndex: data.log_index,
+        bodyBeforeTime: payoutJsonBeforeTime(data, 'received', null),
+      });
+      break;
+    case PAYOUT_EXPIRED:
+      end(changes, data.payout_id, {
+        status: STATUS.expired,
+        logIndex: null,
+        bodyBeforeTime: payoutJsonBeforeTime(data, 'expired', data.reason),
+      });
   }
+}
+
+function end({ reported, outcomes }: Changes, id: string, outcome: Omit<PayoutEnd, 'id'>): void {
+  if (outcomes.has(id)) return;
+  outcomes.set(id, { id, ...outcome });
+  Object.assign(reported.get(id) ?? {}, outcome);
+}
+
+/** A user who is deactivated gets no payout any more: what was intended for it does not count. */
+export async function recordUsers(
+  { users, deactivating, intents }: Changes,
+  tx: PoolClient,
+  schema: string,
+): Promise<void> {
+  if (users.size > 0)
+    await tx.query(
+      `insert into ${schema}.balances (user_id, merchant_id)
+       select * from unnest($1::uuid[], $2::uuid[]) on conflict (user_id) do nothing`,
+      [[...users.keys()], [...users.values()]],
+    );
+  if (intents.size > 0)
+    await tx.query(
+      `insert into ${schema}.payout_intents (payout_id, user_id)
+       select * from unnest($1::uuid[], $2::uuid[]) on conflict do nothing`,
+      [[...intents.keys()], [...intents.values()]],
+    );
+  if (deactivating.size > 0)
+    await tx.query(
+      `with changed as (
+         select * from unnest($1::uuid[], $2::boolean[]) as each (user_id, deactivating)
+       ), ended as (
+         delete from ${schema}.payout_intents intent using changed
+         where intent.user_id = changed.user_id and not changed.deactivating
+       )
+       update ${schema}.balances balance set deactivating = changed.deactivating
+       from changed where balance.user_id = changed.user_id`,
+      [[...deactivating.keys()], [...deactivating.values()]],
+    );
 }
 
 /** SQL: the JSON of a payout, from its text up to `created_at` and that time. */

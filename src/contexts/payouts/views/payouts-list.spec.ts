@@ -3,8 +3,7 @@ import { ExplainedReadModels, type ListCost } from '../../../../test/support/dat
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
-import { ListedPayoutRow } from './payout-row.js';
-import { PayoutsList, type PayoutsFilter, type PayoutsPage } from './payouts-list.js';
+import { ListedPayoutRow, PayoutsList, type PayoutsFilter, type PayoutsPage } from './payouts-list.js';
 
 const ROWS = 60_000;
 const MERCHANTS = 20;

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { SelectQueryBuilder } from 'typeorm';
+import { Column, Entity, PrimaryColumn, type SelectQueryBuilder } from 'typeorm';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { pageConditions, type CreatedPage } from '../../../platform/postgres/list-page.js';
@@ -8,7 +8,24 @@ import { keysetPage, ReadModels } from '../../../platform/read-models/read-model
 import { comparableHash } from '../domain/payout-events.js';
 import { overdueReason, PENDING_PAYOUTS } from './overdue-payouts.js';
 import { STATUS, type Status } from './payout-changes.js';
-import { ListedPayoutRow } from './payout-row.js';
+
+/** A row of `payouts.payouts`, for lists that operators and merchants' people browse. */
+@Entity({ schema: 'payouts', name: 'payouts' })
+export class ListedPayoutRow {
+  @PrimaryColumn('uuid') id!: string;
+  @Column('uuid') merchantId!: string;
+  @Column('uuid') userId!: string;
+
+  /** By the numbers of `STATUS`. */
+  @Column('smallint') status!: number;
+  @Column('timestamptz') createdAt!: Date;
+
+  /** In the form in which hashes are compared. */
+  @Column('text') transactionHash!: string;
+
+  /** The payout as the merchant API returns it. */
+  @Column('text') body!: string;
+}
 
 export interface PayoutsFilter extends Omit<CreatedPage, 'pageSize' | 'after'> {
   readonly userId?: string | undefined;

@@ -3,26 +3,39 @@ import { columnArrays } from '../../../platform/postgres/batches.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import {
+  PAYOUT_EXPIRED,
+  PAYOUT_INTENDED,
+  PAYOUT_RECEIVED,
+  PAYOUT_REPORTED,
+} from '../domain/payout-events.js';
+import { PAYOUT_VIEWS } from './audited-payouts.js';
+import { fillPayoutViews } from './fill.js';
+import {
   addChange,
   bodySql,
   noChanges,
+  recordUsers,
   STATUS,
-  VIEWED_EVENTS,
-  type Changes,
   type PayoutEnd,
   type PayoutRow,
 } from './payout-changes.js';
-import { PAYOUT_VIEWS } from './audited-payouts.js';
-import { fillPayoutViews } from './fill.js';
 
 /** Payouts and balances, always in step: one transaction per batch moves both. */
 export const payoutViews: SubscriptionDefinition = {
   name: PAYOUT_VIEWS,
-  events: VIEWED_EVENTS,
+  events: [
+    'user.created.v1',
+    'user.deactivation_started.v1',
+    'user.deactivated.v1',
+    PAYOUT_INTENDED,
+    PAYOUT_REPORTED,
+    PAYOUT_RECEIVED,
+    PAYOUT_EXPIRED,
+  ],
   // Reads wait for it, reports do not: under load a little more in a batch costs much less.
   gatherMs: 20,
   apply: applyPayoutEvents,
-  tables: { schema: 'payouts', names: ['payouts', 'balances'] },
+  tables: { schema: 'payouts', names: ['payouts', 'balances', 'payout_intents'] },
   fill: fillPayoutViews,
 };
 
@@ -34,21 +47,12 @@ export async function applyPayoutEvents(
 ): Promise<void> {
   const changes = noChanges();
   for (const event of events) addChange(changes, event);
-  await insertUsers(changes.users, tx, schema);
-  const inserted = await insertPayouts([...changes.reported.values()], tx, schema);
-  const outcomes = [...changes.outcomes.values()];
-  if (inserted < changes.reported.size) outcomes.push(...settledRows(changes));
-  await settlePayouts(outcomes, tx, schema);
-}
-
-async function insertUsers(users: Changes['users'], tx: PoolClient, schema: string): Promise<void> {
-  if (users.length === 0) return;
-  await tx.query(
-    `insert into ${schema}.balances (user_id, merchant_id)
-     select * from unnest($1::uuid[], $2::uuid[])
-     on conflict (user_id) do nothing`,
-    columnArrays(users, 'id', 'merchantId'),
-  );
+  const { reported, outcomes } = changes;
+  await recordUsers(changes, tx, schema);
+  const rows = [...reported.values()];
+  // An earlier delivery of the batch may have left some of its payouts there as pending.
+  if ((await insertPayouts(rows, tx, schema)) === rows.length) for (const { id } of rows) outcomes.delete(id);
+  await settlePayouts([...outcomes.values()], tx, schema);
 }
 
 async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema: string): Promise<number> {
@@ -56,12 +60,13 @@ async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema:
   const result = await tx.query<{ inserted: number }>(
     `with inserted as (
        insert into ${schema}.payouts
-         (id, merchant_id, user_id, created_at, transaction_hash, body, status, amount_minor)
-       select id, merchant_id, user_id, created_at, transaction_hash, ${bodySql('body_before_time', 'created_at')},
-              status, amount_minor
-       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::smallint[],
-                   $8::bigint[])
-         as row (id, merchant_id, user_id, created_at, transaction_hash, body_before_time, status, amount_minor)
+         (id, merchant_id, user_id, created_at, transaction_hash, log_index, body, status, amount_minor)
+       select id, merchant_id, user_id, created_at, transaction_hash, log_index,
+              ${bodySql('body_before_time', 'created_at')}, status, amount_minor
+       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::integer[], $7::text[],
+                   $8::smallint[], $9::bigint[])
+         as row (id, merchant_id, user_id, created_at, transaction_hash, log_index, body_before_time, status,
+                 amount_minor)
        on conflict (id) do nothing
        returning merchant_id, user_id, status, amount_minor
      ), totals as (
@@ -72,13 +77,22 @@ async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema:
        from inserted group by user_id, merchant_id
        on conflict (user_id) do update
        set confirmed = balances.confirmed + excluded.confirmed, pending = balances.pending + excluded.pending
+     ), no_longer_intended as (
+       delete from ${schema}.payout_intents where payout_id = any($1::uuid[])
      )
      select count(*)::int as inserted from inserted`,
-    [
-      ...columnArrays(rows, 'id', 'merchantId', 'userId', 'createdAt', 'transactionHash', 'bodyBeforeTime'),
-      rows.map((row) => STATUS[row.status]),
-      rows.map((row) => row.amountMinor.toString()),
-    ],
+    columnArrays(
+      rows,
+      'id',
+      'merchantId',
+      'userId',
+      'createdAt',
+      'transactionHash',
+      'logIndex',
+      'bodyBeforeTime',
+      'status',
+      'amountMinor',
+    ),
   );
   return result.rows[0]?.inserted ?? 0;
 }
@@ -88,9 +102,10 @@ async function settlePayouts(outcomes: readonly PayoutEnd[], tx: PoolClient, sch
   await tx.query(
     `with moved as (
        update ${schema}.payouts payout
-       set status = outcome.status,
+       set status = outcome.status, log_index = outcome.log_index,
            body = ${bodySql('outcome.body_before_time', 'payout.created_at')}
-       from unnest($1::uuid[], $2::text[], $3::smallint[]) as outcome (id, body_before_time, status)
+       from unnest($1::uuid[], $2::text[], $3::smallint[], $4::integer[])
+         as outcome (id, body_before_time, status, log_index)
        where payout.id = outcome.id and payout.status = ${STATUS.pending}
        returning payout.user_id, payout.status, payout.amount_minor
      )
@@ -102,13 +117,6 @@ async function settlePayouts(outcomes: readonly PayoutEnd[], tx: PoolClient, sch
        from moved group by user_id
      ) total
      where balance.user_id = total.user_id`,
-    [...columnArrays(outcomes, 'id', 'bodyBeforeTime'), outcomes.map((outcome) => STATUS[outcome.status])],
-  );
-}
-
-/** Outcomes of rows that end within the batch: needed when an earlier delivery left some of them there as pending. */
-function settledRows(changes: Changes): PayoutEnd[] {
-  return [...changes.reported.values()].flatMap(({ id, status, bodyBeforeTime }) =>
-    status === 'pending' ? [] : [{ id, status, bodyBeforeTime }],
+    columnArrays(outcomes, 'id', 'bodyBeforeTime', 'status', 'logIndex'),
   );
 }

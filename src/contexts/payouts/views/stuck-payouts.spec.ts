@@ -1,7 +1,8 @@
 import { afterEach, expect, it } from '@jest/globals';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
+import { systemClock } from '../../../kernel/clock.js';
 import { deriveId } from '../../../kernel/ids.js';
-import { ChecksView } from './checks.js';
+import { PayoutChecks } from '../store/payout-checks.js';
 import { StuckPayouts } from './stuck-payouts.js';
 
 const db = onTestDatabase();
@@ -24,7 +25,6 @@ interface Pending {
   readonly failingSince?: string;
   readonly scheduled?: string;
   readonly finding?: string;
-  readonly withWallet?: boolean;
   readonly hash?: string;
 }
 
@@ -43,8 +43,6 @@ async function pending(name: string, over: Pending = {}): Promise<void> {
        case when $5::text is not null then jsonb_build_object('due', now() + $5::interval) end)`,
     [id(name), due, leased ? id('lease') : null, over.failingSince ?? null, over.scheduled ?? null],
   );
-  if (over.withWallet === true)
-    await db.database.query(`insert into payouts.wallets values ($1, '0xw')`, [id(name)]);
   if (finding !== null)
     await db.database.query(
       `insert into payouts.checks values ($1, 4, now() - interval '1 minute', $2, 'node.example', 100, null)`,
@@ -52,9 +50,7 @@ async function pending(name: string, over: Pending = {}): Promise<void> {
     );
 }
 
-afterEach(() =>
-  db.database.query('truncate payouts.verifications, payouts.wallets, payouts.checks, work.items'),
-);
+afterEach(() => db.database.query('truncate payouts.verifications, payouts.checks, work.items'));
 
 it.each<[string, Pending, string | null]>([
   ['that is checked again in 30 seconds is not stuck', { scheduled: '30 seconds' }, null],
@@ -67,11 +63,7 @@ it.each<[string, Pending, string | null]>([
     'no_node',
   ],
   ['that a process is checking on time is not stuck', { leased: true, scheduled: '-1 seconds' }, null],
-  [
-    'that was never checked, though its user has a wallet, is overdue',
-    { leased: true, withWallet: true },
-    'no_node',
-  ],
+  ['that was never checked is overdue', { leased: true }, 'no_node'],
   ['of a user without a wallet is not stuck before its window ends', { due: '1 day' }, null],
   [
     'that no node has a response about for 11 minutes is overdue',
@@ -131,7 +123,7 @@ it.each([undefined, 'no_response'])(
     expect(await stuck().list(10)).toMatchObject([
       { payout_id: id('link'), overdue: null, last_finding: 'not_a_hash' },
     ]);
-    const latest = await new ChecksView(db.database).latest([id('link')]);
+    const latest = await new PayoutChecks(db.database, systemClock).latest([id('link')]);
     expect(latest.get(id('link'))?.last_finding).toBe('not_a_hash');
   },
 );

@@ -4,7 +4,8 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { describeStuckPayout, type OverdueReason } from '../domain/stuck-reasons.js';
 import type { CheckFinding } from '../domain/verification.js';
-import { LATEST_FINDING, overdueReason, PENDING_PAYOUTS } from './overdue-payouts.js';
+import { LATEST_FINDING } from '../store/payout-checks.js';
+import { overdueReason, PENDING_PAYOUTS } from './overdue-payouts.js';
 
 /** Findings that no further check is going to change. */
 const DEAD_ENDS = [

@@ -5,6 +5,7 @@ import { deriveId } from '../../../kernel/ids.js';
 import { fromMinorUnits, toMinorUnits } from '../../../kernel/money.js';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
+import { Deactivations } from '../store/deactivations.js';
 import { BalancesView, PayoutsView, type PayoutFilter } from './payouts.js';
 import { ShadowTables } from '../../../platform/projections/shadow-tables.js';
 import { fillPayoutViews } from './fill.js';
@@ -12,7 +13,7 @@ import { applyPayoutEvents, payoutViews } from './projection.js';
 
 const db = onTestDatabase();
 
-beforeEach(() => db.database.query('truncate payouts.payouts, payouts.balances'));
+beforeEach(() => db.database.query('truncate payouts.payouts, payouts.balances, payouts.payout_intents'));
 
 const id = (name: string): string => deriveId('views', name);
 
@@ -204,5 +205,37 @@ describe('the read models of payouts', () => {
       }),
       { numRuns: 15 },
     );
+  });
+
+  it('have the pending payouts of a user who is being deactivated, also when events come twice', async () => {
+    const merchant = nextMerchant();
+    const end = { user: 0, amount: '1', minute: 0, metadata: '{}' } as const;
+    const { events } = eventsOf(
+      [
+        { ...end, end: 'received' },
+        { ...end, end: 'expired' },
+      ],
+      [0],
+      merchant,
+    );
+    const user_id = id(`${merchant} user 0`);
+    const [started, ended] = ['user.deactivation_started.v1', 'user.deactivated.v1'].map((type) =>
+      recorded(type, { user_id }),
+    );
+    const intended = recorded('payout.intended.v1', { payout_id: id(`${merchant} intended`), user_id });
+    const deactivations = new Deactivations(db.database);
+    const found = async (...batch: readonly RecordedEvent[]) => {
+      for (let delivery = 0; delivery < 2; delivery += 1)
+        await db.database.transaction((tx) => applyPayoutEvents(batch, tx));
+      return [await deactivations.find(user_id), (await deactivations.settled(10, null)).length];
+    };
+    const outcomes = events.filter(({ type }) => /received|expired/.test(type));
+    expect(await found(...events.filter((each) => !outcomes.includes(each)))).toEqual([null, 0]);
+    expect(await found(started!)).toEqual([{ pending: 2, intended: [] }, 0]);
+    expect(await found(outcomes[0]!)).toEqual([{ pending: 1, intended: [] }, 0]);
+    expect(await found(outcomes[1]!)).toEqual([{ pending: 0, intended: [] }, 1]);
+    expect(await found(intended)).toEqual([{ pending: 0, intended: [intended.data['payout_id']] }, 1]);
+    expect(await found(ended!)).toEqual([null, 0]);
+    expect(await db.database.query('select from payouts.payout_intents')).toEqual([]);
   });
 });

@@ -54,7 +54,7 @@ export const responses: Group = {
 
 async function storedOf(harness: TamperingHarness, requests: number): Promise<readonly Stored[]> {
   const { rows } = await harness.db.query<{ user_id: string }>(
-    'select user_id from payouts.wallets join payouts.balances using (user_id) where merchant_id = $1',
+    'select user_id from users.users where wallet is not null and merchant_id = $1',
     [harness.service.merchant.apiKey],
   );
   return Promise.all(

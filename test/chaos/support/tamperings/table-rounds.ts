@@ -11,10 +11,11 @@ interface Changed {
 
 /** Tables that steer money or persons: the columns of their keys, and some that follow from the events. */
 const ROWS: Readonly<Record<string, { readonly keys: string; readonly columns: readonly string[] }>> = {
-  'payouts.wallets': { keys: 'user_id', columns: ['address'] },
-  'payouts.used_transfers': { keys: 'chain_id, hash, log_index', columns: ['payout_id'] },
-  'payouts.payouts': { keys: 'id', columns: ['status', 'amount_minor', 'body', 'merchant_id', 'user_id'] },
-  'payouts.balances': { keys: 'user_id', columns: ['confirmed', 'pending', 'merchant_id'] },
+  'payouts.payouts': {
+    keys: 'id',
+    columns: ['status', 'amount_minor', 'body', 'merchant_id', 'user_id', 'log_index'],
+  },
+  'payouts.balances': { keys: 'user_id', columns: ['confirmed', 'pending', 'merchant_id', 'deactivating'] },
   'users.users': { keys: 'user_id', columns: ['wallet', 'merchant_id', 'state'] },
   'exchange.orders': { keys: 'id', columns: ['status', 'body', 'key_id'] },
   'access.merchants': { keys: 'merchant_id', columns: ['status', 'name'] },
@@ -30,6 +31,8 @@ const ANOTHER: Readonly<Record<string, string>> = {
   amount_minor: '(amount_minor + 1)::text',
   confirmed: '(confirmed + 1)::text',
   pending: '(pending + 1)::text',
+  deactivating: '(not deactivating)::text',
+  log_index: '(coalesce(log_index, 0) + 1)::text',
 };
 
 type TableTampering = (db: pg.Client, random: Random, used: Set<string>) => Promise<Changed | null>;

@@ -1,7 +1,8 @@
 import { ApiProperty, Many, Nested, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
 import { COUNT, oneOf, TIME, UUID, uuid } from '../../../../platform/dto/rules.js';
 import { createdListQuery, Filter, MAX_PAGE } from '../../../../platform/http/list-query.js';
-import { CHECK_FINDINGS, type CheckFinding } from '../../domain/verification.js';
+import { CHECK_FINDINGS } from '../../domain/stuck-reasons.js';
+import type { CheckFinding } from '../../domain/verification.js';
 import { hashFilter, Payout, STATUSES } from '../payout-dto.js';
 
 const ADMIN_PAGE = 100;

@@ -7,8 +7,8 @@ import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
 import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { payout } from '../../domain/payout.js';
+import { PayoutChecks, type CheckJson } from '../../store/payout-checks.js';
 import { PAYOUT_VIEWS } from '../../views/audited-payouts.js';
-import { ChecksView, type CheckJson } from '../../views/checks.js';
 import { PayoutsList, type ListedPayout } from '../../views/payouts-list.js';
 import { EvidenceView } from '../../views/payouts.js';
 import {
@@ -29,7 +29,7 @@ const NOT_FOUND = 'There is no such payout within reach of the key.';
 export class AdminPayoutsController {
   constructor(
     private readonly payouts: PayoutsList,
-    private readonly checks: ChecksView,
+    private readonly checks: PayoutChecks,
     private readonly evidence: EvidenceView,
   ) {}
 
@@ -97,7 +97,7 @@ export class AdminPayoutsController {
   @Reads({ ...UP_TO_DATE, lookup: 'payout' })
   async checksOf(@UuidParam('id', 'Payout') id: string): Promise<Disclosure<PayoutChecksResponse>> {
     const { merchantId } = await this.find(id);
-    return new Disclosure([merchantId], async () => ({ checks: [...(await this.checks.of(id))] }));
+    return new Disclosure([merchantId], async () => ({ checks: [...(await this.checks.list(id))] }));
   }
 
   @Get(':id/evidence')

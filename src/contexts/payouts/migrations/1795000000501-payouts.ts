@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Read models of payouts (`payouts.payouts`, `payouts.balances`), the work of verifying them on the chain, and the receipts that they rest on. */
-export class Payouts1795000000500 implements MigrationInterface {
+export class Payouts1795000000501 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create schema payouts;
@@ -14,6 +14,7 @@ export class Payouts1795000000500 implements MigrationInterface {
         created_at timestamptz not null,
         amount_minor bigint not null,
         transaction_hash text not null,
+        log_index integer,
         body text not null
       );
       -- Three indexes serve every filter: a list without a status merges the three statuses. A user is of one merchant.
@@ -27,6 +28,7 @@ export class Payouts1795000000500 implements MigrationInterface {
       alter table payouts.payouts alter column body set storage external;
       comment on column payouts.payouts.status is '0 pending, 1 received, 2 expired';
       comment on column payouts.payouts.transaction_hash is 'in the form in which hashes are compared';
+      comment on column payouts.payouts.log_index is 'of a received one: the place of its transfer in the transaction';
       comment on column payouts.payouts.body is 'the payout as the API returns it, byte for byte';
 
       -- Half-empty pages keep the running totals' updates on their page and out of the index.
@@ -34,8 +36,10 @@ export class Payouts1795000000500 implements MigrationInterface {
         user_id uuid primary key,
         merchant_id uuid not null,
         confirmed bigint not null default 0,
-        pending bigint not null default 0
+        pending bigint not null default 0,
+        deactivating boolean not null default false
       ) with (fillfactor = 50);
+      create index balances_deactivating on payouts.balances (user_id) where deactivating;
       comment on table payouts.balances is 'one row per user, in minor units of USDC (0.000001)';
 
       -- What pending payouts are verified by; when, is in work.items.
@@ -67,27 +71,9 @@ export class Payouts1795000000500 implements MigrationInterface {
       comment on table payouts.checks is 'of the verification on the chain; no outcome rests on it';
       comment on column payouts.checks.node is 'host of the node that was read; null where none was needed or none responded';
 
-      create table payouts.wallets (user_id uuid primary key, address text not null);
-
-      create table payouts.used_transfers (
-        chain_id bigint not null,
-        hash text not null,
-        log_index integer not null,
-        payout_id uuid not null,
-        primary key (chain_id, hash, log_index)
-      );
-
       -- Receipts that payouts rest on, as nodes sent them. No read model.
       create table payouts.receipts (sha256 bytea primary key, receipt text not null);
       comment on table payouts.receipts is 'kept for payouts; sha256 is of the bytes of receipt';
-      create table payouts.deactivations (
-        user_id uuid primary key,
-        pending_payouts bigint not null default 0,
-        deactivating boolean not null default false,
-        position text not null
-      );
-      create index deactivations_ready on payouts.deactivations (user_id)
-        where deactivating and pending_payouts = 0;
 
       -- Payouts that may still be reported to a user; empty where the events are in PostgreSQL (ADR 103).
       create table payouts.payout_intents (
