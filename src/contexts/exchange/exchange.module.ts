@@ -62,18 +62,6 @@ import { PortalOrdersController } from './http/portal/orders.controller.js';
 import { EndSandboxOrderHandler } from './application/end-sandbox-order.js';
 import { SandboxOrdersController } from './http/sandbox-orders.controller.js';
 
-/** What operators do with orders; their program needs nothing else of the exchange. */
-@Module({
-  providers: [
-    RecordRefundHandler,
-    EraseOrderUserHandler,
-    OrdersView,
-    { provide: ORDER_TRANSFERS, useClass: ChainOrderTransfers },
-  ],
-  exports: [OrdersView],
-})
-class ExchangeCliModule {}
-
 const providers = [
   SideShiftShifts,
   {
@@ -105,7 +93,6 @@ const providers = [
 
 /** Exchange orders, tokens, on-ramp configuration and the pay widget (contract.md 21 to 26). */
 @Module({
-  imports: [ExchangeCliModule],
   controllers: [
     OrdersController,
     MerchantOrdersController,
@@ -120,6 +107,10 @@ const providers = [
   providers: [
     ...providers,
     CreateOrderHandler,
+    RecordRefundHandler,
+    EraseOrderUserHandler,
+    OrdersView,
+    { provide: ORDER_TRANSFERS, useClass: ChainOrderTransfers },
     OrdersList,
     OrderDetails,
     MarkOrderAsPaidHandler,
@@ -194,7 +185,6 @@ export const exchange = defineContext({
     },
     schemes: [exchangeListScheme, exchangeScheme],
   },
-  cliModule: () => ExchangeCliModule,
   programs: { exchange: async () => (await import('./cli/exchange.js')).exchangeProgram },
   searches: (get) => [orderSearch(get)],
   publishes: ORDER_PUBLISHES,

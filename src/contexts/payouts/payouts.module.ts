@@ -32,7 +32,6 @@ import { ChecksView } from './views/checks.js';
 import { ListedPayoutRow } from './views/payout-row.js';
 import { payoutSearch } from './views/search.js';
 import { PayoutsList } from './views/payouts-list.js';
-import { StuckPayouts } from './views/stuck-payouts.js';
 import { BalancesView, EvidenceView, PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
 import { intentHistory, payoutHistory } from './domain/history.js';
@@ -46,26 +45,9 @@ import { PortalPayoutsController } from './http/portal/payouts.controller.js';
 })
 class ChainModule {}
 
-/** What the checks of payouts found; programs need nothing else of their verification. */
-@Module({ providers: [ChecksView, StuckPayouts], exports: [ChecksView, StuckPayouts] })
-class PayoutDiagnosticsModule {}
-
-/** Deactivations of users wait for their payouts. Separate, because operators need it without the rest of payouts. */
-@Module({
-  providers: [
-    SettleDeactivationHandler,
-    DeactivationWorker,
-    Deactivations,
-    provideSaga([DeactivationWorker, EVENT_STORE], ({ work }: DeactivationWorker, store: EventStore) =>
-      deactivationSaga(() => work.wake(), store),
-    ),
-  ],
-})
-class DeactivationsModule {}
-
 /** Payouts: reported by merchants, verified on the chain, received or expired; and what they add up to. */
 @Module({
-  imports: [DeactivationsModule, ChainModule, PayoutDiagnosticsModule],
+  imports: [ChainModule],
   controllers: [PayoutsController, BalanceController, AdminPayoutsController, PortalPayoutsController],
   providers: [
     ReportPayoutHandler,
@@ -84,6 +66,13 @@ class DeactivationsModule {}
     PayoutsList,
     EvidenceView,
     BalancesView,
+    ChecksView,
+    SettleDeactivationHandler,
+    DeactivationWorker,
+    Deactivations,
+    provideSaga([DeactivationWorker, EVENT_STORE], ({ work }: DeactivationWorker, store: EventStore) =>
+      deactivationSaga(() => work.wake(), store),
+    ),
   ],
 })
 class PayoutsModule implements OnModuleInit {
@@ -103,9 +92,6 @@ class PayoutsModule implements OnModuleInit {
   }
 }
 
-@Module({ imports: [DeactivationsModule, ChainModule, PayoutDiagnosticsModule] })
-class PayoutsCliModule {}
-
 export const payouts = defineContext({
   name: 'payouts',
   module: ({ mode }) => ({
@@ -123,7 +109,6 @@ export const payouts = defineContext({
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new WorkListCheck(VERIFICATION_WORK_LIST, tables) },
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new ReceiptsCheck(tables) },
   ],
-  cliModule: () => PayoutsCliModule,
   searches: (get) => [payoutSearch(get)],
   publishes: PAYOUT_PUBLISHES,
   document: {
@@ -137,10 +122,6 @@ export const payouts = defineContext({
   },
   settings: PAYOUT_SETTINGS,
   checkSettings: checkPayoutSettings,
-  programs: {
-    payout: async () => (await import('./cli/payout.js')).payoutProgram,
-    user: async () => (await import('./cli/deactivate-user.js')).deactivationProgram,
-    audit: async () => (await import('./cli/recheck.js')).recheckProgram,
-  },
+  programs: { audit: async () => (await import('./cli/recheck.js')).recheckProgram },
   migrations: [Payouts1795000000500],
 });

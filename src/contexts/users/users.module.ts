@@ -21,31 +21,26 @@ import { usersProjection } from './views/users-projection.js';
 import { UsersView, UserIds } from './views/users.js';
 import { userHistory } from './domain/history.js';
 
-const PROVIDERS = [
-  CreateUserHandler,
-  LocateUser,
-  UserClaims,
-  ActivateUserHandler,
-  StartDeactivationHandler,
-  CompleteDeactivationHandler,
-  EraseUserHandler,
-  ErasingWorker,
-  provideSaga([CONTEXTS, ErasingWorker], (contexts: readonly Context[], worker: ErasingWorker) =>
-    erasingSaga(partsOf(contexts), () => worker.wake()),
-  ),
-  UserIds,
-  UsersView,
-];
-
-/** For programs of operators: without the APIs. */
-@Global()
-@Module({ providers: PROVIDERS, exports: [UsersView] })
-class UsersCliModule {}
-
 @Global()
 @Module({
   controllers: [UsersController, AdminUsersController],
-  providers: [...PROVIDERS, UserRows, AdminUsers],
+  providers: [
+    CreateUserHandler,
+    LocateUser,
+    UserClaims,
+    ActivateUserHandler,
+    StartDeactivationHandler,
+    CompleteDeactivationHandler,
+    EraseUserHandler,
+    ErasingWorker,
+    provideSaga([CONTEXTS, ErasingWorker], (contexts: readonly Context[], worker: ErasingWorker) =>
+      erasingSaga(partsOf(contexts), () => worker.wake()),
+    ),
+    UserIds,
+    UsersView,
+    UserRows,
+    AdminUsers,
+  ],
   exports: [UserIds, UsersView, AdminUsers],
 })
 class UsersModule {}
@@ -65,8 +60,6 @@ export const users = defineContext({
     },
   },
   forgets: forgetPerson,
-  programs: { user: async () => (await import('./cli/user.js')).userProgram },
   migrations: [Users1795000000310],
-  cliModule: () => UsersCliModule,
   searches: userSearches,
 });

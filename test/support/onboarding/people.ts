@@ -1,26 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
-import { CommandBus, CqrsModule } from '@nestjs/cqrs';
+import { CommandBus } from '@nestjs/cqrs';
 import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
-import { EventStoreModule } from '../../../src/platform/event-store/event-store.module.js';
-import { ProjectionsModule } from '../../../src/platform/projections/projections.module.js';
-import { ALL_CONTEXTS } from '../../../src/composition.js';
-import { onboarding } from '../../../src/contexts/index.js';
+import { AppModule } from '../../../src/app.module.js';
 import { ONBOARDING_PAGE } from '../../../src/contexts/onboarding/http/widget/onboarding-page.js';
-import { forCli } from '../../../src/platform/context.js';
-import { ContextsModule } from '../../../src/platform/boot/contexts.module.js';
-import { BackgroundModule } from '../../../src/platform/background/background.module.js';
-import { ConfigModule } from '../../../src/platform/config/config.js';
 import { readConfig } from '../../../src/composition.js';
 import { Database } from '../../../src/platform/postgres/database.js';
-import { DatabaseModule } from '../../../src/platform/postgres/database.module.js';
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
 import { PagesModule } from '../../../src/platform/http/pages/pages.module.js';
-import { SealingModule } from '../../../src/platform/sealing/sealing.module.js';
-import { ReadinessModule } from '../../../src/platform/boot/readiness.module.js';
 import { UsersView } from '../../../src/contexts/users/contract.js';
 import { expectAuditPasses } from '../audit-passes.js';
-import { NoOperators } from '../no-operators.js';
+import { specFolder } from '../run-folder.js';
 import { dropTestDatabase, testDatabaseUrl } from '../postgres.js';
 
 export interface People {
@@ -45,7 +35,7 @@ export interface PeopleOptions {
 }
 
 /**
- * Merchants, users and onboarding on a real database, with their workers and pages, without the API. The audit verifies what is
+ * Merchants, users and onboarding on a real database, with their workers and pages, without a listener of the API. The audit verifies what is
  * left in its own database.
  */
 export async function startPeople(options: PeopleOptions = {}): Promise<People> {
@@ -59,27 +49,11 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
     ADMIN_PORT: '0',
     PORTAL_PORT: '0',
     PAY_PORT: '0',
+    DATA_DIR: specFolder('data'),
     LOG_LEVEL: 'silent',
     ...options.env,
   });
-  const builder = Test.createTestingModule({
-    imports: [
-      ConfigModule.of(config),
-      CqrsModule.forRoot(),
-      BackgroundModule,
-      DatabaseModule.of(),
-      SealingModule,
-      ReadinessModule,
-      EventStoreModule,
-      ProjectionsModule,
-      PagesModule,
-      NoOperators,
-      ContextsModule.of(config, ALL_CONTEXTS, [
-        ...forCli(ALL_CONTEXTS.filter((each) => each !== onboarding)),
-        onboarding,
-      ]),
-    ],
-  });
+  const builder = Test.createTestingModule({ imports: [AppModule.of(config)] });
   const module = await (options.override?.(builder) ?? builder).compile();
   module.useLogger(false);
   const app = module.createNestApplication(new EdgeAdapter(config), { logger: false });

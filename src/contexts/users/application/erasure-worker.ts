@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import {
-  CONTEXTS,
   RUNNING_CONTEXTS,
   type Forget,
   type Get,
@@ -15,7 +14,7 @@ import { PersonalKeys } from '../../../platform/sealing/personal-keys.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { Background } from '../../../platform/background/background-work.js';
 import { DueWork } from '../../../platform/work/due-work.js';
-import { WorkItems, scheduleWork, type OpenItem } from '../../../platform/work/work-items.js';
+import { WorkItems, scheduleWork } from '../../../platform/work/work-items.js';
 import {
   subscriptionName,
   subscriptionOf,
@@ -76,7 +75,6 @@ export class ErasingWorker {
     private readonly items: WorkItems,
     private readonly providers: ModuleRef,
     private readonly loop: CommandLoop,
-    @Inject(CONTEXTS) private readonly contexts: readonly Context[],
     @Inject(RUNNING_CONTEXTS) running: readonly Context[],
   ) {
     this.works = running.flatMap(({ name, forgets }) => (forgets ? [this.workOf(name, forgets)] : []));
@@ -84,11 +82,6 @@ export class ErasingWorker {
 
   wake(): void {
     for (const work of this.works) work.wake();
-  }
-
-  async leftOf(userId: string): Promise<readonly (OpenItem & { readonly part: string })[]> {
-    const left = await this.items.findOpen(partsOf(this.contexts).map(erasureOf), userId);
-    return left.map((item) => ({ ...item, part: item.kind.slice(PREFIX.length) }));
   }
 
   private workOf(part: string, forgets: NonNullable<Context['forgets']>): DueWork {
