@@ -60,7 +60,7 @@ function describe({ masters, keys }: RingStatus): string {
   const verdict =
     masters.length === 1
       ? 'One master key opens the key ring.'
-      : 'More than one master key opens the key ring; npm run admin -- system retire-former leaves MASTER_KEY alone.';
+      : 'More than one master key opens the key ring; MASTER_KEY alone does after npm run admin -- system retire-former';
   return ['Master keys', ...lines, '', 'Keys, and what they sealed', ...sealing, '', verdict].join('\n');
 }
 

@@ -18,6 +18,8 @@ export interface People {
   readonly commandBus: CommandBus;
   readonly users: UsersView;
   readonly database: Database;
+  /** Of the socket of the admin API, with the role admin. */
+  readonly dataDir: string;
   close(): Promise<void>;
 }
 
@@ -63,6 +65,7 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
     commandBus: module.get(CommandBus),
     users: module.get(UsersView),
     database: module.get(Database),
+    dataDir: config.dataDir,
     close: async () => {
       await app.close();
       if (options.databaseUrl !== undefined) return;

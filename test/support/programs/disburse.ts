@@ -53,3 +53,10 @@ export class Disburse {
     return { said, ended, interrupt: () => child.kill('SIGINT') };
   }
 }
+
+/** `npm run admin -- ...` as the shell of the machine, which has to succeed: the response. */
+export async function asShell<T = Record<string, unknown>>(dataDir: string, ...args: string[]): Promise<T> {
+  const run = await new Disburse({ DATA_DIR: dataDir }).run('admin', ...args, '--json');
+  if (run.code !== 0) throw new Error(`admin ${args.join(' ')}: ${run.errors}`);
+  return run.lines<T>()[0]!;
+}

@@ -37,7 +37,7 @@ export async function runAdmin(argv, program = 'disburse admin') {
 }
 
 async function run(argv, program) {
-  const command = parse(argv, operationsOf(readDocument()));
+  const command = parse(argv);
   if (command.help !== undefined) return printHelp(command, program);
   const { operation, ids, values, common } = command;
   const admin = adminOf(common);
@@ -53,7 +53,7 @@ async function run(argv, program) {
 }
 
 /** `{operation, ids, values, common}` of a command line, or `{help}` with the operations that it is about. Throws Usage. */
-export function parse(argv, operations) {
+export function parse(argv, operations = operationsOf(readDocument())) {
   const [words, typedOptions] = split(argv);
   const isHelp = typedOptions.some(([name]) => name === 'help') || argv.length === 0 || argv.includes('-h');
   if (words.length === 0 && isHelp) return { help: operations };
