@@ -34,8 +34,7 @@ export class ListenerChecks {
   receive(request: FastifyRequest, reply: FastifyReply): HttpProblem | null {
     begin(request, reply, this.config);
     if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1') return HOST_REQUIRED;
-    if (this.config.requireHttps && request.protocol !== 'https' && !isOpen(request))
-      return HTTPS_REQUIRED;
+    if (this.config.requireHttps && request.protocol !== 'https' && !isOpen(request)) return HTTPS_REQUIRED;
     const blockedUntil = this.addresses.take(request.edge.client);
     if (blockedUntil !== null) return tooManyRequests(blockedUntil, Date.now());
     return isQueryUtf8(request) ? null : QUERY_NOT_UTF8;

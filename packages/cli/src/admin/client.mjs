@@ -14,23 +14,12 @@ const MAX_PATH_BYTES = 103;
 
 /** A response of 400 and more. */
 class Refused extends Problem {
-  constructor(status, text, requestId) {
-    const { detail = text.slice(0, 300), errors = {}, title = '' } = problemIn(text);
+  constructor(status, { detail, title, errors = {} }, requestId = null) {
+    const message = detail ?? title ?? 'The response is no problem document';
     const fields = Object.entries(errors).flatMap(([name, all]) => all.map((each) => `  ${name} ${each}`));
-    super(
-      [`${detail || title} (${status}).`, ...fields, ...(requestId ? [`Request id: ${requestId}`] : [])]
-        .map(printable)
-        .join('\n'),
-    );
-    this.facts = { message: detail || title, status, detail, errors, request_id: requestId ?? null };
-  }
-}
-
-function problemIn(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
+    const lines = [`${message} (${status}).`, ...fields, ...(requestId ? [`Request id: ${requestId}`] : [])];
+    super(lines.map(printable).join('\n'));
+    this.facts = { message, status, detail, errors, request_id: requestId };
   }
 }
 
@@ -80,7 +69,7 @@ class Admin {
     this.headers = headers;
   }
 
-  /** `{status, etag, body}`. Rejects with a Problem for a refusal, and where there is no response. */
+  /** `{etag, body}`. Rejects with a Problem for a refusal, and where there is no response. */
   async send(method, path, { body, headers = {} } = {}) {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const received = await this.exchange(method, path, text, {
@@ -88,9 +77,10 @@ class Admin {
       ...(text !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     });
-    if (received.status >= 400)
-      throw new Refused(received.status, received.text, received.headers['request-id']);
-    return { status: received.status, etag: received.headers.etag, body: JSON.parse(received.text) };
+    const { status, headers: head } = received;
+    if (status < 400) return { etag: head.etag, body: JSON.parse(received.text) };
+    const isJson = head['content-type']?.includes('json') === true;
+    throw new Refused(status, isJson ? JSON.parse(received.text) : {}, head['request-id']);
   }
 
   exchange(method, path, text, headers) {

@@ -1,6 +1,6 @@
 // How the admin program prints what the API responds.
 import { printable } from '../json-text.mjs';
-import { bold, dim, printLine } from '../terminal.mjs';
+import { bold, dim, printLine, table } from '../terminal.mjs';
 
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isRows = (value) => Array.isArray(value) && value.length > 0 && value.every(isObject);
@@ -46,8 +46,7 @@ export function printRecord(body) {
       ? body
       : { ...only, ...Object.fromEntries(Object.entries(body).filter(([, value]) => !isObject(value))) };
   const cells = cellsOf(record);
-  const width = Math.max(0, ...cells.map(([name]) => name.length));
-  for (const [name, text] of cells) printLine(`  ${dim(name.padEnd(width))}   ${text || dim('none')}`);
+  if (cells.length > 0) table(cells.map(([name, text]) => [name, text || dim('none')]));
   for (const [name, value] of Object.entries(record).filter(([, each]) => isRows(each))) {
     printLine(`\n  ${bold(name)}`);
     printTable(value, '  ');

@@ -1,7 +1,7 @@
 // `disburse admin`, which is `npm run admin --` too: the admin API as commands, made from its OpenAPI document.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bold, complain, dim, printLine, Problem } from '../terminal.mjs';
+import { bold, complain, dim, printLine, Problem, table } from '../terminal.mjs';
 import { Usage } from '../usage.mjs';
 import { adminOf } from './client.mjs';
 import { isSwitch, named, operationsOf, readDocument, typed, valueOf } from './document.mjs';
@@ -60,14 +60,13 @@ export function parse(argv, operations = operationsOf(readDocument())) {
   if (words.length === 0) throw new Usage('Name a resource first; --help lists them.');
   const resource = named('resource', typed(words[0]), [...new Set(operations.map((each) => each.resource))]);
   const own = operations.filter((each) => each.resource === resource);
-  if (words.length === 1 && (isHelp || own.length > 1) && !own.some(isWhole)) {
-    if (isHelp) return { help: own };
-    throw new Usage(`Name a verb of ${resource}: ${own.map(({ verb }) => verb).join(', ')}.`);
-  }
   const verbs = own.map(({ verb }) => verb);
+  if (words.length === 1 && isHelp) return { help: own };
+  if (words.length === 1 && !own.some(isWhole))
+    throw new Usage(`Name a verb of ${resource}: ${verbs.join(', ')}.`);
   const verb = words.length === 1 ? 'show' : named(`verb of ${resource}:`, typed(words[1]), verbs);
   const operation = own.find((each) => each.verb === verb);
-  if (isHelp) return { help: words.length === 1 ? own : [operation] };
+  if (isHelp) return { help: [operation] };
   const ids = words.slice(2);
   if (ids.length !== operation.ids.length)
     throw new Usage(`${resource} ${verb} takes ${idsOf(operation) || 'no id'}; ${ids.length} given.`);
@@ -103,10 +102,11 @@ function optionsOf(operation, typedOptions) {
       common[known] = text ?? true;
       continue;
     }
+    const names = [...operation.options.keys(), ...Object.keys(COMMON)];
     named(
       'option',
       `--${known}`,
-      [...operation.options.keys(), ...Object.keys(COMMON)].map((each) => `--${each}`),
+      names.map((each) => `--${each}`),
     );
     const value = text ?? (isSwitch(operation.options.get(known)) ? 'true' : undefined);
     if (value === undefined) throw new Usage(`--${known} needs a value.`);
@@ -212,29 +212,21 @@ function printJson(value) {
 const idsOf = ({ ids }) => ids.map((id) => `<${id}>`).join(' ');
 
 function printHelp({ help }, program) {
-  const [first] = help;
-  const rows = (all) => {
-    const width = Math.max(...all.map(([name]) => name.length));
-    for (const [name, text] of all) printLine(`  ${name.padEnd(width)}   ${text}`.trimEnd());
-  };
+  const [{ resource, verb, summary, description, options }] = help;
   if (help.length === 1) {
-    printLine(
-      `${program} ${first.resource} ${first.verb} ${idsOf(first)} [options]\n\n${first.summary}. ${first.description}\n`,
-    );
-    rows(
-      [...first.options].map(([name, option]) => [
-        `--${name} ${hintOf(option)}`,
-        `${option.required && option.place !== 'header' ? 'required. ' : ''}${option.description}`,
-      ]),
-    );
+    printLine(`${program} ${resource} ${verb} ${idsOf(help[0])} [options]\n\n${summary}. ${description}\n`);
+    table([...options].map(([name, option]) => [`--${name} ${hintOf(option)}`, aboutOf(option)]));
   } else {
     printLine(`${program} <resource> <verb> [id] [--field value] --reason <text>\n`);
-    const commands = help.map((each) => [`${each.resource} ${each.verb} ${idsOf(each)}`, each.summary]);
-    rows(commands);
-    printLine(`\nLists repeat their option; null and [] are typed as such. Every write takes --reason.`);
+    table(help.map((each) => [`${each.resource} ${each.verb} ${idsOf(each)}`, each.summary]));
+    printLine('\nLists repeat their option; null and [] are typed as such. Every write takes --reason.');
   }
   printLine(`\n${bold('Of all commands')}`);
-  rows(Object.entries(COMMON).map(([name, [takes, text]]) => [`--${name} ${takes}`, text]));
+  table(Object.entries(COMMON).map(([name, [takes, text]]) => [`--${name} ${takes}`, text]));
+}
+
+function aboutOf({ required, place, description }) {
+  return `${required && place !== 'header' ? 'required. ' : ''}${description}`;
 }
 
 function hintOf(option) {

@@ -95,7 +95,9 @@ export class AdminCredentials {
       api_key: kind === 'exchange' ? exchangeKeyIdOf(id) : null,
       operator_id: kind === 'admin' ? (operator_id ?? caller.operatorId) : null,
       // Absent: those of the role now. The second person reads them.
-      scopes: body.scopes ?? (kind === 'admin' && isRole(caller.role ?? '') ? ROLE_SCOPES[caller.role as Role] : null),
+      scopes:
+        body.scopes ??
+        (kind === 'admin' && isRole(caller.role ?? '') ? ROLE_SCOPES[caller.role as Role] : null),
       merchants,
       addresses: body.addresses ?? [],
       withdraw_addresses: body.withdraw_addresses ?? [],
