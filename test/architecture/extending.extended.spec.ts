@@ -1,6 +1,7 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
+  existsSync,
   appendFileSync,
   cpSync,
   mkdirSync,
@@ -21,6 +22,7 @@ import type { PersonalKey } from '../../src/platform/sealing/personal-keys.js';
 import { dumpOf, tracesOf } from '../support/erasure/traces.js';
 import { eventually } from '../support/eventually.js';
 import { onTestDatabase } from '../support/postgres.js';
+import { asShell } from '../support/programs/disburse.js';
 import { specFolder } from '../support/run-folder.js';
 import { SignedClient } from '../support/http/signed-client.js';
 import { sources, type Source } from './ratchet/sources.js';
@@ -155,11 +157,14 @@ describe('docs/extending.md', () => {
       );
       const port = await freePort();
       const baseUrl = `http://127.0.0.1:${port}`;
+      const dataDir = specFolder('data');
       const env = {
         PATH: process.env['PATH'],
         MODE: 'production',
         REQUIRE_HTTPS: 'false',
-        ROLES: 'api,worker',
+        ROLES: 'api,worker,admin',
+        DATA_DIR: dataDir,
+        ADMIN_PORT: '0',
         DATABASE_URL: db.url,
         MASTER_KEY: randomBytes(32).toString('hex'),
         PUBLIC_URL: baseUrl,
@@ -172,22 +177,13 @@ describe('docs/extending.md', () => {
       };
       service = spawn(process.execPath, ['dist/sandbox/main.js'], { cwd: copy, env, stdio: 'inherit' });
       await eventually(() => fetch(`${baseUrl}/health/live`).catch(() => null));
-      const program = (...args: string[]): string =>
-        execFileSync(process.execPath, ['dist/sandbox/cli.js', ...args], {
-          cwd: copy,
-          env,
-          encoding: 'utf8',
-        });
-      const merchant = JSON.parse(
-        program('merchant', '--json', 'create', '--name', 'Notes', '--reason', 'the guide'),
-      ) as {
-        merchant_id: string;
-        private_key: string;
-      };
-      const client = new SignedClient(baseUrl, {
-        apiKey: merchant.merchant_id,
-        privateKey: merchant.private_key,
-      });
+      await eventually(async () => existsSync(join(dataDir, 'admin.sock')));
+      const admin = <T>(...args: string[]): Promise<T> =>
+        asShell<T>(dataDir, ...args, '--name', 'Notes', '--reason', 'the guide');
+      const { merchant } = await admin<{ merchant: { id: string } }>('merchants', 'create');
+      const key = ['credentials', 'create', '--kind', 'payouts', '--merchant-id', merchant.id];
+      const { credential } = await admin<{ credential: { secret: string } }>(...key);
+      const client = new SignedClient(baseUrl, { apiKey: merchant.id, privateKey: credential.secret });
       const created = await client.post('/merchants/v1/users', { phone_number: '+15550001111' });
       const { id } = created.json<{ user: { id: string } }>().user;
       const path = `/merchants/v1/users/${id}/notes`;
@@ -200,7 +196,7 @@ describe('docs/extending.md', () => {
       expect(await list()).toEqual({ notes: [written.json<{ note: object }>().note], is_closed: false });
       expect(tracesOf(await dumpOf(db.database), said)).toEqual([]);
 
-      program('user', 'deactivate', id, '--reason', 'a note is enough');
+      await asShell(dataDir, 'users', 'deactivate', id, '--reason', 'a note is enough');
       await eventually(async () => ((await list()).is_closed ? true : null));
       expect((await client.post(path, { text: 'too late' })).status).toBe(409);
 
@@ -216,9 +212,15 @@ describe('docs/extending.md', () => {
         (await client.get(`/merchants/v1/users/${id}`)).json<{ user: { account_state: string } }>().user;
       await eventually(async () => ((await state()).account_state === 'deactivated' ? true : null));
       // In production it would wait for a second person.
-      const alone = { ...env, MODE: 'sandbox', OPERATIONS_APPROVALS: 'off' };
-      const erase = ['user', 'erase', id, '--yes', '--reason', 'request of the person'];
-      execFileSync(process.execPath, ['dist/sandbox/cli.js', ...erase], { cwd: copy, env: alone });
+      const folder = specFolder('alone');
+      const alone = { MODE: 'sandbox', OPERATIONS_APPROVALS: 'off', ROLES: 'admin', DATA_DIR: folder };
+      const second = spawn(process.execPath, ['dist/sandbox/main.js'], {
+        cwd: copy,
+        env: { ...env, ...alone },
+      });
+      await eventually(async () => existsSync(join(folder, 'admin.sock')));
+      await asShell(folder, 'users', 'erase', id, '--reason', 'request of the person');
+      second.kill();
       await eventually(async () => ((await stored()).length === 0 ? true : null));
       expect([(await sealed()).length, (await client.get(path)).status]).toEqual([0, 404]);
     },

@@ -2,7 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { defineContext } from '../../platform/context.js';
 import { Operations } from '../../platform/operations/operations.js';
-import { SYSTEM_HANDLERS } from '../../platform/operations/system-commands.js';
+import { SYSTEM_HANDLERS } from '../../platform/cli/system-commands.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { OperatorLookups } from '../../platform/operations/operator-lookups.js';
 import { OperationDecisions } from './application/decide-operation.js';

@@ -4,7 +4,7 @@ import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../postgres/database.js';
 import { masterKeysOf, type MasterKeys } from '../sealing/key-ring.js';
 import { ringStatus, type RingStatus, type SealedTexts } from '../sealing/key-rotation.js';
-import { CreateFreshKey } from '../operations/system-commands.js';
+import { CreateFreshKey } from './system-commands.js';
 import { cliAction, type CliContext } from './cli-context.js';
 import { writes } from './write.js';
 

@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import { DomainError } from '../../kernel/domain-error.js';
-import { RebuildProjection } from '../operations/system-commands.js';
+import { RebuildProjection } from './system-commands.js';
 import type { CliContext } from './cli-context.js';
 import { Rebuilds } from '../projections/rebuilds.js';
 import { writerOf } from './write.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { HoldEventType } from '../operations/system-commands.js';
+import { HoldEventType } from './system-commands.js';
 import type { CliContext } from './cli-context.js';
 import { writes } from './write.js';
 

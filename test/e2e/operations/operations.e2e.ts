@@ -6,7 +6,7 @@ import { LookupsView } from '../../../src/contexts/operations/contract.js';
 import { requestedFacts, requestOperation } from '../../../src/contexts/operations/domain/decisions.js';
 import { OperatorLookups } from '../../../src/platform/operations/operator-lookups.js';
 import { SHELL, Operations, type OperationJson } from '../../../src/platform/operations/operations.js';
-import { RebuildProjection } from '../../../src/platform/operations/system-commands.js';
+import { RebuildProjection } from '../../../src/platform/cli/system-commands.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';

@@ -18,7 +18,7 @@ import {
   LetEventTypePass,
   RebuildProjection,
   RetireFormerMasterKey,
-} from '../../../../platform/operations/system-commands.js';
+} from '../../../../platform/cli/system-commands.js';
 import { masterKeysOf } from '../../../../platform/sealing/key-ring.js';
 import { SystemResponse } from '../../application/system-json.js';
 import { SystemStatus } from '../../application/system-status.js';

@@ -14,7 +14,7 @@ import {
   OperatorCommand,
   type EmptyParameters,
   type OperationHandler,
-} from './operation.js';
+} from '../operations/operation.js';
 
 const SYSTEM = { scope: 'system:write', streams: () => [] } as const;
 
