@@ -28,5 +28,5 @@ const licences = [...folders].map((folder) => {
   return [`${name} ${version} ${license}\n`, ...texts.map(read)].join('\n');
 });
 writeFileSync(join(here, 'dist/licences.txt'), licences.sort().join('\n'));
-// What `disburse admin` is made from.
+// The commands of `disburse admin`.
 copyFileSync(join(here, '../../dist/openapi/production.json'), join(here, 'dist/openapi.json'));

@@ -7,7 +7,7 @@ import { SignedClient } from '../../support/http/signed-client.js';
 
 /** A signed call that finds nothing: 404 says that the merchant was let in. */
 const PATH = `/merchants/v1/users/${randomUUID()}`;
-const reason = 'asked for by a suite';
+const reason = 'requested by a suite';
 
 interface Written {
   readonly merchant: { readonly id: string };

@@ -12,7 +12,7 @@ import { eventually } from '../../support/eventually.js';
 import { Disburse, type DisburseRun } from '../../support/programs/disburse.js';
 import { specFolder } from '../../support/run-folder.js';
 
-const REASON = ['--reason', 'asked for by the merchant'];
+const REASON = ['--reason', 'requested by the merchant'];
 
 // Its own service: the suite starts others on its database.
 const app = onTestApp();

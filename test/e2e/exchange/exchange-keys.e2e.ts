@@ -16,7 +16,7 @@ const NOWHERE = '/v1/nothing';
 const LIST = '/v1/merchant/orders';
 const DATES = { start_date: '2026-01-01', end_date: '2026-01-02' };
 
-const reason = 'asked for by a suite';
+const reason = 'requested by a suite';
 
 interface Issued {
   readonly id: string;

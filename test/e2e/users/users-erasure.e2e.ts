@@ -125,7 +125,7 @@ describe('an erased user', () => {
     expect(await status(`${USERS}/${life.id}`)).toBe(404);
   });
 
-  it('is displayed to operators without personal data, and its operations with who asked and why', async () => {
+  it('is displayed to operators without personal data, and its operations with who requested them and why', async () => {
     const { user } = (await ada.get(`/users/${life.id}`)).json<{ user: object }>();
     expect(user).toMatchObject({
       merchant_id: app.merchant.credentials.apiKey,

@@ -5,7 +5,7 @@ import { EXIT, Usage } from '../usage.mjs';
 /** The document of a package, and that of the build of a clone. */
 const PLACES = ['./openapi.json', '../../../../dist/openapi/production.json'];
 const API = '/admin/v1/';
-/** The program pages by itself. */
+/** The program reads page after page. */
 const PAGING = ['page_size', 'page_cursor'];
 
 export function readDocument() {

@@ -1,4 +1,4 @@
-// `disburse admin`, which is `npm run admin --` too: the admin API as commands, made from its OpenAPI document.
+// `disburse admin`, which is `npm run admin --` too: the admin API as commands, built from its OpenAPI document.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bold, complain, dim, printLine, Problem, table } from '../terminal.mjs';
@@ -136,7 +136,7 @@ function withQuery(path, query) {
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** A write names the revision that it was made for: that of now, unless another is given. */
+/** A write names the present revision of its subject, unless another one is given. */
 async function headersOf(admin, { options, path: template }, path, given) {
   const quoted = (text) => (text.startsWith('"') ? text : `"${text}"`);
   const headers = { 'Idempotency-Key': quoted(given['Idempotency-Key'] ?? randomUUID()) };
@@ -192,7 +192,7 @@ async function printOutcome(admin, body, { json, wait }, program) {
   if (json) printJson({ ...body, operation });
   if (status !== 'executed')
     throw new Problem(
-      `Operation ${id} is ${status}: ${failure?.message ?? why ?? 'nobody approved it in time'}.`,
+      `Operation ${id} is ${status}: ${failure?.message ?? why ?? 'no other person approved it in time'}.`,
     );
   if (!json) printLine(`Operation ${id} is decided: ${why ?? status}.`);
 }
