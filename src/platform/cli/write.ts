@@ -13,7 +13,7 @@ import { cliAction, type CliContext, type CliOutcome } from './cli-context.js';
  * Requests an operation of the shell, and resolves with the result of its execution. What follows is left out while a
  * second person is awaited.
  */
-export type Write = <Result extends object | void>(
+type Write = <Result extends object | void>(
   command: OperatorCommand<object, Result>,
   merchantId: string | null,
 ) => Promise<Result>;

@@ -222,13 +222,13 @@ describe('the socket of the shell', () => {
     const before = statSync(path()).ino;
     await socket(app.config.dataDir).listen();
     expect(statSync(path()).ino).toBe(before);
-    const file = join(specFolder('file'), 'taken');
+    const file = join(specFolder('file'), 'used');
     writeFileSync(file, '');
     await socket(file).listen();
     await socket(`/tmp/${'x'.repeat(100)}`).listen();
     expect(said).toEqual([
       expect.stringContaining(`another process serves ${path()}`),
-      expect.stringContaining('taken'),
+      expect.stringContaining('used'),
       expect.stringContaining('longer than 96 bytes: set DATA_DIR to a shorter path'),
     ]);
   });

@@ -22,7 +22,7 @@ type SagaEvent =
   | DomainEvent<typeof PAYOUT_INTENDED, PayoutIntent>
   | Extract<UserEvent, { type: 'user.deactivation_started.v1' | 'user.deactivated.v1' }>;
 
-export const DEACTIVATION_SAGA = subscriptionName('payouts.deactivation');
+const DEACTIVATION_SAGA = subscriptionName('payouts.deactivation');
 
 /** How each event moves the count of a user's pending payouts, or where the user is on the way out. */
 const EFFECTS: Readonly<

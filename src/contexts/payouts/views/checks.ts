@@ -17,7 +17,7 @@ export interface CheckJson {
 }
 
 /** One check of a payout: what was found, at which node, and how high its newest block was. */
-export interface PastCheckJson {
+interface PastCheckJson {
   readonly at: string;
   readonly finding: CheckFinding;
   readonly node: string | null;

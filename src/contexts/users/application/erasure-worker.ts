@@ -110,7 +110,7 @@ export class ErasingWorker {
   }
 }
 
-export const ERASING_SAGA = subscriptionName('users.erasing');
+const ERASING_SAGA = subscriptionName('users.erasing');
 
 export function erasingSaga(parts: readonly string[], wake: () => void): SubscriptionDefinition {
   return subscriptionOf<UserErased>({
