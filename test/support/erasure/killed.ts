@@ -43,7 +43,8 @@ export function runBuilt(app: TestApp, program: string, env: NodeJS.ProcessEnv, 
 /** The same, a process of the admin API; once its socket is there. */
 export async function runAdmin(app: TestApp, env: NodeJS.ProcessEnv) {
   const dataDir = specFolder('admin');
-  const started = runBuilt(app, MAIN, { ROLES: 'admin', ...env, DATA_DIR: dataDir });
+  const base = { ROLES: 'admin', READ_YOUR_WRITES_MS: '15000' };
+  const started = runBuilt(app, MAIN, { ...base, ...env, DATA_DIR: dataDir });
   await eventually(async () => existsSync(join(dataDir, 'admin.sock')), 2 * WAIT_MS);
   return { ...started, shell: new Disburse({ DATA_DIR: dataDir }) };
 }
