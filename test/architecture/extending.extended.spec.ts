@@ -151,6 +151,7 @@ describe('docs/extending.md', () => {
     async () => {
       tool('@nestjs/cli/bin/nest.js', 'build');
       execFileSync(process.execPath, ['scripts/openapi.mjs'], { cwd: copy });
+      cpSync(join(ROOT, 'dist', 'widgets'), join(copy, 'dist', 'widgets'), { recursive: true });
       const document = readFileSync(join(copy, 'dist', 'openapi', 'production.json'), 'utf8');
       expect(Object.keys((JSON.parse(document) as { paths: object }).paths)).toContain(
         '/merchants/v1/users/{id}/notes',
@@ -228,7 +229,6 @@ describe('docs/extending.md', () => {
   );
 
   it('writes tests that pass', () => {
-    cpSync(join(ROOT, 'dist', 'widgets'), join(copy, 'dist', 'widgets'), { recursive: true });
     const { DISBURSE_TEST_RUN: _run, DISBURSE_TEST_SUITE: _suite, ...env } = process.env;
     const jest = ['node_modules/jest/bin/jest.js', '-i', 'notes', '--reporters=default'];
     const { status, stderr } = spawnSync(process.execPath, jest, { cwd: copy, env, encoding: 'utf8' });
