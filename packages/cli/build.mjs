@@ -1,5 +1,5 @@
 // Bundles the program with the packages that it needs into dist/main.mjs, for `npm pack`: a clone runs src.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -28,3 +28,5 @@ const licences = [...folders].map((folder) => {
   return [`${name} ${version} ${license}\n`, ...texts.map(read)].join('\n');
 });
 writeFileSync(join(here, 'dist/licences.txt'), licences.sort().join('\n'));
+// The commands of `disburse admin`.
+copyFileSync(join(here, '../../dist/openapi/production.json'), join(here, 'dist/openapi.json'));

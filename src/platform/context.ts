@@ -82,8 +82,6 @@ export interface Context extends SettingsOwner {
   readonly readModels?: readonly SubscriptionDefinition[];
   /** How an audit compares its other tables with the events up to a checkpoint. */
   readonly checks?: readonly { readonly name: string; of(tables: CheckedTables): TableCheck }[];
-  /** The module that programs of operators boot in place of `module`. Absent: they do not boot this context. */
-  readonly cliModule?: Context['module'];
   /** Maps the stored name of an event to what the endpoints of merchants receive for it. */
   readonly publishes?: Readonly<Record<string, Publication | readonly Publication[]>>;
   readonly programs?: CliCommands;
@@ -97,13 +95,6 @@ export interface Context extends SettingsOwner {
 /** Returns the context declaration as it is; it exists to check the type. */
 export function defineContext(context: Context): Context {
   return context;
-}
-
-/** The contexts that programs of operators boot, each with its `cliModule`. */
-export function forCli(contexts: readonly Context[]): readonly Context[] {
-  return contexts.flatMap((context) =>
-    context.cliModule ? [{ ...context, module: context.cliModule }] : [],
-  );
 }
 
 /** Every event that a version with these contexts knows. */

@@ -1,6 +1,7 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
+  existsSync,
   appendFileSync,
   cpSync,
   mkdirSync,
@@ -21,6 +22,7 @@ import type { PersonalKey } from '../../src/platform/sealing/personal-keys.js';
 import { dumpOf, tracesOf } from '../support/erasure/traces.js';
 import { eventually } from '../support/eventually.js';
 import { onTestDatabase } from '../support/postgres.js';
+import { asShell } from '../support/programs/disburse.js';
 import { specFolder } from '../support/run-folder.js';
 import { SignedClient } from '../support/http/signed-client.js';
 import { sources, type Source } from './ratchet/sources.js';
@@ -149,17 +151,21 @@ describe('docs/extending.md', () => {
     async () => {
       tool('@nestjs/cli/bin/nest.js', 'build');
       execFileSync(process.execPath, ['scripts/openapi.mjs'], { cwd: copy });
+      cpSync(join(ROOT, 'dist', 'widgets'), join(copy, 'dist', 'widgets'), { recursive: true });
       const document = readFileSync(join(copy, 'dist', 'openapi', 'production.json'), 'utf8');
       expect(Object.keys((JSON.parse(document) as { paths: object }).paths)).toContain(
         '/merchants/v1/users/{id}/notes',
       );
       const port = await freePort();
       const baseUrl = `http://127.0.0.1:${port}`;
+      const dataDir = specFolder('data');
       const env = {
         PATH: process.env['PATH'],
         MODE: 'production',
         REQUIRE_HTTPS: 'false',
-        ROLES: 'api,worker',
+        ROLES: 'api,worker,admin',
+        DATA_DIR: dataDir,
+        ADMIN_PORT: '0',
         DATABASE_URL: db.url,
         MASTER_KEY: randomBytes(32).toString('hex'),
         PUBLIC_URL: baseUrl,
@@ -172,22 +178,17 @@ describe('docs/extending.md', () => {
       };
       service = spawn(process.execPath, ['dist/sandbox/main.js'], { cwd: copy, env, stdio: 'inherit' });
       await eventually(() => fetch(`${baseUrl}/health/live`).catch(() => null));
-      const program = (...args: string[]): string =>
-        execFileSync(process.execPath, ['dist/sandbox/cli.js', ...args], {
-          cwd: copy,
-          env,
-          encoding: 'utf8',
-        });
-      const merchant = JSON.parse(
-        program('merchant', '--json', 'create', '--name', 'Notes', '--reason', 'the guide'),
-      ) as {
-        merchant_id: string;
-        private_key: string;
-      };
-      const client = new SignedClient(baseUrl, {
-        apiKey: merchant.merchant_id,
-        privateKey: merchant.private_key,
-      });
+      await eventually(async () => existsSync(join(dataDir, 'admin.sock')));
+      const admin = <T>(...args: string[]): Promise<T> =>
+        asShell<T>(dataDir, ...args, '--name', 'Notes', '--reason', 'the guide');
+      const { merchant } = await admin<{ merchant: { id: string } }>('merchants', 'create');
+      const key = ['credentials', 'create', '--kind', 'payouts', '--merchant-id', merchant.id];
+      const { credential } = await admin<{ credential: { secret: string } }>(...key);
+      const client = new SignedClient(baseUrl, { apiKey: merchant.id, privateKey: credential.secret });
+      const stored = async () =>
+        db.database.query(`select from event_store.responses where body like 'sealed:%'`);
+      // That of the credential, which has its secret.
+      const before = (await stored()).length;
       const created = await client.post('/merchants/v1/users', { phone_number: '+15550001111' });
       const { id } = created.json<{ user: { id: string } }>().user;
       const path = `/merchants/v1/users/${id}/notes`;
@@ -200,7 +201,7 @@ describe('docs/extending.md', () => {
       expect(await list()).toEqual({ notes: [written.json<{ note: object }>().note], is_closed: false });
       expect(tracesOf(await dumpOf(db.database), said)).toEqual([]);
 
-      program('user', 'deactivate', id, '--reason', 'a note is enough');
+      await asShell(dataDir, 'users', 'deactivate', id, '--reason', 'a note is enough');
       await eventually(async () => ((await list()).is_closed ? true : null));
       expect((await client.post(path, { text: 'too late' })).status).toBe(409);
 
@@ -209,24 +210,34 @@ describe('docs/extending.md', () => {
           `select from platform.personal_keys where subject = $1 and wrapped_key is not null`,
           [id],
         );
-      const stored = async () =>
-        db.database.query(`select from event_store.responses where body like 'sealed:%'`);
-      expect([(await sealed()).length, (await stored()).length]).toEqual([1, 1]);
+      expect([(await sealed()).length, (await stored()).length]).toEqual([1, before + 1]);
       const state = async () =>
         (await client.get(`/merchants/v1/users/${id}`)).json<{ user: { account_state: string } }>().user;
       await eventually(async () => ((await state()).account_state === 'deactivated' ? true : null));
       // In production it would wait for a second person.
-      const alone = { ...env, MODE: 'sandbox', OPERATIONS_APPROVALS: 'off' };
-      const erase = ['user', 'erase', id, '--yes', '--reason', 'request of the person'];
-      execFileSync(process.execPath, ['dist/sandbox/cli.js', ...erase], { cwd: copy, env: alone });
-      await eventually(async () => ((await stored()).length === 0 ? true : null));
+      const folder = specFolder('alone');
+      const ports = { PORT: '0', WIDGET_PORT: '0', PAY_PORT: '0', PORTAL_PORT: '0' };
+      const alone = {
+        MODE: 'sandbox',
+        OPERATIONS_APPROVALS: 'off',
+        ROLES: 'admin',
+        DATA_DIR: folder,
+        ...ports,
+      };
+      const second = spawn(process.execPath, ['dist/sandbox/main.js'], {
+        cwd: copy,
+        env: { ...env, ...alone },
+      });
+      await eventually(async () => existsSync(join(folder, 'admin.sock')));
+      await asShell(folder, 'users', 'erase', id, '--reason', 'request of the person');
+      second.kill();
+      await eventually(async () => ((await stored()).length === before ? true : null));
       expect([(await sealed()).length, (await client.get(path)).status]).toEqual([0, 404]);
     },
     BUILD_AND_BOOT_MS,
   );
 
   it('writes tests that pass', () => {
-    cpSync(join(ROOT, 'dist', 'widgets'), join(copy, 'dist', 'widgets'), { recursive: true });
     const { DISBURSE_TEST_RUN: _run, DISBURSE_TEST_SUITE: _suite, ...env } = process.env;
     const jest = ['node_modules/jest/bin/jest.js', '-i', 'notes', '--reporters=default'];
     const { status, stderr } = spawnSync(process.execPath, jest, { cwd: copy, env, encoding: 'utf8' });

@@ -25,7 +25,7 @@ import { eventually } from './eventually.js';
 import { ExchangeClient } from './exchange/exchange-client.js';
 import { ContractChecker } from './http/openapi.js';
 import { testDatabase } from './postgres.js';
-import { sharedFolder } from './run-folder.js';
+import { sharedFolder, specFolder } from './run-folder.js';
 import { SignedClient, type ApiResponse, type SignedCall } from './http/signed-client.js';
 
 /** The whole service in this process, with its own database and chain. */
@@ -189,12 +189,13 @@ interface RunningAppOptions {
 
 async function startRunningApp(
   settings: TestSettings,
-  { nodeOf = async (chainUrl) => chainUrl, folder }: RunningAppOptions,
+  { nodeOf = async (chainUrl) => chainUrl, folder = specFolder }: RunningAppOptions,
 ): Promise<RunningApp> {
   const [chain, db] = await Promise.all([TestChain.start(folder), testDatabase({ poolSize: 4 })]);
   const config = readConfig({
     ...SETTINGS,
     DATABASE_URL: db.url,
+    DATA_DIR: folder('data'),
     CHAIN_RPC_URL: await nodeOf(chain.rpcUrl),
     USDC_ADDRESS: chain.usdcAddress,
     MASTER_KEY: randomBytes(32).toString('hex'),

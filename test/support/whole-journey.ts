@@ -5,6 +5,7 @@ import { eventually } from './eventually.js';
 import { ADDRESS, orderIn } from './exchange/exchange-orders.js';
 import { MerchantWebhooks } from './webhooks/merchant-webhooks.js';
 import { invoke, type Run } from './programs/cli.js';
+import { asShell } from './programs/disburse.js';
 import { createPayee, reported, settledPayout } from './payouts/payout-calls.js';
 import { TestReceiver } from './webhooks/receiver.js';
 import { SignedClient } from './http/signed-client.js';
@@ -61,7 +62,8 @@ export async function wholeJourney(settings: TestSettings = {}): Promise<WholeJo
   const inHaste = new SignedClient(brief.address!, merchant.credentials);
   const expired = (await reported(inHaste, leaver.id, { amount: '3' })).id;
   await brief.close();
-  await run('user', 'deactivate', leaver.id, '--reason', 'requested');
+  const { dataDir } = app.config;
+  await asShell(dataDir, 'users', 'deactivate', leaver.id, '--reason', 'requested');
 
   const sale = orderIn(await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS }), 201);
   await chain.transfer(sale.deposit_address, '100');
@@ -73,7 +75,9 @@ export async function wholeJourney(settings: TestSettings = {}): Promise<WholeJo
   await settledPayout(merchant, expired);
   await seen(`user-${leaver.id}`, 'user.deactivated.v1');
   await seen(`webhook_endpoints-${merchant.credentials.apiKey}`, 'webhook_endpoint.disabled.v1');
-  await run('merchant', 'allow-ips', app.secondMerchant.credentials.apiKey, '127.0.0.0/8');
+  const { apiKey } = app.secondMerchant.credentials;
+  const network = ['--ip-allow-list', '127.0.0.0/8', '--reason', 'their own network'];
+  await asShell(dataDir, 'merchants', 'update', apiKey, ...network);
   const pending = (await reported(merchant, payee.id, { amount: '7' })).id;
   return {
     app,

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { runAdmin } from './admin/program.mjs';
 import { withListen } from './commands/listen.mjs';
 import { fail, inWords, sentenceOf } from './failures.mjs';
 import { programOf } from './program.mjs';
@@ -6,6 +7,8 @@ import { EXIT, Usage } from './usage.mjs';
 
 /** Runs a command line and sets the exit code: 0, 1 (refused), 2 (wrong usage), 69 (unreachable). */
 export async function main(argv) {
+  // Its commands are those of the document of the API.
+  if (argv[0] === 'admin') return runAdmin(argv.slice(1));
   const program = programOf();
   if (argv.length === 0) return program.outputHelp();
   try {

@@ -49,6 +49,11 @@ export function programOf() {
   withPayouts(program);
   withLogs(program);
   withOpen(program);
+  program.commandsGroup('Operator:');
+  program
+    .command('admin')
+    .argument('<resource> <verb>')
+    .summary('what the admin API can do; disburse admin --help lists it');
   program.commandsGroup('Session:');
   withLogin(program);
   return program;

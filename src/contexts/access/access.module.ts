@@ -64,7 +64,7 @@ import { directoryProjection } from './views/directory-projection.js';
 import { OperatorsView } from './views/operators.js';
 import { AccessSearch } from './views/search.js';
 
-/** Who may call, with which credentials, from where. Operators act through the CLI. */
+/** Who may call, with which credentials, from where. Operators act through the admin API. */
 @Global()
 @Module({
   imports: [LoginLinksModule],
@@ -169,10 +169,8 @@ export const access = defineContext({
   },
   settings: ACCESS_SETTINGS,
   checkSettings: checkAccessSettings,
-  cliModule: () => CredentialsModule,
   programs: {
-    merchant: async () => (await import('./cli/merchant.js')).merchantProgram,
-    exchange: async () => (await import('./cli/exchange-keys.js')).exchangeKeyCommands,
+    exchange: async () => (await import('./cli/pay-page.js')).payPageCommand,
     operator: async () => (await import('./cli/operator.js')).operatorProgram,
   },
   entities: [LoggedRequest, CredentialRow, HolderRow, CredentialUseRow, MerchantListRow, DisplayedOperator],

@@ -53,7 +53,6 @@ class AuditModule {}
 export const audit = defineContext({
   name: 'audit',
   module: () => AuditModule,
-  cliModule: () => LedgerKeysModule,
   document: {
     tags: {
       Audit: [9, 'Proofs that what is stored was not changed.'],

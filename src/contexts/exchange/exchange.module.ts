@@ -61,18 +61,6 @@ import { PortalOrdersController } from './http/portal/orders.controller.js';
 import { EndSandboxOrderHandler } from './application/end-sandbox-order.js';
 import { SandboxOrdersController } from './http/sandbox-orders.controller.js';
 
-/** What operators do with orders; their program needs nothing else of the exchange. */
-@Module({
-  providers: [
-    RecordRefundHandler,
-    EraseOrderUserHandler,
-    OrdersView,
-    { provide: ORDER_TRANSFERS, useClass: ChainOrderTransfers },
-  ],
-  exports: [OrdersView],
-})
-class ExchangeCliModule {}
-
 const providers = [
   SideShiftShifts,
   {
@@ -104,7 +92,6 @@ const providers = [
 
 /** Exchange orders, tokens, on-ramp configuration and the pay widget (contract.md 21 to 26). */
 @Module({
-  imports: [ExchangeCliModule],
   controllers: [
     OrdersController,
     MerchantOrdersController,
@@ -119,6 +106,10 @@ const providers = [
   providers: [
     ...providers,
     CreateOrderHandler,
+    RecordRefundHandler,
+    EraseOrderUserHandler,
+    OrdersView,
+    { provide: ORDER_TRANSFERS, useClass: ChainOrderTransfers },
     OrdersList,
     OrderDetails,
     MarkOrderAsPaidHandler,
@@ -193,7 +184,6 @@ export const exchange = defineContext({
     },
     schemes: [exchangeListScheme, exchangeScheme],
   },
-  cliModule: () => ExchangeCliModule,
   programs: { exchange: async () => (await import('./cli/exchange.js')).exchangeProgram },
   publishes: ORDER_PUBLISHES,
   settings: EXCHANGE_SETTINGS,

@@ -32,13 +32,13 @@ export const openOrders = new Gauge({
 
 export const refundableOrders = new Gauge({
   name: 'disburse_exchange_orders_refundable',
-  help: 'Exchange orders with a refundable amount (npm run exchange -- orders --refundable).',
+  help: 'Exchange orders with a refundable amount (npm run admin -- orders list --refundable).',
   registers,
 });
 
 export const shortfallOrders = new Gauge({
   name: 'disburse_exchange_orders_shortfall',
-  help: 'Exchange orders that were exchanged or refunded, and whose deposits are no longer on the chain (npm run exchange -- orders --shortfall).',
+  help: 'Exchange orders that were exchanged or refunded, and whose deposits are no longer on the chain (npm run exchange -- recheck).',
   registers,
 });
 

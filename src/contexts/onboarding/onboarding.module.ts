@@ -39,22 +39,6 @@ import { checkProviderSettings, ONBOARDING_SETTINGS } from './settings.js';
 import { ONBOARDING_PUBLISHES } from './published.js';
 import { onboardingHistory } from './domain/history.js';
 
-/** For programs of operators: without page, providers and workers. */
-@Module({
-  providers: [
-    Onboardings,
-    RetryStepHandler,
-    RetryCardHandler,
-    SubmitKycHandler,
-    DecideReviewHandler,
-    SandboxReviews,
-    Verifications,
-    Images,
-    Progress,
-  ],
-})
-class OnboardingCliModule {}
-
 /** Onboarding: from a user who enters the widget to an active one with a wallet and a card. Users get their progress from it. */
 @Global()
 @Module({})
@@ -118,8 +102,6 @@ export const onboarding = defineContext({
     },
   },
   readModels: [progressProjection],
-  cliModule: () => OnboardingCliModule,
-  programs: { user: async () => (await import('./cli/user.js')).onboardingProgram },
   publishes: ONBOARDING_PUBLISHES,
   settings: ONBOARDING_SETTINGS,
   checkSettings: checkProviderSettings,

@@ -11,7 +11,7 @@ import { Execution } from './application/execution.js';
 import { OperationStreams } from './application/operation-streams.js';
 import { OperationGauge } from './application/operation-gauge.js';
 import { RequestedOperations } from './application/request-operation.js';
-import { ImmediateRebuilds, Rebuilds, ScheduledRebuilds } from '../../platform/projections/rebuilds.js';
+import { Rebuilds } from '../../platform/projections/rebuilds.js';
 import { settlingSaga, SettlingWorker } from './application/settling.js';
 import { Subjects } from './application/subjects.js';
 import { operationHistory } from './domain/history.js';
@@ -26,10 +26,11 @@ import { OperationsView } from './views/operations.js';
 import { checkOperationsSettings, OPERATIONS_SETTINGS } from './settings.js';
 import { SYSTEM_TAGS, SystemModule } from './system.module.js';
 
-/** Requests and executes operations; programs of operators need nothing else of them. */
+/** What operators do, why, and who approved it (admin-api.md 4). */
 @Global()
 @Module({
-  imports: [DiscoveryModule],
+  imports: [DiscoveryModule, SystemModule],
+  controllers: [AdminOperationsController, PortalLookupsController],
   providers: [
     Definitions,
     ...SYSTEM_HANDLERS,
@@ -38,33 +39,6 @@ import { SYSTEM_TAGS, SystemModule } from './system.module.js';
     Subjects,
     RequestedOperations,
     { provide: Operations, useExisting: RequestedOperations },
-  ],
-  exports: [Operations, Definitions, Execution, OperationStreams],
-})
-class RequestedOperationsModule {}
-
-/** Of programs: they rebuild themselves. */
-@Global()
-@Module({
-  imports: [RequestedOperationsModule],
-  providers: [
-    OperationDecisions,
-    OperationsView,
-    LookupTable,
-    { provide: OperatorLookups, useExisting: LookupTable },
-    ImmediateRebuilds,
-    { provide: Rebuilds, useExisting: ImmediateRebuilds },
-  ],
-  exports: [RequestedOperationsModule, OperatorLookups, Rebuilds, ImmediateRebuilds],
-})
-class OperationsCliModule {}
-
-/** What operators do, why, and who approved it (admin-api.md 4). */
-@Global()
-@Module({
-  imports: [RequestedOperationsModule, SystemModule],
-  controllers: [AdminOperationsController, PortalLookupsController],
-  providers: [
     OperationDecisions,
     OperationsView,
     OperationGauge,
@@ -75,10 +49,12 @@ class OperationsCliModule {}
     provideSaga([SettlingWorker, Definitions], ({ work }: SettlingWorker, definitions: Definitions) =>
       settlingSaga(definitions, () => work.wake()),
     ),
-    ScheduledRebuilds,
-    { provide: Rebuilds, useExisting: ScheduledRebuilds },
+    Rebuilds,
   ],
-  exports: [Rebuilds, OperatorLookups, LookupsView, OperationsView],
+  exports: [
+    ...[Operations, Definitions, Execution, OperationStreams],
+    ...[Rebuilds, OperatorLookups, LookupsView, OperationsView],
+  ],
 })
 class OperationsModule {}
 
@@ -97,6 +73,4 @@ export const operations = defineContext({
   migrations: [Operations1795000000980],
   settings: OPERATIONS_SETTINGS,
   checkSettings: checkOperationsSettings,
-  programs: { operation: async () => (await import('./cli/operation.js')).operationProgram },
-  cliModule: () => OperationsCliModule,
 });

@@ -25,7 +25,6 @@ import { Payouts1795000000501 } from './migrations/1795000000501-payouts.js';
 import { PAYOUT_PUBLISHES } from './published.js';
 import { checkPayoutSettings, PAYOUT_SETTINGS } from './settings.js';
 import { ListedPayoutRow, PayoutsList } from './views/payouts-list.js';
-import { StuckPayouts } from './views/stuck-payouts.js';
 import { BalancesView, EvidenceView, PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
 import { intentHistory, payoutHistory } from './domain/history.js';
@@ -39,19 +38,9 @@ import { PortalPayoutsController } from './http/portal/payouts.controller.js';
 })
 class ChainModule {}
 
-/** What the checks of payouts found; programs need nothing else of their verification. */
-@Module({ providers: [PayoutChecks, StuckPayouts], exports: [PayoutChecks, StuckPayouts] })
-class PayoutDiagnosticsModule {}
-
-/** Deactivations of users wait for their payouts. Separate, because operators need it without the rest of payouts. */
-@Module({
-  providers: [SettleDeactivationHandler, DeactivationWorker, Deactivations],
-})
-class DeactivationsModule {}
-
 /** Payouts: reported by merchants, verified on the chain, received or expired; and what they add up to. */
 @Module({
-  imports: [DeactivationsModule, ChainModule, PayoutDiagnosticsModule],
+  imports: [ChainModule],
   controllers: [PayoutsController, BalanceController, AdminPayoutsController, PortalPayoutsController],
   providers: [
     ReportPayoutHandler,
@@ -67,6 +56,10 @@ class DeactivationsModule {}
     PayoutsList,
     EvidenceView,
     BalancesView,
+    PayoutChecks,
+    SettleDeactivationHandler,
+    DeactivationWorker,
+    Deactivations,
   ],
 })
 class PayoutsModule implements OnModuleInit {
@@ -86,9 +79,6 @@ class PayoutsModule implements OnModuleInit {
   }
 }
 
-@Module({ imports: [DeactivationsModule, ChainModule, PayoutDiagnosticsModule] })
-class PayoutsCliModule {}
-
 export const payouts = defineContext({
   name: 'payouts',
   module: ({ mode }) => ({
@@ -102,7 +92,6 @@ export const payouts = defineContext({
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new WorkListCheck(VERIFICATION_WORK_LIST, tables) },
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new ReceiptsCheck(tables) },
   ],
-  cliModule: () => PayoutsCliModule,
   publishes: PAYOUT_PUBLISHES,
   document: {
     tags: {
@@ -115,10 +104,6 @@ export const payouts = defineContext({
   },
   settings: PAYOUT_SETTINGS,
   checkSettings: checkPayoutSettings,
-  programs: {
-    payout: async () => (await import('./cli/payout.js')).payoutProgram,
-    user: async () => (await import('./cli/deactivate-user.js')).deactivationProgram,
-    audit: async () => (await import('./cli/recheck.js')).recheckProgram,
-  },
+  programs: { audit: async () => (await import('./cli/recheck.js')).recheckProgram },
   migrations: [Payouts1795000000501],
 });

@@ -24,4 +24,3 @@ export {
   type OnboardedUser,
   type OnboardingJson,
 } from './application/onboarding-progress.js';
-export { LocateUser } from './application/locate-user.js';

@@ -21,30 +21,26 @@ import { usersProjection } from './views/users-projection.js';
 import { UsersView, UserIds } from './views/users.js';
 import { userHistory } from './domain/history.js';
 
-const PROVIDERS = [
-  CreateUserHandler,
-  LocateUser,
-  UserClaims,
-  ActivateUserHandler,
-  StartDeactivationHandler,
-  CompleteDeactivationHandler,
-  EraseUserHandler,
-  ErasingWorker,
-  provideSaga([ErasingWorker], (worker: ErasingWorker) => erasingSaga(() => worker.wake())),
-  UserIds,
-  UsersView,
-];
-
-/** For programs of operators: without the APIs. */
-@Global()
-@Module({ imports: [DiscoveryModule], providers: PROVIDERS, exports: [UsersView] })
-class UsersCliModule {}
-
 @Global()
 @Module({
   imports: [DiscoveryModule],
   controllers: [UsersController, AdminUsersController],
-  providers: [...PROVIDERS, UserErasure, UserRows, AdminUsers],
+  providers: [
+    CreateUserHandler,
+    LocateUser,
+    UserClaims,
+    ActivateUserHandler,
+    StartDeactivationHandler,
+    CompleteDeactivationHandler,
+    EraseUserHandler,
+    ErasingWorker,
+    provideSaga([ErasingWorker], (worker: ErasingWorker) => erasingSaga(() => worker.wake())),
+    UserErasure,
+    UserIds,
+    UsersView,
+    UserRows,
+    AdminUsers,
+  ],
   exports: [UserIds, UsersView, AdminUsers],
 })
 class UsersModule {}
@@ -63,7 +59,5 @@ export const users = defineContext({
       'Admin: users': [23, 'Users of all merchants, and how operators deactivate and erase them.'],
     },
   },
-  programs: { user: async () => (await import('./cli/user.js')).userProgram },
   migrations: [Users1795000000310],
-  cliModule: () => UsersCliModule,
 });

@@ -48,7 +48,6 @@ import { RecoveryTable } from './store/recoveries.js';
 import { StoredDeliveries } from './store/stored-deliveries.js';
 import { DeliveriesList } from './views/deliveries-list.js';
 import { DeliveriesView } from './views/deliveries.js';
-import { StuckDeliveries } from './views/stuck-deliveries.js';
 import { EndpointRow } from './views/endpoint-row.js';
 import { EndpointsList } from './views/endpoints-list.js';
 import { EndpointsView } from './views/endpoints.js';
@@ -116,18 +115,6 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
 })
 class WebhooksModule {}
 
-/** For programs of operators: what they show of deliveries, and how they send one again. */
-@Module({
-  providers: [
-    ResendDeliveryHandler,
-    ResendWebhookDeliveryHandler,
-    StoredDeliveries,
-    DeliveriesView,
-    StuckDeliveries,
-  ],
-})
-class WebhooksCliModule {}
-
 export const webhooks = defineContext({
   name: 'webhooks',
   module: ({ mode }) => ({
@@ -149,8 +136,6 @@ export const webhooks = defineContext({
     webhooks: [{ type: TEST_TYPE, when: 'POST .../test_delivery was called.', data: TestEventData }],
   },
   checks: [{ name: DELIVERIES_SAGA, of: (tables) => new DeliveriesCheck(tables) }],
-  cliModule: () => WebhooksCliModule,
-  programs: { delivery: async () => (await import('./cli/delivery.js')).deliveryProgram },
   settings: WEBHOOK_SETTINGS,
   checkSettings: checkWebhookSettings,
   migrations: [Webhooks1795000000662],

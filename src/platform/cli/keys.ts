@@ -4,7 +4,7 @@ import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../postgres/database.js';
 import { masterKeysOf, type MasterKeys } from '../sealing/key-ring.js';
 import { ringStatus, type RingStatus, type SealedTexts } from '../sealing/key-rotation.js';
-import { CreateFreshKey, RetireFormerMasterKey } from './system-commands.js';
+import { CreateFreshKey } from './system-commands.js';
 import { cliAction, type CliContext } from './cli-context.js';
 import { writes } from './write.js';
 
@@ -36,28 +36,10 @@ export function keysProgram(program: Command, cli: CliContext): void {
       return { text, json };
     },
   );
-
-  writes(
-    program
-      .command('retire-former')
-      .description('let no master key but MASTER_KEY open the key ring, and create a new key that seals'),
-    cli,
-    async (context, write) => {
-      const id = parts(context)[1].current.id;
-      const json = await write(new RetireFormerMasterKey(id), null);
-      const { retired } = json;
-      const text = retired.length === 0 ? 'MASTER_KEY alone opens the key ring' : retiredText(retired);
-      return { text, json };
-    },
-  );
 }
 
 function parts(context: INestApplicationContext): [Database, MasterKeys] {
   return [context.get(Database), masterKeysOf(context.get<Config>(CONFIG))];
-}
-
-function retiredText(retired: readonly string[]): string {
-  return `Retired ${retired.join(', ')}: MASTER_KEY alone opens the key ring. Remove MASTER_KEY_FORMER wherever it is set.`;
 }
 
 function describe({ masters, keys }: RingStatus): string {
@@ -78,7 +60,7 @@ function describe({ masters, keys }: RingStatus): string {
   const verdict =
     masters.length === 1
       ? 'One master key opens the key ring.'
-      : 'More than one master key opens the key ring; keys retire-former leaves MASTER_KEY alone.';
+      : 'More than one master key opens the key ring; MASTER_KEY alone does after npm run admin -- system retire-former';
   return ['Master keys', ...lines, '', 'Keys, and what they sealed', ...sealing, '', verdict].join('\n');
 }
 

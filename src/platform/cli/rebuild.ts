@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { DomainError } from '../../kernel/domain-error.js';
 import { RebuildProjection } from './system-commands.js';
 import type { CliContext } from './cli-context.js';
-import { ImmediateRebuilds } from '../projections/rebuilds.js';
+import { Rebuilds } from '../projections/rebuilds.js';
 import { writerOf } from './write.js';
 import { ReadModelRebuild, type ComparedTable, type Rebuilt } from '../projections/read-model-rebuild.js';
 
@@ -43,7 +43,7 @@ export function rebuildProgram(program: Command, cli: CliContext): void {
         const printing = asJson ? {} : { print };
         const rebuild = compareOnly
           ? (name: string) => readModels.rebuild(name, { ...printing, compare, compareOnly })
-          : await requested(this, context, cli, { ...printing, compare });
+          : requested(this, context, { ...printing, compare });
         for (const name of names.length > 0 ? names : known) {
           const started = performance.now();
           const rebuilt = await rebuild(name);
@@ -62,14 +62,13 @@ export function rebuildProgram(program: Command, cli: CliContext): void {
 }
 
 /** Rebuilds by an operation each. */
-async function requested(
+function requested(
   command: Command,
   context: INestApplicationContext,
-  cli: CliContext,
   { print = () => undefined, compare }: { readonly print?: CliContext['print']; readonly compare: boolean },
-): Promise<(name: string) => Promise<Rebuilt>> {
-  const { write } = await writerOf(command, context, cli);
-  context.get(ImmediateRebuilds, { strict: false }).print = print;
+): (name: string) => Promise<Rebuilt> {
+  const { write } = writerOf(command, context);
+  context.get(Rebuilds, { strict: false }).print = print;
   return async (name) => (await write(new RebuildProjection(name, { compare }), null)) as Rebuilt;
 }
 

@@ -50,7 +50,7 @@ export const SETTINGS = {
     'DATA_DIR',
     anyText,
     '.sandbox',
-    'the folder of the sandbox: its database, its chain, sandbox.json.',
+    'the folder of the sandbox: its database, its chain, sandbox.json; of the role admin also admin.sock, by which its user operates the service.',
   ),
   databaseUrl: optional('DATABASE_URL', url('postgres', 'postgresql'), 'the PostgreSQL database.', true),
   databasePoolSize: setting(

@@ -14,12 +14,7 @@ import {
   type Executed,
   type Loaded,
 } from './command-loop-types.js';
-import {
-  CHANGES_NEED_OPERATION,
-  currentOperation,
-  SubjectChanged,
-  type CurrentOperation,
-} from './current-operation.js';
+import { currentOperation, SubjectChanged, type CurrentOperation } from './current-operation.js';
 import { EventCodec } from './event-codec.js';
 import {
   EVENT_STORE,
@@ -65,7 +60,6 @@ export class CommandLoop {
     @Inject(EVENT_STORE) private readonly store: EventStore,
     private readonly codec: EventCodec,
     @Optional() private readonly snapshots?: Snapshots,
-    @Optional() @Inject(CHANGES_NEED_OPERATION) private readonly changesNeedOperation = false,
   ) {}
 
   /** The state to decide on. Throws DomainError `unavailable` when the stream holds an event that this version does not know. */
@@ -104,8 +98,6 @@ export class CommandLoop {
   ): Promise<Executed<S, E>> {
     const stream = streamOf(aggregate, id);
     const operation = currentOperation();
-    if (this.changesNeedOperation && operation === undefined)
-      throw new Error(`a program changes ${stream} outside an operation`);
     const others = operation === undefined ? [] : otherRevisions(operation, stream);
     const contested = new Set<string>();
     let assume = options.expectNew === true;

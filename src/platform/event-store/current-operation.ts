@@ -15,9 +15,6 @@ export interface CurrentOperation {
   readonly own?: { readonly stream: string; readonly revision: number };
 }
 
-/** Nest injection token, `true` in a process in which every change belongs to an operation: a program of operators. */
-export const CHANGES_NEED_OPERATION = Symbol('CHANGES_NEED_OPERATION');
-
 const storage = new AsyncLocalStorage<CurrentOperation>();
 
 /** Runs `work`, whose commands name the operation as the cause of their events and keep to the expected revisions. */

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { LoggerService } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.js';
+import { isShell } from './admin/shell-socket.js';
 import { addressLimit, AddressRateLimiter, clientOf } from './address.js';
 import {
   HEADERS_TIMEOUT_MS,
@@ -33,18 +34,21 @@ export class ListenerChecks {
   receive(request: FastifyRequest, reply: FastifyReply): HttpProblem | null {
     begin(request, reply, this.config);
     if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1') return HOST_REQUIRED;
-    if (this.config.requireHttps && request.protocol !== 'https' && !isHealthPath(request))
-      return HTTPS_REQUIRED;
+    if (this.config.requireHttps && request.protocol !== 'https' && !isOpen(request)) return HTTPS_REQUIRED;
     const blockedUntil = this.addresses.take(request.edge.client);
     if (blockedUntil !== null) return tooManyRequests(blockedUntil, Date.now());
     return isQueryUtf8(request) ? null : QUERY_NOT_UTF8;
   }
 }
 
+function isOpen(request: FastifyRequest): boolean {
+  return isHealthPath(request) || isShell(request);
+}
+
 /** `Strict-Transport-Security` where HTTPS is required, and over HTTPS alone (RFC 6797). */
 function begin(request: FastifyRequest, reply: FastifyReply, { requireHttps }: ListenerConfig): void {
   request.edge = new RequestState();
-  request.edge.client = clientOf(request.ip);
+  request.edge.client = isShell(request) ? 'shell' : clientOf(request.ip);
   reply.header('request-id', request.id);
   reply.header('cache-control', 'no-store');
   if (requireHttps && request.protocol === 'https') reply.header('strict-transport-security', HSTS);

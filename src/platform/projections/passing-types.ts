@@ -3,14 +3,7 @@ import { currentOperation } from '../event-store/current-operation.js';
 import { recordRowChange } from '../postgres/row-changes.js';
 import { Database } from '../postgres/database.js';
 
-/** An operator's permission for subscriptions to pass a type of event that no version here knows. */
-export interface PassingType {
-  readonly type: string;
-  readonly reason: string;
-  readonly allowed_at: Date;
-}
-
-/** The recorded rules about unknown types, in `event_store.passing_types`. A process that knows a type applies it. */
+/** Operators' permissions for subscriptions to pass types of events that no version here knows, in `event_store.passing_types`. A process that knows a type applies it. */
 @Injectable()
 export class PassingTypes {
   constructor(private readonly database: Database) {}
@@ -20,10 +13,9 @@ export class PassingTypes {
     return rows.length > 0;
   }
 
-  async all(): Promise<readonly PassingType[]> {
-    return this.database.query<PassingType & { [column: string]: unknown }>(
-      'select type, reason, allowed_at from event_store.passing_types order by allowed_at, type',
-    );
+  async all(): Promise<ReadonlySet<string>> {
+    const rows = await this.database.query<{ type: string }>('select type from event_store.passing_types');
+    return new Set(rows.map(({ type }) => type));
   }
 
   async allow(type: string, reason: string): Promise<void> {

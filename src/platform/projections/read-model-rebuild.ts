@@ -93,7 +93,7 @@ export class ReadModelRebuild {
     const definition = this.registry.get(name);
     if (!isReadModel(definition)) throw new Error(`${name} is no read model: it does not replay`);
     await this.checkpoints.ensure([name]);
-    const passing = new Set((await this.passing.all()).map(({ type }) => type));
+    const passing = await this.passing.all();
     const pages = (after: string | null, end?: string | null) =>
       this.knownPages(definition, passing, { after, ...(end !== undefined && { end }) });
     const replay: Replay = { position: null, events: 0 };

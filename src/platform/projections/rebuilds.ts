@@ -1,15 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Background } from '../background/background-work.js';
+import { CONFIG, type Config } from '../config/config.js';
 import { currentOperation, withinOperation } from '../event-store/current-operation.js';
-import { ReadModelRebuild, type Rebuilt } from './read-model-rebuild.js';
+import { ReadModelRebuild } from './read-model-rebuild.js';
 import { DueWork } from '../work/due-work.js';
 import { WorkItems } from '../work/work-items.js';
-
-/** Starts the rebuild of a read model: in the background of the service, at once in a program. */
-export abstract class Rebuilds {
-  /** The result of a rebuild that is complete; `{}` for one that a worker does. */
-  abstract start(name: string, options: { readonly compare: boolean }): Promise<object>;
-}
 
 const REBUILDING = 'operations.rebuilding';
 
@@ -18,17 +13,23 @@ interface RequestedRebuild {
   readonly name: string;
 }
 
-/** A worker rebuilds what an operator requested, however long it takes. */
+/**
+ * Rebuilds what an operator requests, however long it takes: a worker does it in the background of the service, and a
+ * process without a role, which is a program, at once.
+ */
 @Injectable()
-export class ScheduledRebuilds extends Rebuilds {
+export class Rebuilds {
   @Background()
   readonly work: DueWork<RequestedRebuild>;
 
+  /** Receives what a rebuild in a program waits for. */
+  print: (line: string) => void = () => undefined;
+
   constructor(
     private readonly items: WorkItems,
-    readModels: ReadModelRebuild,
+    private readonly readModels: ReadModelRebuild,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
   ) {
-    super();
     this.work = new DueWork(items, {
       kind: REBUILDING,
       everyMs: 5000,
@@ -44,26 +45,14 @@ export class ScheduledRebuilds extends Rebuilds {
     });
   }
 
-  async start(name: string): Promise<object> {
+  /** The result of a rebuild that is complete; `{}` for one that a worker does. */
+  async start(name: string, { compare }: { readonly compare: boolean }): Promise<object> {
+    if (this.config.roles.length === 0)
+      return this.readModels.rebuild(name, { compare, print: (line) => this.print(line) });
     const operation = currentOperation();
     if (operation === undefined) throw new Error('a rebuild in the background belongs to an operation');
     await this.items.schedule(REBUILDING, [{ key: operation.id, state: { name } }]);
     this.work.wake();
     return {};
-  }
-}
-
-/** Of a program: the rebuild is complete when `start` resolves. */
-@Injectable()
-export class ImmediateRebuilds extends Rebuilds {
-  /** Receives what a rebuild waits for. */
-  print: (line: string) => void = () => undefined;
-
-  constructor(private readonly readModels: ReadModelRebuild) {
-    super();
-  }
-
-  start(name: string, { compare }: { readonly compare: boolean }): Promise<Rebuilt> {
-    return this.readModels.rebuild(name, { compare, print: (line) => this.print(line) });
   }
 }

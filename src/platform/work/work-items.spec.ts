@@ -78,9 +78,6 @@ describe('due work', () => {
     const third = await claimOne();
     expect(third).toMatchObject({ failures: 2, cause: 'timeout', state: { seen: 1 } });
     expect(third.failing_seconds).toBeGreaterThan(0);
-    expect(await items.findOpen([KIND, 'another'], 'one')).toEqual([
-      { kind: KIND, failures: 2, cause: 'timeout' },
-    ]);
     await items.retry(third, { inMs: 0 });
     const fourth = await claimOne();
     expect(fourth).toMatchObject({ failures: 0, failing_seconds: 0, cause: null, state: { seen: 1 } });

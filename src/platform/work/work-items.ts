@@ -52,13 +52,6 @@ export interface Next {
   readonly line?: number;
 }
 
-/** An item that is not done yet, for operators and gauges. */
-export interface OpenItem {
-  readonly kind: string;
-  readonly failures: number;
-  readonly cause: string | null;
-}
-
 /** `work.items`: the due work of all contexts, shared by all processes. */
 @Injectable()
 export class WorkItems {
@@ -173,13 +166,6 @@ export class WorkItems {
 
   schedule(kind: string, items: readonly NewItem[]): Promise<void> {
     return this.database.transaction((tx) => scheduleWork(tx, kind, items));
-  }
-
-  findOpen(kinds: readonly string[], key: string): Promise<OpenItem[]> {
-    return this.database.query<OpenItem & Record<string, unknown>>(
-      'select kind, failures, cause from work.items where kind = any($1) and key = $2 order by kind',
-      [kinds, key],
-    );
   }
 }
 

@@ -9,14 +9,9 @@ const app = onSharedApp();
 const PERSON = { user_id: 'quixotina@unmistakable.example', withdraw_address_memo: 'memo of vandersnoot' };
 const NO_PERSON = { user_id: null, withdraw_address_memo: null };
 
-const erase = async (key: string, ...args: string[]): Promise<string> => {
+const erase = async (...args: string[]): Promise<string> => {
   const { databaseUrl, masterKey } = app.config;
-  const env = {
-    DATABASE_URL: databaseUrl!,
-    MASTER_KEY: masterKey!,
-    OPERATIONS_APPROVALS: 'on',
-    DISBURSE_ADMIN_KEY: key,
-  };
+  const env = { DATABASE_URL: databaseUrl!, MASTER_KEY: masterKey!, OPERATIONS_APPROVALS: 'on' };
   return (await invoke('exchange', env, 'erase', ...args, '--yes', '--reason', 'a request of the person'))
     .printed;
 };
@@ -29,11 +24,11 @@ const read = async ({ id }: OrderRecord): Promise<OrderRecord> =>
   orderIn(await app.exchange.open.act(id, 'refresh', ADDRESS));
 
 it('who orders were for is erased once a second person approved it, and the operation does not say who it was', async () => {
-  const [ada, bob] = [await app.newAdmin({ role: 'finance' }), await app.newAdmin({ role: 'finance' })];
+  const bob = await app.newAdmin({ role: 'finance' });
   const orders = [await ended(PERSON), await ended(PERSON)];
   const other = await ended({ user_id: 'somebody else' });
   const { apiKey } = app.exchange.open.credentials;
-  const printed = await erase(ada.key, '--key', apiKey, '--user-id', PERSON.user_id);
+  const printed = await erase('--key', apiKey, '--user-id', PERSON.user_id);
   const [, id] = /operation (\S{36}) waits until/.exec(printed)!;
   for (const order of orders) expect(await read(order)).toMatchObject(PERSON);
 
@@ -43,12 +38,11 @@ it('who orders were for is erased once a second person approved it, and the oper
     name: 'orders.erase_user',
     status: 'pending_approval',
     parameters: { api_key: apiKey },
-    requested_by: { operator_id: ada.operatorId },
+    requested_by: { operator_id: null, name: 'shell' },
   });
   for (const personal of Object.values(PERSON)) expect(response.text).not.toContain(personal);
 
   const approve = `/operations/${id}/approve`;
-  expect((await ada.post(approve, { reason: 'My own' })).status).toBe(403);
   const viewer = await app.newAdmin({ role: 'viewer' });
   expect((await viewer.post(approve, { reason: 'I would' })).status).toBe(403);
   const approved = await bob.post(approve, { reason: 'The request is theirs' });

@@ -66,9 +66,6 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
     };
     return invoke('exchange', env, '--json', ...args);
   };
-  const exchange = async <T>(...args: string[]): Promise<T> =>
-    JSON.parse((await run(app.config.chainRpcUrl!, ...args)).printed) as T;
-
   it('a second deposit: late, refundable, listed for the operator until it is refunded', async () => {
     const order = await newOrder();
     await pay(order, '100');
@@ -81,24 +78,27 @@ describe.each(STORES)('outcomes of exchange orders, events in %s', (_name, setti
       amount_refundable: '33.5',
       late_deposits: [{ amount: '33.5', transaction_hash: hash }],
     });
-    type Refundable = { orders: { order_id: string; refundable: string }[] };
+    interface Orders {
+      readonly orders: readonly { readonly id: string; readonly amount_refundable: string }[];
+    }
+    const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
     const refundable = async (): Promise<string | undefined> =>
-      (
-        await exchange<Refundable>('orders', '--refundable', '--key', app.exchange.open.credentials.apiKey)
-      ).orders.find(({ order_id }) => order_id === order.id)?.refundable;
+      (await ada.get('/orders?refundable=true')).json<Orders>().orders.find(({ id }) => id === order.id)
+        ?.amount_refundable;
     expect(await eventually(refundable)).toBe('33.5');
     const payer = await app.chain.funded.getAddress();
     const back = (await app.chain.transfer(payer, '33.5')).hash;
-    const refund = (transaction: string): Promise<object> =>
-      exchange('refund', order.id, '--amount', '33.5', '--transaction', transaction);
-    await expect(refund(back)).rejects.toThrow('The block of the transaction is not final yet');
+    const refund = async (transaction_hash: string) => {
+      const body = { amount: '33.5', transaction_hash, reason: 'it came twice' };
+      const requested = await ada.change(`/orders/${order.id}`, '/refunds', body);
+      if (requested.status !== 202) return requested;
+      const { operation } = requested.json<{ operation: { id: string } }>();
+      return bob.post(`/operations/${operation.id}/approve`, { reason: 'agreed' });
+    };
+    expect((await refund(back)).text).toContain('The block of the transaction is not final yet');
     await app.chain.mine();
-    expect(await refund(back)).toMatchObject({
-      refundable: '0',
-      currency: 'USDC on Ethereum',
-      is_checked: true,
-    });
-    expect(await refund(back.toUpperCase().replace('0X', '0x'))).toMatchObject({ refundable: '0' });
+    expect((await refund(back)).status).toBe(200);
+    expect((await refund(back.toUpperCase().replace('0X', '0x'))).status).toBe(200);
     await eventually(async () => (await refundable()) === undefined);
     expect((await listed(order.id)).amount_refundable).toBe('0');
   });

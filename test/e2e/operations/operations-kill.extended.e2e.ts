@@ -3,18 +3,19 @@ import { expect, it } from '@jest/globals';
 import { OPERATION_FAILPOINTS } from '../../../src/contexts/operations/failpoints.js';
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import { onTestApp } from '../../support/app.js';
-import { CLI, runBuilt } from '../../support/erasure/killed.js';
+import { freePort } from '../../../sandbox/processes.js';
+import { CLI, runAdmin, runBuilt } from '../../support/erasure/killed.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
 
 type Point = (typeof OPERATION_FAILPOINTS)[number];
 
 const app = onTestApp();
 
-/** A program that stops at the point, and what it changes. */
+/** A process of the admin API that stops at the point, and what it changes. */
 async function programAt(point: Point, env: NodeJS.ProcessEnv = {}) {
   const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
   const id = (await app.newMerchant()).credentials.apiKey;
-  const args = ['merchant', 'suspend', id, '--reason', `stopped at ${point}`];
+  const args = ['merchants', 'suspend', id, '--reason', `stopped at ${point}`];
   const needsApproval = point === 'operation.approved';
   if (needsApproval) {
     await eventually(async () => (await ada.get(`/merchants/${id}`)).status === 200);
@@ -22,18 +23,24 @@ async function programAt(point: Point, env: NodeJS.ProcessEnv = {}) {
     expect(suspended.status).toBe(200);
     const waiting = await ada.change(`/merchants/${id}`, '/reinstate', { reason: 'it was none' });
     const { operation } = waiting.json<{ operation: OperationJson }>();
-    args.splice(0, 3, 'operation', 'approve', operation.id);
+    args.splice(0, 3, 'operations', 'approve', operation.id);
   }
+  const port = String(await freePort());
   const all = {
     FAILPOINT: point,
+    ADMIN_PORT: port,
     OPERATIONS_APPROVALS: needsApproval ? 'on' : 'off',
-    ...(needsApproval && { DISBURSE_ADMIN_KEY: bob.key }),
     ...env,
   };
   const name = needsApproval ? 'merchants.reinstate' : 'merchants.suspend';
   const type = needsApproval ? 'merchant.reinstated.v1' : 'merchant.suspended.v1';
   return {
-    run: () => runBuilt(app, CLI, all, ...args),
+    /** The process that stops, and the program that requests it there. */
+    run: async () => {
+      const { child, ended, shell } = await runAdmin(app, all);
+      const bobs = { DISBURSE_ADMIN_KEY: bob.key, DISBURSE_ADMIN_URL: `http://127.0.0.1:${port}` };
+      return { child, ended, requested: (needsApproval ? shell.with(bobs) : shell).run('admin', ...args) };
+    },
     executedByWorker: () =>
       eventually(async () => {
         const rows = await app.database.query<{ status: string }>(
@@ -57,7 +64,8 @@ it(
   async () => {
     for (const point of OPERATION_FAILPOINTS) {
       const { run, executedByWorker, changes } = await programAt(point);
-      expect([point, await run().ended]).toEqual([point, 'SIGKILL']);
+      const { ended, requested } = await run();
+      expect([point, await ended, (await requested).code]).toEqual([point, 'SIGKILL', 69]);
       await executedByWorker();
       expect([point, await changes()]).toEqual([point, 1]);
     }
@@ -93,7 +101,7 @@ it(
     await Promise.all(
       OPERATION_FAILPOINTS.map(async (point) => {
         const { run, executedByWorker, changes } = await programAt(point, { FAILPOINT_SIGNAL: 'SIGSTOP' });
-        const { child, ended } = run();
+        const { child, ended, requested } = await run();
         try {
           await eventually(async () => isStopped(child.pid!), 2 * WAIT_MS);
           await executedByWorker();
@@ -101,7 +109,9 @@ it(
           child.kill('SIGCONT');
         }
         // Its operation was executed, and so it says.
-        expect([point, await ended]).toEqual([point, 0]);
+        expect([point, (await requested).code]).toEqual([point, 0]);
+        child.kill('SIGTERM');
+        await ended;
         expect([point, await changes()]).toEqual([point, 1]);
       }),
     );

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import { onTestApp } from '../../support/app.js';
@@ -12,7 +11,6 @@ import {
   settledPayout,
   type PayoutBody,
 } from '../../support/payouts/payout-calls.js';
-import { invoke } from '../../support/programs/cli.js';
 
 interface Check {
   readonly last_at: string | null;
@@ -54,11 +52,6 @@ describe('payouts in the admin API', () => {
   };
   const ids = async (query: Record<string, string>, by = admin): Promise<readonly string[]> =>
     (await list(query, by)).payouts.map(({ id }) => id);
-  const program = (...args: string[]) => {
-    const { databaseUrl, masterKey, eventStoreUrl } = app.config;
-    const env = { DATABASE_URL: databaseUrl!, MASTER_KEY: masterKey!, EVENT_STORE_URL: eventStoreUrl ?? '' };
-    return invoke('payout', env, ...args);
-  };
   const statusOf = async (path: string, by = admin): Promise<number> => (await by.get(path)).status;
 
   it('are listed over all merchants, newest first, as the merchant API returns them, with whose they are', async () => {
@@ -95,9 +88,6 @@ describe('payouts in the admin API', () => {
     // A user without a wallet: the check is due at the end of the window, which is late in the schedule.
     expect(await ids({ overdue: 'true' })).toEqual([foreign.id]);
     expect(await ids({ overdue: 'true', status: 'received' })).toEqual([]);
-    const { printed } = await program('stuck');
-    expect(printed).toContain(foreign.id);
-    expect(printed).toContain('its window is over, and it has no outcome');
   });
 
   it('400 for a filter that is unknown or wrong, naming it', async () => {
@@ -170,14 +160,5 @@ describe('payouts in the admin API', () => {
     };
     expect(await search(received.id)).toEqual([found]);
     expect(await search(received.transaction_hash)).toEqual([found]);
-  });
-
-  it('npm run payout -- show says what each check saw', async () => {
-    const { printed } = await program('show', pending.id);
-    expect(printed).toContain(`${pending.id}  pending`);
-    expect(printed).toContain('the chain has no such transaction in a block');
-    const json = JSON.parse((await program('--json', 'show', received.id)).printed) as object;
-    expect(json).toMatchObject({ status: 'received', pending: null, payout_id: received.id });
-    await expect(program('show', randomUUID())).rejects.toThrow('Payout not found');
   });
 });

@@ -5,7 +5,7 @@ import { onTestDatabase } from '../../support/postgres.js';
 
 describe.each<[string, string, readonly string[]]>([
   ['audit verify', 'audit', ['verify']],
-  ['subscriptions show', 'subscriptions', ['show']],
+  ['audit heads', 'audit', ['heads']],
 ])('npm run %s', (_, program, args) => {
   const db = onTestDatabase();
   const run = (): Promise<unknown> => invoke(program, { DATABASE_URL: db.url }, ...args);

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { ERASED_EVENTS_FAILPOINTS } from '../../../src/contexts/tracking/failpoints.js';
 import { ERASURE_FAILPOINTS } from '../../../src/contexts/users/application/erasure-worker.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import { CLI, MAIN, runBuilt } from '../../support/erasure/killed.js';
+import { MAIN, runAdmin, runBuilt } from '../../support/erasure/killed.js';
 import { deactivate, live, type Life } from '../../support/erasure/life.js';
 import { dumpOf, openedOf, tracesOf } from '../../support/erasure/traces.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
 import { expectAuditPasses } from '../../support/audit-passes.js';
 
 const [RECORDED, ...OF_THE_WORKER] = ERASURE_FAILPOINTS;
-const ERASE = ['--reason', 'request of the person', '--yes'];
+const ERASE = ['--reason', 'request of the person'];
 
 let app: TestApp;
 let life: Life;
@@ -37,8 +37,9 @@ const onlyDue = (part: string): Promise<unknown> =>
 it(
   'an erasure is completed after its process is killed at any failpoint, at one after the other',
   async () => {
-    const command = runBuilt(app, CLI, { FAILPOINT: RECORDED }, 'user', 'erase', life.id, ...ERASE);
-    expect([RECORDED, await command.ended]).toEqual([RECORDED, 'SIGKILL']);
+    const admin = await runAdmin(app, { FAILPOINT: RECORDED });
+    const refused = await admin.shell.run('admin', 'users', 'erase', life.id, ...ERASE);
+    expect([RECORDED, await admin.ended, refused.code]).toEqual([RECORDED, 'SIGKILL', 69]);
     for (const [part, points] of [
       ['users', OF_THE_WORKER],
       ['tracking', ERASED_EVENTS_FAILPOINTS],

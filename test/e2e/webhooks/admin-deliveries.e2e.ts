@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
 import { LookupsView } from '../../../src/contexts/operations/contract.js';
@@ -7,8 +5,6 @@ import type { AdminClient } from '../../support/admin/admin-client.js';
 import type { TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
-import { invoke } from '../../support/programs/cli.js';
-import { specFolder } from '../../support/run-folder.js';
 import {
   MerchantWebhooks,
   onWebhookHarness,
@@ -202,62 +198,5 @@ describe('webhooks in the admin API', () => {
         },
       ],
     });
-  });
-
-  it('npm run delivery: lists what is stuck, shows it in words with what to do next, and sends it again', async () => {
-    const { databaseUrl, masterKey } = app.config;
-    const env = { DATABASE_URL: databaseUrl!, MASTER_KEY: masterKey! };
-    const program = (...args: string[]) => invoke('delivery', env, ...args);
-    const id = await webhooks.register(receiver.url);
-    receiver.respondWith(404, 204);
-    await webhooks.publish();
-    const delivery = (await webhooks.settled(id, 1))[0]!.id;
-    const { printed } = await program('stuck', '--limit', '99');
-    expect(printed).toContain(`${delivery}  merchant ${merchantId}  payout.received  exhausted`);
-    const displayed = await program('show', delivery);
-    expect(displayed.printed).toContain('1 attempt failed, the last one: 404 from the receiver');
-    expect(displayed.printed).toContain(
-      `next: once the receiver works: npm run delivery -- resend ${delivery} --reason <text>`,
-    );
-    const resent = await program('--json', 'resend', delivery, '--reason', 'the receiver works again');
-    await eventually(async () => (await webhooks.settled(id, 1))[0]!.status === 'succeeded');
-    const { operation_id } = JSON.parse(resent.printed) as { operation_id: string };
-    expect((await admin.get(`/operations/${operation_id}`)).json<Body>().operation).toMatchObject({
-      requested_by: { operator_id: null, name: 'shell' },
-    });
-    expect((await program('show', delivery)).printed).toContain('next: nothing');
-    await expect(program('show', newId())).rejects.toMatchObject({ code: 'not_found' });
-    await expect(program('stuck', '--older-than', 'long')).rejects.toMatchObject({ code: 'bad_request' });
-  });
-
-  it('npm run delivery -- unknown: lists webhooks that a receiver got and no delivery has', async () => {
-    const file = join(specFolder('unknown'), 'received.ndjson');
-    const env = { DATABASE_URL: app.config.databaseUrl! };
-    const id = await webhooks.register(receiver.url);
-    receiver.respondWith(204);
-    await webhooks.publish();
-    const delivery = (await webhooks.settled(id, 1))[0]!.id;
-    const [lost, payout, bare] = [newId(), newId(), newId()];
-    const body = { id: lost, type: 'payout.received', data: { payout_id: payout } };
-    writeFileSync(
-      file,
-      [JSON.stringify({ ...body, id: delivery }), JSON.stringify(body), '', bare].join('\n'),
-    );
-    const { printed, exitCode } = await invoke('delivery', env, 'unknown', file);
-    expect(printed.trimEnd().split('\n')).toEqual([
-      `${lost}  payout.received  payout ${payout}`,
-      bare,
-      '2 of 3 webhooks are unknown to the service',
-    ]);
-    expect(exitCode).toBeNull();
-    const rows = (await invoke('delivery', env, '--json', 'unknown', file)).printed.trimEnd().split('\n');
-    expect(rows.map((row) => JSON.parse(row) as unknown)).toEqual([
-      { webhook_id: lost, type: 'payout.received', payout_id: payout },
-      { webhook_id: bare, type: null, payout_id: null },
-      { read: 3, unknown: 2 },
-    ]);
-    writeFileSync(file, '{"id":"none"}');
-    await expect(invoke('delivery', env, 'unknown', file)).rejects.toThrow(', line 1, is not a webhook');
-    await expect(invoke('delivery', env, 'unknown', `${file}.gone`)).rejects.toThrow('cannot be read');
   });
 });

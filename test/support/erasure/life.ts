@@ -20,6 +20,7 @@ import { batchOf, eventItem } from '../tracking/event-batches.js';
 import { BROWSER, REQUEST } from '../onboarding/onboard.js';
 import { eventually } from '../eventually.js';
 import { invoke, type Run } from '../programs/cli.js';
+import { asShell } from '../programs/disburse.js';
 import { reported, settledPayout, USERS } from '../payouts/payout-calls.js';
 import type { ApiResponse } from '../http/signed-client.js';
 
@@ -139,15 +140,26 @@ async function keepSnapshot(app: TestApp['app'], id: string): Promise<void> {
 }
 
 export async function deactivate(app: TestApp, id: string): Promise<void> {
-  await operatorOf(app)('user', 'deactivate', id, '--reason', 'moved house');
+  await asShell(app.config.dataDir, 'users', 'deactivate', id, '--reason', 'moved house');
   await eventually(async () => {
     const got = await app.merchant.get(`${USERS}/${id}`);
     return got.json<{ user: { account_state: string } }>().user.account_state === 'deactivated';
   });
 }
 
-/** The output of the operator's command. */
-export async function erase(app: TestApp, id: string): Promise<string> {
-  const args = ['--reason', 'request of the person', '--yes'];
-  return (await operatorOf(app)('user', 'erase', id, ...args)).printed;
+/** Requests the erasure as the shell, has it approved, and waits until nothing is left to drop. */
+export async function erase(app: TestApp, id: string): Promise<void> {
+  const args = ['users', 'erase', id, '--reason', 'request of the person'];
+  const { operation } = await asShell<{ operation: { id: string } }>(app.config.dataDir, ...args);
+  const approver = await app.newAdmin();
+  const approved = await approver.post(`/operations/${operation.id}/approve`, { reason: 'agreed' });
+  if (approved.status !== 200) throw new Error(approved.text);
+  await eventually(async () => {
+    const [row] = await app.database.query<{ begun: boolean; left: number }>(
+      `select exists (select from platform.personal_keys where subject = $1 and wrapped_key is null) as begun,
+         (select count(*)::int from work.items where kind like 'users.erasure.%' and key = $1) as left`,
+      [id],
+    );
+    return row!.begun && row!.left === 0;
+  });
 }

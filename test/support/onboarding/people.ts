@@ -1,52 +1,25 @@
 import { randomBytes } from 'node:crypto';
-import { Global, Module, type INestApplicationContext } from '@nestjs/common';
-import { CommandBus, CqrsModule } from '@nestjs/cqrs';
+import type { INestApplicationContext } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
-import { EventStoreModule } from '../../../src/platform/event-store/event-store.module.js';
-import { ProjectionsModule } from '../../../src/platform/projections/projections.module.js';
-import { ALL_CONTEXTS } from '../../../src/composition.js';
-import { onboarding } from '../../../src/contexts/index.js';
+import { AppModule } from '../../../src/app.module.js';
 import { ONBOARDING_PAGE } from '../../../src/contexts/onboarding/http/widget/onboarding-page.js';
-import { forCli } from '../../../src/platform/context.js';
-import { ContextsModule } from '../../../src/platform/boot/contexts.module.js';
-import { BackgroundModule } from '../../../src/platform/background/background.module.js';
-import { ConfigModule } from '../../../src/platform/config/config.js';
 import { readConfig } from '../../../src/composition.js';
 import { Database } from '../../../src/platform/postgres/database.js';
-import { DatabaseModule } from '../../../src/platform/postgres/database.module.js';
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
 import { PagesModule } from '../../../src/platform/http/pages/pages.module.js';
-import { SealingModule } from '../../../src/platform/sealing/sealing.module.js';
-import { ReadinessModule } from '../../../src/platform/boot/readiness.module.js';
-import { AdminUsers, OnboardingProgress, UsersView } from '../../../src/contexts/users/contract.js';
-import { AdminCallers } from '../../../src/platform/http/admin/admin-controller.js';
-import { PortalCallers } from '../../../src/platform/http/admin/portal-controller.js';
-import { KeyedRequests } from '../../../src/platform/http/keyed-requests.js';
-import { OperatorLookups } from '../../../src/platform/operations/operator-lookups.js';
-import { Operations } from '../../../src/platform/operations/operations.js';
+import { UsersView } from '../../../src/contexts/users/contract.js';
 import { expectAuditPasses } from '../audit-passes.js';
+import { specFolder } from '../run-folder.js';
 import { dropTestDatabase, testDatabaseUrl } from '../postgres.js';
-
-const ABSENT = [
-  AdminCallers,
-  PortalCallers,
-  Operations,
-  OperatorLookups,
-  AdminUsers,
-  OnboardingProgress,
-  KeyedRequests,
-];
-
-/** For a part of the service without the contexts of operators: their listeners get no requests. */
-@Global()
-@Module({ providers: ABSENT.map((provide) => ({ provide, useValue: {} })), exports: ABSENT })
-class NoOperators {}
 
 export interface People {
   readonly module: TestingModule;
   readonly commandBus: CommandBus;
   readonly users: UsersView;
   readonly database: Database;
+  /** Of the socket of the admin API, with the role admin. */
+  readonly dataDir: string;
   close(): Promise<void>;
 }
 
@@ -64,7 +37,7 @@ export interface PeopleOptions {
 }
 
 /**
- * Merchants, users and onboarding on a real database, with their workers and pages, without the API. The audit verifies what is
+ * Merchants, users and onboarding on a real database, with their workers and pages, without a listener of the API. The audit verifies what is
  * left in its own database.
  */
 export async function startPeople(options: PeopleOptions = {}): Promise<People> {
@@ -78,27 +51,11 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
     ADMIN_PORT: '0',
     PORTAL_PORT: '0',
     PAY_PORT: '0',
+    DATA_DIR: specFolder('data'),
     LOG_LEVEL: 'silent',
     ...options.env,
   });
-  const builder = Test.createTestingModule({
-    imports: [
-      ConfigModule.of(config),
-      CqrsModule.forRoot(),
-      BackgroundModule,
-      DatabaseModule.of(),
-      SealingModule,
-      ReadinessModule,
-      EventStoreModule,
-      ProjectionsModule,
-      PagesModule,
-      NoOperators,
-      ContextsModule.of(config, ALL_CONTEXTS, [
-        ...forCli(ALL_CONTEXTS.filter((each) => each !== onboarding)),
-        onboarding,
-      ]),
-    ],
-  });
+  const builder = Test.createTestingModule({ imports: [AppModule.of(config)] });
   const module = await (options.override?.(builder) ?? builder).compile();
   module.useLogger(false);
   const app = module.createNestApplication(new EdgeAdapter(config), { logger: false });
@@ -108,6 +65,7 @@ export async function startPeople(options: PeopleOptions = {}): Promise<People> 
     commandBus: module.get(CommandBus),
     users: module.get(UsersView),
     database: module.get(Database),
+    dataDir: config.dataDir,
     close: async () => {
       await app.close();
       if (options.databaseUrl !== undefined) return;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 export const DISBURSE = fileURLToPath(new URL('../../../packages/cli/bin/disburse.mjs', import.meta.url));
 
 /** What a run of the command line left behind. */
-interface DisburseRun {
+export interface DisburseRun {
   readonly code: number | null;
   readonly output: string;
   /** On one line, as it may be wrapped. */
@@ -52,4 +52,11 @@ export class Disburse {
     );
     return { said, ended, interrupt: () => child.kill('SIGINT') };
   }
+}
+
+/** `npm run admin -- ...` as the shell of the machine, which has to succeed: the response. */
+export async function asShell<T = Record<string, unknown>>(dataDir: string, ...args: string[]): Promise<T> {
+  const run = await new Disburse({ DATA_DIR: dataDir }).run('admin', ...args, '--json');
+  if (run.code !== 0) throw new Error(`admin ${args.join(' ')}: ${run.errors}`);
+  return run.lines<T>()[0]!;
 }

@@ -241,13 +241,8 @@ describe('the list of orders', () => {
   });
 });
 
-describe('the orders of an operator', () => {
-  type Filter = Parameters<OrdersView['listed']>[0];
-  const ANY: Filter = { status: null, keyId: null, isRefundable: false, isShort: false, limit: 100 };
-  const listed = async (filter: Partial<Filter>) =>
-    (await view().listed({ ...ANY, ...filter })).map(({ state }) => state.facts.order_id);
-
-  it('are those with the status and the key, those with money to refund, and those that lack deposits', async () => {
+describe('the totals of orders', () => {
+  it('count those that are open, those with money to refund, and those that lack deposits', async () => {
     const all = ENDINGS.map((ending, n) =>
       story(
         facts(deriveId('operator', String(n)), { created_at: new Date(START + n * HOUR).toISOString() }),
@@ -258,13 +253,6 @@ describe('the orders of an operator', () => {
     const missing = { order_id, deposit_id: '1', amount: '100', transaction_hash: '0x1', at: created_at };
     await apply(all.flatMap(({ events }) => events));
     await apply([recordedOf({ type: 'order.deposit_missing.v1', data: missing }, all[4]!.events.length)]);
-    const ids = (...which: number[]) => which.map((n) => all[n]!.creation.order_id);
-    expect(await listed({})).toEqual(ids(10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
-    expect(await listed({ limit: 2, keyId: KEY })).toEqual(ids(10, 9));
-    expect(await listed({ keyId: OTHER })).toEqual([]);
-    expect(await listed({ status: 'completed' })).toEqual(ids(9, 4, 3));
-    expect(await listed({ isRefundable: true })).toEqual(ids(8, 7, 5, 3));
-    expect(await listed({ isShort: true, status: 'completed' })).toEqual([]);
     expect(await view().totals()).toEqual({
       pending: 2,
       paid: 1,

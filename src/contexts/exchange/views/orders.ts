@@ -1,21 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { fold, streamOf } from '../../../kernel/aggregate.js';
+import { streamOf } from '../../../kernel/aggregate.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { bodyPage, mergedByStatus, type PagePlace } from '../../../platform/postgres/list-page.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { SEALED_TEXT } from '../../../platform/sealing/sealer.js';
-import { order, type ExistingOrder } from '../domain/order.js';
-import {
-  ORDER_STATUSES,
-  PERSONAL_FIELDS,
-  userHash,
-  type OrderEvent,
-  type OrderStatus,
-} from '../domain/order-events.js';
+import { order } from '../domain/order.js';
+import { ORDER_STATUSES, PERSONAL_FIELDS, userHash, type OrderStatus } from '../domain/order-events.js';
 import type { OrderRecord } from '../domain/order-record.js';
-import { WATCH } from '../domain/watch-schedule.js';
 import { statusNumber } from './order-projection.js';
 
 /** The filter of GET /v1/merchant/orders (contract.md 24). */
@@ -32,23 +25,7 @@ export interface OrderFilter {
   readonly after?: PagePlace | undefined;
 }
 
-/** Filters of operators. */
-interface OperatorFilter {
-  readonly status: OrderStatus | null;
-  readonly keyId: string | null;
-  readonly isRefundable: boolean;
-  readonly isShort: boolean;
-  readonly limit: number;
-}
-
-/** An order for operators. */
-export interface OperatorOrder {
-  readonly state: ExistingOrder;
-  /** When its provider is polled next; null when it is not polled any more. */
-  readonly nextCheckAt: Date | null;
-}
-
-/** Which orders has a key created, and how many? Which of them have money to refund? */
+/** Which orders has a key created, and how many? */
 @Injectable()
 export class OrdersView {
   constructor(
@@ -111,27 +88,6 @@ export class OrdersView {
       [[...known.keys()], [...known.values()]],
     );
     return rows.map(({ id }) => id);
-  }
-
-  /** For operators, newest first; personal fields are sealed. */
-  async listed(filter: OperatorFilter): Promise<readonly OperatorOrder[]> {
-    const { status, keyId, isRefundable, isShort, limit } = filter;
-    const conditions = [
-      status === null ? 'true' : `status = ${statusNumber(status)}`,
-      ...(isRefundable ? ['refundable > 0'] : []),
-      ...(isShort ? ['shortfall > 0'] : []),
-    ];
-    const rows = await this.database.query<{ events: string; due_at: Date | null }>(
-      `select events, due_at from exchange.orders left join work.items on kind = '${WATCH}' and key = id::text
-       where ${conditions.join(' and ')} and ($1::uuid is null or key_id = $1)
-       order by created_at desc, id desc limit $2`,
-      [keyId, limit],
-    );
-    return rows.map(({ events, due_at: nextCheckAt }) => {
-      // A row is of an order that was created.
-      const state = fold(order, JSON.parse(events) as OrderEvent[]) as ExistingOrder;
-      return { state, nextCheckAt };
-    });
   }
 
   /** For gauges. */

@@ -2,7 +2,7 @@
 export const SANDBOX_NAMES = {
   /** The identity is rejected. */
   rejected: 'Rejected',
-  /** The identity stays under review until an operator decides (`npm run user -- review`), or SANDBOX_REVIEW_SECONDS. */
+  /** The identity stays under review until an operator decides (`npm run admin -- users review`), or SANDBOX_REVIEW_SECONDS. */
   review: 'Review',
   /** The first attempt for a card fails. */
   cardFails: 'Cardless',

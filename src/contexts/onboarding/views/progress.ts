@@ -81,32 +81,16 @@ function columns(rows: readonly Moved[], ...names: readonly (keyof Moved)[]): un
   return names.map((name) => rows.map((row) => row[name] ?? null));
 }
 
-/** Stages that wait for the service or a provider, or have failed. */
-const WAITING: readonly Stage[] = [
-  'kyc_submitted',
-  'kyc_passed',
-  'wallet_provisioned',
-  'card_issued',
-  'kyc_failed',
-  'card_failed',
-];
-
-export interface Stuck {
+/** An onboarding in progress, with the work item that continues it. */
+export interface InProgress {
   readonly user_id: string;
-  readonly merchant_id: string;
   readonly stage: Stage;
-  readonly since: Date;
   /** Of a failed stage. */
   readonly reason: string | null;
-  readonly polls: number;
-  readonly failures: number;
   readonly last_error: string | null;
   /** Null: no work item exists. */
   readonly next_at: Date | null;
 }
-
-/** An onboarding in progress, with the work item that continues it. */
-export type InProgress = Pick<Stuck, 'user_id' | 'stage' | 'reason' | 'last_error' | 'next_at'>;
 
 interface StageCount {
   readonly stage: Stage;
@@ -117,18 +101,6 @@ interface StageCount {
 @Injectable()
 export class Progress {
   constructor(private readonly database: Database) {}
-
-  /** Oldest first. */
-  stuck(olderThanSeconds: number, limit: number): Promise<Stuck[]> {
-    return this.database.query<Stuck & Record<string, unknown>>(
-      `select p.user_id, p.merchant_id, p.stage, p.since, p.reason, coalesce((step.state->>'polls')::int, 0) as polls,
-         coalesce(step.failures, 0) as failures, step.cause as last_error, step.due_at as next_at
-       from onboarding.progress p left join work.items step on kind = 'onboarding.step' and key = p.user_id::text
-       where p.stage = any($1) and p.since <= now() - make_interval(secs => $2)
-       order by p.since, p.user_id limit $3`,
-      [WAITING, olderThanSeconds, limit],
-    );
-  }
 
   /** Of these users those whose onboarding is in progress. */
   async of(userIds: readonly string[]): Promise<ReadonlyMap<string, InProgress>> {

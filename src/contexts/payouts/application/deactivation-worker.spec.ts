@@ -19,7 +19,7 @@ it('users whose deactivation cannot be completed, more than are read at once, de
   );
   const tried: string[] = [];
   const bus = {
-    execute: ({ subjectId: userId }: SettleDeactivation) => {
+    execute: ({ userId }: SettleDeactivation) => {
       tried.push(userId);
       const failure =
         tried.length % 2 ? new DomainError('unavailable', 'not counted yet') : new Error('unreadable');

@@ -1,12 +1,11 @@
 import { Injectable, Logger, Inject } from '@nestjs/common';
-import { CommandBus, CommandHandler } from '@nestjs/cqrs';
+import { Command, CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { Deactivations, type Deactivating } from '../store/deactivations.js';
 import { fence } from '../../../platform/event-store/claims.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
-import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
-import { CompleteDeactivation, USER_SUBJECT } from '../../users/contract.js';
+import { CompleteDeactivation } from '../../users/contract.js';
 import { PAYOUT_CATEGORY } from '../domain/payout-events.js';
 
 const SWEEP_MS = 2000;
@@ -51,19 +50,22 @@ export class DeactivationWorker {
   }
 }
 
-/** The worker sends it too. Deactivates a user who is being deactivated and has no pending payout. Throws as {@link CompleteDeactivation} does. */
-@Operation({ ...USER_SUBJECT, name: 'users.complete_deactivation' })
-export class SettleDeactivation extends OperatorCommand {}
+/** Deactivates a user who is being deactivated and has no pending payout. Throws as {@link CompleteDeactivation} does. */
+export class SettleDeactivation extends Command<void> {
+  constructor(readonly userId: string) {
+    super();
+  }
+}
 
 @CommandHandler(SettleDeactivation)
-export class SettleDeactivationHandler implements OperationHandler<SettleDeactivation> {
+export class SettleDeactivationHandler implements ICommandHandler<SettleDeactivation> {
   constructor(
     private readonly commandBus: CommandBus,
     private readonly deactivations: Deactivations,
     @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
-  async execute({ subjectId: userId }: SettleDeactivation): Promise<void> {
+  async execute({ userId }: SettleDeactivation): Promise<void> {
     // Counted before the user's state is loaded: a start that is counted is also in the state.
     const counted = await this.deactivations.find(userId);
     const known = counted !== null && (counted.pending > 0 || (await this.giveUpIntended(counted)));

@@ -6,8 +6,8 @@ import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { toMinorUnits } from '../../../kernel/money.js';
-import { comparableHash, type PayoutEvent } from '../domain/payout-events.js';
-import { payout, receive, type PayoutState, type SeenTransfer, expire } from '../domain/payout.js';
+import { comparableHash, type PayoutEvent, type SeenTransfer } from '../domain/payout-events.js';
+import { expire, payout, receive, type PayoutState } from '../domain/payout.js';
 import { expiryReason } from '../domain/verification.js';
 import type { PendingPayout } from '../store/verification-queue.js';
 

@@ -17,8 +17,7 @@ import {
   type ReceiptSource,
 } from '../domain/verification.js';
 import { PayoutOutcomes } from './payout-outcomes.js';
-import type { SeenTransfer } from '../domain/payout.js';
-import { isHash } from '../domain/payout-events.js';
+import { isHash, type SeenTransfer } from '../domain/payout-events.js';
 import { PayeeCache } from './payee-cache.js';
 import {
   CHAIN_READER,

@@ -85,6 +85,12 @@ export const PAYOUT_EXPIRED = 'payout.expired.v1';
 
 export const PAYOUT_EVENTS = [PAYOUT_REPORTED, PAYOUT_RECEIVED, PAYOUT_EXPIRED] as const;
 
+/** Where the transfer is on the chain, and what else one check saw of it. */
+export interface SeenTransfer extends Omit<TransferEvidence, 'created_at'> {
+  readonly log_index: number;
+  readonly block_number: number;
+}
+
 /** The stream category of payouts: a payout's stream is `payout-<payout_id>`. */
 export const PAYOUT_CATEGORY = 'payout';
 

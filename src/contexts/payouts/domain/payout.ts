@@ -9,7 +9,7 @@ import {
   type PayoutEvent,
   type PayoutFacts,
   type PayoutReceived,
-  type TransferEvidence,
+  type SeenTransfer,
 } from './payout-events.js';
 
 /** A payout from the merchant's report to its one outcome (contract.md 9.8). */
@@ -94,12 +94,6 @@ export function report(command: ReportDecision, payee: Payee, state: PayoutState
       data: { ...command.facts, created_at: command.at, expires_at: command.expiresAt },
     },
   ];
-}
-
-/** Where the transfer is on the chain, and what else one check saw of it. */
-export interface SeenTransfer extends Omit<TransferEvidence, 'created_at'> {
-  readonly log_index: number;
-  readonly block_number: number;
 }
 
 /** The transfer was verified. Says nothing when the payout has its outcome already. */

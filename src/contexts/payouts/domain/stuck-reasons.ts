@@ -1,16 +1,6 @@
 import type { CheckFinding } from './verification.js';
 
-/**
- * Why a pending payout is overdue: it stays pending until somebody acts.
- * - `other_chain`: it was reported for another chain than CHAIN_ID, and is not checked here
- * - `not_checked`: its check was due more than a minute ago, and no process has begun it
- * - `no_node`: the same, and processes try: no node of the chain can be relied on
- * - `no_response`: for ten minutes no node has had a usable response about its transaction
- * - `no_outcome`: its window has been over for ten minutes, beyond the margin that its last two checks need
- */
-export type OverdueReason = 'other_chain' | 'not_checked' | 'no_node' | 'no_response' | 'no_outcome';
-
-/** What a check saw, for operators: in programs and in the console. */
+/** What a check saw, for operators: in the console. */
 export const SEEN: Readonly<Record<CheckFinding, string>> = {
   settled: 'the transfer is there, exact and final',
   confirming: 'the transfer is there and exact, and its block is not final yet',
@@ -65,33 +55,4 @@ export const NEXT: Readonly<Record<CheckFinding, string>> = {
 /** Whether the merchant reported another transfer than the one that was sent. */
 export function isMismatch(finding: string): boolean {
   return (NEXT as Readonly<Record<string, string>>)[finding] === MISMATCH;
-}
-
-const OVERDUE: Readonly<Record<OverdueReason, readonly [what: string, next: string]>> = {
-  other_chain: [
-    'it is on another chain than CHAIN_ID',
-    'Run a worker with the CHAIN_ID and the nodes of its chain: without one it stays pending.',
-  ],
-  not_checked: [
-    'its check is late: no process has begun it',
-    'Start a process with the role worker. Where one runs, read its log for "verification of payouts paused".',
-  ],
-  no_node: [
-    'its check is late: no node of the chain can be relied on',
-    'Read the log for "chain unavailable", which says why, and replace the node in CHAIN_RPC_URL.',
-  ],
-  no_response: ['no node has had a usable response about it for ten minutes', NEXT.no_response],
-  no_outcome: ['its window is over, and it has no outcome', ''],
-};
-
-/** In words: what is known of a pending payout, and what to do next. */
-export function describeStuckPayout(
-  why: OverdueReason | null,
-  finding: CheckFinding | null,
-): { readonly saw: string; readonly next: string } {
-  const seen = finding === null ? 'it was never checked' : SEEN[finding];
-  const next = finding === null ? 'Wait for its first check.' : NEXT[finding];
-  if (why === null) return { saw: seen, next };
-  const [what, act] = OVERDUE[why];
-  return { saw: `${what}; ${seen}`, next: act === '' || finding === 'rate_limited' ? next : act };
 }

@@ -1,4 +1,4 @@
-import type { SeenTransfer } from './payout.js';
+import type { SeenTransfer } from './payout-events.js';
 
 /** A Transfer log of any ERC-20 token, with addresses and hashes in lower case. */
 export interface TransferLog {

@@ -15,8 +15,13 @@ export const PENDING_PAYOUTS = `payouts.verifications pending
   join work.items item on item.kind = '${VERIFICATION}' and item.key = pending.payout_id::text`;
 
 /**
- * SQL over {@link PENDING_PAYOUTS}: the `OverdueReason` (stuck-reasons.ts); null for a payout that is checked as it should be. `due` of
- * the state is when the check was scheduled for: `due_at` moves while processes try.
+ * SQL over {@link PENDING_PAYOUTS}: why the payout stays pending until somebody acts; null for one that is checked as it
+ * should be. `due` of the state is when the check was scheduled for: `due_at` moves while processes try.
+ * - `other_chain`: it was reported for another chain than CHAIN_ID, and is not checked here
+ * - `not_checked`: its check was due more than a minute ago, and no process has begun it
+ * - `no_node`: the same, and processes try: no node of the chain can be relied on
+ * - `no_response`: for ten minutes no node has had a usable response about its transaction
+ * - `no_outcome`: its window has been over for ten minutes, beyond the margin that its last two checks need
  */
 export function overdueReason(settings: Settings): string {
   const { expiryMarginSeconds } = chainRules(settings);

@@ -9,7 +9,7 @@ import { PersonalKeys } from '../../../platform/sealing/personal-keys.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { Background } from '../../../platform/background/background-work.js';
 import { DueWork } from '../../../platform/work/due-work.js';
-import { WorkItems, scheduleWork, type OpenItem } from '../../../platform/work/work-items.js';
+import { WorkItems, scheduleWork } from '../../../platform/work/work-items.js';
 import {
   subscriptionName,
   subscriptionOf,
@@ -89,11 +89,6 @@ export class ErasingWorker implements OnModuleInit {
     for (const work of this.works) work.wake();
   }
 
-  async leftOf(userId: string): Promise<readonly (OpenItem & { readonly part: string })[]> {
-    const left = await this.items.findOpen([...Forgets.declared].map(erasureOf), userId);
-    return left.map((item) => ({ ...item, part: item.kind.slice(PREFIX.length) }));
-  }
-
   private workOf(part: string, forget: UserErasure['forget']): DueWork {
     return new DueWork(this.items, {
       kind: erasureOf(part),
@@ -119,7 +114,7 @@ export class ErasingWorker implements OnModuleInit {
   }
 }
 
-export const ERASING_SAGA = subscriptionName('users.erasing');
+const ERASING_SAGA = subscriptionName('users.erasing');
 
 export function erasingSaga(wake: () => void): SubscriptionDefinition {
   return subscriptionOf<UserErased>({

@@ -40,7 +40,7 @@ export type UserEvent = UserCreated | UserActivated | UserDeactivationStarted | 
 /** How it moves: contract.md 8.7, 8.8. */
 export type AccountState = 'onboarding' | 'active' | 'deactivating' | 'deactivated';
 
-export interface Act {
+interface Act {
   readonly at: string;
   readonly reason: string;
   readonly actor: string;

@@ -12,9 +12,3 @@ export const DISABLED_BY: Readonly<Record<DisableCause, string>> = {
   gone: 'a response with 410',
   failing: 'sustained failures',
 };
-
-/** With the meaning of a state whose name leaves it open. */
-export function describeState(state: string): string {
-  const meaning = (DELIVERY_STATES as Readonly<Record<string, string>>)[state];
-  return meaning === undefined ? state : `${state}, ${meaning}`;
-}

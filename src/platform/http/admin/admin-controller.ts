@@ -3,18 +3,18 @@ import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { Dto } from '../../dto/field.js';
-import type { Requester } from '../../operations/operations.js';
+import { OperatorDirectory } from '../../operations/operator-directory.js';
+import { SHELL, type Requester } from '../../operations/operations.js';
 import { RequestTicket } from '../../idempotency/ticket.js';
 import { documentUuid, uuidIn } from '../decorators.js';
 import { READS_KEY } from '../reads.js';
 import { CONSOLE_PAGE } from './listeners.js';
+import { isShell } from './shell-socket.js';
 import { Callers, ScopedController, ScopesGuard, type ScopedCaller } from './scoped-controller.js';
 import { requestOf } from '../request-state.js';
 
-/** Who calls the admin API: a person, by an admin key or a session of the console. */
+/** Who calls the admin API: a person, by an admin key or a session of the console, or the shell of the machine. */
 export interface AdminCaller extends Requester, ScopedCaller {
-  readonly operatorId: string;
-  readonly role: string;
   /** When the key or the session ends; null: never. */
   readonly expiresAt: string | null;
   /** When the person signed in, ISO 8601; null for a key. */
@@ -28,8 +28,14 @@ export abstract class AdminCallers extends Callers<AdminCaller> {}
 
 @Injectable()
 class AdminGuard extends ScopesGuard {
-  constructor(callers: AdminCallers) {
-    super(callers);
+  constructor(callers: AdminCallers, { allScopes: scopes }: OperatorDirectory) {
+    const shell = { ...SHELL, scopes, idempotencyScope: SHELL.name, authenticatedAt: null };
+    super({
+      admit: async (request, reply) =>
+        isShell(request)
+          ? ({ ...shell, expiresAt: null, sessionId: null } satisfies AdminCaller)
+          : callers.admit(request, reply),
+    });
   }
 }
 

@@ -5,6 +5,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import type { Config } from '../../config/config.js';
 import type { HealthRegistry } from '../../telemetry/health.js';
 import type { Log } from '../../telemetry/logger.js';
+import { isShell, ShellSocket } from '../admin/shell-socket.js';
 import { ListenerChecks, listenerOptions, noticeProxies } from '../listener-checks.js';
 import {
   backlogOf,
@@ -30,9 +31,17 @@ function isEveryPath(url: string): boolean {
   return url.endsWith('*');
 }
 
+/** The socket of the shell leads to the admin API alone. */
+function refuseShell(request: FastifyRequest): HttpProblem | null {
+  const isElsewhere = isShell(request) && request.routeOptions.url?.startsWith('/admin/v1/') !== true;
+  return isElsewhere ? { status: 404, detail: 'The socket serves /admin/v1 alone' } : null;
+}
+
 /** Serves one page: its routes, its built files, health, and refusals that people can read. */
 export class PageListener implements Drainable {
   readonly connections: ConnectionGuard;
+  /** The other way to the routes of the admin API; null for other pages. */
+  private readonly shell: ShellSocket | null;
   private readonly routes: FastifyInstance;
   private readonly table = new RouteTable();
   private draining = false;
@@ -58,6 +67,10 @@ export class PageListener implements Drainable {
     });
     this.routes = routes;
     this.connections = guardConnections(routes.server, config.maxConnections);
+    this.shell =
+      page.role === 'admin'
+        ? new ShellSocket(config, (request, response) => routes.routing(request, response), log)
+        : null;
     noticeProxies(routes.server, config, log);
     this.observe(new ListenerChecks(config));
     routes.decorateRequest('edge');
@@ -79,6 +92,7 @@ export class PageListener implements Drainable {
   async listen(): Promise<void> {
     const { page, config } = this;
     await this.routes.listen({ port: page.port(config), host: config.host, backlog: backlogOf(config) });
+    await this.shell?.listen();
   }
 
   /** The port it listens on; null when it does not. */
@@ -95,7 +109,8 @@ export class PageListener implements Drainable {
   }
 
   async close(): Promise<void> {
-    await drainHttp(this, this.config.shutdownGraceMs);
+    const listeners = this.shell === null ? [this] : [this, this.shell];
+    await Promise.all(listeners.map((each) => drainHttp(each, this.config.shutdownGraceMs)));
     await this.routes.close().catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ERR_SERVER_NOT_RUNNING') throw error;
     });
@@ -106,7 +121,7 @@ export class PageListener implements Drainable {
       if (!isEveryPath(url)) this.table.add(method, url);
     });
     this.routes.addHook('onRequest', (request, reply, done) => {
-      const refusal = checks.receive(request, reply) ?? this.wrongMethod(request);
+      const refusal = checks.receive(request, reply) ?? refuseShell(request) ?? this.wrongMethod(request);
       reply.header('x-content-type-options', 'nosniff');
       request.edge.route = request.routeOptions.url ?? null;
       if (refusal === null) done();

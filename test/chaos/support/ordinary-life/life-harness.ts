@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { eventually } from '../../../../bench/support/wait.js';
 import { rpc } from '../../../../sandbox/chain.js';
 import { invoke, type Run } from '../../../support/programs/cli.js';
+import { asShell } from '../../../support/programs/disburse.js';
 import { areCovered } from '../books.js';
 import type { ServiceProcess } from '../service-process.js';
 import { Shared } from '../shared.js';
@@ -41,6 +42,7 @@ export class LifeHarness {
     const { rpcUrl, usdcAddress } = await shared.chain();
     const service = await shared.service('service', {
       AUDIT_HEAD_SECONDS: '1',
+      OPERATIONS_APPROVALS: 'off',
       ONBOARDING_CODES_PER_ADDRESS: '1000000',
       PAYOUT_VERIFICATION_WINDOW_SECONDS: '6',
       PAYOUT_CHECK_INTERVAL_MS: '100',
@@ -84,6 +86,13 @@ export class LifeHarness {
     return printed;
   }
 
+  /** A command of the admin API on the machine, which has to succeed: its response. */
+  async admin<T = object>(...args: readonly string[]): Promise<T> {
+    this.tally.add(args.slice(0, 2).join(' '));
+    const reason = ['list', 'show'].includes(args[1]!) ? [] : ['--reason', 'requested by the customer'];
+    return asShell<T>(this.service.dir, ...args, ...reason);
+  }
+
   /** `audit verify` has nothing to object to. */
   async audited(when: string, ...args: readonly string[]): Promise<void> {
     const { exitCode, printed } = await this.operate('audit', 'verify', ...args);
@@ -115,14 +124,16 @@ export class LifeHarness {
     return eventually('every event is under a head', () => areCovered(this.shared.pool), SETTLE_MS);
   }
 
-  /** A second private key of a merchant and a second secret of an exchange key, which are revoked again. */
+  /** A second private key of a merchant, and a key of the exchange that is rolled; both are revoked again. */
   private async rotateCredentials(): Promise<void> {
-    const { merchant, exchange } = this.service;
-    const issued = await this.done('merchant', 'issue-key', merchant.apiKey, '--json');
-    const { key_id } = JSON.parse(issued) as { key_id: string };
-    await this.done('merchant', 'revoke-key', merchant.apiKey, key_id);
-    const rotated = await this.done('exchange', 'key', 'rotate', exchange.apiKey, '--json');
-    const { secret_id } = JSON.parse(rotated) as { secret_id: string };
-    await this.done('exchange', 'key', 'revoke-secret', exchange.apiKey, secret_id);
+    type Written = { readonly credential: { readonly id: string } };
+    const { apiKey } = this.service.merchant;
+    const create = (kind: string): Promise<Written> =>
+      this.admin('credentials', 'create', '--kind', kind, '--name', 'second', '--merchant-id', apiKey);
+    const issued = await create('payouts');
+    await this.admin('credentials', 'revoke', issued.credential.id);
+    const former = await create('exchange');
+    const rolled = await this.admin<Written>('credentials', 'roll', former.credential.id);
+    for (const { credential } of [former, rolled]) await this.admin('credentials', 'revoke', credential.id);
   }
 }

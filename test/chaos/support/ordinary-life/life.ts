@@ -10,7 +10,6 @@ import type { Random } from '../random.js';
 import type { LifeHarness } from './life-harness.js';
 
 const API = '/merchants/v1';
-const ACT = ['--reason', 'requested by the customer'];
 /** Two of a merchant's requests meet: nothing is wrong with either. */
 const CONFLICT = 409;
 const DECIDED_MS = 180_000;
@@ -233,10 +232,10 @@ export class Life {
       ? await treasury.transfer(treasury.from, Number(toMinorUnits(amount)))
       : randomHash();
     for (let repeats = random.below(2); repeats >= 0; repeats -= 1) {
-      const args = ['--amount', amount, '--transaction', transaction];
-      const { exitCode } = await this.harness.operate('exchange', 'refund', order_id, ...args);
+      const args = ['--amount', amount, '--transaction-hash', transaction];
       // Refused without such a transfer, or when another run refunded it meanwhile.
-      this.harness.tally.add(`exchange refund ${exitCode ?? 0}`);
+      const recorded = await this.harness.admin('orders', 'refunds', order_id, ...args).catch(() => null);
+      this.harness.tally.add(`refund ${recorded === null ? 'refused' : 'recorded'}`);
     }
   }
 
@@ -254,7 +253,7 @@ export class Life {
   }
 
   private async deactivate(user: string, random: Random): Promise<void> {
-    await this.harness.done('user', 'deactivate', user, ...ACT);
+    await this.harness.admin('users', 'deactivate', user);
     if (random.chance(0.4)) return;
     await eventually('a user is deactivated', async () => {
       const { rows } = await this.harness.shared.pool.query<{ gone: boolean }>(
@@ -263,6 +262,6 @@ export class Life {
       );
       return rows[0]!.gone;
     });
-    await this.harness.done('user', 'erase', user, '--yes', ...ACT);
+    await this.harness.admin('users', 'erase', user);
   }
 }

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runProgram } from '../../../../bench/support/program.js';
+import { asShell } from '../../../support/programs/disburse.js';
 import { call } from '../../../../bench/support/sign.js';
 import { checkAcknowledged, checkReplays } from '../acknowledged.js';
 import { areCovered, checkBooks, haveReached, headOf } from '../books.js';
@@ -83,6 +83,7 @@ export class Drill {
       PAYOUT_CHECK_INTERVAL_MS: '200',
       ...FLAKY_DELIVERIES,
       AUDIT_HEAD_SECONDS: '1',
+      OPERATIONS_APPROVALS: 'off',
     };
   }
 
@@ -125,8 +126,7 @@ export class Drill {
       await this.service.registered();
       const witnesses = new Witnesses(shared, this.service, this.receiver, verdict);
       const lostIds = new Set([...gone].map(({ id }) => id));
-      const received = store.file('received.ndjson');
-      const unknown = await witnesses.check(reported, lostIds, this.reports.acknowledged, received);
+      const unknown = await witnesses.check(reported, lostIds, this.reports.acknowledged);
       const responses = await repeatAll(this.service, confirmed, gone, verdict);
       await this.eraseAgain(erased);
       await this.checkAll(responses);
@@ -156,7 +156,7 @@ export class Drill {
     const { merchant, baseUrl, port } = this.service;
     this.payees = await Promise.all(Array.from({ length: PAYEES }, () => activePayee(baseUrl, merchant)));
     this.person = (await activePayee(baseUrl, merchant)).id;
-    await this.operate('user', 'deactivate', this.person);
+    await this.operate('deactivate', this.person);
     this.receiver = await Receivers.register(baseUrl, merchant);
     const target = { port, merchant, payees: this.payees, treasury: await shared.treasury() };
     this.reports = new ReportLoad(target, verdict, CLIENT_PAUSE_MS);
@@ -172,7 +172,7 @@ export class Drill {
 
   /** The ids of persons erased so far, as they are to be kept outside of the backups (docs/data-protection.md). */
   private async erase(): Promise<readonly string[]> {
-    await this.operate('user', 'erase', this.person, '--yes');
+    await this.operate('erase', this.person);
     const { rows } = await this.shared.pool.query<{ id: string }>(
       `select data::json->>'user_id' as id from event_store.events where type = 'user.erased.v1'`,
     );
@@ -240,7 +240,7 @@ export class Drill {
       );
     verdict.expect(erased.includes(this.person), 'the id of the erased person was kept');
     if (kind === 'point_in_time') verdict.expect(await isThere(), 'the restore brings an erased person back');
-    if (await isThere()) for (const id of erased) await this.operate('user', 'erase', id, '--yes');
+    if (await isThere()) for (const id of erased) await this.operate('erase', id);
     await call(service.baseUrl, service.merchant, 'GET', path, 404);
     const isForgotten = async (): Promise<boolean> => {
       const { rows } = await this.shared.pool.query<{ left: number }>(
@@ -271,10 +271,8 @@ export class Drill {
     await checkArchives(pool, verdict);
   }
 
-  /** The program as an operator runs it. */
-  private async operate(...args: string[]): Promise<void> {
-    const { databaseUrl, masterKey, environment } = this.shared;
-    const env = { DATABASE_URL: databaseUrl, MASTER_KEY: masterKey, OPERATIONS_APPROVALS: 'off' };
-    await runProgram(environment, [...args, '--reason', 'drill'], env);
+  /** A write to a user, as an operator requests it on the machine. */
+  private async operate(verb: string, id: string): Promise<void> {
+    await asShell(this.service.dir, 'users', verb, id, '--reason', 'drill');
   }
 }

@@ -43,7 +43,7 @@ export class AdminAuthentication extends AdminCallers {
         : await this.byKey(BEARER.exec(authorization)?.[1] ?? '', request);
     if (!caller) throw unauthorized(authorization === undefined);
     if (caller.credentialId !== null) this.uses.record(caller.credentialId);
-    await this.count(caller.credentialId ?? caller.sessionId ?? caller.operatorId, reply);
+    await this.count(caller.credentialId ?? caller.sessionId ?? '', reply);
     return caller;
   }
 

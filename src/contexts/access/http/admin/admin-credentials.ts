@@ -5,7 +5,7 @@ import type { AdminCaller } from '../../../../platform/http/admin/admin-controll
 import { requireReach, requireScopes } from '../../../../platform/operations/scopes.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { exchangeKeyIdOf, type CredentialHolder } from '../../application/credential-commands.js';
-import { isRole, ROLE_SCOPES } from '../../domain/roles.js';
+import { isRole, ROLE_SCOPES, type Role } from '../../domain/roles.js';
 import { CredentialSecrets } from '../../application/credential-secrets.js';
 import { CredentialList } from '../../views/credential-list.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
@@ -86,7 +86,9 @@ export class AdminCredentials {
       api_key: kind === 'exchange' ? exchangeKeyIdOf(id) : null,
       operator_id: kind === 'admin' ? (operator_id ?? caller.operatorId) : null,
       // Absent: those of the role now. The second person reads them.
-      scopes: body.scopes ?? (kind === 'admin' && isRole(caller.role) ? ROLE_SCOPES[caller.role] : null),
+      scopes:
+        body.scopes ??
+        (kind === 'admin' && isRole(caller.role ?? '') ? ROLE_SCOPES[caller.role as Role] : null),
       merchants,
       addresses: body.addresses ?? [],
       withdraw_addresses: body.withdraw_addresses ?? [],

@@ -11,7 +11,8 @@ import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { ROLES, SCOPES } from '../../domain/roles.js';
 
 class WhoamiActor {
-  @ApiProperty(UUID) operator_id!: string;
+  /** Null for the shell of the machine. */
+  @ApiProperty(UUID) operator_id!: string | null;
   @ApiProperty({ type: 'string' }) name!: string;
 
   @ApiProperty({ ...UUID, nullable: true, description: 'Null in a session of the console.' })
@@ -20,7 +21,7 @@ class WhoamiActor {
 
 class WhoamiResponse {
   @ApiProperty({ type: WhoamiActor }) actor!: WhoamiActor;
-  @ApiProperty({ type: 'string', enum: [...ROLES] }) role!: string;
+  @ApiProperty({ type: 'string', enum: [...ROLES] }) role!: string | null;
   @ApiProperty({ type: 'array', items: { type: 'string', enum: [...SCOPES] } }) scopes!: readonly string[];
 
   @ApiProperty({ type: 'array', items: UUID, nullable: true, description: 'Null: all.' })

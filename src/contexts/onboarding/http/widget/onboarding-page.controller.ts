@@ -144,7 +144,7 @@ export class OnboardingPageController implements OnApplicationBootstrap {
   private warn({ merchant: { merchantId } }: OnboardingVisitor): void {
     if (this.warned.has(merchantId)) return;
     this.warned.add(merchantId);
-    const msg = 'page refused in a frame: the merchant has no origins (npm run merchant -- embedding)';
+    const msg = 'page refused in a frame: the merchant has no origins (npm run admin -- merchants update)';
     this.logger.warn({ msg, merchant_id: merchantId });
   }
 

@@ -1,0 +1,246 @@
+import { existsSync, linkSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { startService } from '../../../sandbox/service.js';
+import { ShellSocket } from '../../../src/platform/http/admin/shell-socket.js';
+import type { OperationJson } from '../../../src/platform/operations/operations.js';
+import type { AdminClient } from '../../support/admin/admin-client.js';
+import { onTestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { Disburse, type DisburseRun } from '../../support/programs/disburse.js';
+import { specFolder } from '../../support/run-folder.js';
+
+const REASON = ['--reason', 'requested by the merchant'];
+
+// Its own service: the suite starts others on its database.
+const app = onTestApp();
+
+describe('disburse admin', () => {
+  let [ada, bob]: AdminClient[] = [];
+  let [shell, byKey]: Disburse[] = [];
+  let merchantId: string;
+  const admin = (program: Disburse, ...args: string[]): Promise<DisburseRun> => program.run('admin', ...args);
+
+  beforeAll(async () => {
+    [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
+    shell = new Disburse({ DATA_DIR: app.config.dataDir });
+    byKey = shell.with({ DISBURSE_ADMIN_KEY: ada.key, DISBURSE_ADMIN_URL: ada.baseUrl });
+    merchantId = app.secondMerchant.credentials.apiKey;
+  });
+
+  it('lists with filters, up to a limit, page by page, as a table and as a line of JSON for each row', async () => {
+    const all = await admin(shell!, 'merchants', 'list', '--all', '--json');
+    const merchants = all.lines<{ id: string }>().map(({ id }) => id);
+    expect(merchants).toEqual(expect.arrayContaining([merchantId, app.merchant.credentials.apiKey]));
+    const limited = await admin(byKey!, 'merchants', 'list', '--limit', '1', '--status', 'active');
+    expect(limited.output).toMatch(/^id +name +status/);
+    expect(limited.output).toContain(merchants[0]);
+    expect(limited.output).not.toContain(merchants[1]);
+    expect(limited.output).toContain('--limit or --all for more');
+    const none = await admin(shell!, 'payouts', 'list', '--overdue');
+    expect([none.code, none.output]).toEqual([0, 'None.\n']);
+  });
+
+  it('shows a resource, the caller without a verb, and the state of the system', async () => {
+    const shown = await admin(shell!, 'merchants', 'show', merchantId);
+    expect(shown.output).toMatch(/name +Test merchant\n/);
+    const [whoami] = (await admin(byKey!, 'whoami', '--json')).lines();
+    expect(whoami).toMatchObject({ actor: { operator_id: ada!.operatorId } });
+    const [asShell] = (await admin(shell!, 'whoami', '--json')).lines();
+    expect(asShell).toMatchObject({ actor: { operator_id: null, name: 'shell' }, role: null });
+    expect((await admin(shell!, 'system')).output).toMatch(/subscriptions\n +name +position/);
+  });
+
+  it('creates and changes with nested members, lists and null, at the revision that it has now', async () => {
+    const created = await admin(byKey!, 'merchants', 'create', '--name', 'Shop', ...REASON, '--json');
+    const [{ merchant, operation_id }] = created.lines<{
+      merchant: { id: string };
+      operation_id: string;
+    }>() as [{ merchant: { id: string }; operation_id: string }];
+    const { operation } = (await bob!.get(`/operations/${operation_id}`)).json<{
+      operation: OperationJson;
+    }>();
+    expect(operation).toMatchObject({ requested_by: { operator_id: ada!.operatorId }, reason: REASON[1] });
+    const origins = ['--embedding.origins', 'https://a.example', '--embedding.origins', 'https://b.example'];
+    const update = ['merchants', 'update', merchant.id, ...REASON];
+    const first = await admin(shell!, ...update, ...origins, '--embedding.display-name', 'My shop');
+    expect([first.code, first.errors]).toEqual([0, '']);
+    await admin(shell!, ...update, '--embedding.display-name=null', '--ip-allow-list', '203.0.113.0/24');
+    const read = async () =>
+      (await ada!.get(`/merchants/${merchant.id}`)).json<{ merchant: object }>().merchant;
+    expect(await read()).toMatchObject({
+      ip_allow_list: ['203.0.113.0/24'],
+      embedding: { origins: ['https://a.example', 'https://b.example'], display_name: null },
+    });
+    await admin(shell!, ...update, '--ip-allow-list', '[]');
+    expect(await read()).toMatchObject({ ip_allow_list: [] });
+  });
+
+  it('is refused at another revision, with the exit code 1 and the problem on standard error', async () => {
+    const suspend = ['merchants', 'suspend', merchantId, ...REASON, '--if-match', '999'];
+    const refused = await admin(shell!, ...suspend);
+    expect([refused.code, refused.output]).toEqual([1, '']);
+    expect(refused.errors).toMatch(/was changed since it was read: read it again \(412\)\. Request id: /);
+    const asJson = await admin(byKey!, ...suspend, '--json');
+    expect(JSON.parse(asJson.errors)).toMatchObject({ error: { status: 412 } });
+    const invalid = await admin(shell!, 'merchants', 'suspend', merchantId, '--reason', 'no');
+    expect(invalid.errors).toContain('reason must have 3 to 500 characters');
+  });
+
+  it('names the second person who is needed; the shell is none; --wait ends with the decision', async () => {
+    const suspended = await admin(byKey!, 'merchants', 'suspend', merchantId, ...REASON);
+    expect(suspended.output).toMatch(
+      /Done\. Operation .* waits until .* for another person, who may confirm it/,
+    );
+    const reinstate = ['merchants', 'reinstate', merchantId, ...REASON];
+    const pending = await admin(shell!, ...reinstate);
+    const [, id] = /Nothing is changed yet: operation (\S{36}) \(merchants\.reinstate\)/.exec(
+      pending.output,
+    )!;
+    expect(pending.output).toContain(`disburse admin operations approve ${id} --reason <text>`);
+    const approve = ['operations', 'approve', id!, '--reason', 'agreed'];
+    const byShell = await admin(shell!, ...approve);
+    expect([byShell.code, byShell.errors]).toEqual([
+      1,
+      expect.stringContaining('Only a person decides on operations (403).'),
+    ]);
+    const waiting = shell!.start('admin', 'operations', 'reject', id!, '--reason', 'mine');
+    expect((await waiting.ended).code).toBe(1);
+    expect((await admin(byKey!, ...approve)).code).toBe(0);
+    expect((await ada!.get(`/merchants/${merchantId}`)).json()).toMatchObject({
+      merchant: { status: 'active' },
+    });
+
+    await ada!.change(`/merchants/${merchantId}`, '/suspend', { reason: 'again' });
+    const open = async () =>
+      (await bob!.get(`/operations?status=pending_approval&subject_id=${merchantId}`)).json<{
+        operations: OperationJson[];
+      }>().operations[0];
+    for (const [verb, code, text] of [
+      ['reject', 1, /is rejected: not now/],
+      ['approve', 0, /is decided: not now/],
+    ] as const) {
+      const wait = shell!.start('admin', ...reinstate, '--wait');
+      const operation = await eventually(open);
+      expect(operation.requested_by).toMatchObject({ operator_id: null, name: 'shell' });
+      await bob!.post(`/operations/${operation.id}/${verb}`, { reason: 'not now' });
+      const { code: ended, output, errors } = await wait.ended;
+      expect([ended, `${output}${errors}`.replace(/\s+/g, ' ')]).toEqual([code, expect.stringMatching(text)]);
+    }
+  });
+
+  it('suggests names that are near, and names what is missing, before anything is sent', async () => {
+    const nowhere = new Disburse({ DATA_DIR: specFolder('nowhere') });
+    for (const [args, error] of [
+      ['merchant list', 'There is no resource merchant. Did you mean merchants?'],
+      ['merchants lst', 'There is no verb of merchants: lst. Did you mean list?'],
+      ['merchants list --stats active', 'There is no option --stats. Did you mean --status?'],
+      ['merchants create --name Shop', '--reason must be given'],
+      ['merchants show', 'merchants show takes <id>; 0 given'],
+      ['merchants list --status closed', '--status must be one of active, suspended; it is closed'],
+      ['credentials roll x --overlap-seconds soon', '--reason must be given'],
+      ['credentials roll x --reason old --overlap-seconds soon', '--overlap-seconds must be a number'],
+      ['merchants', 'Name a verb of merchants: list, create, show, update, suspend, reinstate'],
+      ['merchants list --url http://127.0.0.1:1', '--url needs the key of a person in DISBURSE_ADMIN_KEY'],
+    ] as const) {
+      const run = await admin(nowhere, ...args.split(' '));
+      expect([run.code, run.errors]).toEqual([2, expect.stringContaining(error)]);
+    }
+    expect((await admin(nowhere, '--help')).output).toMatch(/merchants suspend <id> +Suspend a merchant/);
+    expect((await admin(nowhere, 'credentials', 'create', '--help')).output).toMatch(
+      /--kind <payouts\|exchange\|admin> +required/,
+    );
+  });
+
+  it('ends with 69 where no process runs or responds, and with 78 where the path of the socket is too long', async () => {
+    const nowhere = new Disburse({ DATA_DIR: specFolder('nowhere') });
+    const missing = await admin(nowhere, 'whoami');
+    expect([missing.code, missing.errors]).toEqual([
+      69,
+      expect.stringContaining('No process with the role admin'),
+    ]);
+    const closed = await admin(byKey!.with({ DISBURSE_ADMIN_URL: 'http://127.0.0.1:1' }), 'whoami');
+    expect([closed.code, closed.errors]).toEqual([
+      69,
+      expect.stringContaining('does not respond: ECONNREFUSED'),
+    ]);
+    const long = await admin(nowhere.with({ DATA_DIR: `/tmp/${'x'.repeat(100)}` }), 'whoami');
+    expect([long.code, long.errors]).toEqual([78, expect.stringContaining('a shorter DATA_DIR')]);
+  });
+
+  it('is let in by a key as its scopes allow', async () => {
+    const viewer = await app.newAdmin({ role: 'viewer' });
+    const refused = await admin(
+      byKey!.with({ DISBURSE_ADMIN_KEY: viewer.key }),
+      ...['merchants', 'suspend', merchantId, ...REASON],
+    );
+    expect(refused.errors).toContain('The scope merchants:write is missing (403).');
+    const unknown = await admin(byKey!.with({ DISBURSE_ADMIN_KEY: `${ada!.key}x` }), 'whoami');
+    expect(unknown.errors).toContain('The admin key is not valid (401).');
+  });
+});
+
+describe('the socket of the shell', () => {
+  const path = (): string => join(app.config.dataDir, 'admin.sock');
+
+  it('is open to the user of the process alone, and leads to the admin API alone', async () => {
+    const { mode, uid } = statSync(path());
+    expect([(mode & 0o777).toString(8), uid]).toEqual(['600', process.getuid!()]);
+    expect(readdirSync(app.config.dataDir)).toEqual(['admin.sock']);
+    const run = await new Disburse({ DATA_DIR: app.config.dataDir }).run('admin', 'whoami');
+    expect([run.code, run.errors]).toEqual([0, '']);
+    const status = await new Promise((resolve) =>
+      request({ socketPath: path(), path: '/login' }, (response) =>
+        resolve(response.resume().statusCode),
+      ).end(),
+    );
+    expect(status).toBe(404);
+  });
+
+  it('goes with its process, replaces one that a killed process left, and demands no HTTPS', async () => {
+    const dataDir = specFolder('data');
+    const config = { ...app.config, dataDir, roles: ['admin'] as const, requireHttps: true };
+    const stale = createServer().listen(join(dataDir, 'left'));
+    await eventually(() => existsSync(join(dataDir, 'left')));
+    linkSync(join(dataDir, 'left'), join(dataDir, 'admin.sock'));
+    stale.close();
+    await eventually(() => !existsSync(join(dataDir, 'left')));
+    const service = await startService(config);
+    const run = await new Disburse({ DATA_DIR: dataDir }).run('admin', 'whoami');
+    expect([run.code, run.errors]).toEqual([0, '']);
+    await service.close();
+    expect(readdirSync(dataDir)).toEqual([]);
+  });
+
+  it('is left to the process that serves it, with a sentence; a folder that cannot be used is one too', async () => {
+    const said: string[] = [];
+    const log = { warn: (text: unknown): void => void said.push(String(text)) };
+    const socket = (dataDir: string): ShellSocket =>
+      new ShellSocket({ ...app.config, dataDir }, () => undefined, log);
+    const before = statSync(path()).ino;
+    await socket(app.config.dataDir).listen();
+    expect(statSync(path()).ino).toBe(before);
+    const file = join(specFolder('file'), 'used');
+    writeFileSync(file, '');
+    await socket(file).listen();
+    await socket(`/tmp/${'x'.repeat(100)}`).listen();
+    expect(said).toEqual([
+      expect.stringContaining(`another process serves ${path()}`),
+      expect.stringContaining('used'),
+      expect.stringContaining('longer than 96 bytes: set DATA_DIR to a shorter path'),
+    ]);
+  });
+
+  it('is never wider than its mode, whatever the umask is', async () => {
+    const dataDir = specFolder('data');
+    const umask = process.umask(0);
+    const socket = new ShellSocket({ ...app.config, dataDir }, () => undefined, { warn: () => undefined });
+    await socket.listen().finally(() => process.umask(umask));
+    expect((statSync(join(dataDir, 'admin.sock')).mode & 0o777).toString(8)).toBe('600');
+    socket.getHttpServer().close();
+    socket.drain();
+    expect(existsSync(join(dataDir, 'admin.sock'))).toBe(false);
+  });
+});
