@@ -86,8 +86,8 @@ describe('who a login belongs to', () => {
     ['operator_id', '$2::uuid'],
     ['scopes', `'{payouts:read}'`],
     ['merchants', `'{}'`],
-    ['cidrs', `'{192.0.2.0/24}'`],
-    ['kind', `'exchange_key'`],
+    ['addresses', `'{192.0.2.0/24}'`],
+    ['kind', `'exchange'`],
   ] as const)('is what the events of an admin key say, whatever its row has as %s', async (column, other) => {
     const second = await site.app.newAdmin({
       operatorId: ada!.operatorId,
@@ -96,7 +96,7 @@ describe('who a login belongs to', () => {
     const own = (await second.get('/whoami')).json<{ actor: { credential_id: string } }>();
     const key = await site.app.newAdmin({ operatorId: ada!.operatorId });
     await sql(
-      `update access.credentials c set ${column} = ${other} where operator_id = $1 and label = 'test'`,
+      `update access.credentials c set ${column} = ${other} where operator_id = $1 and name = 'test'`,
       other.includes('$2') ? [ada!.operatorId, bob!.operatorId] : [ada!.operatorId],
     );
     // Read for the first time, so from no cache.
@@ -110,22 +110,22 @@ describe('who a login belongs to', () => {
     expect((await key.post(`${path}/approve`, { reason })).status).toBe(403);
     expect(await statusOf(path)).toBe('pending_approval');
     await sql(
-      `update access.credentials set operator_id = $1, kind = 'admin_key' where operator_id in ($1, $2) and credential_id = $3`,
+      `update access.credentials set operator_id = $1, kind = 'admin' where operator_id in ($1, $2) and credential_id = $3`,
       [ada!.operatorId, bob!.operatorId, own.actor.credential_id],
     );
   });
 
   it.each([
     ['is_pending', 'false'],
-    ['credential_id', '(select credential_id from access.credentials where operator_id = $2 limit 1)'],
-  ])('lets no key in that waits for its approval, whatever its secret has as %s', async (column, other) => {
+    ['owner_id', '$2::uuid'],
+  ])('lets no key in that waits for its approval, whatever its row has as %s', async (column, other) => {
     const body = { kind: 'admin', name: 'next', reason };
     const issued = (await bob!.post('/credentials', body)).json<{
       credential: { id: string; secret: string };
     }>();
     const { id, secret } = issued.credential;
     await sql(
-      `update access.secrets set ${column} = ${other} where secret_id = $1`,
+      `update access.credentials set ${column} = ${other} where credential_id = $1`,
       other.includes('$2') ? [id, ada!.operatorId] : [id],
     );
     expect((await new AdminClient(bob!.baseUrl, secret, bob!.operatorId).get('/whoami')).status).toBe(401);

@@ -47,7 +47,7 @@ describe('the operator programs', () => {
     const [, id, key] = /svc-api-key\s+(\S{36})\n\s+private key\s+dsk_([0-9a-f]{64})/.exec(printed)!;
     expect(await statusFor(app.merchant.credentials.apiKey, `dsk_${key}`)).toBe(401);
     const rows = await app.database.query<{ text: string }>(
-      `select (select string_agg(k::text, ' ') from access.secrets k) ||
+      `select (select string_agg(k::text, ' ') from access.credentials k) ||
               (select string_agg(e::text, ' ') from event_store.events e) as text`,
     );
     expect(rows[0]!.text).toContain(id);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
-import { IssueExchangeKey } from '../../../src/contexts/access/application/exchange-key-commands.js';
+import { issueExchangeKey } from '../../../sandbox/issuing.js';
 import { onTestApp } from '../../support/app.js';
 import { ExchangeClient, exchangeSignature, querySignature } from '../../support/exchange/exchange-client.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
@@ -67,10 +67,8 @@ describe('the edge of the exchange counts requests (contract.md 21.6)', () => {
   });
 
   it('of a key that is bound to addresses as its owner’s', async () => {
-    const command = new IssueExchangeKey(app.merchant.credentials.apiKey, false, null, 'contract', {
-      cidrs: ['203.0.113.0/24'],
-    });
-    const { keyId: apiKey, secret } = await app.app.get(CommandBus).execute(command);
+    const issue = [app.app.get(CommandBus), app.merchant.credentials.apiKey, false] as const;
+    const { keyId: apiKey, secret } = await issueExchangeKey(...issue, { addresses: ['203.0.113.0/24'] });
     const bound = new ExchangeClient(app.url, { apiKey, secret });
     let last = 1;
     const elsewhere = () =>

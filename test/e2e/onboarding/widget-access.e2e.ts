@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { CreateMerchantWithKey } from '../../../src/contexts/access/contract.js';
+import { createMerchant } from '../../../sandbox/issuing.js';
 import { registry } from '../../../src/platform/telemetry/metrics.js';
 import { HealthRegistry } from '../../../src/platform/telemetry/health.js';
 import { eventually } from '../../support/eventually.js';
@@ -57,7 +57,7 @@ describe('the widget behind a proxy', () => {
   });
 
   it('429: the 71st request of two addresses for a merchant; other addresses are served', async () => {
-    const { merchantId } = await widget.people.commandBus.execute(new CreateMerchantWithKey('Crowded shop'));
+    const { merchantId } = await createMerchant(widget.people.commandBus, 'Crowded shop');
     const request = async (merchant: string, last: number): Promise<number> => {
       const headers = { ...PROXIED, 'x-forwarded-for': `203.0.113.${last}` };
       const address = `${widget.url}/onboarding?merchant_id=${merchant}&user_id=${randomUUID()}`;

@@ -5,7 +5,7 @@ import { OperatorDirectory } from '../../../platform/operations/operator-directo
 import type { Requester } from '../../../platform/operations/operations.js';
 import { operatorPerson } from '../domain/operator.js';
 import { effectiveScopes, SCOPES } from '../domain/roles.js';
-import { AdminKeyDirectory } from './known-admin-keys.js';
+import { CredentialDirectory } from './credential-directory.js';
 
 /** The people whose admin keys programs are run with. */
 @Injectable()
@@ -13,14 +13,14 @@ export class StoredOperators extends OperatorDirectory {
   readonly allScopes: ReadonlySet<string> = new Set(SCOPES);
 
   constructor(
-    private readonly keys: AdminKeyDirectory,
+    private readonly keys: CredentialDirectory,
     private readonly loop: CommandLoop,
   ) {
     super();
   }
 
   async personOf(key: string): Promise<Requester | null> {
-    const found = await this.keys.find(key);
+    const found = await this.keys.findAdminKey(key);
     if (found === null) return null;
     const { addresses, expiresAt: _, ...person } = found;
     if (addresses.length > 0)

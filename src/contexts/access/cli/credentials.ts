@@ -10,45 +10,29 @@ import {
   type CliContext,
   type CliOutcome,
 } from '../../../platform/cli/cli-context.js';
-import {
-  IssueCredential,
-  type IssuedCredential,
-  type IssueParameters,
-} from '../application/credential-commands.js';
-import { KINDS, type CredentialKind } from '../domain/credential.js';
+import { IssueCredential, plainOrder, type IssueParameters } from '../application/credential-commands.js';
+import type { IssuedCredential } from '../application/credential-secrets.js';
 import { DIRECTORY_VIEW } from '../views/directory-projection.js';
-import type { SecretRow } from '../views/directory.js';
+import type { SecretRow } from './rows.js';
 
-/** What operators call the secret of a kind, and its member in JSON. */
+/** What operators call the secret of a kind, and its members in JSON. */
 const SECRETS = {
-  api_key: { secret: 'private key', id: 'key id', member: 'private_key' },
-  exchange_key: { secret: 'secret', id: 'secret id', member: 'secret' },
+  payouts: { title: 'Merchant', secret: 'private key', id: 'key id', member: 'private_key', idMember: 'key_id' },
+  exchange: { title: 'Key', secret: 'secret', id: 'secret id', member: 'secret', idMember: 'secret_id' },
 } as const;
+type PrintedKind = keyof typeof SECRETS;
 
 /** Waits until the change is effective in this database; false where no worker runs. */
 export async function isVisible(context: INestApplicationContext): Promise<boolean> {
   return context.get(SubscriptionProgress).waitUntilCurrent(DIRECTORY_VIEW);
 }
 
-/** What a credential of merchants is issued with, unless said otherwise. */
-const PLAIN = {
-  api_key: null,
-  operator_id: null,
-  scopes: null,
-  merchants: null,
-  addresses: [],
-  withdraw_addresses: [],
-  demands_signing: false,
-  memo_signing: 'contract',
-  expires_at: null,
-} as const;
-
 /** The commands of every kind of credential, and their output. */
 export class CredentialCommands {
   constructor(
     private readonly program: Command,
     private readonly cli: CliContext,
-    private readonly kind: CredentialKind,
+    private readonly kind: PrintedKind,
   ) {}
 
   /** `command` with its arguments, the first of which is the id of the credential. */
@@ -81,13 +65,13 @@ export class CredentialCommands {
     {
       merchantId,
       ...rest
-    }: { readonly merchantId: string; readonly name: string } & Partial<IssueParameters>,
+    }: { readonly merchantId: string; readonly id?: string; readonly name: string } & Partial<IssueParameters>,
     json: object = {},
   ): Promise<CliOutcome> {
-    const kind = this.kind === 'api_key' ? 'payouts' : 'exchange';
-    const parameters = { ...PLAIN, kind, merchant_id: merchantId, ...rest } as const;
-    const issued = await write(new IssueCredential(newId(), parameters), merchantId);
-    return this.issued(text, { ...(issued as IssuedCredential), visible: await isVisible(context) }, json);
+    const { id = newId(), ...given } = rest;
+    const parameters = plainOrder({ kind: this.kind, merchant_id: merchantId, ...given });
+    const issued = await write(new IssueCredential(id, parameters), merchantId);
+    return this.issued(text, { ...issued, visible: await isVisible(context) }, json);
   }
 
   /** The output of a new secret, after `text` and `json`. */
@@ -104,12 +88,12 @@ export class CredentialCommands {
     ];
     return {
       text: withNotice(text + lines.join('\n'), { visible }),
-      json: { ...json, [KINDS[this.kind].secretId]: secretId, [words.member]: secret, visible },
+      json: { ...json, [words.idMember]: secretId, [words.member]: secret, visible },
     };
   }
 
   id(text: string | undefined): string {
-    return parseId(text, KINDS[this.kind].title);
+    return parseId(text, SECRETS[this.kind].title);
   }
 }
 
@@ -119,8 +103,8 @@ export function secretLines(title: string, secrets: readonly SecretRow[]): strin
   );
 }
 
-export function secretsJson(kind: CredentialKind, secrets: readonly SecretRow[]): object[] {
-  const name = KINDS[kind].secretId;
+export function secretsJson(kind: PrintedKind, secrets: readonly SecretRow[]): object[] {
+  const name = SECRETS[kind].idMember;
   return secrets.map(({ secretId, issuedAt, revokedAt }) => ({
     [name]: secretId,
     issued_at: issuedAt,

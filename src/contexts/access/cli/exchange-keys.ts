@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
-import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
 import {
@@ -12,18 +10,11 @@ import {
   type CliContext,
 } from '../../../platform/cli/cli-context.js';
 import { writes } from '../../../platform/cli/write.js';
-import {
-  RevokeCredential,
-  RollCredential,
-  type CredentialHolder,
-} from '../application/credential-commands.js';
-import {
-  RestrictExchangeKey,
-  RevokeExchangeKey,
-  SetExchangeKeyPage,
-} from '../application/exchange-key-commands.js';
-import { logoOf, type MemoSigning } from '../domain/exchange-key.js';
-import { DirectoryView, isValid, type ExchangeKeyRow } from '../views/directory.js';
+import { RevokeCredential, RollCredential, type CredentialSubject } from '../application/credential-commands.js';
+import { RestrictKey, SetKeyPage } from '../application/key-commands.js';
+import { KIND_RULES, type MemoSigning } from '../domain/credential-kinds.js';
+import { logoOf } from '../domain/pay-page.js';
+import { findKey, findKeys, type ExchangeKeyRow } from './rows.js';
 import {
   allowed,
   CredentialCommands,
@@ -39,7 +30,7 @@ const MAX_OVERLAP_SECONDS = 604_800;
 /** `exchange key ...`: the API keys of the exchange. */
 export function exchangeKeyCommands(program: Command, cli: CliContext): void {
   const key = program.command('key').description('issue, list, rotate, restrict and revoke API keys');
-  const commands = new CredentialCommands(key, cli, 'exchange_key');
+  const commands = new CredentialCommands(key, cli, 'exchange');
 
   const issue = key
     .command('issue')
@@ -54,10 +45,12 @@ export function exchangeKeyCommands(program: Command, cli: CliContext): void {
     .option('--label <text>', 'what operators call the key');
   writes(issue, cli, async function (context, write) {
     const { merchant, demandSignature, memoSigning, label = '' } = this.opts<IssueOptions>();
-    const keyId = newId();
+    const id = newId();
+    const keyId = KIND_RULES.exchange.keyIdOf(id, '', null);
     const text = `Issued a key that ${demands({ demandsSignature: demandSignature, memoSigning })}\n\n${line('api_key', keyId)}\n`;
     const order = {
       merchantId: parseId(merchant, 'Merchant'),
+      id,
       name: label,
       api_key: keyId,
       demands_signing: demandSignature,
@@ -74,7 +67,7 @@ export function exchangeKeyCommands(program: Command, cli: CliContext): void {
       cliAction(cli, async function (context) {
         const { merchant } = this.opts<Partial<IssueOptions>>();
         const id = merchant === undefined ? null : parseId(merchant, 'Merchant');
-        const keys = await context.get(DirectoryView).exchangeKeys(id);
+        const keys = await findKeys(context, id);
         return {
           text: keys.map(keyText).join('\n\n') || 'No keys',
           json: { keys: keys.map(keyJson) },
@@ -89,13 +82,13 @@ export function exchangeKeyCommands(program: Command, cli: CliContext): void {
     .option('--overlap <duration>', 'for how long the former secret is valid, at most 7d', '24h');
   writes(rotate, cli, async function (context, write, id) {
     const { overlap } = this.opts<{ overlap: string }>();
-    const { keyId, merchantId, secrets } = await keyOf(context, commands.id(id));
+    const { keyId, merchantId, secrets } = await findKey(context, commands.id(id));
     const left = secrets.filter(({ revokedAt }) => revokedAt === null);
     // One that is rolling is replaced again if its replacement is revoked.
     const former = left.findLast(({ rollingUntil }) => rollingUntil === null) ?? left.at(-1);
-    if (former === undefined) throw new DomainError('invalid_transition', 'The key has no secret to replace');
+    if (former === undefined) throw new DomainError('invalid_transition', 'The key is revoked');
     const overlap_seconds = secondsOf(overlap, '--overlap', MAX_OVERLAP_SECONDS);
-    const roll = new RollCredential(former.secretId, { ...holder(keyId, merchantId), overlap_seconds });
+    const roll = new RollCredential(former.secretId, { ...subject(keyId, merchantId), overlap_seconds });
     const issued = await write(roll, merchantId);
     const done = `Issued a secret; the former one is valid for ${overlap}: revoke it when it is out of use\n\n`;
     const visible = await isVisible(context);
@@ -106,25 +99,28 @@ export function exchangeKeyCommands(program: Command, cli: CliContext): void {
     'refuse signatures of this secret; the last one of a key stays',
     'Revoked the secret',
     async (context, id, secretId) => {
-      const { keyId, merchantId, secrets } = await keyOf(context, id);
-      const now = context.get<Clock>(CLOCK, { strict: false }).now();
-      const valid = secrets.filter((secret) => isValid(secret, now)).map((secret) => secret.secretId);
+      const { keyId, merchantId, secrets } = await findKey(context, id);
+      const valid = secrets.filter(({ isValid }) => isValid).map((secret) => secret.secretId);
       if (valid.length === 1 && valid[0] === secretId)
         throw new DomainError(
           'invalid_transition',
           'It is the last secret: rotate the key first, or revoke it',
         );
-      const revoke = new RevokeCredential(parseId(secretId, 'Secret'), holder(keyId, merchantId));
+      if (!secrets.some((secret) => secret.secretId === secretId)) throw DomainError.notFound('Secret');
+      const revoke = new RevokeCredential(parseId(secretId, 'Secret'), subject(keyId, merchantId));
       return [revoke, merchantId];
     },
   );
-  commands.change(
-    'revoke <api-key>',
-    'refuse every request with this key, for good',
-    'Revoked the key',
-    async (context, id) => {
-      const { keyId, merchantId } = await keyOf(context, id);
-      return [new RevokeExchangeKey(keyId), merchantId];
+  writes(
+    key.command('revoke <api-key>').description('refuse every request with this key, for good'),
+    cli,
+    async (context, write, id) => {
+      const { keyId, merchantId, secrets } = await findKey(context, commands.id(id));
+      const left = secrets.filter(({ revokedAt }) => revokedAt === null);
+      // The key ends with its last valid secret.
+      for (const { secretId } of left.toSorted((a, b) => Number(a.isValid) - Number(b.isValid)))
+        await write(new RevokeCredential(secretId, subject(keyId, merchantId)), merchantId);
+      return changeOutcome('Revoked the key', { visible: await isVisible(context) });
     },
   );
   commands.change(
@@ -132,8 +128,8 @@ export function exchangeKeyCommands(program: Command, cli: CliContext): void {
     'refuse requests from outside these addresses and ranges with 403; none: anywhere',
     (...cidrs) => allowed(cidrs),
     async (context, id, ...addresses) => {
-      const { keyId, merchantId } = await keyOf(context, id);
-      return [new RestrictExchangeKey(keyId, { addresses }), merchantId];
+      const { keyId, merchantId } = await findKey(context, id);
+      return [new RestrictKey(keyId, { ...owner(merchantId), addresses }), merchantId];
     },
   );
 
@@ -146,22 +142,19 @@ export function exchangeKeyCommands(program: Command, cli: CliContext): void {
   writes(page, cli, async function (context, write, id) {
     const { logo, helpUrl = null, termsUrl = null } = this.opts<Partial<PageOptions>>();
     const settings = { logo: logo === undefined ? null : logoOf(read(logo)), helpUrl, termsUrl };
-    const { keyId, merchantId } = await keyOf(context, commands.id(id));
-    await write(new SetExchangeKeyPage(keyId, { page: settings }), merchantId);
+    const { keyId, merchantId } = await findKey(context, commands.id(id));
+    await write(new SetKeyPage(keyId, { ...owner(merchantId), page: settings }), merchantId);
     return changeOutcome('Pay page set', { visible: await isVisible(context) });
   });
 }
 
-/** Throws `not_found`. */
-async function keyOf(context: INestApplicationContext, id: string): Promise<ExchangeKeyRow> {
-  const found = await context.get(DirectoryView).exchangeKey(id);
-  if (found === null) throw DomainError.notFound('Key');
-  return found;
+function owner(merchantId: string) {
+  return { merchant_id: merchantId, operator_id: null };
 }
 
 /** What operations on a secret of a key are recorded with. */
-function holder(keyId: string, merchantId: string): CredentialHolder {
-  return { kind: 'exchange', merchant_id: merchantId, api_key: keyId };
+function subject(keyId: string, merchantId: string): CredentialSubject {
+  return { kind: 'exchange', ...owner(merchantId), api_key: keyId };
 }
 
 interface IssueOptions {
@@ -190,7 +183,7 @@ function demands({
 }
 
 function keyText(row: ExchangeKeyRow): string {
-  const { logo, helpUrl, termsUrl } = row;
+  const { logo, helpUrl, termsUrl } = row.page;
   return [
     `${row.keyId}  ${row.label ?? ''}`.trimEnd(),
     line('merchant', row.merchantId),
@@ -213,9 +206,9 @@ function keyJson(row: ExchangeKeyRow): object {
     demands_signature: row.demandsSignature,
     memo_signing: row.memoSigning,
     allowed_addresses: row.cidrs,
-    pay_page: { has_logo: row.logo !== null, help_url: row.helpUrl, terms_url: row.termsUrl },
+    pay_page: { has_logo: row.page.logo !== null, help_url: row.page.helpUrl, terms_url: row.page.termsUrl },
     issued_at: row.issuedAt,
     revoked_at: row.revokedAt,
-    secrets: secretsJson('exchange_key', row.secrets),
+    secrets: secretsJson('exchange', row.secrets),
   };
 }

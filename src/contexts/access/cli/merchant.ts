@@ -11,13 +11,13 @@ import {
   SuspendMerchant,
   UpdateMerchant,
 } from '../application/merchant-commands.js';
-import { DirectoryView, type MerchantRow } from '../views/directory.js';
 import { allowed, CredentialCommands, isVisible, line, secretLines, secretsJson } from './credentials.js';
+import { findMerchants, type MerchantRow } from './rows.js';
 
 /** `npm run merchant -- ...`: what operators do with merchants. */
 export function merchantProgram(program: Command, cli: CliContext): void {
   program.description('Registers merchants and issues their keys.');
-  const commands = new CredentialCommands(program, cli, 'api_key');
+  const commands = new CredentialCommands(program, cli, 'payouts');
 
   writes(
     program
@@ -39,7 +39,7 @@ export function merchantProgram(program: Command, cli: CliContext): void {
     .description('list all merchants')
     .action(
       cliAction(cli, async (context) => {
-        const merchants = await context.get(DirectoryView).merchants();
+        const merchants = await findMerchants(context, null);
         const lines = merchants.map((each) => `${each.merchantId}  ${each.status.padEnd(9)}  ${each.name}`);
         return {
           text: lines.join('\n') || 'No merchants',
@@ -54,8 +54,8 @@ export function merchantProgram(program: Command, cli: CliContext): void {
     .description('show a merchant and its keys; private keys are never displayed again')
     .action(
       cliAction(cli, async (context, id) => {
-        const found = await context.get(DirectoryView).merchant(commands.id(id));
-        if (found === null) throw DomainError.notFound('Merchant');
+        const [found] = await findMerchants(context, commands.id(id));
+        if (found === undefined) throw DomainError.notFound('Merchant');
         const displays = { subject: `merchant ${found.merchantId}`, merchantIds: [found.merchantId] };
         return { text: merchantText(found), json: merchantJson(found), displays };
       }),
@@ -76,7 +76,7 @@ export function merchantProgram(program: Command, cli: CliContext): void {
     'refuse signatures of this private key',
     'Revoked',
     (_, merchantId, keyId) => {
-      const holder = { kind: 'payouts', merchant_id: merchantId, api_key: null } as const;
+      const holder = { kind: 'payouts', merchant_id: merchantId, operator_id: null, api_key: null } as const;
       return [new RevokeCredential(parseId(keyId, 'Private key'), holder), merchantId];
     },
   );
@@ -170,6 +170,6 @@ function merchantJson(row: MerchantRow): object {
     callbacks: row.callbacks,
     shown_as: row.displayName ?? row.name,
     registered_at: row.registeredAt,
-    keys: secretsJson('api_key', row.secrets),
+    keys: secretsJson('payouts', row.secrets),
   };
 }

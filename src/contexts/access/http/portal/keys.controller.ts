@@ -15,15 +15,16 @@ import {
 import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
 import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
 import { PortalKeys } from '../../application/portal-keys.js';
-import { CREDENTIAL_STATUSES, type CredentialStatus } from '../../views/credential-list.js';
+import { CREDENTIAL_STATUSES, type CredentialStatus } from '../../views/credentials.js';
 import { credentialJson } from '../admin/credential-dto.js';
 import { label } from '../admin/rules.js';
-import { SECRET_DISPLAYED_MS } from '../../domain/credential.js';
+import { CREDENTIAL_KINDS, KIND_RULES, type CredentialKind } from '../../domain/credential-kinds.js';
+import { SECRET_DISPLAYED_MS } from '../../domain/credentials.js';
 
-const KINDS = ['payouts', 'exchange'] as const;
+const KINDS = CREDENTIAL_KINDS.filter((kind) => KIND_RULES[kind].owner === 'merchant');
 
 class PortalKeysQuery extends ListParameters {
-  @Filter(oneOf(KINDS), 'Only those of this kind.') kind?: (typeof KINDS)[number];
+  @Filter(oneOf(KINDS), 'Only those of this kind.') kind?: CredentialKind;
   @Filter(oneOf(CREDENTIAL_STATUSES), 'Only those of this status.') status?: CredentialStatus;
 }
 
@@ -60,8 +61,8 @@ export class PortalKeysController {
   ) {
     ticket.storeSealed({ secretForMs: SECRET_DISPLAYED_MS });
     const id = ticket.id('credential');
-    const key = { id, name, expiresAt: expires_at?.toISOString() ?? null };
-    const secret = await this.keys.issue(merchantId, key, cause);
+    const key = { id, name, expires_at: expires_at?.toISOString() ?? null };
+    const { secret } = await this.keys.issue(merchantId, key, cause);
     const row = await this.keys.find(merchantId, id);
     return { credential: { ...credentialJson(row, this.clock.now()), secret } };
   }

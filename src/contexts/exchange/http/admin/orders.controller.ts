@@ -22,7 +22,7 @@ import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { OperatorLookups } from '../../../../platform/operations/operator-lookups.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
-import { DirectoryView } from '../../../access/contract.js';
+import { CredentialIndex } from '../../../access/contract.js';
 import { OrderDetails } from '../../views/order-details.js';
 import type { ListedOrder } from '../../domain/listed-order.js';
 import { order } from '../../domain/order.js';
@@ -46,7 +46,7 @@ export class AdminOrdersController {
   constructor(
     private readonly orders: OrdersList,
     private readonly details: OrderDetails,
-    private readonly directory: DirectoryView,
+    private readonly directory: CredentialIndex,
     private readonly operations: Operations,
     private readonly lookups: OperatorLookups,
     private readonly progress: SubscriptionProgress,
