@@ -3,10 +3,7 @@ import { defineContext } from '../../platform/context.js';
 import { OperatorDirectory } from '../../platform/operations/operator-directory.js';
 import { AdminCallers } from '../../platform/http/admin/admin-controller.js';
 import { Authentications } from '../../platform/http/authentication.js';
-import {
-  MERCHANT_DIRECTORY,
-  type MerchantDirectory,
-} from '../../platform/http/merchant-directory.js';
+import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
 import { CallerRateLimiter } from '../../platform/http/rate-limit.js';
 import { Database } from '../../platform/postgres/database.js';
 import { KeyedHash } from '../../platform/sealing/keyed-hash.js';
@@ -14,11 +11,15 @@ import { AccessCommands } from './application/access-commands.js';
 import { CREDENTIAL_HANDLERS } from './application/credential-commands.js';
 import { CredentialSecrets } from './application/credential-secrets.js';
 import { KEY_HANDLERS } from './application/key-commands.js';
-import { StoredOperators } from './application/operator-directory.js';
 import { CredentialDirectory, EXCHANGE_KEY_DIRECTORY } from './application/credential-directory.js';
 import { MERCHANT_HANDLERS } from './application/merchant-commands.js';
 import { OPERATOR_HANDLERS } from './application/operator-commands.js';
-import { credentialHistory, merchantHistory, operatorHistory, portalSessionHistory } from './domain/history.js';
+import {
+  credentialHistory,
+  merchantHistory,
+  operatorHistory,
+  portalSessionHistory,
+} from './domain/history.js';
 import {
   ADMIN_RATE_LIMITER,
   ADMIN_REQUESTS_PER_MINUTE,
@@ -32,7 +33,6 @@ import { AdminMerchantsController } from './http/admin/merchants.controller.js';
 import { AdminOperatorsController } from './http/admin/operators.controller.js';
 import { AdminWhoamiController } from './http/admin/whoami.controller.js';
 import { merchantScheme } from './http/merchant-scheme.js';
-import { PortalKeys } from './application/portal-keys.js';
 import { PortalKeysController } from './http/portal/keys.controller.js';
 import { PortalModule } from './portal.module.js';
 import { ExpiryGauge } from './application/expiry-gauge.js';
@@ -43,9 +43,13 @@ import { SvcSignature } from './http/svc-signature.js';
 import { checkAccessSettings, ACCESS_SETTINGS } from './settings.js';
 import { ConsoleModule, LoginLinksModule } from './console.module.js';
 import { Access1795000000250 } from './migrations/1795000000250-access.js';
-import { LoginMacs1795000000990 } from './migrations/1795000000990-login-macs.js';
-import { CredentialIndex, sealedSecrets } from './views/credential-index.js';
-import { CredentialList, CredentialRow, CredentialUseRow } from './views/credentials.js';
+import {
+  CredentialIndex,
+  CredentialList,
+  CredentialRow,
+  CredentialUseRow,
+  sealedSecrets,
+} from './views/credentials.js';
 import { MerchantListRow } from './views/merchant-list.js';
 import { DisplayedOperator, OperatorsList } from './views/operators-list.js';
 import { CredentialUses } from './store/credential-uses.js';
@@ -69,7 +73,7 @@ import { accessSearches } from './views/search.js';
     CredentialIndex,
     OperatorsView,
     CredentialDirectory,
-    { provide: OperatorDirectory, useClass: StoredOperators },
+    { provide: OperatorDirectory, useExisting: CredentialDirectory },
     {
       provide: MERCHANT_DIRECTORY,
       inject: [CredentialDirectory],
@@ -108,7 +112,6 @@ class CredentialsModule {}
   providers: [
     AdminMerchants,
     AdminCredentials,
-    PortalKeys,
     CredentialList,
     OperatorsList,
     {
@@ -161,5 +164,5 @@ export const access = defineContext({
     operator: async () => (await import('./cli/operator.js')).operatorProgram,
   },
   entities: [LoggedRequest, CredentialRow, CredentialUseRow, MerchantListRow, DisplayedOperator],
-  migrations: [Access1795000000250, LoginMacs1795000000990],
+  migrations: [Access1795000000250],
 });

@@ -11,4 +11,4 @@ export type { MemoSigning } from './domain/credential-kinds.js';
 export type { CredentialIssued } from './domain/credentials.js';
 export type { PayPageSettings } from './domain/pay-page.js';
 export { ROLES, ROLE_SCOPES, SCOPES, type Role, type Scope } from './domain/roles.js';
-export { CredentialIndex } from './views/credential-index.js';
+export { CredentialIndex } from './views/credentials.js';

@@ -76,9 +76,16 @@ describe('the keys of operators', () => {
     const admin = await app.newAdmin({ scopes: ['payouts:read'] });
     const keyId = await credentialOf(admin);
     const roll = (id: string) => {
-      const subject = { kind: 'admin', merchant_id: null, operator_id: admin.operatorId, api_key: null } as const;
+      const subject = {
+        kind: 'admin',
+        merchant_id: null,
+        operator_id: admin.operatorId,
+        api_key: null,
+      } as const;
       const operation = { id, reason: 'a test', actor: 'spec' };
-      return run<{ secret: string }>(new RollCredential(keyId, { ...subject, overlap_seconds: 2 }, operation));
+      return run<{ secret: string }>(
+        new RollCredential(keyId, { ...subject, overlap_seconds: 2 }, operation),
+      );
     };
     const operationId = newId();
     const newKeyId = deriveId(operationId, 'credential');

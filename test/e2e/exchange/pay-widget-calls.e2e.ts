@@ -1,7 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { RevokeCredential, RollCredential } from '../../../src/contexts/access/application/credential-commands.js';
+import {
+  RevokeCredential,
+  RollCredential,
+} from '../../../src/contexts/access/application/credential-commands.js';
 import type { PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types.js';
 import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';

@@ -20,8 +20,7 @@ import {
   AddPasskeyHandler,
   LowerRoleHandler,
 } from '../../../src/contexts/access/application/operator-commands.js';
-import { StoredOperators } from '../../../src/contexts/access/application/operator-directory.js';
-import type { CredentialDirectory } from '../../../src/contexts/access/application/credential-directory.js';
+import { CredentialDirectory } from '../../../src/contexts/access/application/credential-directory.js';
 import { credentials, isValid, type Credential } from '../../../src/contexts/access/domain/credentials.js';
 import { credentialHistory, operatorHistory } from '../../../src/contexts/access/domain/history.js';
 import {
@@ -30,6 +29,7 @@ import {
   type KnownOperator,
 } from '../../../src/contexts/access/domain/operator.js';
 import { effectiveScopes, type Role } from '../../../src/contexts/access/domain/roles.js';
+import type { CredentialIndex } from '../../../src/contexts/access/views/credentials.js';
 import { OperatorsView } from '../../../src/contexts/access/views/operators.js';
 import { timestamp, type Clock } from '../../../src/kernel/clock.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
@@ -60,11 +60,7 @@ const COMMANDS = {
   'operators.update': UpdateOperator,
 };
 
-function handlersOn(
-  loop: CommandLoop,
-  clock: Clock,
-  persons: readonly string[],
-): readonly object[] {
+function handlersOn(loop: CommandLoop, clock: Clock, persons: readonly string[]): readonly object[] {
   const access = new AccessCommands(loop, clock, progress);
   // Those who are none any more are sorted out by their streams.
   const operators = {
@@ -97,7 +93,8 @@ export class RightsWorld {
       'claim.taken.v1',
       'claim.owner_abandoned.v1',
     ],
-    operators: (loop) => new StoredOperators({} as CredentialDirectory, loop),
+    operators: (loop) =>
+      new CredentialDirectory({} as CredentialIndex, loop, secrets, { now: () => new Date() }),
     handlers: (loop, clock) => handlersOn(loop, clock, this.persons),
     now: () => new Date(this.now),
   });

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { readUuid } from '../../../kernel/ids.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import {
@@ -7,14 +8,15 @@ import {
   type KnownMerchant,
   type MerchantDirectory,
 } from '../../../platform/http/merchant-directory.js';
+import { OperatorDirectory } from '../../../platform/operations/operator-directory.js';
 import type { Requester } from '../../../platform/operations/operations.js';
 import type { CredentialKind, MemoSigning } from '../domain/credential-kinds.js';
 import { credentials, endOf, isValid, type Credential, type Credentials } from '../domain/credentials.js';
 import { merchant } from '../domain/merchant.js';
 import { operatorPerson } from '../domain/operator.js';
 import { NO_PAGE_SETTINGS, type PayPageSettings } from '../domain/pay-page.js';
-import { effectiveScopes } from '../domain/roles.js';
-import { CredentialIndex } from '../views/credential-index.js';
+import { effectiveScopes, SCOPES } from '../domain/roles.js';
+import { CredentialIndex } from '../views/credentials.js';
 import { CredentialSecrets } from './credential-secrets.js';
 
 export interface ExchangeCaller {
@@ -61,7 +63,7 @@ type Caller = KnownMerchant | KnownExchangeKey | KnownAdminKey;
  * the key may do, is read from the owner's events, which a writer of the database cannot change.
  */
 @Injectable()
-export class CredentialDirectory {
+export class CredentialDirectory extends OperatorDirectory {
   private readonly loads = {
     payouts: (id: string): Promise<Caller | null> => this.loadMerchant(id),
     exchange: (id: string): Promise<Caller | null> => this.loadExchangeKey(id),
@@ -77,6 +79,7 @@ export class CredentialDirectory {
     (name) => name,
   );
 
+  readonly allScopes: ReadonlySet<string> = new Set(SCOPES);
   readonly merchants: MerchantDirectory = {
     find: async (id) => (await this.find('payouts', readUuid(id))) as KnownMerchant | null,
   };
@@ -89,7 +92,9 @@ export class CredentialDirectory {
     private readonly loop: CommandLoop,
     private readonly secrets: CredentialSecrets,
     @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
+  ) {
+    super();
+  }
 
   /** Null for what is no admin key, also one that is pending, revoked or expired, and for one of a disabled person. */
   async findAdminKey(token: string): Promise<KnownAdminKey | null> {
@@ -97,6 +102,20 @@ export class CredentialDirectory {
     const key = (await this.find('admin', this.secrets.hashOf(token))) as KnownAdminKey | null;
     const end = key?.expiresAt ?? null;
     return end !== null && end <= this.clock.now() ? null : key;
+  }
+
+  async personOf(key: string): Promise<Requester | null> {
+    const found = await this.findAdminKey(key);
+    if (found === null) return null;
+    const { addresses, expiresAt: _, ...person } = found;
+    if (addresses.length > 0)
+      throw new DomainError('forbidden', 'The key is confined to network ranges: a program has no address');
+    return { ...person, address: null };
+  }
+
+  async scopesOf(operatorId: string): Promise<ReadonlySet<string> | null> {
+    const { state } = await this.loop.load(operatorPerson, operatorId);
+    return state.status === 'active' ? effectiveScopes(SCOPES, state.role) : null;
   }
 
   private async find(kind: CredentialKind, id: string | null): Promise<Caller | null> {
@@ -158,7 +177,10 @@ export class CredentialDirectory {
   }
 
   /** The secrets that are valid now. */
-  private open(own: readonly Credential[]): { readonly texts: readonly string[]; readonly ids: readonly string[] } {
+  private open(own: readonly Credential[]): {
+    readonly texts: readonly string[];
+    readonly ids: readonly string[];
+  } {
     const now = timestamp(this.clock);
     const valid = own.filter((each) => isValid(each, now));
     return {

@@ -45,10 +45,7 @@ export class CredentialSecrets {
       return prefix === null ? adminSecret(this.mode, bytes) : prefix + bytes.toString('hex');
     });
     if (secret === null)
-      throw new DomainError(
-        'invalid_transition',
-        'The secret was generated a day ago and is no longer kept',
-      );
+      throw new DomainError('invalid_transition', 'The secret was generated a day ago and is no longer kept');
     const sealed = prefix === null ? null : this.secrets.seal(associatedDataOf(kind, ownerId, id), secret);
     return { credential_id: id, sealed_secret: sealed, secret_hash: this.hashOf(secret) };
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { credentialExpiry } from '../metrics.js';
-import { CredentialIndex } from '../views/credential-index.js';
+import { CredentialIndex } from '../views/credentials.js';
 
 const EVERY_MS = 60_000;
 

@@ -13,7 +13,9 @@ const KEY = { ...CREDENTIAL, subject: 'exchange_key' } as const;
  * `invalid_transition` for a revoked key, or `validation_failed`.
  */
 @Operation({ ...KEY, name: 'credentials.restrict' })
-export class RestrictKey extends OperatorCommand<CredentialOwner & { readonly addresses: readonly string[] }> {}
+export class RestrictKey extends OperatorCommand<
+  CredentialOwner & { readonly addresses: readonly string[] }
+> {}
 
 @CommandHandler(RestrictKey)
 class RestrictKeyHandler implements OperationHandler<RestrictKey> {

@@ -17,7 +17,13 @@ import type { SecretRow } from './rows.js';
 
 /** What operators call the secret of a kind, and its members in JSON. */
 const SECRETS = {
-  payouts: { title: 'Merchant', secret: 'private key', id: 'key id', member: 'private_key', idMember: 'key_id' },
+  payouts: {
+    title: 'Merchant',
+    secret: 'private key',
+    id: 'key id',
+    member: 'private_key',
+    idMember: 'key_id',
+  },
   exchange: { title: 'Key', secret: 'secret', id: 'secret id', member: 'secret', idMember: 'secret_id' },
 } as const;
 type PrintedKind = keyof typeof SECRETS;
@@ -65,7 +71,11 @@ export class CredentialCommands {
     {
       merchantId,
       ...rest
-    }: { readonly merchantId: string; readonly id?: string; readonly name: string } & Partial<IssueParameters>,
+    }: {
+      readonly merchantId: string;
+      readonly id?: string;
+      readonly name: string;
+    } & Partial<IssueParameters>,
     json: object = {},
   ): Promise<CliOutcome> {
     const { id = newId(), ...given } = rest;

@@ -10,7 +10,11 @@ import {
   type CliContext,
 } from '../../../platform/cli/cli-context.js';
 import { writes } from '../../../platform/cli/write.js';
-import { RevokeCredential, RollCredential, type CredentialSubject } from '../application/credential-commands.js';
+import {
+  RevokeCredential,
+  RollCredential,
+  type CredentialSubject,
+} from '../application/credential-commands.js';
 import { RestrictKey, SetKeyPage } from '../application/key-commands.js';
 import { KIND_RULES, type MemoSigning } from '../domain/credential-kinds.js';
 import { logoOf } from '../domain/pay-page.js';

@@ -49,7 +49,11 @@ const STORED: Readonly<Record<CredentialKind, object>> = {
   },
 };
 
-const secretOf = (id: string) => ({ credential_id: id, sealed_secret: `sealed ${id}`, secret_hash: `hash ${id}` });
+const secretOf = (id: string) => ({
+  credential_id: id,
+  sealed_secret: `sealed ${id}`,
+  secret_hash: `hash ${id}`,
+});
 const issuedOf = (kind: CredentialKind, id: string, over: object = {}): CredentialIssued => ({
   type: 'credential.issued.v1',
   data: {
@@ -170,7 +174,9 @@ describe.each(['payouts', 'exchange', 'admin'] as const)('a credential of kind %
 
   it('is active from the start, unless it is pending', () => {
     const pending = issued('s1', { is_pending: true });
-    given().when(issueOf(kind, 's1', {}, true)).then(pending);
+    given()
+      .when(issueOf(kind, 's1', {}, true))
+      .then(pending);
     given(s1).when(activate()).then();
     given(pending).when(activate()).then(activated);
     given(pending, activated).when(activate()).then();

@@ -80,7 +80,9 @@ export const credentials: Aggregate<Credentials, CredentialEvent> = {
         return { ...state, credentials: [...state.credentials, added] };
       }
       case 'credential.activated.v1':
-        return change(({ credential_id }) => credential_id === event.data.credential_id, { is_pending: false });
+        return change(({ credential_id }) => credential_id === event.data.credential_id, {
+          is_pending: false,
+        });
       case 'credential.rolled.v1': {
         const { until: rolling_until, replaced_by } = event.data;
         return change(({ credential_id }) => credential_id === event.data.credential_id, {

@@ -130,7 +130,11 @@ describe('the audit of credentials', () => {
       [pending, one('revoked', 'a'), one('activated', 'a')],
       'The credential is revoked',
     ],
-    ['is in the stream of another', [admin('a', { owner_id: 'n' })], 'its owner_id is n, not that of its stream'],
+    [
+      'is in the stream of another',
+      [admin('a', { owner_id: 'n' })],
+      'its owner_id is n, not that of its stream',
+    ],
   ])('names the rule that is broken by one that %s', (_what, events, rule) => {
     expect(brokenOf(...events).at(-1)).toContain(rule);
   });

@@ -107,7 +107,9 @@ export function requireMerchant(state: Merchant): RegisteredMerchant {
 export function renameMerchant(command: { name: string; at: string }, state: Merchant): MerchantEvent[] {
   const { merchantId: merchant_id, name: former } = requireMerchant(state);
   const name = readLabel('name', command.name, MAX_NAME_LENGTH);
-  return name === former ? [] : [{ type: 'merchant.renamed.v1', data: { merchant_id, name, at: command.at } }];
+  return name === former
+    ? []
+    : [{ type: 'merchant.renamed.v1', data: { merchant_id, name, at: command.at } }];
 }
 
 export const MAX_REQUESTS_PER_MINUTE = 1_000_000;

@@ -76,7 +76,8 @@ export class Access1795000000250 implements MigrationInterface {
         authenticated_at timestamptz not null,
         last_seen_at timestamptz not null,
         expires_at timestamptz not null,
-        ended_at timestamptz
+        ended_at timestamptz,
+        mac text
       );
       create index console_sessions_of_operator on access.console_sessions (operator_id) where ended_at is null;
       create index console_sessions_expired on access.console_sessions (expires_at);
@@ -86,7 +87,8 @@ export class Access1795000000250 implements MigrationInterface {
         hash text primary key,
         purpose text not null check (purpose in ('link', 'enrol', 'passkey')),
         operator_id uuid,
-        expires_at timestamptz not null
+        expires_at timestamptz not null,
+        mac text
       );
       create index login_secrets_expired on access.login_secrets (expires_at);
       create index login_secrets_of_operator on access.login_secrets (operator_id) where operator_id is not null;

@@ -138,10 +138,7 @@ export class Execution {
    * What the handler writes and returns at this status of the operation. Where it refuses one that waits for a second person
    * the operation has failed.
    */
-  async follow(
-    state: ExistingOperation,
-    by: FollowedStatus['by'] = 'requester',
-  ): Promise<OperationOutcome> {
+  async follow(state: ExistingOperation, by: FollowedStatus['by'] = 'requester'): Promise<OperationOutcome> {
     const { facts, phase } = state;
     const command = this.definitions.commandOf(facts);
     const { handler } = this.definitions.of(command);

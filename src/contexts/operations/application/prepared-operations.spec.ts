@@ -48,7 +48,9 @@ describe('what is prepared for an operation', () => {
 
   it('fails the operation where it is refused', async () => {
     const refusal = DomainError.invalid({ expires_at: ['must be in the future'] });
-    const refused = keys({ follow: (_, { status }) => (status === 'pending' ? Promise.reject(refusal) : nothing) });
+    const refused = keys({
+      follow: (_, { status }) => (status === 'pending' ? Promise.reject(refusal) : nothing),
+    });
     const { operations, log } = operationsOn({ handlers: () => [refused] });
     const id = newId();
     const idempotency = { id: () => id };

@@ -8,20 +8,20 @@ import { plainOrder, type CredentialSubject } from '../../application/credential
 import { KIND_RULES } from '../../domain/credential-kinds.js';
 import { isRole, ROLE_SCOPES } from '../../domain/roles.js';
 import { CredentialSecrets } from '../../application/credential-secrets.js';
-import { CredentialList, type CredentialRow } from '../../views/credentials.js';
+import { CredentialList, type CredentialFilter, type CredentialRow } from '../../views/credentials.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
 import { MerchantList } from '../../views/merchant-list.js';
 import {
   credentialJson,
   type AdminCredential,
-  type CredentialsQuery,
   type CredentialsResponse,
   type NewCredentialBody,
 } from './credential-dto.js';
 
-const CREDENTIAL = 'Credential';
+/** Whose credentials are found. */
+type Reach = Pick<AdminCaller, 'merchants'> & { readonly operatorId: string | null };
 
-/** Credentials as the admin API responds with them, up to date, and what may be requested of them. */
+/** Credentials as the admin API and the portal respond with them, up to date, and what may be requested of them. */
 @Injectable()
 export class AdminCredentials {
   constructor(
@@ -33,7 +33,7 @@ export class AdminCredentials {
   ) {}
 
   /** `merchants`: only those of these merchants; null: all. */
-  async page(query: CredentialsQuery, merchants: readonly string[] | null): Promise<CredentialsResponse> {
+  async page(query: CredentialFilter, merchants: readonly string[] | null): Promise<CredentialsResponse> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
     const { rows, next_cursor } = await this.credentials.page(merchants, query);
     const now = this.clock.now();
@@ -41,16 +41,13 @@ export class AdminCredentials {
   }
 
   /** Throws `not_found`, also for one that is not the caller's own and of no merchant whom the caller is confined to. */
-  async find(
-    id: string,
-    { merchants, operatorId }: Pick<AdminCaller, 'merchants' | 'operatorId'>,
-  ): Promise<CredentialRow> {
+  async find(id: string, { merchants, operatorId }: Reach, title = 'Credential'): Promise<CredentialRow> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
     const row = await this.credentials.find(id);
-    if (row === null) throw DomainError.notFound(CREDENTIAL);
+    if (row === null) throw DomainError.notFound(title);
     const { merchant_id, operator_id } = row;
     const isInReach = merchants === null || (merchant_id !== null && merchants.includes(merchant_id));
-    if (!isInReach && operator_id !== operatorId) throw DomainError.notFound(CREDENTIAL);
+    if (!isInReach && (operator_id === null || operator_id !== operatorId)) throw DomainError.notFound(title);
     return row;
   }
 
@@ -59,10 +56,7 @@ export class AdminCredentials {
   }
 
   /** The credential of a secret of any kind; null where there is none within the caller's reach. */
-  async findBySecret(
-    secret: string,
-    caller: Pick<AdminCaller, 'merchants' | 'operatorId'>,
-  ): Promise<CredentialRow | null> {
+  async findBySecret(secret: string, caller: Reach): Promise<CredentialRow | null> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
     const row = await this.credentials.findBySecret(this.secrets.hashOf(secret));
     if (row === null) return null;

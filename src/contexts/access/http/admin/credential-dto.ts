@@ -2,7 +2,12 @@ import { ApiProperty, Field, Nested, ResourceOf, PageOf } from '../../../../plat
 import { instant, integer, oneOf, text, TIME, uuid, UUID } from '../../../../platform/dto/rules.js';
 import { PendingResponse, WriteBody } from '../../../../platform/http/admin/writes.js';
 import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
-import { CREDENTIAL_KINDS, MEMO_SIGNING, type CredentialKind, type MemoSigning } from '../../domain/credential-kinds.js';
+import {
+  CREDENTIAL_KINDS,
+  MEMO_SIGNING,
+  type CredentialKind,
+  type MemoSigning,
+} from '../../domain/credential-kinds.js';
 import {
   CREDENTIAL_STATUSES,
   credentialStatus,

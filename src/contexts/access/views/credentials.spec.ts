@@ -3,14 +3,18 @@ import { testDatabase, type TestDatabase } from '../../../../test/support/postgr
 import { newId } from '../../../kernel/ids.js';
 import type { JsonObject } from '../../../platform/event-store/port.js';
 import type { CredentialEvent, CredentialIssued } from '../domain/credentials.js';
-import { CredentialIndex, sealedSecrets } from './credential-index.js';
+import { CredentialIndex, sealedSecrets } from './credentials.js';
 import { directoryProjection } from './directory-projection.js';
 
 const at = '2026-01-02T03:04:05.000Z';
 const later = '2026-01-03T03:04:05.000Z';
 const [ACME, KEY, FIRST, SECOND, PRIVATE] = [newId(), newId(), newId(), newId(), newId()];
 
-const issued = (kind: 'payouts' | 'exchange', credential_id: string, over: object = {}): CredentialIssued => ({
+const issued = (
+  kind: 'payouts' | 'exchange',
+  credential_id: string,
+  over: object = {},
+): CredentialIssued => ({
   type: 'credential.issued.v1',
   data: {
     ...{ owner_id: ACME, credential_id, kind, key_id: kind === 'payouts' ? ACME : KEY, name: 'Shop' },
@@ -70,7 +74,14 @@ describe('the index of credentials', () => {
     for (const event of HISTORY) await apply([event, event]);
     expect(await rows()).toEqual(once);
     const exchange = {
-      ...{ owner_id: ACME, kind: 'exchange', key_id: KEY, merchant_id: ACME, operator_id: null, name: 'Shop' },
+      ...{
+        owner_id: ACME,
+        kind: 'exchange',
+        key_id: KEY,
+        merchant_id: ACME,
+        operator_id: null,
+        name: 'Shop',
+      },
       ...{ scopes: [], merchants: [ACME], addresses: ['10.0.0.0/8'], withdraw_addresses: ['w1'] },
       ...{ demands_signing: true, memo_signing: 'full', is_pending: false },
       ...{ created_at: new Date(at), expires_at: null },
