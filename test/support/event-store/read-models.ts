@@ -33,7 +33,7 @@ export const VIEWS: readonly View[] = [
       const key = { credential_id: newId(), kind: 'payouts', key_id: merchant_id, name: null, scopes: [] };
       const terms = { merchants: [merchant_id], addresses: [], withdraw_addresses: null, expires_at: null };
       const signing = { demands_signing: null, memo_signing: null, sealed_secret: 'sealed' };
-      const rest = { owner_id: merchant_id, secret_hash: 'hash', is_pending: false, at: AT };
+      const rest = { owner_id: merchant_id, merchant_id, secret_hash: 'hash', is_pending: false, at: AT };
       return [
         ['merchant.registered.v1', { merchant_id, name: 'Acme', registered_at: AT }],
         ['credential.issued.v1', { ...key, ...terms, ...signing, ...rest }],

@@ -123,6 +123,7 @@ export class CredentialDirectory extends OperatorDirectory {
   }
 
   private async loadMerchant(merchantId: string): Promise<KnownMerchant | null> {
+    if (!(await this.index.isMerchant(merchantId))) return null;
     const [{ state }, keys] = await Promise.all([
       this.loop.load(merchant, merchantId),
       this.credentialsOf(merchantId),

@@ -57,23 +57,29 @@ const secretOf = (id: string) => ({
 const issuedOf = (kind: CredentialKind, id: string, over: object = {}): CredentialIssued => ({
   type: 'credential.issued.v1',
   data: {
-    ...{ owner_id, kind, key_id: id, name: 'server', expires_at: null, is_pending: false, at },
+    ...{ owner_id, merchant_id: kind === 'admin' ? null : owner_id },
+    ...{ kind, key_id: id, name: 'server', expires_at: null, is_pending: false, at },
     ...(STORED[kind] as Terms),
     ...secretOf(id),
     ...over,
   },
 });
-const rolled = (credential_id: string, replaced_by: string, until: string): CredentialEvent => ({
-  type: 'credential.rolled.v1',
-  data: { owner_id, credential_id, replaced_by, until, at },
-});
-const revoked = (credential_id: string): CredentialEvent => ({
-  type: 'credential.revoked.v1',
-  data: { owner_id, credential_id, at },
-});
-const activated: CredentialEvent = {
-  type: 'credential.activated.v1',
-  data: { owner_id, credential_id: 's1', at },
+const eventsOf = (kind: CredentialKind) => {
+  const owner = { owner_id, merchant_id: kind === 'admin' ? null : owner_id };
+  return {
+    rolled: (credential_id: string, replaced_by: string, until: string): CredentialEvent => ({
+      type: 'credential.rolled.v1',
+      data: { ...owner, credential_id, replaced_by, until, at },
+    }),
+    revoked: (credential_id: string): CredentialEvent => ({
+      type: 'credential.revoked.v1',
+      data: { ...owner, credential_id, at },
+    }),
+    activated: {
+      type: 'credential.activated.v1',
+      data: { ...owner, credential_id: 's1', at },
+    } as CredentialEvent,
+  };
 };
 
 const issueOf =
@@ -97,6 +103,7 @@ const activate =
     activateCredential({ credential_id: 's1', at: now }, state);
 
 describe.each(['payouts', 'exchange', 'admin'] as const)('a credential of kind %s', (kind) => {
+  const { rolled, revoked, activated } = eventsOf(kind);
   const issued = (id: string, over: object = {}) => issuedOf(kind, id, over);
   const issue = (id: string, over: Partial<Terms> = {}) => issueOf(kind, id, over);
   const [s1, s2] = [issued('s1'), issued('s2')];
@@ -192,6 +199,7 @@ describe.each(['payouts', 'exchange', 'admin'] as const)('a credential of kind %
 });
 
 describe.each(['payouts', 'exchange'] as const)('the key of credentials of kind %s', (kind) => {
+  const { rolled, revoked } = eventsOf(kind);
   const [s1, s2] = [issuedOf(kind, 's1'), issuedOf(kind, 's2')];
   const both = [s1, rolled('s1', 's2', LATER), s2];
 
@@ -209,6 +217,7 @@ describe.each(['payouts', 'exchange'] as const)('the key of credentials of kind 
 });
 
 it('a merchant has at most two private keys that are valid, however they were issued', () => {
+  const { revoked } = eventsOf('payouts');
   const [s1, s2] = [issuedOf('payouts', 's1'), issuedOf('payouts', 's2')];
   given(s1).when(issueOf('payouts', 's2')).then(s2);
   given(s1, s2).when(issueOf('payouts', 's3')).thenRefused('invalid_transition');
@@ -222,11 +231,13 @@ it('a merchant has at most two private keys that are valid, however they were is
 });
 
 describe('a key of the exchange', () => {
+  const { rolled, revoked } = eventsOf('exchange');
+  const owner = { owner_id, merchant_id: owner_id };
   const s1 = issuedOf('exchange', 's1');
   const { key_id } = s1.data;
   const restricted = (...addresses: string[]): CredentialEvent => ({
     type: 'credential.restricted.v1',
-    data: { owner_id, key_id, addresses, at },
+    data: { ...owner, key_id, addresses, at },
   });
   const restrict =
     (...addresses: string[]): Decision =>
@@ -234,7 +245,7 @@ describe('a key of the exchange', () => {
       restrictKey({ key_id, addresses, at }, state);
   const pageSet = ({ logo, helpUrl, termsUrl }: PayPageSettings): CredentialEvent => ({
     type: 'credential.page_set.v1',
-    data: { owner_id, key_id, logo, help_url: helpUrl, terms_url: termsUrl, at },
+    data: { ...owner, key_id, logo, help_url: helpUrl, terms_url: termsUrl, at },
   });
   const display =
     (page: Partial<PayPageSettings>): Decision =>
@@ -302,6 +313,7 @@ it('an admin key has scopes that exist', () => {
 });
 
 it('a snapshot of credentials continues at any point as the events do', () => {
+  const { rolled, revoked, activated } = eventsOf('admin');
   const events: CredentialEvent[] = [
     issuedOf('admin', 's1', { is_pending: true }),
     activated,

@@ -16,9 +16,14 @@ export interface StoredSecret {
   readonly secret_hash: string;
 }
 
-interface Issued extends StoredSecret, Terms {
+interface Owner {
   /** The merchant or the operator. */
   readonly owner_id: string;
+  /** Null for an operator's. */
+  readonly merchant_id: string | null;
+}
+
+interface Issued extends StoredSecret, Terms, Owner {
   readonly kind: CredentialKind;
   /** Shared by credentials that replace each other: `svc-api-key`, `api_key`, or the id of an admin key. */
   readonly key_id: string;
@@ -28,8 +33,8 @@ interface Issued extends StoredSecret, Terms {
 }
 
 type Members<Name extends string> = Readonly<Record<Name, string>>;
-type OfOne = Members<'owner_id' | 'credential_id' | 'at'>;
-type OfKey = Members<'owner_id' | 'key_id' | 'at'>;
+type OfOne = Owner & Members<'credential_id' | 'at'>;
+type OfKey = Owner & Members<'key_id' | 'at'>;
 
 export type CredentialIssued = DomainEvent<'credential.issued.v1', Issued>;
 export type CredentialEvent =
@@ -130,7 +135,7 @@ const MAX_VALID = 2;
 const MAX_NAME_LENGTH = 255;
 
 /** Returns true once the instant has come; both in ISO 8601. */
-export function isOver(end: string, now: string): boolean {
+function isOver(end: string, now: string): boolean {
   return Date.parse(end) <= Date.parse(now);
 }
 
@@ -153,6 +158,10 @@ export function isIssued(state: Credentials, id: string): boolean {
   return isRevoked(state, id) || state.credentials.some(({ credential_id }) => credential_id === id);
 }
 
+function ownerOf({ owner_id, merchant_id }: Owner): Owner {
+  return { owner_id, merchant_id };
+}
+
 /** Throws `not_found`, or `invalid_transition` for one that is revoked. */
 export function requireCredential(state: Credentials, id: string): Credential {
   if (isRevoked(state, id)) throw new DomainError('invalid_transition', 'The credential is revoked');
@@ -162,7 +171,7 @@ export function requireCredential(state: Credentials, id: string): Credential {
 }
 
 /** The credentials of a key that are left. Throws `not_found`, or `invalid_transition` for a key that has ended. */
-export function requireKey(state: Credentials, id: string): readonly [Credential, ...Credential[]] {
+function requireKey(state: Credentials, id: string): readonly [Credential, ...Credential[]] {
   const [first, ...others] = state.credentials.filter(({ key_id }) => key_id === id);
   if (first !== undefined) return [first, ...others];
   if (state.revoked.some(({ key_id }) => key_id === id))
@@ -183,7 +192,7 @@ export function issueCredential(command: IssueCommand, state: Credentials): Cred
   if (isIssued(state, credential_id)) return [];
   const replaced = state.credentials.find(({ replaced_by }) => replaced_by === credential_id);
   const { kind, expires_at } = replaced ?? { kind: command.kind, expires_at: command.terms.expires_at };
-  const { nouns, keyIdOf, readTerms } = KIND_RULES[kind];
+  const { owner, nouns, keyIdOf, readTerms } = KIND_RULES[kind];
   const given = replaced ?? command.terms;
   if (expires_at !== null && isOver(expires_at, at))
     throw DomainError.invalid({ expires_at: ['must be in the future'] });
@@ -193,7 +202,8 @@ export function issueCredential(command: IssueCommand, state: Credentials): Cred
   if (valid.length >= MAX_VALID)
     throw new DomainError('invalid_transition', `${MAX_VALID} ${nouns} are valid; revoke one first`);
   const terms = { ...readTerms(given, owner_id), name, expires_at };
-  const ids = { owner_id, credential_id, kind, key_id };
+  const merchant_id = owner === 'merchant' ? owner_id : null;
+  const ids = { owner_id, merchant_id, credential_id, kind, key_id };
   const data = { ...ids, ...terms, sealed_secret, secret_hash, is_pending, at };
   return [{ type: 'credential.issued.v1', data }];
 }
@@ -203,11 +213,12 @@ export function activateCredential(
   { credential_id, at }: { credential_id: string; at: string },
   state: Credentials,
 ): CredentialEvent[] {
-  const { owner_id, is_pending, expires_at } = requireCredential(state, credential_id);
+  const credential = requireCredential(state, credential_id);
+  const { is_pending, expires_at } = credential;
   if (!is_pending) return [];
   if (expires_at !== null && isOver(expires_at, at))
     throw new DomainError('invalid_transition', 'The credential has expired');
-  return [{ type: 'credential.activated.v1', data: { owner_id, credential_id, at } }];
+  return [{ type: 'credential.activated.v1', data: { ...ownerOf(credential), credential_id, at } }];
 }
 
 /** The secret replaces that of the credential, which ends after the overlap. The same again changes nothing. */
@@ -232,14 +243,15 @@ export function replaceCredential(
 ): CredentialEvent[] {
   const { credential_id, replaced_by, until, at } = command;
   const credential = requireCredential(state, credential_id);
-  const { owner_id, replaced_by: former, is_pending } = credential;
+  const { replaced_by: former, is_pending } = credential;
   if (former === replaced_by) return [];
   // One whose replacement is revoked is the only one left: it can be replaced again.
   const isReplaced = former !== null && !isRevoked(state, former);
   const usable = isValid(credential, at) ? 'active' : 'expired';
   const status = is_pending ? 'pending' : isReplaced ? 'rolling' : usable;
   if (status !== 'active') throw new DomainError('invalid_transition', `The credential is ${status}`);
-  return [{ type: 'credential.rolled.v1', data: { owner_id, credential_id, replaced_by, until, at } }];
+  const data = { ...ownerOf(credential), credential_id, replaced_by, until, at };
+  return [{ type: 'credential.rolled.v1', data }];
 }
 
 /** For good; a repeat changes nothing. A key of the exchange ends with its last valid secret. */
@@ -248,13 +260,17 @@ export function revokeCredential(
   state: Credentials,
 ): CredentialEvent[] {
   if (isRevoked(state, credential_id)) return [];
-  const { owner_id, kind, key_id } = requireCredential(state, credential_id);
+  const credential = requireCredential(state, credential_id);
+  const { kind, key_id } = credential;
   const others = state.credentials.filter(
     (each) => each.key_id === key_id && each.credential_id !== credential_id,
   );
   const ends = KIND_RULES[kind].endsWithLast && !others.some((each) => isValid(each, at));
   const ids = [credential_id, ...(ends ? others.map((each) => each.credential_id) : [])];
-  return ids.map((id) => ({ type: 'credential.revoked.v1', data: { owner_id, credential_id: id, at } }));
+  return ids.map((id) => ({
+    type: 'credential.revoked.v1',
+    data: { ...ownerOf(credential), credential_id: id, at },
+  }));
 }
 
 /** `addresses` in canonical form; none: anywhere. */
@@ -262,9 +278,9 @@ export function restrictKey(
   { key_id, addresses, at }: { key_id: string; addresses: readonly string[]; at: string },
   state: Credentials,
 ): CredentialEvent[] {
-  const [{ owner_id, addresses: former }] = requireKey(state, key_id);
-  if (addresses.join() === former.join()) return [];
-  return [{ type: 'credential.restricted.v1', data: { owner_id, key_id, addresses, at } }];
+  const [first] = requireKey(state, key_id);
+  if (addresses.join() === first.addresses.join()) return [];
+  return [{ type: 'credential.restricted.v1', data: { ...ownerOf(first), key_id, addresses, at } }];
 }
 
 /** Throws `validation_failed` for a logo or a link that no page displays. */
@@ -272,10 +288,11 @@ export function setPage(
   { key_id, page, at }: { key_id: string; page: PayPageSettings; at: string },
   state: Credentials,
 ): CredentialEvent[] {
-  const [{ owner_id }] = requireKey(state, key_id);
+  const [first] = requireKey(state, key_id);
   checkPage(page);
   const { logo, helpUrl: help_url, termsUrl: terms_url } = page;
   const former = state.pages[key_id] ?? NO_PAGE_SETTINGS;
   if (logo === former.logo && help_url === former.helpUrl && terms_url === former.termsUrl) return [];
-  return [{ type: 'credential.page_set.v1', data: { owner_id, key_id, logo, help_url, terms_url, at } }];
+  const data = { ...ownerOf(first), key_id, logo, help_url, terms_url, at };
+  return [{ type: 'credential.page_set.v1', data }];
 }

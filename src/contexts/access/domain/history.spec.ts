@@ -72,14 +72,14 @@ describe('the audit of operators', () => {
 describe('the audit of credentials', () => {
   const event = (type: string, data: object = {}): DomainEvent => ({
     type: `credential.${type}.v1`,
-    data: { owner_id: 'o', at, ...data },
+    data: { owner_id: 'o', merchant_id: 'o', at, ...data },
   });
   const common = { name: null, scopes: [], merchants: ['o'], addresses: [], expires_at: null };
-  const none = { withdraw_addresses: null, demands_signing: null, memo_signing: null };
+  const lacking = { withdraw_addresses: null, demands_signing: null, memo_signing: null };
   const issued = (kind: string, id: string, over: object = {}): DomainEvent => {
     const ids = { credential_id: id, kind, key_id: kind === 'payouts' ? 'o' : id };
     const secret = { sealed_secret: `sealed ${id}`, secret_hash: `hash ${id}`, is_pending: false };
-    return event('issued', { ...ids, ...common, ...none, ...secret, ...over });
+    return event('issued', { ...ids, ...common, ...lacking, ...secret, ...over });
   };
   const key_id = KIND_RULES.exchange.keyIdOf('x', 'o', null);
   const exchange = (id: string, over: object = {}): DomainEvent =>
@@ -88,11 +88,11 @@ describe('the audit of credentials', () => {
       ...over,
     });
   const admin = (id: string, over: object = {}): DomainEvent =>
-    issued('admin', id, { scopes: ['payouts:read'], merchants: null, ...over });
+    issued('admin', id, { merchant_id: null, scopes: ['payouts:read'], merchants: null, ...over });
   const one = (type: string, id: string, data: object = {}): DomainEvent =>
     event(type, { credential_id: id, ...data });
-  const rolled = (id: string, replaced_by: string): DomainEvent =>
-    one('rolled', id, { replaced_by, until: '2026-01-03T03:04:05.000Z' });
+  const rolled = (id: string, replaced_by: string, over: object = {}): DomainEvent =>
+    one('rolled', id, { replaced_by, until: '2026-01-03T03:04:05.000Z', ...over });
   const payouts = (id: string): DomainEvent => issued('payouts', id);
   const restricted = event('restricted', { key_id, addresses: ['192.0.2.0/24'] });
   const page = event('page_set', { key_id, logo: null, help_url: 'https://shop.example', terms_url: null });
@@ -105,7 +105,10 @@ describe('the audit of credentials', () => {
     const exchanged = [exchange('x'), restricted, page, rolled('x', 'y')];
     const next = exchange('y', { addresses: ['192.0.2.0/24'] });
     const ends = [one('revoked', 'y'), one('revoked', 'x')];
-    const own = [pending, one('activated', 'a'), rolled('a', 'b'), admin('b'), one('revoked', 'a')];
+    const none = { merchant_id: null };
+    const activated = one('activated', 'a', none);
+    const replaced = rolled('a', 'b', none);
+    const own = [pending, activated, replaced, admin('b'), one('revoked', 'a', none)];
     expect(brokenOf(...keys, ...exchanged, next, ...ends, ...own).filter(Boolean)).toEqual([]);
   });
 

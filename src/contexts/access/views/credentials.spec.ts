@@ -3,6 +3,7 @@ import { testDatabase, type TestDatabase } from '../../../../test/support/postgr
 import { newId } from '../../../kernel/ids.js';
 import type { JsonObject } from '../../../platform/event-store/port.js';
 import type { CredentialEvent, CredentialIssued } from '../domain/credentials.js';
+import type { MerchantEvent } from '../domain/merchant.js';
 import { CredentialIndex, sealedSecrets } from './credentials.js';
 import { directoryProjection } from './directory-projection.js';
 
@@ -10,6 +11,7 @@ const at = '2026-01-02T03:04:05.000Z';
 const later = '2026-01-03T03:04:05.000Z';
 const [ACME, KEY, FIRST, SECOND, PRIVATE] = [newId(), newId(), newId(), newId(), newId()];
 
+const OWNER = { owner_id: ACME, merchant_id: ACME };
 const issued = (
   kind: 'payouts' | 'exchange',
   credential_id: string,
@@ -17,7 +19,7 @@ const issued = (
 ): CredentialIssued => ({
   type: 'credential.issued.v1',
   data: {
-    ...{ owner_id: ACME, credential_id, kind, key_id: kind === 'payouts' ? ACME : KEY, name: 'Shop' },
+    ...{ ...OWNER, credential_id, kind, key_id: kind === 'payouts' ? ACME : KEY, name: 'Shop' },
     ...{ scopes: [], merchants: [ACME], addresses: [], withdraw_addresses: ['w1'], demands_signing: true },
     ...{ memo_signing: 'full', expires_at: null, sealed_secret: `sealed ${credential_id}` },
     ...{ secret_hash: `hash ${credential_id}`, is_pending: false, at },
@@ -27,24 +29,24 @@ const issued = (
 const HISTORY: CredentialEvent[] = [
   issued('payouts', PRIVATE),
   issued('exchange', FIRST, { is_pending: true }),
-  { type: 'credential.activated.v1', data: { owner_id: ACME, credential_id: FIRST, at } },
+  { type: 'credential.activated.v1', data: { ...OWNER, credential_id: FIRST, at } },
   {
     type: 'credential.rolled.v1',
-    data: { owner_id: ACME, credential_id: FIRST, replaced_by: SECOND, until: later, at },
+    data: { ...OWNER, credential_id: FIRST, replaced_by: SECOND, until: later, at },
   },
   issued('exchange', SECOND),
-  { type: 'credential.restricted.v1', data: { owner_id: ACME, key_id: KEY, addresses: ['10.0.0.0/8'], at } },
+  { type: 'credential.restricted.v1', data: { ...OWNER, key_id: KEY, addresses: ['10.0.0.0/8'], at } },
   {
     type: 'credential.page_set.v1',
-    data: { owner_id: ACME, key_id: KEY, logo: null, help_url: null, terms_url: null, at },
+    data: { ...OWNER, key_id: KEY, logo: null, help_url: null, terms_url: null, at },
   },
-  { type: 'credential.revoked.v1', data: { owner_id: ACME, credential_id: FIRST, at: later } },
+  { type: 'credential.revoked.v1', data: { ...OWNER, credential_id: FIRST, at: later } },
 ];
 
 describe('the index of credentials', () => {
   let db: TestDatabase;
   let index: CredentialIndex;
-  const apply = (events: readonly CredentialEvent[]): Promise<void> => {
+  const apply = (events: readonly (CredentialEvent | MerchantEvent)[]): Promise<void> => {
     const recorded = events.map((event, n) => ({
       ...event,
       data: event.data as unknown as JsonObject,
@@ -90,6 +92,16 @@ describe('the index of credentials', () => {
       { ...exchange, credential_id: FIRST, rolling_until: new Date(later), revoked_at: new Date(later) },
       { ...exchange, credential_id: SECOND, rolling_until: null, revoked_at: null },
       { credential_id: PRIVATE, kind: 'payouts', key_id: ACME, addresses: [] },
+    ]);
+  });
+
+  it('finds merchants alone, of many that are named at once', async () => {
+    const data = { merchant_id: ACME, name: 'Acme', registered_at: at };
+    await apply([{ type: 'merchant.registered.v1', data }]);
+    expect(await Promise.all([ACME, KEY, ACME].map((id) => index.isMerchant(id)))).toEqual([
+      true,
+      false,
+      true,
     ]);
   });
 

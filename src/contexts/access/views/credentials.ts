@@ -9,6 +9,7 @@ import {
   type SelectQueryBuilder,
 } from 'typeorm';
 import { keysetPage, ReadModels, type KeysetPage } from '../../../platform/read-models/read-models.js';
+import { GroupCall } from '../../../platform/background/group-call.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { CredentialKind, MemoSigning } from '../domain/credential-kinds.js';
 import { MerchantListRow } from './merchant-list.js';
@@ -125,10 +126,24 @@ const NEXT_EXPIRIES = `select c.kind, min(least(c.expires_at, c.rolling_until)) 
         and not other.is_pending and coalesce(other.expires_at > now(), true)))
   group by c.kind`;
 
+/** Several: a read that hangs delays a part of the merchants. */
+const READ_LANES = 8;
+
 /** Leads from what a caller names to the owner of a credential, whose events say everything else. Ids must be uuids. */
 @Injectable()
 export class CredentialIndex {
+  /** Strangers may name any id, and deliveries a thousand merchants: one query for many. */
+  private readonly merchantReads = Array.from(
+    { length: READ_LANES },
+    () => new GroupCall((ids: readonly string[]) => this.findMerchants(ids)),
+  );
+
   constructor(private readonly database: Database) {}
+
+  /** Returns true for a registered merchant. */
+  isMerchant(id: string): Promise<boolean> {
+    return this.merchantReads[parseInt(id.slice(-2), 16) % READ_LANES]!.call(id);
+  }
 
   /** The merchant of an exchange key. */
   ownerOfKey(keyId: string): Promise<string | null> {
@@ -151,6 +166,12 @@ export class CredentialIndex {
   /** By kind, of those that were neither rolled nor revoked: the next that expires, or one that did within a day. */
   nextExpiries(): Promise<{ kind: CredentialKind; expiresAt: Date }[]> {
     return this.database.query(NEXT_EXPIRIES);
+  }
+
+  private async findMerchants(ids: readonly string[]): Promise<boolean[]> {
+    const sql = 'select merchant_id as id from access.merchants where merchant_id = any($1)';
+    const found = new Set((await this.database.query<{ id: string }>(sql, [ids])).map(({ id }) => id));
+    return ids.map((id) => found.has(id));
   }
 
   private async id(sql: string, value: string): Promise<string | null> {

@@ -1,6 +1,5 @@
 import type { PoolClient } from 'pg';
 import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
-import { KIND_RULES } from '../domain/credential-kinds.js';
 import type { CredentialEvent } from '../domain/credentials.js';
 import { credentialHistory, merchantHistory, operatorHistory } from '../domain/history.js';
 import type { MerchantEvent } from '../domain/merchant.js';
@@ -58,13 +57,13 @@ async function applyOne({ type, data }: DirectoryEvent, tx: PoolClient, schema: 
     case 'merchant.ip_allow_list_set.v1':
       return update('merchants', ['merchant_id', data.merchant_id], { ip_allow_list: data.cidrs });
     case 'credential.issued.v1': {
-      const { owner_id, credential_id, kind, key_id, sealed_secret, secret_hash, is_pending } = data;
+      const { owner_id, merchant_id, credential_id, kind, key_id, sealed_secret, secret_hash, is_pending } =
+        data;
       const { name, scopes, merchants, addresses, withdraw_addresses } = data;
       const { demands_signing, memo_signing, expires_at, at: created_at } = data;
-      const isMerchants = KIND_RULES[kind].owner === 'merchant';
       return insert('credentials', {
         ...{ owner_id, credential_id, kind, key_id, sealed_secret, secret_hash, is_pending },
-        ...{ merchant_id: isMerchants ? owner_id : null, operator_id: isMerchants ? null : owner_id },
+        ...{ merchant_id, operator_id: merchant_id === null ? owner_id : null },
         ...{ name, scopes, merchants, addresses, withdraw_addresses },
         ...{ demands_signing, memo_signing, expires_at, created_at },
       });
