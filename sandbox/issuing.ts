@@ -38,5 +38,5 @@ export async function issueExchangeKey(
 ) {
   const order = { kind: 'exchange', merchant_id: merchantId, demands_signing: demandsSignature } as const;
   const { id, secret } = await issueCredential(commands, { ...order, ...given });
-  return { keyId: KIND_RULES.exchange.keyIdOf(id, '', null), secret, secretId: id };
+  return { keyId: KIND_RULES.exchange.deriveKeyId(id, '', null), secret, secretId: id };
 }

@@ -100,11 +100,11 @@ export interface OperationHandler<Of extends AnyCommand> {
    * operation ends without being executed. It follows each change of the status, also again. Its result is in the response
    * of a request that waits, and of a repeat of what was executed; absent: `{}`. Only the context of the subject can do it.
    */
-  follow?(command: Of, status: FollowedStatus): Promise<object>;
+  follow?(command: Of, status: OperationProgress): Promise<object>;
 }
 
 /** What has become of an operation. */
-export interface FollowedStatus {
+export interface OperationProgress {
   /** `ended`: rejected, withdrawn, lapsed or failed. */
   readonly status: 'pending' | 'executed' | 'ended';
   /** Whom the result is for. */

@@ -153,12 +153,14 @@ describe('the page in production', () => {
     const visitor = await widget.visitor();
     // As the sandbox may have stored it.
     const change = { origins: ['http://localhost:3000', 'https://shop.example'] };
-    await widget.people.module.get(CommandLoop, { strict: false }).execute(
-      merchant,
-      widget.merchantId,
-      (state) => setEmbedding({ change, at: new Date().toISOString() }, state),
-      { metadata: { actor: 'spec' } },
-    );
+    await widget.people.module
+      .get(CommandLoop, { strict: false })
+      .execute(
+        merchant,
+        widget.merchantId,
+        (state) => setEmbedding({ change, at: new Date().toISOString() }, state),
+        { metadata: { actor: 'spec' } },
+      );
     await eventually(
       async () => (await widget.framersFor(visitor)) === 'frame-ancestors https://shop.example',
     );

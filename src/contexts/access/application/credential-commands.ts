@@ -5,7 +5,7 @@ import type { EventMetadata } from '../../../platform/event-store/port.js';
 import {
   Operation,
   OperatorCommand,
-  type FollowedStatus,
+  type OperationProgress,
   type OperationHandler,
 } from '../../../platform/operations/operation.js';
 import type { Requester } from '../../../platform/operations/operations.js';
@@ -13,7 +13,7 @@ import { KIND_RULES, readScopes, type CredentialKind, type Terms } from '../doma
 import {
   activateCredential,
   credentials,
-  endOf,
+  findEnd,
   isIssued,
   isRevoked,
   issueCredential,
@@ -58,14 +58,16 @@ export function plainOrder(given: Pick<IssueParameters, 'kind'> & Partial<IssueP
   };
 }
 
-/** The id that the stream of the credentials has. */
-export function ownerOf({ merchant_id, operator_id }: CredentialOwner): string {
-  return merchant_id ?? operator_id ?? '';
+/** Returns the id that the stream of the credentials has. Throws `not_found`. */
+export function requireOwner({ merchant_id, operator_id }: CredentialOwner): string {
+  const id = merchant_id ?? operator_id;
+  if (id === null) throw DomainError.notFound('Credential');
+  return id;
 }
 
 /** The streams whose events are the revision of a credential. */
 export function credentialStreams(owner: CredentialOwner): string[] {
-  return [`${credentials.category}-${ownerOf(owner)}`];
+  return [`${credentials.category}-${requireOwner(owner)}`];
 }
 
 export const CREDENTIAL = {
@@ -99,7 +101,7 @@ async function requireOwnKey(
   if (credentialId === null || credentialId === key.credential_id) return true;
   const used = requireCredential(await access.load(credentials, operatorId), credentialId);
   const { merchants, addresses } = used;
-  const end = endOf(used);
+  const end = findEnd(used);
   const exceeds = {
     merchants: merchants !== null && !(key.merchants?.every((each) => merchants.includes(each)) ?? false),
     addresses: addresses.length > 0 && !(key.addresses.length > 0 && areWithin(key.addresses, addresses)),
@@ -150,13 +152,13 @@ export class IssueCredentialHandler implements OperationHandler<IssueCredential>
   }
 
   /** While its approval is awaited the credential is pending; it is revoked where that never comes. */
-  async follow(command: IssueCredential, { status }: FollowedStatus): Promise<IssuedCredential> {
+  async follow(command: IssueCredential, { status }: OperationProgress): Promise<IssuedCredential> {
     const { subjectId: id, parameters } = command;
-    const state = await this.access.load(credentials, ownerOf(parameters));
+    const state = await this.access.load(credentials, requireOwner(parameters));
     const isPending = state.credentials.some((each) => each.credential_id === id && each.is_pending);
     if (status === 'pending' && !isIssued(state, id)) await this.issue(command, true);
     if (status === 'ended' && isPending)
-      await this.access.change(credentials, ownerOf(parameters), (current, at) =>
+      await this.access.change(credentials, requireOwner(parameters), (current, at) =>
         revokeCredential({ credential_id: id, at }, current),
       );
     return this.secrets.issued(id);
@@ -164,7 +166,7 @@ export class IssueCredentialHandler implements OperationHandler<IssueCredential>
 
   async execute(command: IssueCredential): Promise<IssuedCredential> {
     const { subjectId: credential_id, parameters } = command;
-    const owner = ownerOf(parameters);
+    const owner = requireOwner(parameters);
     if (isIssued(await this.access.load(credentials, owner), credential_id)) {
       if (parameters.kind === 'admin') await this.requireActive(owner);
       await this.access.change(credentials, owner, (state, at) =>
@@ -176,7 +178,7 @@ export class IssueCredentialHandler implements OperationHandler<IssueCredential>
 
   private async issue({ subjectId, parameters, cause }: IssueCredential, is_pending: boolean): Promise<void> {
     const { kind, scopes } = parameters;
-    const owner_id = ownerOf(parameters);
+    const owner_id = requireOwner(parameters);
     const ofRole = KIND_RULES[kind].owner === 'operator' ? await this.requireActive(owner_id) : [];
     if (KIND_RULES[kind].owner === 'merchant') requireMerchant(await this.access.load(merchant, owner_id));
     const given = scopes === null ? ofRole : readScopes(scopes);
@@ -222,7 +224,7 @@ export class RollCredentialHandler implements OperationHandler<RollCredential> {
     const { state, found } = await this.find(command);
     if (found !== undefined)
       return found.kind === 'admin' && requireOwnKey(by, found.owner_id, found, this.access);
-    return isRevoked(state, command.subjectId) && ownerOf(command.parameters) === by.operatorId;
+    return isRevoked(state, command.subjectId) && requireOwner(command.parameters) === by.operatorId;
   }
 
   async grants(command: RollCredential): Promise<readonly string[]> {
@@ -243,7 +245,7 @@ export class RollCredentialHandler implements OperationHandler<RollCredential> {
   }
 
   private async find({ subjectId, parameters }: RollCredential) {
-    const state = await this.access.load(credentials, ownerOf(parameters));
+    const state = await this.access.load(credentials, requireOwner(parameters));
     return { state, found: state.credentials.find(({ credential_id }) => credential_id === subjectId) };
   }
 }
@@ -267,7 +269,7 @@ class RevokeLeakedCredentialHandler implements OperationHandler<RevokeLeakedCred
   async execute({ subjectId, parameters, cause }: CredentialCommand<CredentialOwner>): Promise<void> {
     await this.access.change(
       credentials,
-      ownerOf(parameters),
+      requireOwner(parameters),
       (state, at) => revokeCredential({ credential_id: subjectId, at }, state),
       { ...(cause && { cause }) },
     );
@@ -280,7 +282,7 @@ export class RevokeCredentialHandler
   implements OperationHandler<RevokeCredential>
 {
   async check({ subjectId, parameters }: RevokeCredential): Promise<void> {
-    if (isRevoked(await this.access.load(credentials, ownerOf(parameters)), subjectId))
+    if (isRevoked(await this.access.load(credentials, requireOwner(parameters)), subjectId))
       throw new DomainError('invalid_transition', 'The credential is revoked');
   }
 }

@@ -11,7 +11,7 @@ import {
 import { OperatorDirectory } from '../../../platform/operations/operator-directory.js';
 import type { Requester } from '../../../platform/operations/operations.js';
 import type { CredentialKind, MemoSigning } from '../domain/credential-kinds.js';
-import { credentials, endOf, isValid, type Credential, type Credentials } from '../domain/credentials.js';
+import { credentials, findEnd, isValid, type Credential, type Credentials } from '../domain/credentials.js';
 import { merchant } from '../domain/merchant.js';
 import { operatorPerson } from '../domain/operator.js';
 import { NO_PAGE_SETTINGS, type PayPageSettings } from '../domain/pay-page.js';
@@ -168,7 +168,7 @@ export class CredentialDirectory extends OperatorDirectory {
     if (person.status !== 'active') return null;
     const { name, role } = person;
     const { credential_id: credentialId, merchants, addresses } = key;
-    const end = endOf(key);
+    const end = findEnd(key);
     const terms = { scopes: effectiveScopes(key.scopes, role), merchants, addresses };
     return { credentialId, operatorId, name, role, ...terms, expiresAt: end === null ? null : new Date(end) };
   }

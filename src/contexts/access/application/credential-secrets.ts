@@ -6,7 +6,7 @@ import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { SealedSecrets, Sealer } from '../../../platform/sealing/sealer.js';
 import { adminSecret, isAdminSecret, type KeyMode } from '../domain/admin-secret.js';
 import { KIND_RULES, type CredentialKind } from '../domain/credential-kinds.js';
-import type { Credential, StoredSecret } from '../domain/credentials.js';
+import type { Credential, CredentialSecret } from '../domain/credentials.js';
 import { NewSecrets } from '../store/new-secrets.js';
 
 const SECRET_BYTES = 32;
@@ -37,7 +37,7 @@ export class CredentialSecrets {
    * A random secret for this id; the same for a day, so that a retry after a crash issues it again. Throws
    * `invalid_transition` later.
    */
-  async obtain(kind: CredentialKind, ownerId: string, id: string): Promise<StoredSecret> {
+  async obtain(kind: CredentialKind, ownerId: string, id: string): Promise<CredentialSecret> {
     const { prefix } = KIND_RULES[kind];
     // The HMAC key is the UTF-8 bytes of this text (contract.md 2.2, 21.3).
     const secret = await this.fresh.obtain(id, () => {

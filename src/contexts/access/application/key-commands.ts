@@ -4,7 +4,7 @@ import { credentials, restrictKey, setPage } from '../domain/credentials.js';
 import type { PayPageSettings } from '../domain/pay-page.js';
 import { AccessCommands } from './access-commands.js';
 import { canonicalCidrs } from './allow-lists.js';
-import { CREDENTIAL, ownerOf, type CredentialOwner } from './credential-commands.js';
+import { CREDENTIAL, requireOwner, type CredentialOwner } from './credential-commands.js';
 
 const KEY = { ...CREDENTIAL, subject: 'exchange_key' } as const;
 
@@ -23,7 +23,7 @@ class RestrictKeyHandler implements OperationHandler<RestrictKey> {
 
   async execute({ subjectId: key_id, parameters }: RestrictKey): Promise<void> {
     const addresses = canonicalCidrs(parameters.addresses);
-    await this.access.change(credentials, ownerOf(parameters), (state, at) =>
+    await this.access.change(credentials, requireOwner(parameters), (state, at) =>
       restrictKey({ key_id, addresses, at }, state),
     );
   }
@@ -38,7 +38,7 @@ class SetKeyPageHandler implements OperationHandler<SetKeyPage> {
   constructor(private readonly access: AccessCommands) {}
 
   async execute({ subjectId: key_id, parameters }: SetKeyPage): Promise<void> {
-    await this.access.change(credentials, ownerOf(parameters), (state, at) =>
+    await this.access.change(credentials, requireOwner(parameters), (state, at) =>
       setPage({ key_id, page: parameters.page, at }, state),
     );
   }

@@ -11,7 +11,7 @@ import {
   Operation,
   OperatorCommand,
   type EmptyParameters,
-  type FollowedStatus,
+  type OperationProgress,
   type OperationHandler,
 } from '../../../platform/operations/operation.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
@@ -128,7 +128,7 @@ export class CreateOperatorHandler implements OperationHandler<CreateOperator> {
   }
 
   /** The link of a repeated approval is for the person who approved it, and of no use once the new one signs in. */
-  async follow({ subjectId }: CreateOperator, { status, by }: FollowedStatus): Promise<Login> {
+  async follow({ subjectId }: CreateOperator, { status, by }: OperationProgress): Promise<Login> {
     if (status !== 'executed' || by !== 'approver') return {};
     const { passkeys } = knownOperator(await this.access.load(operatorPerson, subjectId));
     return passkeys.length === 0 ? this.login(subjectId) : {};

@@ -50,7 +50,7 @@ export function exchangeKeyCommands(program: Command, cli: CliContext): void {
   writes(issue, cli, async function (context, write) {
     const { merchant, demandSignature, memoSigning, label = '' } = this.opts<IssueOptions>();
     const id = newId();
-    const keyId = KIND_RULES.exchange.keyIdOf(id, '', null);
+    const keyId = KIND_RULES.exchange.deriveKeyId(id, '', null);
     const text = `Issued a key that ${demands({ demandsSignature: demandSignature, memoSigning })}\n\n${line('api_key', keyId)}\n`;
     const order = {
       merchantId: parseId(merchant, 'Merchant'),

@@ -38,7 +38,7 @@ interface KindRule {
   /** Without a valid secret its key could sign nothing: the key ends with the last one. */
   readonly endsWithLast: boolean;
   /** The id of its key; `former` is that of the credential that it replaces. */
-  readonly keyIdOf: (credentialId: string, ownerId: string, former: string | null) => string;
+  readonly deriveKeyId: (credentialId: string, ownerId: string, former: string | null) => string;
   /** Throws `validation_failed` on the member at fault. */
   readonly readTerms: (given: KindTerms, ownerId: string) => KindTerms;
 }
@@ -60,7 +60,7 @@ export const KIND_RULES = {
     members: ['merchant_id'],
     needsApproval: false,
     endsWithLast: false,
-    keyIdOf: (_, ownerId) => ownerId,
+    deriveKeyId: (_, ownerId) => ownerId,
     readTerms: (_, ownerId) => ({ ...NONE, merchants: [ownerId] }),
   },
   /** What calls of the exchange API are signed with (contract.md 21). */
@@ -71,7 +71,7 @@ export const KIND_RULES = {
     members: ['merchant_id', 'addresses', 'withdraw_addresses', 'demands_signing', 'memo_signing'],
     needsApproval: false,
     endsWithLast: true,
-    keyIdOf: (id, _, former) => former ?? deriveId(id, 'exchange key'),
+    deriveKeyId: (id, _, former) => former ?? deriveId(id, 'exchange key'),
     readTerms: ({ addresses, withdraw_addresses, demands_signing, memo_signing }, ownerId) => {
       if (memo_signing === null || !MEMO_SIGNING.includes(memo_signing))
         throw DomainError.invalid({ memo_signing: [`must be one of ${MEMO_SIGNING.join(', ')}`] });
@@ -92,7 +92,7 @@ export const KIND_RULES = {
     members: ['operator_id', 'scopes', 'merchants', 'addresses'],
     needsApproval: true,
     endsWithLast: false,
-    keyIdOf: (id) => id,
+    deriveKeyId: (id) => id,
     readTerms: ({ scopes, merchants, addresses }) => ({
       ...NONE,
       scopes: readScopes(scopes),

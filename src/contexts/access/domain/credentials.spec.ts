@@ -41,7 +41,7 @@ const STORED: Readonly<Record<CredentialKind, object>> = {
   exchange: {
     ...{ scopes: [], merchants: [owner_id], addresses: ['192.0.2.0/24'], withdraw_addresses: ['w1'] },
     ...{ demands_signing: true, memo_signing: 'contract' },
-    key_id: KIND_RULES.exchange.keyIdOf('s1', owner_id, null),
+    key_id: KIND_RULES.exchange.deriveKeyId('s1', owner_id, null),
   },
   admin: {
     ...NONE,
@@ -66,19 +66,12 @@ const issuedOf = (kind: CredentialKind, id: string, over: object = {}): Credenti
 });
 const eventsOf = (kind: CredentialKind) => {
   const owner = { owner_id, merchant_id: kind === 'admin' ? null : owner_id };
+  const event = (type: string, credential_id: string, data: object = {}): CredentialEvent =>
+    ({ type: `credential.${type}.v1`, data: { ...owner, credential_id, ...data, at } }) as CredentialEvent;
   return {
-    rolled: (credential_id: string, replaced_by: string, until: string): CredentialEvent => ({
-      type: 'credential.rolled.v1',
-      data: { ...owner, credential_id, replaced_by, until, at },
-    }),
-    revoked: (credential_id: string): CredentialEvent => ({
-      type: 'credential.revoked.v1',
-      data: { ...owner, credential_id, at },
-    }),
-    activated: {
-      type: 'credential.activated.v1',
-      data: { ...owner, credential_id: 's1', at },
-    } as CredentialEvent,
+    rolled: (id: string, replaced_by: string, until: string) => event('rolled', id, { replaced_by, until }),
+    revoked: (id: string) => event('revoked', id),
+    activated: event('activated', 's1'),
   };
 };
 

@@ -9,7 +9,7 @@ import { checkPage, NO_PAGE_SETTINGS, type PayPageSettings } from './pay-page.js
 export const SECRET_DISPLAYED_MS = DAY_MS;
 
 /** The secret of a credential as it is stored. */
-export interface StoredSecret {
+export interface CredentialSecret {
   readonly credential_id: string;
   /** Null where no signature needs the secret. */
   readonly sealed_secret: string | null;
@@ -23,7 +23,7 @@ interface Owner {
   readonly merchant_id: string | null;
 }
 
-interface Issued extends StoredSecret, Terms, Owner {
+interface Issued extends CredentialSecret, Terms, Owner {
   readonly kind: CredentialKind;
   /** Shared by credentials that replace each other: `svc-api-key`, `api_key`, or the id of an admin key. */
   readonly key_id: string;
@@ -140,13 +140,13 @@ function isOver(end: string, now: string): boolean {
 }
 
 /** When the credential ends; null: never. */
-export function endOf({ rolling_until, expires_at }: Credential): string | null {
+export function findEnd({ rolling_until, expires_at }: Credential): string | null {
   return rolling_until ?? expires_at;
 }
 
 /** Returns true while it may be used. */
 export function isValid(credential: Credential, at: string): boolean {
-  const end = endOf(credential);
+  const end = findEnd(credential);
   return !credential.is_pending && (end === null || !isOver(end, at));
 }
 
@@ -158,7 +158,7 @@ export function isIssued(state: Credentials, id: string): boolean {
   return isRevoked(state, id) || state.credentials.some(({ credential_id }) => credential_id === id);
 }
 
-function ownerOf({ owner_id, merchant_id }: Owner): Owner {
+function pickOwner({ owner_id, merchant_id }: Owner): Owner {
   return { owner_id, merchant_id };
 }
 
@@ -181,7 +181,7 @@ function requireKey(state: Credentials, id: string): readonly [Credential, ...Cr
 
 /** What a credential is issued with; one that replaces another has the terms and the key of that. */
 interface IssueCommand extends Pick<Issued, 'owner_id' | 'kind' | 'is_pending' | 'at'> {
-  readonly secret: StoredSecret;
+  readonly secret: CredentialSecret;
   readonly terms: Terms;
 }
 
@@ -192,12 +192,12 @@ export function issueCredential(command: IssueCommand, state: Credentials): Cred
   if (isIssued(state, credential_id)) return [];
   const replaced = state.credentials.find(({ replaced_by }) => replaced_by === credential_id);
   const { kind, expires_at } = replaced ?? { kind: command.kind, expires_at: command.terms.expires_at };
-  const { owner, nouns, keyIdOf, readTerms } = KIND_RULES[kind];
+  const { owner, nouns, deriveKeyId, readTerms } = KIND_RULES[kind];
   const given = replaced ?? command.terms;
   if (expires_at !== null && isOver(expires_at, at))
     throw DomainError.invalid({ expires_at: ['must be in the future'] });
   const name = given.name ? readLabel('name', given.name, MAX_NAME_LENGTH) : null;
-  const key_id = keyIdOf(credential_id, owner_id, replaced?.key_id ?? null);
+  const key_id = deriveKeyId(credential_id, owner_id, replaced?.key_id ?? null);
   const valid = state.credentials.filter((each) => each.key_id === key_id && isValid(each, at));
   if (valid.length >= MAX_VALID)
     throw new DomainError('invalid_transition', `${MAX_VALID} ${nouns} are valid; revoke one first`);
@@ -218,12 +218,12 @@ export function activateCredential(
   if (!is_pending) return [];
   if (expires_at !== null && isOver(expires_at, at))
     throw new DomainError('invalid_transition', 'The credential has expired');
-  return [{ type: 'credential.activated.v1', data: { ...ownerOf(credential), credential_id, at } }];
+  return [{ type: 'credential.activated.v1', data: { ...pickOwner(credential), credential_id, at } }];
 }
 
 /** The secret replaces that of the credential, which ends after the overlap. The same again changes nothing. */
 export function rollCredential(
-  command: { credential_id: string; secret: StoredSecret; overlapSeconds: number; at: string },
+  command: { credential_id: string; secret: CredentialSecret; overlapSeconds: number; at: string },
   state: Credentials,
 ): CredentialEvent[] {
   const { credential_id, secret, overlapSeconds, at } = command;
@@ -250,7 +250,7 @@ export function replaceCredential(
   const usable = isValid(credential, at) ? 'active' : 'expired';
   const status = is_pending ? 'pending' : isReplaced ? 'rolling' : usable;
   if (status !== 'active') throw new DomainError('invalid_transition', `The credential is ${status}`);
-  const data = { ...ownerOf(credential), credential_id, replaced_by, until, at };
+  const data = { ...pickOwner(credential), credential_id, replaced_by, until, at };
   return [{ type: 'credential.rolled.v1', data }];
 }
 
@@ -269,7 +269,7 @@ export function revokeCredential(
   const ids = [credential_id, ...(ends ? others.map((each) => each.credential_id) : [])];
   return ids.map((id) => ({
     type: 'credential.revoked.v1',
-    data: { ...ownerOf(credential), credential_id: id, at },
+    data: { ...pickOwner(credential), credential_id: id, at },
   }));
 }
 
@@ -280,7 +280,7 @@ export function restrictKey(
 ): CredentialEvent[] {
   const [first] = requireKey(state, key_id);
   if (addresses.join() === first.addresses.join()) return [];
-  return [{ type: 'credential.restricted.v1', data: { ...ownerOf(first), key_id, addresses, at } }];
+  return [{ type: 'credential.restricted.v1', data: { ...pickOwner(first), key_id, addresses, at } }];
 }
 
 /** Throws `validation_failed` for a logo or a link that no page displays. */
@@ -293,6 +293,6 @@ export function setPage(
   const { logo, helpUrl: help_url, termsUrl: terms_url } = page;
   const former = state.pages[key_id] ?? NO_PAGE_SETTINGS;
   if (logo === former.logo && help_url === former.helpUrl && terms_url === former.termsUrl) return [];
-  const data = { ...ownerOf(first), key_id, logo, help_url, terms_url, at };
+  const data = { ...pickOwner(first), key_id, logo, help_url, terms_url, at };
   return [{ type: 'credential.page_set.v1', data }];
 }

@@ -81,7 +81,7 @@ describe('the audit of credentials', () => {
     const secret = { sealed_secret: `sealed ${id}`, secret_hash: `hash ${id}`, is_pending: false };
     return event('issued', { ...ids, ...common, ...lacking, ...secret, ...over });
   };
-  const key_id = KIND_RULES.exchange.keyIdOf('x', 'o', null);
+  const key_id = KIND_RULES.exchange.deriveKeyId('x', 'o', null);
   const exchange = (id: string, over: object = {}): DomainEvent =>
     issued('exchange', id, {
       ...{ key_id, withdraw_addresses: [], demands_signing: true, memo_signing: 'full' },

@@ -9,7 +9,7 @@ import {
   type CurrentOperation,
 } from '../../../platform/event-store/current-operation.js';
 import { failpoint } from '../../../platform/failpoints.js';
-import type { FollowedStatus } from '../../../platform/operations/operation.js';
+import type { OperationProgress } from '../../../platform/operations/operation.js';
 import type { OperationOutcome } from '../../../platform/operations/operations.js';
 import { recordExecuted, recordFailed } from '../domain/decisions.js';
 import type { Change, OperationEvent, Requested } from '../domain/operation-events.js';
@@ -47,7 +47,7 @@ export class Execution {
    * recorded; {@link SubjectChanged} where the subject is at another revision; `invalid_transition` for what may not be
    * executed. The result is for `by`.
    */
-  async run(id: string, by: FollowedStatus['by'] = 'requester'): Promise<OperationOutcome> {
+  async run(id: string, by: OperationProgress['by'] = 'requester'): Promise<OperationOutcome> {
     const { state, revision } = await this.log.load(id);
     const found = existingOperation(state);
     const { facts } = found;
@@ -78,7 +78,7 @@ export class Execution {
     { facts, phase }: ExistingOperation,
     current: CurrentOperation,
     since: string | null,
-    by: FollowedStatus['by'],
+    by: OperationProgress['by'],
   ): Promise<OperationOutcome> {
     const changes = await this.changesOf(facts, current, since);
     if (changes.length > 0) {
@@ -138,7 +138,10 @@ export class Execution {
    * What the handler writes and returns at this status of the operation. Where it refuses one that waits for a second person
    * the operation has failed.
    */
-  async follow(state: ExistingOperation, by: FollowedStatus['by'] = 'requester'): Promise<OperationOutcome> {
+  async follow(
+    state: ExistingOperation,
+    by: OperationProgress['by'] = 'requester',
+  ): Promise<OperationOutcome> {
     const { facts, phase } = state;
     const command = this.definitions.commandOf(facts);
     const { handler } = this.definitions.of(command);

@@ -87,7 +87,7 @@ export class AdminCredentials {
     const { reason: _, ticket: __, ...given } = JSON.parse(JSON.stringify(body)) as Recorded;
     return plainOrder({
       ...{ demands_signing: true, ...given, api_key: null },
-      ...(kind === 'exchange' && { api_key: KIND_RULES.exchange.keyIdOf(id, '', null) }),
+      ...(kind === 'exchange' && { api_key: KIND_RULES.exchange.deriveKeyId(id, '', null) }),
       ...(kind === 'admin' && {
         operator_id: operator_id ?? caller.operatorId,
         // Absent: those of the role now. The second person reads them.
@@ -100,7 +100,7 @@ export class AdminCredentials {
 type Recorded = Omit<NewCredentialBody, 'expires_at'> & { readonly expires_at?: string | null };
 
 /** The parameters that say whose a credential is: its owner decides, by the events. */
-export function subjectOf({ kind, owner_id, key_id }: CredentialRow): CredentialSubject {
+export function toSubject({ kind, owner_id, key_id }: CredentialRow): CredentialSubject {
   const isMerchants = KIND_RULES[kind].owner === 'merchant';
   return {
     kind,

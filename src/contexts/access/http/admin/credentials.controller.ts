@@ -26,7 +26,7 @@ import {
   RollCredential,
 } from '../../application/credential-commands.js';
 import type { IssuedCredential } from '../../application/credential-secrets.js';
-import { AdminCredentials, subjectOf } from './admin-credentials.js';
+import { AdminCredentials, toSubject } from './admin-credentials.js';
 import {
   CredentialCreated,
   CredentialResponse,
@@ -114,7 +114,7 @@ export class AdminCredentialsController {
   ): Promise<CredentialResponse> {
     const row = await this.credentials.find(id, caller);
     const { merchant_id } = row;
-    const revision = await this.operations.revisionOf(credentialStreams(subjectOf(row)));
+    const revision = await this.operations.revisionOf(credentialStreams(toSubject(row)));
     const credential = this.credentials.json(await this.credentials.find(id, caller));
     await this.lookups.record(caller, merchant_id === null ? [] : [merchant_id], `credential ${id}`);
     sendEtag(reply, revision);
@@ -138,7 +138,7 @@ export class AdminCredentialsController {
   })
   async roll(@WriteTo(CREDENTIAL) write: SubjectWrite, @ValidBody() body: RollBody): Promise<Reply> {
     const { requester, subject } = write;
-    const owner = subjectOf(await this.credentials.find(subject.id, requester));
+    const owner = toSubject(await this.credentials.find(subject.id, requester));
     const parameters = { ...owner, overlap_seconds: body.overlap_seconds };
     const request = { ...writeOf(write, body), merchantId: owner.merchant_id };
     const outcome = await this.operations.request(new RollCredential(subject.id, parameters), request);
@@ -156,7 +156,7 @@ export class AdminCredentialsController {
   })
   async revoke(@WriteTo(CREDENTIAL) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
     const { requester, subject } = write;
-    const owner = subjectOf(await this.credentials.find(subject.id, requester));
+    const owner = toSubject(await this.credentials.find(subject.id, requester));
     const command = new RevokeCredential(subject.id, owner);
     const request = { ...writeOf(write, body), merchantId: owner.merchant_id };
     const outcome = await this.operations.request(command, request);
@@ -182,7 +182,7 @@ export class AdminCredentialsController {
     if (found === null) return { credential_id: null, operation_id: null };
     const { id, revoked_at } = found;
     if (revoked_at !== null) return { credential_id: id, operation_id: null };
-    const owner = subjectOf(found);
+    const owner = toSubject(found);
     const command = new RevokeLeakedCredential(id, { ...owner, url: body.url });
     const request = { ...writeOf(write, body), merchantId: owner.merchant_id };
     const outcome = await this.operations.request(command, request);
