@@ -97,8 +97,8 @@ export interface OperationHandler<Of extends AnyCommand> {
   check?(command: Of): Promise<void>;
   /**
    * Writes what exists while a second person is awaited, without effect (a pending credential), and undoes it where the
-   * operation ends without being executed. It follows each change of the status, also again. Its result is in the response
-   * of a request that waits, and of a repeat of what was executed; absent: `{}`. Only the context of the subject can do it.
+   * operation ends without being executed. For a repeat of what was executed it returns the result again. It may be called
+   * again at each status.
    */
   follow?(command: Of, status: OperationProgress): Promise<object>;
 }

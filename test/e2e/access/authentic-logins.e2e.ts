@@ -1,9 +1,14 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { CommandBus } from '@nestjs/cqrs';
+import { issueExchangeKey } from '../../../sandbox/issuing.js';
+import { newId } from '../../../src/kernel/ids.js';
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import { ConsoleSite } from '../../support/access/console-site.js';
 import { CookieClient } from '../../support/access/cookie-client.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
 import { onTestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 
 const reason = 'one person alone';
 const TWICE = 'older.event.v1';
@@ -163,5 +168,46 @@ describe('who a login belongs to', () => {
       { 'if-match': read.headers.get('etag')! },
     );
     expect([rolled.status, rolled.text.includes('dsb_')]).toEqual([403, false]);
+  });
+
+  it('is what the events of a merchant and its keys say, whatever their rows have', async () => {
+    const merchant = await site.app.newMerchant();
+    const { apiKey } = merchant.credentials;
+    await sql(
+      `update access.credentials set revoked_at = now(), sealed_secret = 'x', is_pending = true where owner_id = $1`,
+      [apiKey],
+    );
+    await sql(
+      `update access.merchants set status = 'suspended', ip_allow_list = '{192.0.2.0/24}' where merchant_id = $1`,
+      [apiKey],
+    );
+    const call = async () => (await merchant.get(`/merchants/v1/users/${newId()}`)).status;
+    expect(await call()).toBe(404);
+    const { credentials } = (await ada!.get(`/credentials?merchant_id=${apiKey}`)).json<{
+      credentials: readonly { readonly id: string }[];
+    }>();
+    const leak = { token: merchant.credentials.privateKey, url: 'https://paste.example/1', reason };
+    await sql('update access.credentials set revoked_at = null where owner_id = $1', [apiKey]);
+    const revoked = await ada!.post('/credentials/revoke_leaked', leak);
+    expect(revoked.json()).toMatchObject({ credential_id: credentials[0]!.id });
+    await sql('update access.credentials set revoked_at = null, is_pending = false where owner_id = $1', [
+      apiKey,
+    ]);
+    await eventually(async () => (await call()) === 401);
+  });
+
+  it('pays out where the events of an exchange key say, whatever its row has', async () => {
+    const [allowed, other] = [
+      '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
+      '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin',
+    ];
+    const { apiKey } = site.app.merchant.credentials;
+    const issue = [site.app.app.get(CommandBus), apiKey, false] as const;
+    const { keyId, secret } = await issueExchangeKey(...issue, { withdraw_addresses: [allowed] });
+    await sql('update access.credentials set withdraw_addresses = $2 where key_id = $1', [keyId, [other]]);
+    const client = new ExchangeClient(site.app.url, { apiKey: keyId, secret });
+    const order = async (withdraw_address: string) =>
+      (await client.order({ pair_id: 'USDCSOL', withdraw_address })).status;
+    expect([await order(other), await order(allowed)]).toEqual([403, 201]);
   });
 });
