@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { AdminKeyDirectory } from '../src/contexts/access/application/known-admin-keys.js';
+import { CredentialDirectory } from '../src/contexts/access/application/credential-directory.js';
 import { OperatorsView } from '../src/contexts/access/views/operators.js';
 import { step, type SandboxAdmin } from './announce.js';
 import type { SecretsFile } from './secrets.js';
@@ -25,11 +25,11 @@ export function prepareAdministrators(
   secrets: SecretsFile,
   commands: AdministratorCommands,
 ): Promise<{ readonly admin: SandboxAdmin; readonly operatorId: string }> {
-  const keys = app.get(AdminKeyDirectory, { strict: false });
+  const keys = app.get(CredentialDirectory, { strict: false });
   const persons = app.get(OperatorsView, { strict: false });
   const key = async (which: keyof SandboxAdmin): Promise<{ secret: string; operatorId: string }> => {
     const remembered = secrets.current.admin?.[which];
-    const known = remembered === undefined ? null : await keys.find(remembered);
+    const known = remembered === undefined ? null : await keys.findAdminKey(remembered);
     if (known !== null) return { secret: remembered!, operatorId: known.operatorId };
     const [name, email] = PERSONS[which];
     const operatorId = (await persons.byEmail(email))?.operatorId ?? (await commands.create(name, email));

@@ -1,14 +1,12 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { IssueAdminKey } from '../src/contexts/access/application/admin-key-commands.js';
-import { IssueExchangeKey } from '../src/contexts/access/application/exchange-key-commands.js';
-import { CreateMerchantWithKey } from '../src/contexts/access/application/merchant-commands.js';
 import { CreateOperator } from '../src/contexts/access/application/operator-commands.js';
 import { newId } from '../src/kernel/ids.js';
 import type { Companion } from '../src/main.js';
 import { LoginLinks } from '../src/contexts/access/application/console/login-links.js';
 import type { Config } from '../src/platform/config/config.js';
 import type { AdministratorCommands } from './administrators.js';
+import { createMerchant, issueCredential, issueExchangeKey } from './issuing.js';
 import { prepareSandbox } from './prepare.js';
 import { SandboxModule } from './sandbox.module.js';
 
@@ -23,8 +21,8 @@ export async function sandboxFor(given: Config): Promise<Companion | null> {
     ready: (app) => {
       const commands = app.get(CommandBus);
       return ready(app, {
-        registerMerchant: (name) => commands.execute(new CreateMerchantWithKey(name)),
-        issueExchangeKey: (...key) => commands.execute(new IssueExchangeKey(...key)),
+        registerMerchant: (name) => createMerchant(commands, name),
+        issueExchangeKey: (...key) => issueExchangeKey(commands, ...key),
         administrators: administratorsBy(app, commands),
       });
     },
@@ -38,11 +36,8 @@ function administratorsBy(app: INestApplicationContext, commands: CommandBus): A
       await commands.execute(new CreateOperator(operatorId, { name, email, role: 'administrator' }));
       return operatorId;
     },
-    issueKey: async (operatorId) => {
-      const order = { operatorId, name: 'sandbox', scopes: null, merchants: null, addresses: [] };
-      const command = new IssueAdminKey(newId(), { ...order, expiresAt: null }, false);
-      return (await commands.execute(command)).secret;
-    },
+    issueKey: async (operator_id) =>
+      (await issueCredential(commands, { kind: 'admin', operator_id, name: 'sandbox' })).secret,
     loginLink: (operatorId) => app.get(LoginLinks, { strict: false }).issue(operatorId),
   };
 }

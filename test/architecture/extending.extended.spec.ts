@@ -1,9 +1,9 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
-  existsSync,
   appendFileSync,
   cpSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -94,6 +94,17 @@ describe('docs/extending.md', () => {
     expect(changed.filter((line) => !inside.includes(line))).toEqual([
       expect.stringMatching(/^1\t0\t.*contexts\/index\.ts/),
     ]);
+  });
+
+  it.each([
+    ['A kind of key', 4],
+    ['A field of a credential', 6],
+  ])('%s changes at most %i files, which exist', (change, most) => {
+    const [row = ''] = document.split('\n').filter((line) => line.startsWith(`| ${change} |`));
+    const files = new Set([...row.matchAll(/`(src\/[^`]+)`/g)].map(([, path]) => path!));
+    expect(files.size).toBeGreaterThan(2);
+    expect(files.size).toBeLessThanOrEqual(most);
+    for (const path of files) expect(existsSync(join(ROOT, path))).toBe(true);
   });
 
   it('names every ceiling that rises, and makes nothing else that the ratchet counts rise', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Aggregate, DomainEvent } from '../../src/kernel/aggregate.js';
-import { exchangeKey } from '../../src/contexts/access/domain/exchange-key.js';
+import { credentials } from '../../src/contexts/access/domain/credentials.js';
 import { merchant } from '../../src/contexts/access/domain/merchant.js';
 import { onboarding } from '../../src/contexts/onboarding/domain/onboarding.js';
 import { payout } from '../../src/contexts/payouts/domain/payout.js';
@@ -39,9 +39,9 @@ const AGGREGATES: readonly [
   ],
   ['merchant', merchant as never, { type: 'merchant.registered.v1', data: { merchant_id: 'm', name: 'n' } }],
   [
-    'exchange key',
-    exchangeKey as never,
-    { type: 'exchange_key.issued.v1', data: { key_id: 'k', merchant_id: 'm' } },
+    'credentials',
+    credentials as never,
+    { type: 'credential.issued.v1', data: { owner_id: 'm', credential_id: 'c', key_id: 'k' } },
   ],
   ['webhook endpoints', webhookEndpoints as never, registered],
   [

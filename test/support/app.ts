@@ -4,17 +4,12 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import {
-  IssueAdminKey,
-  type AdminKeyOrder,
-} from '../../src/contexts/access/application/admin-key-commands.js';
-import { IssueExchangeKey } from '../../src/contexts/access/application/exchange-key-commands.js';
 import { CreateOperator } from '../../src/contexts/access/application/operator-commands.js';
-import { CreateMerchantWithKey } from '../../src/contexts/access/contract.js';
 import { readConfig } from '../../src/composition.js';
 import type { Config } from '../../src/platform/config/config.js';
 import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
 import type { Database } from '../../src/platform/postgres/database.js';
+import { createMerchant, issueCredential, issueExchangeKey } from '../../sandbox/issuing.js';
 import { startService } from '../../sandbox/service.js';
 import { CONSOLE_PAGE } from '../../src/platform/http/admin/listeners.js';
 import { PagesModule } from '../../src/platform/http/pages/pages.module.js';
@@ -49,10 +44,20 @@ export interface TestApp {
     memoSigning?: 'contract' | 'full',
   ): Promise<ExchangeClient>;
   /** A client of one more person with a key of the admin API, an administrator with all scopes unless something else is given. */
-  newAdmin(person?: { readonly role?: string } & Partial<AdminKeyOrder>): Promise<AdminClient>;
+  newAdmin(person?: Partial<NewAdmin>): Promise<AdminClient>;
   /** Stops the service alone, as SIGTERM does; {@link close} still has to be called. */
   stop(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** A person and the terms of the key. */
+interface NewAdmin {
+  readonly role: string;
+  readonly operatorId: string;
+  readonly scopes: readonly string[];
+  readonly merchants: readonly string[];
+  readonly addresses: readonly string[];
+  readonly expiresAt: string;
 }
 
 /** Settings by their names in the environment, over those that suit tests. */
@@ -213,25 +218,25 @@ async function startRunningApp(
   const url = service.address ?? '';
   const contract = await ContractChecker.of(url);
   const newMerchant = async (): Promise<SignedClient> => {
-    const registered = await service.app.get(CommandBus).execute(new CreateMerchantWithKey('Test merchant'));
-    const { merchantId: apiKey, secret: privateKey } = registered;
+    const created = await createMerchant(service.app.get(CommandBus), 'Test merchant');
+    const { merchantId: apiKey, secret: privateKey } = created;
     return new CheckedClient(contract, url, { apiKey, privateKey });
   };
   const newExchangeKey: RunningApp['newExchangeKey'] = async (merchantId, demandsSignature, memoSigning) => {
-    const command = new IssueExchangeKey(merchantId, demandsSignature, null, memoSigning);
-    const { keyId: apiKey, secret } = await service.app.get(CommandBus).execute(command);
+    const issue = [service.app.get(CommandBus), merchantId, demandsSignature] as const;
+    const signing = { ...(memoSigning && { memo_signing: memoSigning }) };
+    const { keyId: apiKey, secret } = await issueExchangeKey(...issue, signing);
     return new ExchangeClient(url, { apiKey, secret }, (call, response) => {
       if (contract.describes(call.path)) expectPromised(contract, call, response);
     });
   };
-  const newAdmin: TestApp['newAdmin'] = async ({ role = 'administrator', ...order } = {}) => {
+  const newAdmin: TestApp['newAdmin'] = async (given = {}) => {
     const commands = service.app.get(CommandBus);
-    const operatorId = order.operatorId ?? newId();
+    const { role = 'administrator', operatorId = newId(), expiresAt: expires_at = null, ...terms } = given;
     const person = { name: 'Test operator', email: `${operatorId}@ops.example`, role };
-    if (order.operatorId === undefined) await commands.execute(new CreateOperator(operatorId, person));
-    const key = { name: 'test', scopes: null, merchants: null, addresses: [], expiresAt: null };
-    const command = new IssueAdminKey(newId(), { ...key, ...order, operatorId }, false);
-    const { secret } = await commands.execute(command);
+    if (given.operatorId === undefined) await commands.execute(new CreateOperator(operatorId, person));
+    const key = { kind: 'admin', operator_id: operatorId, name: 'test', expires_at, ...terms } as const;
+    const { secret } = await issueCredential(commands, key);
     const port = service.app.get(PagesModule, { strict: false }).portOf(CONSOLE_PAGE);
     return new AdminClient(`http://127.0.0.1:${port}`, secret, operatorId, (call, response) => {
       expectPromised(contract, { ...call, path: `/admin/v1${call.path}` }, response);

@@ -3,28 +3,19 @@ import { defineContext } from '../../platform/context.js';
 import { OperatorDirectory } from '../../platform/operations/operator-directory.js';
 import { AdminCallers } from '../../platform/http/admin/admin-controller.js';
 import { Authentications } from '../../platform/http/authentication.js';
-import {
-  CachedDirectory,
-  MERCHANT_DIRECTORY,
-  type MerchantDirectory,
-} from '../../platform/http/merchant-directory.js';
+import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
 import { CallerRateLimiter } from '../../platform/http/rate-limit.js';
 import { Database } from '../../platform/postgres/database.js';
 import { KeyedHash } from '../../platform/sealing/keyed-hash.js';
 import { AccessCommands } from './application/access-commands.js';
-import { IssueSecretHandler, RevokeSecretHandler } from './application/secret-commands.js';
-import { IssueAdminKeyHandler, RollAdminKeyHandler } from './application/admin-key-commands.js';
 import { CREDENTIAL_HANDLERS } from './application/credential-commands.js';
 import { CredentialSecrets } from './application/credential-secrets.js';
-import { EXCHANGE_KEY_HANDLERS } from './application/exchange-key-commands.js';
-import { StoredOperators } from './application/operator-directory.js';
-import { EXCHANGE_KEY_DIRECTORY, KnownCredentials } from './application/known-credentials.js';
-import { AdminKeyDirectory } from './application/known-admin-keys.js';
+import { KEY_HANDLERS } from './application/key-commands.js';
+import { CredentialDirectory, EXCHANGE_KEY_DIRECTORY } from './application/credential-directory.js';
 import { MERCHANT_HANDLERS } from './application/merchant-commands.js';
 import { OPERATOR_HANDLERS } from './application/operator-commands.js';
 import {
-  adminKeyHistory,
-  exchangeKeyHistory,
+  credentialHistory,
   merchantHistory,
   operatorHistory,
   portalSessionHistory,
@@ -41,7 +32,6 @@ import { AdminMerchantsController } from './http/admin/merchants.controller.js';
 import { AdminOperatorsController } from './http/admin/operators.controller.js';
 import { AdminWhoamiController } from './http/admin/whoami.controller.js';
 import { merchantScheme } from './http/merchant-scheme.js';
-import { PortalKeys } from './application/portal-keys.js';
 import { PortalKeysController } from './http/portal/keys.controller.js';
 import { PortalModule } from './portal.module.js';
 import { ExpiryGauge } from './application/expiry-gauge.js';
@@ -51,15 +41,18 @@ import { LoggedRequest } from './views/logged-requests.js';
 import { SvcSignature } from './http/svc-signature.js';
 import { checkAccessSettings, ACCESS_SETTINGS } from './settings.js';
 import { ConsoleModule, LoginLinksModule } from './console.module.js';
-import { Access1795000000200 } from './migrations/1795000000200-access.js';
-import { LoginMacs1795000000990 } from './migrations/1795000000990-login-macs.js';
-import { CredentialList } from './views/credential-list.js';
-import { CredentialRow, CredentialUseRow, HolderRow } from './views/credential-rows.js';
-import { MerchantList, MerchantListRow } from './views/merchant-list.js';
+import { Access1795000000250 } from './migrations/1795000000250-access.js';
+import {
+  CredentialIndex,
+  CredentialList,
+  CredentialRow,
+  CredentialUseRow,
+  sealedSecrets,
+} from './views/credentials.js';
+import { MerchantListRow } from './views/merchant-list.js';
 import { DisplayedOperator, OperatorsList } from './views/operators-list.js';
 import { CredentialUses } from './store/credential-uses.js';
 import { NewSecrets } from './store/new-secrets.js';
-import { DirectoryView, validSecrets } from './views/directory.js';
 import { directoryProjection } from './views/directory-projection.js';
 import { OperatorsView } from './views/operators.js';
 import { AccessSearch } from './views/search.js';
@@ -72,28 +65,23 @@ import { AccessSearch } from './views/search.js';
     NewSecrets,
     CredentialSecrets,
     AccessCommands,
-    IssueSecretHandler,
-    RevokeSecretHandler,
     ...CREDENTIAL_HANDLERS,
     ...MERCHANT_HANDLERS,
-    ...EXCHANGE_KEY_HANDLERS,
+    ...KEY_HANDLERS,
     ...OPERATOR_HANDLERS,
-    IssueAdminKeyHandler,
-    RollAdminKeyHandler,
-    DirectoryView,
+    CredentialIndex,
     OperatorsView,
-    AdminKeyDirectory,
-    { provide: OperatorDirectory, useClass: StoredOperators },
-    KnownCredentials,
+    CredentialDirectory,
+    { provide: OperatorDirectory, useExisting: CredentialDirectory },
     {
       provide: MERCHANT_DIRECTORY,
-      inject: [KnownCredentials],
-      useFactory: (known: KnownCredentials) => new CachedDirectory((id) => known.merchant(id)),
+      inject: [CredentialDirectory],
+      useFactory: ({ merchants }: CredentialDirectory) => merchants,
     },
     {
       provide: EXCHANGE_KEY_DIRECTORY,
-      inject: [KnownCredentials],
-      useFactory: (known: KnownCredentials) => new CachedDirectory((id) => known.exchangeKey(id)),
+      inject: [CredentialDirectory],
+      useFactory: ({ exchangeKeys }: CredentialDirectory) => exchangeKeys,
     },
   ],
   exports: [
@@ -102,9 +90,9 @@ import { AccessSearch } from './views/search.js';
     AccessCommands,
     MERCHANT_DIRECTORY,
     EXCHANGE_KEY_DIRECTORY,
-    DirectoryView,
+    CredentialIndex,
     OperatorsView,
-    AdminKeyDirectory,
+    CredentialDirectory,
   ],
 })
 class CredentialsModule {}
@@ -122,9 +110,7 @@ class CredentialsModule {}
   ],
   providers: [
     AdminCredentials,
-    PortalKeys,
     AccessSearch,
-    MerchantList,
     CredentialList,
     OperatorsList,
     {
@@ -154,8 +140,8 @@ export const access = defineContext({
   name: 'access',
   module: () => AccessModule,
   sealed: { 'portal_session.created.v1': { fields: ['actor'], subject: 'session_id' } },
-  histories: [merchantHistory, exchangeKeyHistory, operatorHistory, adminKeyHistory, portalSessionHistory],
-  sealedTexts: { exchange_secrets: validSecrets('exchange_key'), merchant_keys: validSecrets('api_key') },
+  histories: [merchantHistory, credentialHistory, operatorHistory, portalSessionHistory],
+  sealedTexts: { exchange_secrets: sealedSecrets('exchange'), merchant_keys: sealedSecrets('payouts') },
   readModels: [directoryProjection, portalSessionsProjection],
   document: {
     schemes: [merchantScheme, adminScheme],
@@ -170,9 +156,9 @@ export const access = defineContext({
   settings: ACCESS_SETTINGS,
   checkSettings: checkAccessSettings,
   programs: {
-    exchange: async () => (await import('./cli/pay-page.js')).payPageCommand,
+    exchange: async () => (await import('./cli/exchange-key.js')).exchangeKeyCommands,
     operator: async () => (await import('./cli/operator.js')).operatorProgram,
   },
-  entities: [LoggedRequest, CredentialRow, HolderRow, CredentialUseRow, MerchantListRow, DisplayedOperator],
-  migrations: [Access1795000000200, LoginMacs1795000000990],
+  entities: [LoggedRequest, CredentialRow, CredentialUseRow, MerchantListRow, DisplayedOperator],
+  migrations: [Access1795000000250],
 });

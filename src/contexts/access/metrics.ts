@@ -3,7 +3,7 @@ import { registers } from '../../platform/telemetry/metrics.js';
 
 export const credentialExpiry = new Gauge({
   name: 'disburse_credential_expiry_timestamp_seconds',
-  help: 'When the next credential that has no replacement expires, in seconds since 1970, by kind: api_key, exchange_key, admin_key. In the past for a day after it has expired; missing where none expires.',
+  help: 'When the next credential that has no replacement expires, in seconds since 1970, by kind: payouts, exchange, admin. In the past for a day after it has expired; missing where none expires.',
   labelNames: ['kind'] as const,
   registers,
 });

@@ -14,6 +14,7 @@ import { PortalOverviewController } from './http/portal/overview.controller.js';
 import { PortalPageController } from './http/portal/page.controller.js';
 import { PortalSessionsController } from './http/portal-sessions.controller.js';
 import { PortalUses } from './store/portal-uses.js';
+import { MerchantList } from './views/merchant-list.js';
 import { PortalSessionsView } from './views/portal-sessions.js';
 
 /** Sessions of the merchants' portal (docs/adr/0179); the data is in the controllers of each context. */
@@ -28,11 +29,12 @@ import { PortalSessionsView } from './views/portal-sessions.js';
     ActivePortalSessions,
     PortalAddress,
     PortalSessionsView,
+    MerchantList,
     PortalUses,
     PortalSite,
     PortalAuthentication,
     { provide: PortalCallers, useExisting: PortalAuthentication },
   ],
-  exports: [PortalCallers],
+  exports: [PortalCallers, MerchantList],
 })
 export class PortalModule {}

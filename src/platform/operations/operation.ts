@@ -1,7 +1,7 @@
 import { Command } from '@nestjs/cqrs';
 import type { Requester } from './operations.js';
 
-/** An operation that is prepared, executed, repeated or discarded. */
+/** An operation that is executed or followed. */
 interface RunningOperation {
   readonly id: string;
   readonly reason: string;
@@ -96,12 +96,17 @@ export interface OperationHandler<Of extends AnyCommand> {
   /** Throws DomainError for what may not be requested; nothing was recorded then. */
   check?(command: Of): Promise<void>;
   /**
-   * Writes what exists while a second person is awaited, without effect (a pending credential). Its result is in the
-   * response. It may be called again; where no second person is awaited it is not called.
+   * Writes what exists while a second person is awaited, without effect (a pending credential), and undoes it where the
+   * operation ends without being executed. For a repeat of what was executed it returns the result again. It may be called
+   * again at each status.
    */
-  prepare?(command: Of): Promise<object>;
-  /** Undoes {@link prepare} where the operation is rejected, withdrawn, lapsed or failed. */
-  discard?(command: Of): Promise<void>;
-  /** The result of `execute` again, for a repeat after a crash. Absent: `{}`. */
-  repeat?(command: Of, by: 'requester' | 'approver'): Promise<object>;
+  follow?(command: Of, status: OperationProgress): Promise<object>;
+}
+
+/** What has become of an operation. */
+export interface OperationProgress {
+  /** `ended`: rejected, withdrawn, lapsed or failed. */
+  readonly status: 'pending' | 'executed' | 'ended';
+  /** Whom the result is for. */
+  readonly by: 'requester' | 'approver';
 }

@@ -47,7 +47,7 @@ export type OperationJson = Readonly<DisplayedOperation>;
 
 export interface OperationOutcome {
   readonly operation: OperationJson;
-  /** The result of the handler's `execute`, `repeat` or `prepare`. */
+  /** The result of the handler's `execute` or `follow`. */
   readonly result: object;
 }
 

@@ -264,7 +264,7 @@ describe('credentials in the admin API', () => {
     const rows = await app.database.query<{ text: string }>(
       `select (select string_agg(r.body, ' ') from event_store.responses r) ||
               (select string_agg(e::text, ' ') from event_store.events e) ||
-              (select string_agg(s::text, ' ') from access.secrets s) as text`,
+              (select string_agg(s::text, ' ') from access.credentials s) as text`,
     );
     expect(rows[0]!.text).not.toContain(secret);
   });

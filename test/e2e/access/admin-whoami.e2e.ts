@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { adminSecret } from '../../../src/contexts/access/domain/admin-secret.js';
 import { ROLE_SCOPES, SCOPES } from '../../../src/contexts/access/contract.js';
-import { RollAdminKey } from '../../../src/contexts/access/application/admin-key-commands.js';
+import { RollCredential } from '../../../src/contexts/access/application/credential-commands.js';
 import { UpdateOperator } from '../../../src/contexts/access/application/operator-commands.js';
-import { newId } from '../../../src/kernel/ids.js';
+import { deriveId, newId } from '../../../src/kernel/ids.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
 import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
@@ -75,15 +75,28 @@ describe('the keys of operators', () => {
   it('are replaced with an overlap', async () => {
     const admin = await app.newAdmin({ scopes: ['payouts:read'] });
     const keyId = await credentialOf(admin);
-    const newKeyId = newId();
-    const { secret } = await run<{ secret: string }>(new RollAdminKey(keyId, newKeyId, 2));
+    const roll = (id: string) => {
+      const subject = {
+        kind: 'admin',
+        merchant_id: null,
+        operator_id: admin.operatorId,
+        api_key: null,
+      } as const;
+      const operation = { id, reason: 'a test', actor: 'spec' };
+      return run<{ secret: string }>(
+        new RollCredential(keyId, { ...subject, overlap_seconds: 2 }, operation),
+      );
+    };
+    const operationId = newId();
+    const newKeyId = deriveId(operationId, 'credential');
+    const { secret } = await roll(operationId);
     const next = new AdminClient(admin.baseUrl, secret, admin.operatorId);
     expect((await whoami(next)).json<Whoami>()).toMatchObject({
       actor: { credential_id: newKeyId },
       scopes: ['payouts:read'],
     });
-    expect((await run<{ secret: string }>(new RollAdminKey(keyId, newKeyId, 2))).secret).toBe(secret);
-    await expect(run(new RollAdminKey(keyId, newId(), 2))).rejects.toThrow('The credential is');
+    expect((await roll(operationId)).secret).toBe(secret);
+    await expect(roll(newId())).rejects.toThrow('The credential is');
     await eventually(async () => (await whoami(admin)).status === 401);
     expect((await whoami(next)).status).toBe(200);
   });

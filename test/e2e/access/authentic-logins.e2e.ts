@@ -1,9 +1,14 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { CommandBus } from '@nestjs/cqrs';
+import { issueExchangeKey } from '../../../sandbox/issuing.js';
+import { newId } from '../../../src/kernel/ids.js';
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import { ConsoleSite } from '../../support/access/console-site.js';
 import { CookieClient } from '../../support/access/cookie-client.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
 import { onTestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 
 const reason = 'one person alone';
 const TWICE = 'older.event.v1';
@@ -86,8 +91,8 @@ describe('who a login belongs to', () => {
     ['operator_id', '$2::uuid'],
     ['scopes', `'{payouts:read}'`],
     ['merchants', `'{}'`],
-    ['cidrs', `'{192.0.2.0/24}'`],
-    ['kind', `'exchange_key'`],
+    ['addresses', `'{192.0.2.0/24}'`],
+    ['kind', `'exchange'`],
   ] as const)('is what the events of an admin key say, whatever its row has as %s', async (column, other) => {
     const second = await site.app.newAdmin({
       operatorId: ada!.operatorId,
@@ -96,7 +101,7 @@ describe('who a login belongs to', () => {
     const own = (await second.get('/whoami')).json<{ actor: { credential_id: string } }>();
     const key = await site.app.newAdmin({ operatorId: ada!.operatorId });
     await sql(
-      `update access.credentials c set ${column} = ${other} where operator_id = $1 and label = 'test'`,
+      `update access.credentials c set ${column} = ${other} where operator_id = $1 and name = 'test'`,
       other.includes('$2') ? [ada!.operatorId, bob!.operatorId] : [ada!.operatorId],
     );
     // Read for the first time, so from no cache.
@@ -110,22 +115,22 @@ describe('who a login belongs to', () => {
     expect((await key.post(`${path}/approve`, { reason })).status).toBe(403);
     expect(await statusOf(path)).toBe('pending_approval');
     await sql(
-      `update access.credentials set operator_id = $1, kind = 'admin_key' where operator_id in ($1, $2) and credential_id = $3`,
+      `update access.credentials set operator_id = $1, kind = 'admin' where operator_id in ($1, $2) and credential_id = $3`,
       [ada!.operatorId, bob!.operatorId, own.actor.credential_id],
     );
   });
 
   it.each([
     ['is_pending', 'false'],
-    ['credential_id', '(select credential_id from access.credentials where operator_id = $2 limit 1)'],
-  ])('lets no key in that waits for its approval, whatever its secret has as %s', async (column, other) => {
+    ['owner_id', '$2::uuid'],
+  ])('lets no key in that waits for its approval, whatever its row has as %s', async (column, other) => {
     const body = { kind: 'admin', name: 'next', reason };
     const issued = (await bob!.post('/credentials', body)).json<{
       credential: { id: string; secret: string };
     }>();
     const { id, secret } = issued.credential;
     await sql(
-      `update access.secrets set ${column} = ${other} where secret_id = $1`,
+      `update access.credentials set ${column} = ${other} where credential_id = $1`,
       other.includes('$2') ? [id, ada!.operatorId] : [id],
     );
     expect((await new AdminClient(bob!.baseUrl, secret, bob!.operatorId).get('/whoami')).status).toBe(401);
@@ -163,5 +168,46 @@ describe('who a login belongs to', () => {
       { 'if-match': read.headers.get('etag')! },
     );
     expect([rolled.status, rolled.text.includes('dsb_')]).toEqual([403, false]);
+  });
+
+  it('is what the events of a merchant and its keys say, whatever their rows have', async () => {
+    const merchant = await site.app.newMerchant();
+    const { apiKey } = merchant.credentials;
+    await sql(
+      `update access.credentials set revoked_at = now(), sealed_secret = 'x', is_pending = true where owner_id = $1`,
+      [apiKey],
+    );
+    await sql(
+      `update access.merchants set status = 'suspended', ip_allow_list = '{192.0.2.0/24}' where merchant_id = $1`,
+      [apiKey],
+    );
+    const call = async () => (await merchant.get(`/merchants/v1/users/${newId()}`)).status;
+    expect(await call()).toBe(404);
+    const { credentials } = (await ada!.get(`/credentials?merchant_id=${apiKey}`)).json<{
+      credentials: readonly { readonly id: string }[];
+    }>();
+    const leak = { token: merchant.credentials.privateKey, url: 'https://paste.example/1', reason };
+    await sql('update access.credentials set revoked_at = null where owner_id = $1', [apiKey]);
+    const revoked = await ada!.post('/credentials/revoke_leaked', leak);
+    expect(revoked.json()).toMatchObject({ credential_id: credentials[0]!.id });
+    await sql('update access.credentials set revoked_at = null, is_pending = false where owner_id = $1', [
+      apiKey,
+    ]);
+    await eventually(async () => (await call()) === 401);
+  });
+
+  it('pays out where the events of an exchange key say, whatever its row has', async () => {
+    const [allowed, other] = [
+      '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
+      '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin',
+    ];
+    const { apiKey } = site.app.merchant.credentials;
+    const issue = [site.app.app.get(CommandBus), apiKey, false] as const;
+    const { keyId, secret } = await issueExchangeKey(...issue, { withdraw_addresses: [allowed] });
+    await sql('update access.credentials set withdraw_addresses = $2 where key_id = $1', [keyId, [other]]);
+    const client = new ExchangeClient(site.app.url, { apiKey: keyId, secret });
+    const order = async (withdraw_address: string) =>
+      (await client.order({ pair_id: 'USDCSOL', withdraw_address })).status;
+    expect([await order(other), await order(allowed)]).toEqual([403, 201]);
   });
 });

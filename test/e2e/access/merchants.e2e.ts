@@ -39,7 +39,7 @@ describe('operators, over the admin API,', () => {
     await becomes(id, key, 404);
     expect(await statusFor(app.merchant.credentials.apiKey, key)).toBe(401);
     const rows = await app.database.query<{ text: string }>(
-      `select (select string_agg(k::text, ' ') from access.secrets k) ||
+      `select (select string_agg(k::text, ' ') from access.credentials k) ||
               (select string_agg(e::text, ' ') from event_store.events e) as text`,
     );
     expect(rows[0]!.text).toContain(id);

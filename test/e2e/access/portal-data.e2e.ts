@@ -154,7 +154,7 @@ describe('the data of the portal', () => {
     const [event] = await app.database.query<{ session: string; actor: string }>(
       `select metadata::json->>'portal_session_id' as session, metadata::json->>'actor' as actor
        from event_store.events where stream = $1 order by revision desc limit 1`,
-      [`exchange_key-${key.credentials.apiKey}`],
+      [`credentials-${merchant.credentials.apiKey}`],
     );
     expect(event).toEqual({ session: expect.any(String), actor: 'POST /api/v1/keys/:id/revoke' });
   });

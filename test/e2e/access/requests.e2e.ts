@@ -26,7 +26,7 @@ describe('the log of requests', () => {
   };
 
   const secretsOf = async (credentialId: string): Promise<string[]> => {
-    const sql = 'select secret_id as id from access.secrets where credential_id = $1';
+    const sql = 'select credential_id as id from access.credentials where key_id = $1';
     return (await app.database.query<{ id: string }>(sql, [credentialId])).map(({ id }) => id);
   };
 
@@ -125,8 +125,8 @@ describe('the log of requests', () => {
     await eventually(async () => {
       const [row] = await app.database.query(
         `select requests::int, refused::int, last_used_at > now() - interval '1 minute' as used
-         from access.daily_requests d join access.secrets s on s.credential_id = d.merchant_id
-         join access.credential_uses u on u.secret_id = s.secret_id where merchant_id = $1`,
+         from access.daily_requests d join access.credentials c using (merchant_id)
+         join access.credential_uses u using (credential_id) where merchant_id = $1 and c.kind = 'payouts'`,
         [apiKey],
       );
       return row?.['requests'] === 2 && row['refused'] === 1 && row['used'] === true;

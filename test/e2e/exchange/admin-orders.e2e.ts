@@ -114,7 +114,7 @@ describe('orders in the admin API', () => {
     const merchant_id = app.merchant.credentials.apiKey;
     const { apiKey } = app.exchange.signing.credentials;
     const [secret] = await app.database.query<{ id: string }>(
-      'select secret_id as id from access.secrets where credential_id = $1',
+      'select credential_id as id from access.credentials where key_id = $1',
       [apiKey],
     );
     expect(await ids({ merchant_id })).toEqual([open, refundable]);

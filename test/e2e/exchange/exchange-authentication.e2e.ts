@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
-import { IssueExchangeKey } from '../../../src/contexts/access/application/exchange-key-commands.js';
+import { issueExchangeKey } from '../../../sandbox/issuing.js';
 import { SuspendMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
 import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
@@ -166,10 +166,8 @@ describe('the edge of the exchange', () => {
   });
 
   it('refuses addresses that the key is not bound to, and believes no caller about its address', async () => {
-    const command = new IssueExchangeKey(app.merchant.credentials.apiKey, false, null, 'contract', {
-      cidrs: ['203.0.113.0/24'],
-    });
-    const { keyId: apiKey, secret } = await app.app.get(CommandBus).execute(command);
+    const issue = [app.app.get(CommandBus), app.merchant.credentials.apiKey, false] as const;
+    const { keyId: apiKey, secret } = await issueExchangeKey(...issue, { addresses: ['203.0.113.0/24'] });
     const bound = new ExchangeClient(app.url, { apiKey, secret });
     const headers = { 'x-forwarded-for': '203.0.113.9' };
     const refused = await bound.call({ path: '/v1/tokens', headers });

@@ -80,7 +80,7 @@ describe('the keys of the exchange', () => {
     const { api_key, secret } = await issue();
     const callers = clients(api_key, secret);
     const give = (merchantId: string): Promise<unknown> =>
-      app.database.query('update access.credentials set merchant_id = $2 where credential_id = $1', [
+      app.database.query('update access.credentials set owner_id = $2 where key_id = $1', [
         api_key,
         merchantId,
       ]);
@@ -176,7 +176,7 @@ describe('the keys of the exchange', () => {
     );
     const [{ n: leaks }] = (await app.database.query<{ n: number }>(
       `select (select count(*) from event_store.events e where e::text like '%' || $1 || '%')::int +
-              (select count(*) from access.secrets s where s::text like '%' || $1 || '%')::int as n`,
+              (select count(*) from access.credentials s where s::text like '%' || $1 || '%')::int as n`,
       [created.secret.slice(4)],
     )) as [{ n: number }];
     expect(leaks).toBe(0);

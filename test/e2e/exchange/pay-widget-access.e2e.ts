@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { RevokeExchangeKey } from '../../../src/contexts/access/application/exchange-key-commands.js';
+import { RevokeCredential } from '../../../src/contexts/access/application/credential-commands.js';
 import {
   ReinstateMerchant,
   SuspendMerchant,
@@ -182,7 +182,10 @@ describe('nothing is served', () => {
     expect((await visitor.create()).status).toBe(403);
     await bus.execute(new ReinstateMerchant(apiKey));
     await eventually(async () => (await navigate(url)).status === 200);
-    await bus.execute(new RevokeExchangeKey(key.credentials.apiKey));
+    const sql = 'select credential_id as id from access.credentials where key_id = $1';
+    const [secret] = await app.database.query<{ id: string }>(sql, [key.credentials.apiKey]);
+    const owner = { merchant_id: apiKey, operator_id: null };
+    await bus.execute(new RevokeCredential(secret!.id, owner));
     await eventually(async () => (await navigate(url)).status === 401);
     expect((await visitor.create()).status).toBe(401);
   });

@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { IssueSecret, RevokeSecret } from '../../../src/contexts/access/application/secret-commands.js';
-import { DirectoryView } from '../../../src/contexts/access/views/directory.js';
+import {
+  RevokeCredential,
+  RollCredential,
+} from '../../../src/contexts/access/application/credential-commands.js';
 import type { PayOrder } from '../../../src/contexts/exchange/http/pay/pay-types.js';
 import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
@@ -37,9 +39,13 @@ describe('a session (contract.md 26.3)', () => {
     const key = await app.newExchangeKey(true);
     const bus = app.app.get(CommandBus);
     const { apiKey } = key.credentials;
-    const { secrets } = (await app.app.get(DirectoryView).exchangeKey(apiKey))!;
-    const { secret } = await bus.execute(new IssueSecret('exchange_key', apiKey));
-    const other = new ExchangeClient(app.url, { apiKey, secret });
+    const sql = 'select credential_id as id from access.credentials where key_id = $1';
+    const [{ id }] = (await app.database.query<{ id: string }>(sql, [apiKey])) as [{ id: string }];
+    const owner = { merchant_id: app.merchant.credentials.apiKey, operator_id: null };
+    const rolled = { ...owner, kind: 'exchange', api_key: apiKey, overlap_seconds: 3600 } as const;
+    const operation = { id: randomUUID(), reason: 'rotation', actor: 'spec' };
+    const { secret } = await bus.execute(new RollCredential(id, rolled, operation));
+    const other = new ExchangeClient(app.url, { apiKey, secret: secret! });
     await eventually(async () => (await statusOf(signedBy(other))) === 200);
     const opened = [widgetUrl(app, signedBy(key)), signedUrl(app, key)];
     const old = await Promise.all(opened.map((url) => Visitor.at(app, url)));
@@ -52,7 +58,7 @@ describe('a session (contract.md 26.3)', () => {
       Promise.all(visitors.map(async (each, n) => (await each.call(`orders/${orders[n]}`)).status));
     expect(await statuses(old)).toEqual([200, 200]);
 
-    await bus.execute(new RevokeSecret('exchange_key', apiKey, secrets[0]!.secretId));
+    await bus.execute(new RevokeCredential(id, owner));
     await eventually(async () => (await statuses(old)).every((status) => status === 401));
     // It ends: this would wait for ever otherwise.
     expect(await stream.text()).toContain(orders[0]!);

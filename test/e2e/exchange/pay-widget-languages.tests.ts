@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import type { BrowserContextOptions } from 'playwright-core';
-import { SetExchangeKeyPage } from '../../../src/contexts/access/application/exchange-key-commands.js';
-import { logoOf } from '../../../src/contexts/access/domain/exchange-key.js';
+import { SetKeyPage } from '../../../src/contexts/access/application/key-commands.js';
+import { logoOf } from '../../../src/contexts/access/domain/pay-page.js';
 import type { TestApp } from '../../support/app.js';
 import { SIZES, type TestBrowser } from '../../support/http/browser.js';
 import { PayGuest } from '../../support/exchange/pay-guest.js';
@@ -63,7 +63,8 @@ export function testLanguages(app: TestApp, browser: TestBrowser): void {
       helpUrl: 'https://shop.example/help',
       termsUrl: 'https://shop.example/terms',
     };
-    await app.app.get(CommandBus).execute(new SetExchangeKeyPage(key.credentials.apiKey, { page }));
+    const owner = { merchant_id: app.merchant.credentials.apiKey, operator_id: null };
+    await app.app.get(CommandBus).execute(new SetKeyPage(key.credentials.apiKey, { ...owner, page }));
     const guest = await PayGuest.arrive(app, browser, { locale: 'es-ES' });
     const back = 'https://shop.example/orders/1';
     await guest.page.goto(signedUrl(app, key, { return_url: back }));

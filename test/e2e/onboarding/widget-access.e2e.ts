@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { CreateMerchantWithKey } from '../../../src/contexts/access/contract.js';
+import { createMerchant } from '../../../sandbox/issuing.js';
+import { merchant, setEmbedding } from '../../../src/contexts/access/domain/merchant.js';
+import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { registry } from '../../../src/platform/telemetry/metrics.js';
 import { HealthRegistry } from '../../../src/platform/telemetry/health.js';
 import { eventually } from '../../support/eventually.js';
@@ -57,7 +59,7 @@ describe('the widget behind a proxy', () => {
   });
 
   it('429: the 71st request of two addresses for a merchant; other addresses are served', async () => {
-    const { merchantId } = await widget.people.commandBus.execute(new CreateMerchantWithKey('Crowded shop'));
+    const { merchantId } = await createMerchant(widget.people.commandBus, 'Crowded shop');
     const request = async (merchant: string, last: number): Promise<number> => {
       const headers = { ...PROXIED, 'x-forwarded-for': `203.0.113.${last}` };
       const address = `${widget.url}/onboarding?merchant_id=${merchant}&user_id=${randomUUID()}`;
@@ -149,14 +151,19 @@ describe('the page in production', () => {
 
   it('is not displayed in frames of localhost from sandbox settings', async () => {
     const visitor = await widget.visitor();
-    await widget.people.database.query(
-      `update access.merchants set origins = '{http://localhost:3000, https://shop.example}'`,
-    );
+    // As the sandbox may have stored it.
+    const change = { origins: ['http://localhost:3000', 'https://shop.example'] };
+    await widget.people.module
+      .get(CommandLoop, { strict: false })
+      .execute(
+        merchant,
+        widget.merchantId,
+        (state) => setEmbedding({ change, at: new Date().toISOString() }, state),
+        { metadata: { actor: 'spec' } },
+      );
     await eventually(
       async () => (await widget.framersFor(visitor)) === 'frame-ancestors https://shop.example',
     );
-    // The audit at the end would name what no event says.
-    await widget.people.database.query(`update access.merchants set origins = '{}'`);
   });
 });
 

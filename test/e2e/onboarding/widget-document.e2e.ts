@@ -7,7 +7,7 @@ import {
   ReinstateMerchant,
   SuspendMerchant,
 } from '../../../src/contexts/access/application/merchant-commands.js';
-import { CreateMerchantWithKey } from '../../../src/contexts/access/contract.js';
+import { createMerchant } from '../../../sandbox/issuing.js';
 import type { OnboardingFacts } from '../../../src/contexts/onboarding/http/widget/onboarding-types.js';
 import { SandboxSms } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { MESSAGES } from '../../../src/contexts/onboarding/messages/messages.js';
@@ -206,7 +206,7 @@ describe('the document of the onboarding page (contract.md 18.7 and 18.9)', () =
 
   it('404: a page that says so, for an unknown merchant or user, and problem details for programs', async () => {
     const { userId } = await widget.visitor();
-    const other = await widget.people.commandBus.execute(new CreateMerchantWithKey('Other shop'));
+    const other = await createMerchant(widget.people.commandBus, 'Other shop');
     for (const query of [
       { merchant_id: other.merchantId, user_id: userId },
       { merchant_id: widget.merchantId, user_id: randomUUID() },

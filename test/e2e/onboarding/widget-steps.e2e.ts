@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { UpdateMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
-import { CreateMerchantWithKey } from '../../../src/contexts/access/contract.js';
+import { createMerchant } from '../../../sandbox/issuing.js';
 import { SandboxSms } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { SMS_SENDER } from '../../../src/contexts/onboarding/application/ports.js';
 import { onboarding } from '../../../src/contexts/onboarding/domain/onboarding.js';
@@ -100,7 +100,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
   it('404: no step of a user under the id of another merchant', async () => {
     const visitor = await widget.visitor();
     const session = await visitor.signIn();
-    const { merchantId } = await widget.people.commandBus.execute(new CreateMerchantWithKey('Other shop'));
+    const { merchantId } = await createMerchant(widget.people.commandBus, 'Other shop');
     const post = (merchant: string, name: string): Promise<Response> =>
       fetch(`${widget.url}/onboarding/${merchant}/${visitor.userId}/${name}`, {
         method: 'POST',

@@ -77,6 +77,13 @@ describe('a boot while something it needs is unavailable', () => {
   });
 
   it.each([
+    [
+      'it is of the build that stored keys as merchant.key_issued.v1, exchange_key.* and admin_key.*',
+      `update disburse_migrations set name = 'Access1795000000200', timestamp = 1795000000200
+       where name = 'Access1795000000250'`,
+      [MAIN],
+      'it has the migration Access1795000000200, which this version does not',
+    ],
     ['a table is missing', 'drop table audit.last_head', [MAIN], 'relation "audit.last_head" does not exist'],
     [
       "an operator's program finds a table that its migration creates",

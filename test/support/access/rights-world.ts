@@ -1,14 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { CommandBus } from '@nestjs/cqrs';
-import {
-  IssueAdminKey,
-  IssueAdminKeyHandler,
-  RollAdminKeyHandler,
-} from '../../../src/contexts/access/application/admin-key-commands.js';
 import type { LoginLinks } from '../../../src/contexts/access/application/console/login-links.js';
 import {
   IssueCredential,
   IssueCredentialHandler,
+  plainOrder,
   RevokeCredential,
   RevokeCredentialHandler,
   RollCredential,
@@ -25,22 +20,17 @@ import {
   AddPasskeyHandler,
   LowerRoleHandler,
 } from '../../../src/contexts/access/application/operator-commands.js';
-import { StoredOperators } from '../../../src/contexts/access/application/operator-directory.js';
-import type { AdminKeyDirectory } from '../../../src/contexts/access/application/known-admin-keys.js';
-import {
-  adminKey,
-  knownAdminKey,
-  type KnownAdminKey,
-} from '../../../src/contexts/access/domain/admin-key.js';
-import { adminKeyHistory, operatorHistory } from '../../../src/contexts/access/domain/history.js';
+import { CredentialDirectory } from '../../../src/contexts/access/application/credential-directory.js';
+import { credentials, isValid, type Credential } from '../../../src/contexts/access/domain/credentials.js';
+import { credentialHistory, operatorHistory } from '../../../src/contexts/access/domain/history.js';
 import {
   knownOperator,
   operatorPerson,
   type KnownOperator,
 } from '../../../src/contexts/access/domain/operator.js';
 import { effectiveScopes, type Role } from '../../../src/contexts/access/domain/roles.js';
+import type { CredentialIndex } from '../../../src/contexts/access/views/credentials.js';
 import { OperatorsView } from '../../../src/contexts/access/views/operators.js';
-import { isOver } from '../../../src/contexts/access/domain/validity.js';
 import { timestamp, type Clock } from '../../../src/kernel/clock.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { deriveId, newId } from '../../../src/kernel/ids.js';
@@ -70,13 +60,8 @@ const COMMANDS = {
   'operators.update': UpdateOperator,
 };
 
-function handlersOn(
-  loop: CommandLoop,
-  clock: Clock,
-  bus: CommandBus,
-  persons: readonly string[],
-): readonly object[] {
-  const access = new AccessCommands(loop, clock, secrets, progress);
+function handlersOn(loop: CommandLoop, clock: Clock, persons: readonly string[]): readonly object[] {
+  const access = new AccessCommands(loop, clock, progress);
   // Those who are none any more are sorted out by their streams.
   const operators = {
     administrators: async () => persons,
@@ -84,11 +69,9 @@ function handlersOn(
   } as unknown as OperatorsView;
   const config = { adminOidcIssuer: 'https://id.example' };
   return [
-    new IssueAdminKeyHandler(access, loop, secrets),
-    new RollAdminKeyHandler(access, loop, secrets, clock),
-    new IssueCredentialHandler(access, secrets, bus),
-    new RollCredentialHandler(access, secrets, bus),
-    new RevokeCredentialHandler(access, bus),
+    new IssueCredentialHandler(access, secrets),
+    new RollCredentialHandler(access, secrets),
+    new RevokeCredentialHandler(access),
     new CreateOperatorHandler(access, loop, keyedHash, operators, {} as LoginLinks, config),
     new UpdateOperatorHandler(access, loop, operators, progress),
     new AddPasskeyHandler(access),
@@ -100,16 +83,19 @@ function handlersOn(
 export class RightsWorld {
   readonly persons: string[] = [];
   readonly keys: string[] = [];
+  private readonly owners = new Map<string, string>();
+  private readonly seen = new Map<string, Credential>();
   private now = Date.parse('2026-01-02T03:04:05.000Z');
   private readonly bench = operationsOn({
     events: [
       ...operatorHistory.events,
-      ...adminKeyHistory.events,
+      ...credentialHistory.events,
       'claim.taken.v1',
       'claim.owner_abandoned.v1',
     ],
-    operators: (loop) => new StoredOperators({} as AdminKeyDirectory, loop),
-    handlers: (loop, clock, bus) => handlersOn(loop, clock, bus, this.persons),
+    operators: (loop) =>
+      new CredentialDirectory({} as CredentialIndex, loop, secrets, { now: () => new Date() }),
+    handlers: (loop, clock) => handlersOn(loop, clock, this.persons),
     now: () => new Date(this.now),
   });
   /** As logins change persons. */
@@ -124,16 +110,11 @@ export class RightsWorld {
     const operatorId = newId();
     const person = { name: 'Person', email: `${operatorId}@ops.example`, role };
     await this.bench.bus.execute(new CreateOperator(operatorId, person));
-    const order = {
-      operatorId,
-      name: 'first',
-      scopes: null,
-      merchants: null,
-      addresses: [],
-      expiresAt: null,
-    };
     const keyId = newId();
-    await this.bench.bus.execute(new IssueAdminKey(keyId, order, false));
+    const order = plainOrder({ kind: 'admin', name: 'first', operator_id: operatorId });
+    await this.bench.bus.execute(new IssueCredential(keyId, order));
+    this.owners.set(keyId, operatorId);
+    await this.key(keyId);
     this.persons.push(operatorId);
     this.keys.push(keyId);
   }
@@ -142,26 +123,26 @@ export class RightsWorld {
     return knownOperator((await this.bench.loop.load(operatorPerson, id)).state);
   }
 
-  async key(id: string): Promise<KnownAdminKey> {
-    return knownAdminKey((await this.bench.loop.load(adminKey, id)).state);
+  /** What the key was issued with, also once it is revoked. */
+  async key(id: string): Promise<{ readonly issued: Credential; readonly isRevoked: boolean }> {
+    const { state } = await this.bench.loop.load(credentials, this.owners.get(id)!);
+    const found = state.credentials.find(({ credential_id }) => credential_id === id);
+    if (found !== undefined) this.seen.set(id, found);
+    return { issued: this.seen.get(id)!, isRevoked: found === undefined };
   }
 
   /** What the key may do now, as the admin API lets it in. */
   async rights(keyId: string): Promise<ReadonlySet<string>> {
-    const { status, endsAt, issued } = await this.key(keyId);
-    const person = await this.person(issued.operator_id);
-    const isDead =
-      status === 'pending' ||
-      status === 'revoked' ||
-      person.status === 'disabled' ||
-      (endsAt !== null && isOver(endsAt, timestamp(this.bench.clock)));
-    return isDead ? new Set() : effectiveScopes(issued.scopes, person.role);
+    const { issued, isRevoked } = await this.key(keyId);
+    const person = await this.person(issued.owner_id);
+    const isAlive = !isRevoked && isValid(issued, timestamp(this.bench.clock));
+    return !isAlive || person.status === 'disabled' ? new Set() : effectiveScopes(issued.scopes, person.role);
   }
 
   async requester(keyId: string): Promise<Requester> {
     const { issued } = await this.key(keyId);
-    const { name, role } = await this.person(issued.operator_id);
-    const caller = { operatorId: issued.operator_id, name, role, credentialId: keyId };
+    const { name, role } = await this.person(issued.owner_id);
+    const caller = { operatorId: issued.owner_id, name, role, credentialId: keyId };
     return { ...caller, address: null, merchants: null, scopes: await this.rights(keyId) };
   }
 
@@ -176,9 +157,14 @@ export class RightsWorld {
     byKey: string,
     { decider, decision }: { readonly decider: string; readonly decision: 'approve' | 'reject' },
   ): Promise<{ readonly operationId: string; readonly approved: boolean } | null> {
-    const { name, parameters, subject: id, isNew } = request;
+    const { name, subject: id, isNew } = request;
+    const isOfKey = name.startsWith('credentials');
+    const given = request.parameters as { readonly operator_id?: string };
+    const operator_id = given.operator_id ?? this.owners.get(id);
+    if (isNew && operator_id !== undefined) this.owners.set(id, operator_id);
+    const parameters = isOfKey ? { ...plainOrder({ kind: 'admin' }), ...given, operator_id } : given;
     const { operations, decisions } = this.bench;
-    const streams = name.startsWith('operators') ? [`operator-${id}`] : [`admin_key-${id}`];
+    const streams = [isOfKey ? `credentials-${operator_id}` : `operator-${id}`];
     try {
       const revision = isNew ? null : await operations.revisionOf(streams);
       const requester = await this.requester(byKey);
@@ -186,6 +172,7 @@ export class RightsWorld {
       const Kind = COMMANDS[name] as unknown as new (id: string, parameters: object) => AnyCommand;
       const command = new Kind(id, parameters);
       const { operation } = await operations.request(command, { ...common, requester, revision });
+      if (name === 'credentials.roll') this.owners.set(rolledTo(operation.id), operator_id!);
       if (operation.status !== 'pending_approval') return { operationId: operation.id, approved: false };
       await decisions[decision](operation.id, await this.requester(decider), 'a property');
       return { operationId: operation.id, approved: decision === 'approve' };

@@ -27,13 +27,16 @@ interface View {
 export const VIEWS: readonly View[] = [
   {
     definition: directoryProjection,
-    tables: ['access.merchants', 'access.operators', 'access.credentials', 'access.secrets'],
+    tables: ['access.merchants', 'access.operators', 'access.credentials'],
     facts: () => {
       const merchant_id = newId();
-      const key = { key_id: newId(), sealed_private_key: 'sealed', issued_at: AT };
+      const key = { credential_id: newId(), kind: 'payouts', key_id: merchant_id, name: null, scopes: [] };
+      const terms = { merchants: [merchant_id], addresses: [], withdraw_addresses: null, expires_at: null };
+      const signing = { demands_signing: null, memo_signing: null, sealed_secret: 'sealed' };
+      const rest = { owner_id: merchant_id, merchant_id, secret_hash: 'hash', is_pending: false, at: AT };
       return [
         ['merchant.registered.v1', { merchant_id, name: 'Acme', registered_at: AT }],
-        ['merchant.key_issued.v1', { merchant_id, ...key }],
+        ['credential.issued.v1', { ...key, ...terms, ...signing, ...rest }],
         [
           'operator.created.v1',
           { operator_id: merchant_id, name: 'Ada', email: 'ada@example.com', role: 'viewer', at: AT },
@@ -41,7 +44,7 @@ export const VIEWS: readonly View[] = [
       ];
     },
     count: `select count(*)::int as n from access.merchants m
-      join access.credentials c on c.credential_id = m.merchant_id join access.secrets using (credential_id)
+      join access.credentials c using (merchant_id)
       join access.operators o on o.operator_id = m.merchant_id`,
   },
   {

@@ -3,7 +3,7 @@ import { equal } from 'node:assert/strict';
 import { newId } from '../../../src/kernel/ids.js';
 import { REQUIRED_IMAGES } from '../../../src/contexts/onboarding/domain/image-kind.js';
 import { UpdateMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
-import { CreateMerchantWithKey } from '../../../src/contexts/access/contract.js';
+import { createMerchant } from '../../../sandbox/issuing.js';
 import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
 import { JPEG } from './images.js';
 import { eventsOf } from './onboard.js';
@@ -52,7 +52,7 @@ export class Widget {
     override?: PeopleOptions['override'],
   ): Promise<Widget> {
     const people = await startPeople({ roles: 'worker,widget', env, override });
-    const { merchantId } = await people.commandBus.execute(new CreateMerchantWithKey('Shop'));
+    const { merchantId } = await createMerchant(people.commandBus, 'Shop');
     return new Widget(people, merchantId);
   }
 

@@ -1,72 +1,90 @@
-import { CommandBus, CommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { deriveId } from '../../../kernel/ids.js';
-import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
-import type { Requester } from '../../../platform/operations/operations.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
 import {
-  activateAdminKey,
-  adminKey,
-  knownAdminKey,
-  readScopes,
-  revokeAdminKey,
-  type AdminKeyTerms,
-} from '../domain/admin-key.js';
-import { rollSecret } from '../domain/credential.js';
-import { exchangeKey, type MemoSigning } from '../domain/exchange-key.js';
-import { merchant } from '../domain/merchant.js';
-import { operatorPerson } from '../domain/operator.js';
+  Operation,
+  OperatorCommand,
+  type OperationProgress,
+  type OperationHandler,
+} from '../../../platform/operations/operation.js';
+import type { Requester } from '../../../platform/operations/operations.js';
+import { KIND_RULES, readScopes, type CredentialKind, type Terms } from '../domain/credential-kinds.js';
+import {
+  activateCredential,
+  credentials,
+  findEnd,
+  isIssued,
+  isRevoked,
+  issueCredential,
+  requireCredential,
+  revokeCredential,
+  rollCredential,
+  type Credential,
+} from '../domain/credentials.js';
+import { merchant, requireMerchant } from '../domain/merchant.js';
+import { knownOperator, operatorPerson } from '../domain/operator.js';
 import { ROLE_SCOPES } from '../domain/roles.js';
-import { AccessCommands, AGGREGATES } from './access-commands.js';
-import { IssueAdminKey, RollAdminKey } from './admin-key-commands.js';
-import { areWithin } from './allow-lists.js';
-import { CredentialSecrets } from './credential-secrets.js';
-import { IssueExchangeKey, RevokeExchangeSecret } from './exchange-key-commands.js';
-import { IssueSecret, RevokeSecret } from './secret-commands.js';
+import { AccessCommands } from './access-commands.js';
+import { areWithin, canonicalCidrs } from './allow-lists.js';
+import { CredentialSecrets, type IssuedCredential } from './credential-secrets.js';
 
-/** What a credential is a part of (admin-api.md 3). */
-export interface CredentialHolder {
-  readonly kind: 'payouts' | 'exchange' | 'admin';
+/** Whose a credential is (admin-api.md 3): one of the two. */
+export interface CredentialOwner {
   readonly merchant_id: string | null;
+  readonly operator_id: string | null;
+}
+
+export interface CredentialSubject extends CredentialOwner {
+  readonly kind: CredentialKind;
   /** Of the exchange. */
   readonly api_key: string | null;
 }
 
-export interface IssueParameters extends CredentialHolder {
+export interface IssueParameters extends CredentialSubject, Omit<Terms, 'name' | 'scopes'> {
   readonly name: string;
-  readonly operator_id: string | null;
+  /** Null: those of the person's role now. */
   readonly scopes: readonly string[] | null;
-  readonly merchants: readonly string[] | null;
-  readonly addresses: readonly string[];
-  readonly withdraw_addresses: readonly string[];
-  readonly demands_signing: boolean;
-  readonly memo_signing: MemoSigning;
-  readonly expires_at: string | null;
 }
 
-/** The secret of a new credential, for the response alone. */
-export interface IssuedCredential {
-  readonly credential_id: string;
-  /** Null a day after it was requested. */
-  readonly secret: string | null;
+/** The parameters of a credential without limits, but for what is given. */
+export function plainOrder(given: Pick<IssueParameters, 'kind'> & Partial<IssueParameters>): IssueParameters {
+  return {
+    ...{ kind: given.kind, name: '', merchant_id: null, api_key: null, operator_id: null },
+    ...{ scopes: null, merchants: null },
+    ...{ addresses: [], withdraw_addresses: [], demands_signing: false, memo_signing: 'contract' as const },
+    expires_at: null,
+    ...given,
+  };
+}
+
+/** Returns the id that the stream of the credentials has. Throws `not_found`. */
+export function requireOwner({ merchant_id, operator_id }: CredentialOwner): string {
+  const id = merchant_id ?? operator_id;
+  if (id === null) throw DomainError.notFound('Credential');
+  return id;
 }
 
 /** The streams whose events are the revision of a credential. */
-export function credentialStreams(id: string, { kind, merchant_id, api_key }: CredentialHolder): string[] {
-  if (kind === 'admin') return [`admin_key-${id}`];
-  return kind === 'payouts' ? [`merchant-${merchant_id}`] : [`exchange_key-${api_key}`];
+export function credentialStreams(owner: CredentialOwner): string[] {
+  return [`${credentials.category}-${requireOwner(owner)}`];
 }
 
-/** The `api_key` of an exchange key that is issued with this credential. */
-export function exchangeKeyIdOf(credentialId: string): string {
-  return deriveId(credentialId, 'exchange key');
+export const CREDENTIAL = {
+  subject: 'credential',
+  scope: 'credentials:write',
+  streams: (_: string, owner: CredentialOwner) => credentialStreams(owner),
+} as const;
+
+/** A command that a person of the merchant sends too, from the portal: then it is no operation, and `cause` is theirs. */
+abstract class CredentialCommand<
+  Parameters extends object,
+  Result extends object | void = void,
+> extends OperatorCommand<Parameters, Result> {
+  cause?: EventMetadata;
 }
 
-const CREDENTIAL = { subject: 'credential', scope: 'credentials:write', streams: credentialStreams } as const;
-
-type OwnedTerms = Pick<AdminKeyTerms, 'merchants' | 'addresses' | 'expiresAt'> & {
-  readonly id: string;
-  readonly owner: string | null;
-};
+type OwnTerms = Pick<Credential, 'credential_id' | 'merchants' | 'addresses' | 'expires_at'>;
 
 /**
  * An admin key is requested by its own person, with a session, the key itself or another one that is not exceeded. Throws
@@ -74,53 +92,56 @@ type OwnedTerms = Pick<AdminKeyTerms, 'merchants' | 'addresses' | 'expiresAt'> &
  */
 async function requireOwnKey(
   { operatorId, credentialId }: Pick<Requester, 'operatorId' | 'credentialId'>,
-  key: OwnedTerms,
+  ownerId: string | null,
+  key: OwnTerms,
   access: AccessCommands,
 ): Promise<true> {
-  if (operatorId === null || key.owner !== operatorId)
+  if (operatorId === null || ownerId !== operatorId)
     throw new DomainError('forbidden', 'An admin key is issued and rolled by its own person');
-  if (credentialId === null || credentialId === key.id) return true;
-  const { issued, endsAt } = knownAdminKey(await access.load(adminKey, credentialId));
-  const { merchants, addresses } = issued;
+  if (credentialId === null || credentialId === key.credential_id) return true;
+  const used = requireCredential(await access.load(credentials, operatorId), credentialId);
+  const { merchants, addresses } = used;
+  const end = findEnd(used);
   const exceeds = {
     merchants: merchants !== null && !(key.merchants?.every((each) => merchants.includes(each)) ?? false),
     addresses: addresses.length > 0 && !(key.addresses.length > 0 && areWithin(key.addresses, addresses)),
-    expires_at:
-      endsAt !== null && !(key.expiresAt !== null && Date.parse(key.expiresAt) <= Date.parse(endsAt)),
+    expires_at: end !== null && !(key.expires_at !== null && Date.parse(key.expires_at) <= Date.parse(end)),
   };
   const [exceeded] = Object.entries(exceeds).find(([, is]) => is) ?? [];
   if (exceeded === undefined) return true;
   throw new DomainError('forbidden', `The ${exceeded} would exceed those of the key that requests it`);
 }
 
-/** A new credential. Throws what {@link IssueSecret}, {@link IssueExchangeKey} or {@link IssueAdminKey} throws. */
+/**
+ * A new credential; the same id is the same again. Throws `not_found` for the owner, `invalid_transition` beyond two valid
+ * ones or for a disabled person, `forbidden` for a scope that the person's role lacks, or `validation_failed`.
+ */
 @Operation<IssueParameters>({
   ...CREDENTIAL,
   name: 'credentials.issue',
   secondPerson: 'depends',
-  // A new credential has no revision; an admin key exists before it is approved.
-  streams: (id, { kind }) => (kind === 'admin' ? [`admin_key-${id}`] : []),
+  // A new credential has no revision, and others of its owner may change until it is approved.
+  streams: () => [],
 })
-export class IssueCredential extends OperatorCommand<IssueParameters, IssuedCredential | void> {}
+export class IssueCredential extends CredentialCommand<IssueParameters, IssuedCredential> {}
 
 @CommandHandler(IssueCredential)
 export class IssueCredentialHandler implements OperationHandler<IssueCredential> {
   constructor(
     private readonly access: AccessCommands,
     private readonly secrets: CredentialSecrets,
-    private readonly bus: CommandBus,
   ) {}
 
-  async secondPerson({ parameters }: IssueCredential): Promise<'before' | null> {
-    return parameters.kind === 'admin' ? 'before' : null;
+  async secondPerson({ parameters: { kind } }: IssueCredential): Promise<'before' | null> {
+    return KIND_RULES[kind].needsApproval ? 'before' : null;
   }
 
   async own(
-    { subjectId: id, parameters }: IssueCredential,
+    { subjectId, parameters }: IssueCredential,
     by: Pick<Requester, 'operatorId' | 'credentialId'>,
   ): Promise<boolean> {
-    const { kind, operator_id: owner, expires_at: expiresAt, merchants, addresses } = parameters;
-    return kind === 'admin' && requireOwnKey(by, { id, owner, merchants, addresses, expiresAt }, this.access);
+    const key = { ...parameters, credential_id: subjectId };
+    return parameters.kind === 'admin' && requireOwnKey(by, parameters.operator_id, key, this.access);
   }
 
   async grants({ parameters: { kind, scopes, operator_id } }: IssueCredential): Promise<readonly string[]> {
@@ -130,62 +151,64 @@ export class IssueCredentialHandler implements OperationHandler<IssueCredential>
     return state.status === 'unknown' ? [] : ROLE_SCOPES[state.role];
   }
 
-  async prepare({ subjectId, parameters }: IssueCredential): Promise<IssuedCredential> {
-    if (!(await this.isIssued(subjectId))) await this.issueAdmin(subjectId, parameters, true);
-    return this.repeat({ subjectId });
+  /** While its approval is awaited the credential is pending; it is revoked where that never comes. */
+  async follow(command: IssueCredential, { status }: OperationProgress): Promise<IssuedCredential> {
+    const { subjectId: id, parameters } = command;
+    const state = await this.access.load(credentials, requireOwner(parameters));
+    const isPending = state.credentials.some((each) => each.credential_id === id && each.is_pending);
+    if (status === 'pending' && !isIssued(state, id)) await this.issue(command, true);
+    if (status === 'ended' && isPending)
+      await this.access.change(credentials, requireOwner(parameters), (current, at) =>
+        revokeCredential({ credential_id: id, at }, current),
+      );
+    return this.secrets.issued(id);
   }
 
-  async discard({ subjectId }: IssueCredential): Promise<void> {
-    if (await this.isIssued(subjectId))
-      await this.access.change(adminKey, subjectId, (state, at) => revokeAdminKey({ at }, state));
+  async execute(command: IssueCredential): Promise<IssuedCredential> {
+    const { subjectId: credential_id, parameters } = command;
+    const owner = requireOwner(parameters);
+    if (isIssued(await this.access.load(credentials, owner), credential_id)) {
+      if (parameters.kind === 'admin') await this.requireActive(owner);
+      await this.access.change(credentials, owner, (state, at) =>
+        activateCredential({ credential_id, at }, state),
+      );
+    } else await this.issue(command, false);
+    return this.secrets.issued(credential_id);
   }
 
-  async execute({ subjectId, parameters }: IssueCredential): Promise<IssuedCredential | void> {
-    const { kind, merchant_id, name, expires_at: expiresAt } = parameters;
-    if (kind === 'admin' && (await this.isIssued(subjectId))) {
-      const { status } = await this.access.load(operatorPerson, parameters.operator_id!);
-      if (status === 'disabled') throw new DomainError('invalid_transition', 'The operator is disabled');
-      await this.access.change(adminKey, subjectId, (state, at) => activateAdminKey({ at }, state));
-      return;
-    }
-    if (kind === 'admin') await this.issueAdmin(subjectId, parameters, false);
-    else if (kind === 'payouts') {
-      const order = { secretId: subjectId, name, expiresAt };
-      await this.bus.execute(new IssueSecret('api_key', merchant_id!, order));
-    } else {
-      const { demands_signing, memo_signing, addresses: cidrs, withdraw_addresses } = parameters;
-      const order = {
-        ...{ keyId: parameters.api_key, secretId: subjectId, name, expiresAt },
-        ...{ cidrs, withdrawAddresses: withdraw_addresses },
-      };
-      const label = name === '' ? null : name;
-      await this.bus.execute(new IssueExchangeKey(merchant_id!, demands_signing, label, memo_signing, order));
-    }
-    return this.repeat({ subjectId });
+  private async issue({ subjectId, parameters, cause }: IssueCredential, is_pending: boolean): Promise<void> {
+    const { kind, scopes } = parameters;
+    const owner_id = requireOwner(parameters);
+    const ofRole = KIND_RULES[kind].owner === 'operator' ? await this.requireActive(owner_id) : [];
+    if (KIND_RULES[kind].owner === 'merchant') requireMerchant(await this.access.load(merchant, owner_id));
+    const given = scopes === null ? ofRole : readScopes(scopes);
+    const lacking = given.find((scope) => !ofRole.includes(scope));
+    if (lacking !== undefined) throw new DomainError('forbidden', `The scope ${lacking} is missing`);
+    const secret = await this.secrets.obtain(kind, owner_id, subjectId);
+    const terms = { ...parameters, scopes: given, addresses: canonicalCidrs(parameters.addresses) };
+    await this.access.change(
+      credentials,
+      owner_id,
+      (state, at) => issueCredential({ owner_id, kind, terms, secret, is_pending, at }, state),
+      { ...(cause && { cause }) },
+    );
   }
 
-  async repeat({ subjectId: id }: Pick<IssueCredential, 'subjectId'>): Promise<IssuedCredential> {
-    return { credential_id: id, secret: await this.secrets.issued(id) };
-  }
-
-  private async isIssued(id: string): Promise<boolean> {
-    return (await this.access.load(adminKey, id)).status !== 'unknown';
-  }
-
-  private async issueAdmin(id: string, parameters: IssueParameters, isPending: boolean): Promise<void> {
-    const { operator_id, name, scopes, merchants, addresses, expires_at: expiresAt } = parameters;
-    const order = { operatorId: operator_id!, name, scopes, merchants, addresses, expiresAt };
-    await this.bus.execute(new IssueAdminKey(id, order, isPending));
+  /** Returns the scopes of the person's role. Throws `not_found`, or `invalid_transition` for a disabled person. */
+  private async requireActive(operatorId: string): Promise<readonly string[]> {
+    const { status, role } = knownOperator(await this.access.load(operatorPerson, operatorId));
+    if (status === 'disabled') throw new DomainError('invalid_transition', 'The operator is disabled');
+    return ROLE_SCOPES[role];
   }
 }
 
 /**
- * A credential with the name and expiry of the subject replaces that, which ends after the overlap. Throws `not_found`, or
+ * A credential with the terms of the subject replaces that, which ends after the overlap. Throws `not_found`, or
  * `invalid_transition` for one that is not active, and beyond two valid ones.
  */
 @Operation({ ...CREDENTIAL, name: 'credentials.roll' })
 export class RollCredential extends OperatorCommand<
-  CredentialHolder & { readonly overlap_seconds: number },
+  CredentialSubject & { readonly overlap_seconds: number },
   IssuedCredential
 > {}
 
@@ -194,73 +217,62 @@ export class RollCredentialHandler implements OperationHandler<RollCredential> {
   constructor(
     private readonly access: AccessCommands,
     private readonly secrets: CredentialSecrets,
-    private readonly bus: CommandBus,
   ) {}
 
-  async own(
-    { subjectId: id, parameters: { kind } }: RollCredential,
-    by: Pick<Requester, 'operatorId' | 'credentialId'>,
-  ): Promise<boolean> {
-    if (kind !== 'admin') return false;
-    const { operator_id: owner, expires_at: expiresAt, ...terms } = await this.issued(id);
-    return requireOwnKey(by, { ...terms, id, owner, expiresAt }, this.access);
+  /** By the events of the owner: a row may say anything. */
+  async own(command: RollCredential, by: Pick<Requester, 'operatorId' | 'credentialId'>): Promise<boolean> {
+    const { state, found } = await this.find(command);
+    if (found !== undefined)
+      return found.kind === 'admin' && requireOwnKey(by, found.owner_id, found, this.access);
+    return isRevoked(state, command.subjectId) && requireOwner(command.parameters) === by.operatorId;
   }
 
-  async grants({ subjectId, parameters: { kind } }: RollCredential): Promise<readonly string[]> {
-    return kind === 'admin' ? (await this.issued(subjectId)).scopes : [];
+  async grants(command: RollCredential): Promise<readonly string[]> {
+    return (await this.find(command)).found?.scopes ?? [];
+  }
+
+  follow(command: RollCredential): Promise<IssuedCredential> {
+    return this.secrets.issued(nextId(command));
   }
 
   async execute(command: RollCredential): Promise<IssuedCredential> {
-    const { operation, subjectId: secretId, parameters } = command;
-    const { kind: holder, merchant_id, api_key, overlap_seconds: overlapSeconds } = parameters;
-    const next = deriveId(operation!.id, 'credential');
-    if (holder === 'admin') await this.bus.execute(new RollAdminKey(secretId, next, overlapSeconds));
-    else {
-      const [kind, id] =
-        holder === 'payouts' ? (['api_key', merchant_id!] as const) : (['exchange_key', api_key!] as const);
-      await this.access.issue(
-        kind,
-        AGGREGATES[kind],
-        id,
-        (state, at, secret) => rollSecret(kind, { secretId, secret, overlapSeconds, at }, state),
-        next,
-      );
-    }
-    return this.repeat(command);
+    const { subjectId: credential_id, parameters } = command;
+    const { kind, owner_id } = requireCredential((await this.find(command)).state, credential_id);
+    const secret = await this.secrets.obtain(kind, owner_id, nextId(command));
+    const roll = { credential_id, secret, overlapSeconds: parameters.overlap_seconds };
+    await this.access.change(credentials, owner_id, (state, at) => rollCredential({ ...roll, at }, state));
+    return this.follow(command);
   }
 
-  async repeat({ operation }: RollCredential): Promise<IssuedCredential> {
-    const id = deriveId(operation!.id, 'credential');
-    return { credential_id: id, secret: await this.secrets.issued(id) };
+  private async find({ subjectId, parameters }: RollCredential) {
+    const state = await this.access.load(credentials, requireOwner(parameters));
+    return { state, found: state.credentials.find(({ credential_id }) => credential_id === subjectId) };
   }
+}
 
-  /** The events' facts of an admin key. Throws `not_found`. */
-  private async issued(id: string) {
-    return knownAdminKey(await this.access.load(adminKey, id)).issued;
-  }
+function nextId({ operation }: RollCredential): string {
+  return deriveId(operation!.id, 'credential');
 }
 
 /** For good. Throws `not_found`, and `invalid_transition` for one that is revoked. */
 @Operation({ ...CREDENTIAL, name: 'credentials.revoke' })
-export class RevokeCredential extends OperatorCommand<CredentialHolder> {}
+export class RevokeCredential extends CredentialCommand<CredentialOwner> {}
 
 /** As {@link RevokeCredential}, also where it is revoked already. */
 @Operation({ ...CREDENTIAL, name: 'credentials.revoke_leaked' })
-export class RevokeLeakedCredential extends OperatorCommand<CredentialHolder & { readonly url: string }> {}
+export class RevokeLeakedCredential extends CredentialCommand<CredentialOwner & { readonly url: string }> {}
 
 @CommandHandler(RevokeLeakedCredential)
 class RevokeLeakedCredentialHandler implements OperationHandler<RevokeLeakedCredential> {
-  constructor(
-    protected readonly access: AccessCommands,
-    private readonly bus: CommandBus,
-  ) {}
+  constructor(protected readonly access: AccessCommands) {}
 
-  async execute({ subjectId: id, parameters }: OperatorCommand<CredentialHolder>): Promise<void> {
-    const { kind, merchant_id, api_key } = parameters;
-    if (kind === 'admin')
-      await this.access.change(adminKey, id, (state, at) => revokeAdminKey({ at }, state));
-    else if (kind === 'payouts') await this.bus.execute(new RevokeSecret('api_key', merchant_id!, id));
-    else await this.bus.execute(new RevokeExchangeSecret(api_key!, id));
+  async execute({ subjectId, parameters, cause }: CredentialCommand<CredentialOwner>): Promise<void> {
+    await this.access.change(
+      credentials,
+      requireOwner(parameters),
+      (state, at) => revokeCredential({ credential_id: subjectId, at }, state),
+      { ...(cause && { cause }) },
+    );
   }
 }
 
@@ -270,16 +282,8 @@ export class RevokeCredentialHandler
   implements OperationHandler<RevokeCredential>
 {
   async check({ subjectId, parameters }: RevokeCredential): Promise<void> {
-    if (await this.isRevoked(subjectId, parameters))
+    if (isRevoked(await this.access.load(credentials, requireOwner(parameters)), subjectId))
       throw new DomainError('invalid_transition', 'The credential is revoked');
-  }
-
-  private async isRevoked(id: string, { kind, merchant_id, api_key }: CredentialHolder): Promise<boolean> {
-    if (kind === 'admin') return (await this.access.load(adminKey, id)).status === 'revoked';
-    const state = await (kind === 'payouts'
-      ? this.access.load(merchant, merchant_id!)
-      : this.access.load(exchangeKey, api_key!));
-    return state.status === 'revoked' || (state.status !== 'unknown' && state.revokedSecrets.includes(id));
   }
 }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { credentialExpiry } from '../metrics.js';
-import { DirectoryView } from '../views/directory.js';
+import { CredentialIndex } from '../views/credentials.js';
 
 const EVERY_MS = 60_000;
 
@@ -15,10 +15,10 @@ export class ExpiryGauge {
     run: () => this.measure(),
   });
 
-  constructor(private readonly directory: DirectoryView) {}
+  constructor(private readonly index: CredentialIndex) {}
 
   private async measure(): Promise<void> {
-    const next = await this.directory.nextExpiries();
+    const next = await this.index.nextExpiries();
     // A credential that was rolled or revoked must not keep its date.
     credentialExpiry.reset();
     for (const { kind, expiresAt } of next) credentialExpiry.set({ kind }, expiresAt.getTime() / 1000);

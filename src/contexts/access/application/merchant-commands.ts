@@ -1,44 +1,19 @@
 import { Inject } from '@nestjs/common';
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { newId } from '../../../kernel/ids.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
 import {
   merchant,
   registerMerchant,
   reinstateMerchant,
+  requireMerchant,
   suspendMerchant,
   updateMerchant,
   type MerchantChange,
 } from '../domain/merchant.js';
-import { AccessCommands, type IssuedSecret } from './access-commands.js';
+import { AccessCommands } from './access-commands.js';
 import { canonicalCallbacks, canonicalCidrs, canonicalOrigins } from './allow-lists.js';
-
-/** `merchantId` is the `svc-api-key` of the merchant, `secret` its private key. */
-interface RegisteredMerchant extends IssuedSecret {
-  readonly merchantId: string;
-}
-
-/** A new merchant with its first private key. Throws `validation_failed` on `name`. */
-export class CreateMerchantWithKey extends Command<RegisteredMerchant> {
-  constructor(readonly name: string) {
-    super();
-  }
-}
-
-@CommandHandler(CreateMerchantWithKey)
-class CreateMerchantWithKeyHandler implements ICommandHandler<CreateMerchantWithKey> {
-  constructor(private readonly access: AccessCommands) {}
-
-  async execute({ name }: CreateMerchantWithKey): Promise<RegisteredMerchant> {
-    const merchantId = newId();
-    const issued = await this.access.issue('api_key', merchant, merchantId, (state, at, secret) =>
-      registerMerchant({ merchantId, name, secret, at }, state),
-    );
-    return { merchantId, ...issued };
-  }
-}
 
 const MERCHANT = {
   subject: 'merchant',
@@ -56,12 +31,12 @@ class CreateMerchantHandler implements OperationHandler<CreateMerchant> {
 
   async check({ subjectId: merchantId, parameters: { name } }: CreateMerchant): Promise<void> {
     const state = await this.access.load(merchant, merchantId);
-    registerMerchant({ merchantId, name, secret: null, at: '' }, state);
+    registerMerchant({ merchantId, name, at: '' }, state);
   }
 
   async execute({ subjectId: merchantId, parameters: { name } }: CreateMerchant): Promise<void> {
     await this.access.change(merchant, merchantId, (state, at) =>
-      registerMerchant({ merchantId, name, secret: null, at }, state),
+      registerMerchant({ merchantId, name, at }, state),
     );
   }
 }
@@ -169,13 +144,11 @@ async function requireStatus(
   id: string,
   status: 'active' | 'suspended',
 ): Promise<void> {
-  const state = await access.load(merchant, id);
-  if (state.status === 'unknown') throw DomainError.notFound('Merchant');
-  if (state.status !== status) throw new DomainError('invalid_transition', `The merchant is ${state.status}`);
+  const { status: current } = requireMerchant(await access.load(merchant, id));
+  if (current !== status) throw new DomainError('invalid_transition', `The merchant is ${current}`);
 }
 
 export const MERCHANT_HANDLERS = [
-  CreateMerchantWithKeyHandler,
   UpdateMerchantHandler,
   CreateMerchantHandler,
   SuspendMerchantHandler,

@@ -11,6 +11,7 @@ import {
   Operation,
   OperatorCommand,
   type EmptyParameters,
+  type OperationProgress,
   type OperationHandler,
 } from '../../../platform/operations/operation.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
@@ -117,7 +118,7 @@ export class CreateOperatorHandler implements OperationHandler<CreateOperator> {
         operatorPerson,
         operatorId,
         (state, at) => createOperator({ operatorId, ...person, at }, state),
-        [claim],
+        { claims: [claim] },
       );
     } catch (error) {
       if (error instanceof ClaimHeld) throw emailInUse();
@@ -126,10 +127,11 @@ export class CreateOperatorHandler implements OperationHandler<CreateOperator> {
     return this.login(operatorId);
   }
 
-  /** The link is for the person who approved it, and of no use once the new one signs in. */
-  async repeat({ subjectId }: CreateOperator, by: 'requester' | 'approver'): Promise<Login> {
+  /** The link of a repeated approval is for the person who approved it, and of no use once the new one signs in. */
+  async follow({ subjectId }: CreateOperator, { status, by }: OperationProgress): Promise<Login> {
+    if (status !== 'executed' || by !== 'approver') return {};
     const { passkeys } = knownOperator(await this.access.load(operatorPerson, subjectId));
-    return by === 'approver' && passkeys.length === 0 ? this.login(subjectId) : {};
+    return passkeys.length === 0 ? this.login(subjectId) : {};
   }
 
   private async login(id: string): Promise<Login> {

@@ -71,7 +71,7 @@ async function take(world: RightsWorld, given: Step): Promise<string | null> {
       const subject = at(world.keys, given.on);
       const { issued } = await world.key(subject);
       // The controller refuses others.
-      if (issued.operator_id !== operatorId) return null;
+      if (issued.owner_id !== operatorId) return null;
       const parameters = { kind: 'admin', merchant_id: null, api_key: null, overlap_seconds: given.overlap };
       const done = await world.run({ name: 'credentials.roll', parameters, subject }, by, {
         decider,
@@ -112,7 +112,7 @@ async function take(world: RightsWorld, given: Step): Promise<string | null> {
 async function excess(world: RightsWorld): Promise<string | null> {
   for (const id of world.keys) {
     const { issued } = await world.key(id);
-    const ofRole = new Set<string>(ROLE_SCOPES[(await world.person(issued.operator_id)).role]);
+    const ofRole = new Set<string>(ROLE_SCOPES[(await world.person(issued.owner_id)).role]);
     const rights = await world.rights(id);
     if (!isWithin(rights, ofRole) || !isWithin(rights, new Set(issued.scopes))) return `${id} exceeds`;
   }

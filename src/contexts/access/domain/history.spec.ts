@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { brokenRules } from '../../../../test/support/broken-rules.js';
 import type { DomainEvent } from '../../../kernel/aggregate.js';
-import type { HistoryRules } from '../../../kernel/history-rules.js';
-import { adminKeyHistory, exchangeKeyHistory, merchantHistory, operatorHistory } from './history.js';
+import { KIND_RULES } from './credential-kinds.js';
+import { credentialHistory, merchantHistory, operatorHistory } from './history.js';
 
 const at = '2026-01-02T03:04:05.000Z';
 
@@ -12,9 +12,6 @@ describe('the audit of a merchant', () => {
     data: { merchant_id: 'm', ...data },
   });
   const registered = event('registered', { name: 'Shop', registered_at: at });
-  const issued = (id: string): DomainEvent =>
-    event('key_issued', { key_id: id, sealed_private_key: `sealed ${id}`, issued_at: at });
-  const revoked = (id: string): DomainEvent => event('key_revoked', { key_id: id, revoked_at: at });
   const [suspended, reinstated] = [event('suspended', { at }), event('reinstated', { at })];
   const allowed = event('ip_allow_list_set', { cidrs: ['192.0.2.0/24'], at });
   const embedding = event('embedding_set', {
@@ -26,19 +23,16 @@ describe('the audit of a merchant', () => {
 
   const brokenOf = (...events: readonly DomainEvent[]) => brokenRules(merchantHistory, 'm', events);
 
-  it('accepts keys in rotation, a suspension, and settings that change', () => {
-    const events = [registered, issued('a'), issued('b'), revoked('a'), issued('c'), suspended, reinstated];
+  it('accepts a suspension, and settings that change', () => {
+    const events = [registered, suspended, reinstated];
     const renamed = event('renamed', { name: 'Store', at });
     const limited = event('limits_set', { requests_per_minute: 50, at });
-    const rolled = event('key_rolled', { key_id: 'b', replaced_by: 'd', until: at, at });
-    const settings = [allowed, embedding, renamed, limited, rolled, issued('d')];
+    const settings = [allowed, embedding, renamed, limited];
     expect(brokenOf(...events, ...settings).filter(Boolean)).toEqual([]);
   });
 
   it.each<[string, readonly DomainEvent[], string]>([
     ['is registered twice', [registered, registered], 'The merchant is registered already'],
-    ['has a third key', [registered, issued('a'), issued('b'), issued('c')], '2 private keys are valid'],
-    ['loses a key that it never had', [registered, revoked('a')], 'Private key not found'],
     ['is suspended twice', [registered, suspended, suspended], 'it does not follow'],
     ['is reinstated without a suspension', [registered, reinstated], 'it does not follow'],
     ['sets the addresses that it has', [registered, allowed, allowed], 'it does not follow'],
@@ -53,103 +47,97 @@ describe('the audit of a merchant', () => {
   });
 });
 
-describe('the audit of operators and their keys', () => {
+describe('the audit of operators', () => {
   const person = (type: string, data: object = {}): DomainEvent => ({
     type: `operator.${type}.v1`,
     data: { operator_id: 'o', at, ...data },
   });
   const created = person('created', { name: 'Ada', email: 'ada@ops.example', role: 'viewer' });
   const passkey = { credential_id: 'c', public_key: 'p', counter: 0, transports: [] };
-  const key = (type: string, data: object = {}): DomainEvent => ({
-    type: `admin_key.${type}.v1`,
-    data: { credential_id: 'k', at, ...data },
-  });
-  const issued = key('issued', {
-    operator_id: 'o',
-    name: 'laptop',
-    scopes: ['payouts:read'],
-    merchants: null,
-    addresses: [],
-    expires_at: null,
-    secret_hash: 'hash',
-    is_pending: true,
-    replaces: null,
-  });
-  const rolled = key('rolled', { replaced_by: 'n', until: '2026-01-03T03:04:05.000Z' });
 
   it('accepts what the decisions decide', () => {
     const life = [created, person('role_set', { role: 'finance' }), person('passkey_added', passkey)];
     const ends = [person('disabled'), person('enabled')];
     expect(brokenRules(operatorHistory, 'o', [...life, ...ends]).filter(Boolean)).toEqual([]);
-    const keys = [issued, key('activated'), rolled, key('revoked')];
-    expect(brokenRules(adminKeyHistory, 'k', keys).filter(Boolean)).toEqual([]);
-  });
-
-  it.each<[string, HistoryRules, string, readonly DomainEvent[], string]>([
-    ['a person who is created twice', operatorHistory, 'o', [created, created], 'it does not follow'],
-    [
-      'a role that is set again',
-      operatorHistory,
-      'o',
-      [created, person('role_set', { role: 'viewer' })],
-      'it does not follow',
-    ],
-    [
-      'a key that is rolled before it is approved',
-      adminKeyHistory,
-      'k',
-      [issued, rolled],
-      'The credential is pending',
-    ],
-    [
-      'a key that is approved after its end',
-      adminKeyHistory,
-      'k',
-      [issued, key('revoked'), key('activated')],
-      'The key is revoked',
-    ],
-  ])('names the rule that is broken by %s', (_what, rules, id, events, rule) => {
-    expect(brokenRules(rules, id, events).at(-1)).toContain(rule);
-  });
-});
-
-describe('the audit of an exchange key', () => {
-  const event = (type: string, data: object = {}): DomainEvent => ({
-    type: `exchange_key.${type}.v1`,
-    data: { key_id: 'k', merchant_id: 'm', ...data },
-  });
-  const issued = (over: object = {}): DomainEvent =>
-    event('issued', {
-      label: 'shop',
-      demands_signature: true,
-      memo_signing: 'full',
-      issued_at: at,
-      ...over,
-    });
-  const secret = (id: string): DomainEvent =>
-    event('secret_issued', { secret_id: id, sealed_secret: `sealed ${id}`, issued_at: at });
-  const revoked = (id: string): DomainEvent => event('secret_revoked', { secret_id: id, revoked_at: at });
-  const addresses = event('addresses_set', { cidrs: ['192.0.2.0/24'], at });
-  const page = event('page_set', { logo: null, help_url: 'https://shop.example', terms_url: null, at });
-  const gone = event('revoked', { revoked_at: at });
-
-  const brokenOf = (...events: readonly DomainEvent[]) => brokenRules(exchangeKeyHistory, 'k', events);
-
-  it('accepts secrets in rotation, settings that change, and the end', () => {
-    const events = [issued(), secret('a'), secret('b'), revoked('a'), addresses, page, gone];
-    expect(brokenOf(...events).filter(Boolean)).toEqual([]);
   });
 
   it.each<[string, readonly DomainEvent[], string]>([
-    ['is issued twice', [issued(), issued()], 'The key is issued already'],
-    ['signs memos and demands no signature', [issued({ demands_signature: false })], 'full is for keys'],
-    ['has a third secret', [issued(), secret('a'), secret('b'), secret('c')], '2 secrets are valid'],
-    ['loses its last secret', [issued(), secret('a'), revoked('a')], 'It is the last secret'],
-    ['sets the addresses that it has', [issued(), addresses, addresses], 'it does not follow'],
-    ['sets the page that it has', [issued(), page, page], 'it does not follow'],
-    ['has a secret after its end', [issued(), gone, secret('a')], 'The key is revoked'],
-    ['ends twice', [issued(), gone, gone], 'it does not follow'],
-    ['is in the stream of another', [issued({ key_id: 'x' })], 'its key_id is x, not that of its stream'],
+    ['a person who is created twice', [created, created], 'it does not follow'],
+    ['a role that is set again', [created, person('role_set', { role: 'viewer' })], 'it does not follow'],
+  ])('names the rule that is broken by %s', (_what, events, rule) => {
+    expect(brokenRules(operatorHistory, 'o', events).at(-1)).toContain(rule);
+  });
+});
+
+describe('the audit of credentials', () => {
+  const event = (type: string, data: object = {}): DomainEvent => ({
+    type: `credential.${type}.v1`,
+    data: { owner_id: 'o', merchant_id: 'o', at, ...data },
+  });
+  const common = { name: null, scopes: [], merchants: ['o'], addresses: [], expires_at: null };
+  const lacking = { withdraw_addresses: null, demands_signing: null, memo_signing: null };
+  const issued = (kind: string, id: string, over: object = {}): DomainEvent => {
+    const ids = { credential_id: id, kind, key_id: kind === 'payouts' ? 'o' : id };
+    const secret = { sealed_secret: `sealed ${id}`, secret_hash: `hash ${id}`, is_pending: false };
+    return event('issued', { ...ids, ...common, ...lacking, ...secret, ...over });
+  };
+  const key_id = KIND_RULES.exchange.deriveKeyId('x', 'o', null);
+  const exchange = (id: string, over: object = {}): DomainEvent =>
+    issued('exchange', id, {
+      ...{ key_id, withdraw_addresses: [], demands_signing: true, memo_signing: 'full' },
+      ...over,
+    });
+  const admin = (id: string, over: object = {}): DomainEvent =>
+    issued('admin', id, { merchant_id: null, scopes: ['payouts:read'], merchants: null, ...over });
+  const one = (type: string, id: string, data: object = {}): DomainEvent =>
+    event(type, { credential_id: id, ...data });
+  const rolled = (id: string, replaced_by: string, over: object = {}): DomainEvent =>
+    one('rolled', id, { replaced_by, until: '2026-01-03T03:04:05.000Z', ...over });
+  const payouts = (id: string): DomainEvent => issued('payouts', id);
+  const restricted = event('restricted', { key_id, addresses: ['192.0.2.0/24'] });
+  const page = event('page_set', { key_id, logo: null, help_url: 'https://shop.example', terms_url: null });
+  const pending = admin('a', { is_pending: true });
+
+  const brokenOf = (...events: readonly DomainEvent[]) => brokenRules(credentialHistory, 'o', events);
+
+  it('accepts keys of every kind in rotation, settings that change, and their ends', () => {
+    const keys = [payouts('p'), payouts('q'), one('revoked', 'p'), rolled('q', 'r'), payouts('r')];
+    const exchanged = [exchange('x'), restricted, page, rolled('x', 'y')];
+    const next = exchange('y', { addresses: ['192.0.2.0/24'] });
+    const ends = [one('revoked', 'y'), one('revoked', 'x')];
+    const none = { merchant_id: null };
+    const activated = one('activated', 'a', none);
+    const replaced = rolled('a', 'b', none);
+    const own = [pending, activated, replaced, admin('b'), one('revoked', 'a', none)];
+    expect(brokenOf(...keys, ...exchanged, next, ...ends, ...own).filter(Boolean)).toEqual([]);
+  });
+
+  it.each<[string, readonly DomainEvent[], string]>([
+    ['is a third private key', [payouts('a'), payouts('b'), payouts('c')], '2 private keys are valid'],
+    ['is issued twice', [payouts('a'), payouts('a')], 'it does not follow'],
+    ['loses a key that it never had', [payouts('a'), one('revoked', 'b')], 'Credential not found'],
+    ['ends twice', [payouts('a'), one('revoked', 'a'), one('revoked', 'a')], 'it does not follow'],
+    ['signs memos and demands no signature', [exchange('x', { demands_signing: false })], 'full is for keys'],
+    ['is a second secret that replaces none', [exchange('x'), exchange('y')], 'its key_id is'],
+    [
+      'has more than what it replaces',
+      [admin('a'), rolled('a', 'b'), admin('b', { scopes: ['payouts:read', 'users:write'] })],
+      'its scopes is',
+    ],
+    ['sets the addresses that it has', [exchange('x'), restricted, restricted], 'it does not follow'],
+    ['sets the page that it has', [exchange('x'), page, page], 'it does not follow'],
+    ['changes a key after its end', [exchange('x'), one('revoked', 'x'), page], 'The key is revoked'],
+    ['is rolled before it is approved', [pending, rolled('a', 'b')], 'The credential is pending'],
+    [
+      'is approved after its end',
+      [pending, one('revoked', 'a'), one('activated', 'a')],
+      'The credential is revoked',
+    ],
+    [
+      'is in the stream of another',
+      [admin('a', { owner_id: 'n' })],
+      'its owner_id is n, not that of its stream',
+    ],
   ])('names the rule that is broken by one that %s', (_what, events, rule) => {
     expect(brokenOf(...events).at(-1)).toContain(rule);
   });

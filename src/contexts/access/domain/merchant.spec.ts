@@ -4,6 +4,7 @@ import {
   merchant,
   registerMerchant,
   reinstateMerchant,
+  setAllowList,
   setEmbedding,
   suspendMerchant,
   type Embedding,
@@ -12,15 +13,14 @@ import {
 } from './merchant.js';
 
 const at = '2026-01-02T03:04:05.000Z';
-const secret = (secretId: string) => ({ secretId, sealed: `sealed ${secretId}` });
 
 const registered: MerchantEvent = {
   type: 'merchant.registered.v1',
   data: { merchant_id: 'm1', name: 'Acme', registered_at: at },
 };
-const issued = (keyId: string): MerchantEvent => ({
-  type: 'merchant.key_issued.v1',
-  data: { merchant_id: 'm1', key_id: keyId, sealed_private_key: `sealed ${keyId}`, issued_at: at },
+const allowed = (...cidrs: string[]): MerchantEvent => ({
+  type: 'merchant.ip_allow_list_set.v1',
+  data: { merchant_id: 'm1', cidrs, at },
 });
 const suspended: MerchantEvent = { type: 'merchant.suspended.v1', data: { merchant_id: 'm1', at } };
 const reinstated: MerchantEvent = { type: 'merchant.reinstated.v1', data: { merchant_id: 'm1', at } };
@@ -34,7 +34,7 @@ const given = givenOf(merchant);
 const register =
   (name: string) =>
   (state: Merchant): MerchantEvent[] =>
-    registerMerchant({ merchantId: 'm1', name, secret: secret('k1'), at }, state);
+    registerMerchant({ merchantId: 'm1', name, at }, state);
 const suspend = (state: Merchant): MerchantEvent[] => suspendMerchant({ at }, state);
 const reinstate = (state: Merchant): MerchantEvent[] => reinstateMerchant({ at }, state);
 const embed =
@@ -43,13 +43,26 @@ const embed =
     setEmbedding({ change, at }, state);
 
 describe('a merchant', () => {
-  it('is registered once, under a name, with a first key', () => {
-    given().when(register(' Acme ')).then(registered, issued('k1'));
-    given(registered).when(register('Acme')).thenRefused('invalid_transition');
+  it('is registered once, under a name', () => {
+    given().when(register(' Acme ')).then(registered);
+    given(registered).when(register('Acme')).then();
+    given(registered).when(register('Other')).thenRefused('invalid_transition');
     given().when(register('  ')).thenRefused('validation_failed');
     given()
       .when(register('x'.repeat(256)))
       .thenRefused('validation_failed');
+  });
+
+  it('may call from its addresses; none means anywhere', () => {
+    const allow =
+      (...cidrs: string[]) =>
+      (state: Merchant) =>
+        setAllowList({ cidrs, at }, state);
+    given(registered).when(allow('10.0.0.0/8')).then(allowed('10.0.0.0/8'));
+    given(registered, allowed('10.0.0.0/8')).when(allow('10.0.0.0/8')).then();
+    given(registered, allowed('10.0.0.0/8')).when(allow()).then(allowed());
+    given(registered).when(allow()).then();
+    given().when(allow()).thenRefused('not_found');
   });
 
   it('is suspended and reinstated', () => {

@@ -1,16 +1,6 @@
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { readLabel } from '../../../kernel/text.js';
-import {
-  evolveCredential,
-  known,
-  NEW_CREDENTIAL,
-  secretIssued,
-  setAddresses,
-  type CredentialEvent,
-  type KnownCredential,
-  type NewSecret,
-} from './credential.js';
 
 export type MerchantEvent =
   | DomainEvent<'merchant.registered.v1', { merchant_id: string; name: string; registered_at: string }>
@@ -36,7 +26,11 @@ export type MerchantEvent =
       'merchant.limits_set.v1',
       { merchant_id: string; requests_per_minute: number | null; at: string }
     >
-  | CredentialEvent<'api_key'>;
+  /** Empty: calls may come from anywhere. */
+  | DomainEvent<
+      'merchant.ip_allow_list_set.v1',
+      { merchant_id: string; cidrs: readonly string[]; at: string }
+    >;
 
 const MAX_NAME_LENGTH = 255;
 
@@ -48,11 +42,14 @@ export interface Embedding {
 }
 const NO_EMBEDDING: Embedding = { origins: [], callbacks: [], displayName: null };
 
-/** A merchant with its credential of kind `api_key`; the stream is `merchant-<merchant_id>`. */
-export type Merchant = { readonly status: 'unknown' } | KnownMerchantState;
-interface KnownMerchantState extends KnownCredential {
+/** A merchant; the stream is `merchant-<merchant_id>`. Its keys are in `credentials-<merchant_id>`. */
+export type Merchant = { readonly status: 'unknown' } | RegisteredMerchant;
+interface RegisteredMerchant {
+  readonly status: 'active' | 'suspended';
+  readonly merchantId: string;
   readonly name: string;
   readonly embedding: Embedding;
+  readonly cidrs: readonly string[];
   readonly requestsPerMinute: number | null;
 }
 
@@ -61,9 +58,9 @@ export const merchant: Aggregate<Merchant, MerchantEvent> = {
   initial: { status: 'unknown' },
   evolve(state, event) {
     if (event.type === 'merchant.registered.v1') {
-      const { merchant_id, name } = event.data;
-      const settings = { name, embedding: NO_EMBEDDING, requestsPerMinute: null };
-      return { ...NEW_CREDENTIAL, ids: { merchant_id }, ...settings };
+      const { merchant_id: merchantId, name } = event.data;
+      const settings = { name, embedding: NO_EMBEDDING, cidrs: [], requestsPerMinute: null };
+      return { status: 'active', merchantId, ...settings };
     }
     if (state.status === 'unknown') return state;
     switch (event.type) {
@@ -79,34 +76,40 @@ export const merchant: Aggregate<Merchant, MerchantEvent> = {
         return { ...state, name: event.data.name };
       case 'merchant.limits_set.v1':
         return { ...state, requestsPerMinute: event.data.requests_per_minute };
+      case 'merchant.ip_allow_list_set.v1':
+        return { ...state, cidrs: event.data.cidrs };
       default:
-        return evolveCredential('api_key', state, event);
+        event satisfies never;
+        return state;
     }
   },
 };
 
-/** With its first key, if `secret` is given. The same again changes nothing: a retry after a crash. */
+/** The same again changes nothing: a retry after a crash. */
 export function registerMerchant(
-  command: { merchantId: string; name: string; secret: NewSecret | null; at: string },
+  command: { merchantId: string; name: string; at: string },
   state: Merchant,
 ): MerchantEvent[] {
-  const { merchantId: merchant_id, secret, at } = command;
+  const { merchantId: merchant_id, at } = command;
   const name = readLabel('name', command.name, MAX_NAME_LENGTH);
-  if (state.status !== 'unknown') {
-    if (secret === null && state.name === name) return [];
-    throw new DomainError('invalid_transition', 'The merchant is registered already');
-  }
-  const registered: MerchantEvent = {
-    type: 'merchant.registered.v1',
-    data: { merchant_id, name, registered_at: at },
-  };
-  return secret === null ? [registered] : [registered, secretIssued('api_key', { merchant_id }, secret, at)];
+  if (state.status === 'unknown')
+    return [{ type: 'merchant.registered.v1', data: { merchant_id, name, registered_at: at } }];
+  if (state.name === name) return [];
+  throw new DomainError('invalid_transition', 'The merchant is registered already');
+}
+
+/** Throws `not_found`. */
+export function requireMerchant(state: Merchant): RegisteredMerchant {
+  if (state.status === 'unknown') throw DomainError.notFound('Merchant');
+  return state;
 }
 
 export function renameMerchant(command: { name: string; at: string }, state: Merchant): MerchantEvent[] {
-  const { ids, name: former } = known('api_key', state);
+  const { merchantId: merchant_id, name: former } = requireMerchant(state);
   const name = readLabel('name', command.name, MAX_NAME_LENGTH);
-  return name === former ? [] : [{ type: 'merchant.renamed.v1', data: { ...ids, name, at: command.at } }];
+  return name === former
+    ? []
+    : [{ type: 'merchant.renamed.v1', data: { merchant_id, name, at: command.at } }];
 }
 
 export const MAX_REQUESTS_PER_MINUTE = 1_000_000;
@@ -116,11 +119,11 @@ export function setLimits(
   { requestsPerMinute, at }: { requestsPerMinute: number | null; at: string },
   state: Merchant,
 ): MerchantEvent[] {
-  const { ids, requestsPerMinute: former } = known('api_key', state);
+  const { merchantId: merchant_id, requestsPerMinute: former } = requireMerchant(state);
   if (requestsPerMinute !== null && !isLimit(requestsPerMinute))
     throw DomainError.invalid({ requests_per_minute: [`must be from 1 to ${MAX_REQUESTS_PER_MINUTE}`] });
   if (requestsPerMinute === former) return [];
-  const data = { ...ids, requests_per_minute: requestsPerMinute, at };
+  const data = { merchant_id, requests_per_minute: requestsPerMinute, at };
   return [{ type: 'merchant.limits_set.v1', data }];
 }
 
@@ -129,13 +132,13 @@ function isLimit(value: number): boolean {
 }
 
 export function suspendMerchant({ at }: { at: string }, state: Merchant): MerchantEvent[] {
-  const { ids, status } = known('api_key', state);
-  return status === 'suspended' ? [] : [{ type: 'merchant.suspended.v1', data: { ...ids, at } }];
+  const { merchantId: merchant_id, status } = requireMerchant(state);
+  return status === 'suspended' ? [] : [{ type: 'merchant.suspended.v1', data: { merchant_id, at } }];
 }
 
 export function reinstateMerchant({ at }: { at: string }, state: Merchant): MerchantEvent[] {
-  const { ids, status } = known('api_key', state);
-  return status === 'active' ? [] : [{ type: 'merchant.reinstated.v1', data: { ...ids, at } }];
+  const { merchantId: merchant_id, status } = requireMerchant(state);
+  return status === 'active' ? [] : [{ type: 'merchant.reinstated.v1', data: { merchant_id, at } }];
 }
 
 /** What `change` does not name stays as it is. Lists in canonical form (see application/allow-lists.ts). */
@@ -143,13 +146,23 @@ export function setEmbedding(
   command: { change: Partial<Embedding>; at: string },
   state: Merchant,
 ): MerchantEvent[] {
-  const { ids, embedding } = known('api_key', state);
+  const { merchantId: merchant_id, embedding } = requireMerchant(state);
   const { origins, callbacks, displayName } = { ...embedding, ...command.change };
   const label = displayName === null ? null : readLabel('shown_as', displayName, MAX_NAME_LENGTH);
   const before = [embedding.origins, embedding.callbacks, embedding.displayName];
   if (JSON.stringify([origins, callbacks, label]) === JSON.stringify(before)) return [];
-  const data = { ...ids, origins, callbacks, shown_as: label, at: command.at };
+  const data = { merchant_id, origins, callbacks, shown_as: label, at: command.at };
   return [{ type: 'merchant.embedding_set.v1', data }];
+}
+
+/** `cidrs` in canonical form; none: anywhere. */
+export function setAllowList(
+  { cidrs, at }: { cidrs: readonly string[]; at: string },
+  state: Merchant,
+): MerchantEvent[] {
+  const { merchantId: merchant_id, cidrs: former } = requireMerchant(state);
+  if (cidrs.join() === former.join()) return [];
+  return [{ type: 'merchant.ip_allow_list_set.v1', data: { merchant_id, cidrs, at } }];
 }
 
 /** What an operator changes of a merchant at once; what is absent stays. Lists in canonical form. */
@@ -165,10 +178,10 @@ export function updateMerchant(
   state: Merchant,
 ): MerchantEvent[] {
   const { name, cidrs, embedding, requestsPerMinute } = change;
-  known('api_key', state);
+  requireMerchant(state);
   return [
     ...(name === undefined ? [] : renameMerchant({ name, at }, state)),
-    ...(cidrs === undefined ? [] : setAddresses('api_key', { cidrs, at }, state)),
+    ...(cidrs === undefined ? [] : setAllowList({ cidrs, at }, state)),
     ...(embedding === undefined ? [] : setEmbedding({ change: embedding, at }, state)),
     ...(requestsPerMinute === undefined ? [] : setLimits({ requestsPerMinute, at }, state)),
   ];

@@ -19,8 +19,8 @@ export class CredentialUses {
     this.written.set(credentialId, true);
     this.database
       .query(
-        `insert into access.credential_uses (secret_id, last_used_at) values ($1, now())
-         on conflict (secret_id) do update set last_used_at = excluded.last_used_at`,
+        `insert into access.credential_uses (credential_id, last_used_at) values ($1, now())
+         on conflict (credential_id) do update set last_used_at = excluded.last_used_at`,
         [credentialId],
       )
       .catch(() => this.written.delete(credentialId));

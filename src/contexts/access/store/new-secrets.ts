@@ -1,4 +1,4 @@
-import { SECRET_DISPLAYED_MS } from '../domain/credential.js';
+import { SECRET_DISPLAYED_MS } from '../domain/credentials.js';
 import { Injectable } from '@nestjs/common';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { Database } from '../../../platform/postgres/database.js';

@@ -81,13 +81,13 @@ describe('the table of requests', () => {
     const id = randomUUID();
     const use = async (): Promise<Date> => {
       await table().write({ requests: [], usage: [], credentialIds: [id] }, false);
-      const sql = 'select last_used_at from access.credential_uses where secret_id = $1';
+      const sql = 'select last_used_at from access.credential_uses where credential_id = $1';
       return (await db.database.query<{ last_used_at: Date }>(sql, [id]))[0]!.last_used_at;
     };
     const first = await use();
     expect(await use()).toEqual(first);
     await db.database.query(
-      `update access.credential_uses set last_used_at = last_used_at - interval '2 minutes' where secret_id = $1`,
+      `update access.credential_uses set last_used_at = last_used_at - interval '2 minutes' where credential_id = $1`,
       [id],
     );
     expect((await use()).getTime()).toBeGreaterThanOrEqual(first.getTime());

@@ -29,9 +29,9 @@ const COUNT = `insert into access.daily_requests as total (merchant_id, day, req
   on conflict (merchant_id, day) do update
   set requests = total.requests + excluded.requests, refused = total.refused + excluded.refused`;
 
-const USED = `insert into access.credential_uses as credential (secret_id, last_used_at)
+const USED = `insert into access.credential_uses as credential (credential_id, last_used_at)
   select id, now() from unnest($1::uuid[]) as id
-  on conflict (secret_id) do update set last_used_at = excluded.last_used_at
+  on conflict (credential_id) do update set last_used_at = excluded.last_used_at
   where credential.last_used_at <= excluded.last_used_at - interval '1 minute'`;
 
 /** Requests of the last seven days, when credentials were last used, and how many requests a merchant sent per day. */

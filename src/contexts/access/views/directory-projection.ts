@@ -1,23 +1,20 @@
 import type { PoolClient } from 'pg';
 import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
-import type { AdminKeyEvent } from '../domain/admin-key.js';
-import type { ExchangeKeyEvent } from '../domain/exchange-key.js';
-import { adminKeyHistory, exchangeKeyHistory, merchantHistory, operatorHistory } from '../domain/history.js';
+import type { CredentialEvent } from '../domain/credentials.js';
+import { credentialHistory, merchantHistory, operatorHistory } from '../domain/history.js';
 import type { MerchantEvent } from '../domain/merchant.js';
 import type { OperatorEvent } from '../domain/operator.js';
 
 export const DIRECTORY_VIEW = subscriptionName('access.directory');
 
-const TABLES = { schema: 'access', names: ['merchants', 'operators', 'credentials', 'secrets'] };
+const TABLES = { schema: 'access', names: ['merchants', 'operators', 'credentials'] };
 
-type DirectoryEvent = MerchantEvent | ExchangeKeyEvent | OperatorEvent | AdminKeyEvent;
+type DirectoryEvent = MerchantEvent | CredentialEvent | OperatorEvent;
 
 /** Which merchants and operators are there, with which credentials may they call, and from where? */
 export const directoryProjection = subscriptionOf<DirectoryEvent>({
   name: DIRECTORY_VIEW,
-  events: [merchantHistory, exchangeKeyHistory, operatorHistory, adminKeyHistory].flatMap(
-    ({ events }) => events,
-  ),
+  events: [merchantHistory, credentialHistory, operatorHistory].flatMap(({ events }) => events),
   // One statement per event: credentials change a few times a year.
   async apply(events, tx, schema = TABLES.schema) {
     for (const event of events) await applyOne(event, tx, schema);
@@ -41,9 +38,7 @@ async function applyOne({ type, data }: DirectoryEvent, tx: PoolClient, schema: 
   switch (type) {
     case 'merchant.registered.v1': {
       const { merchant_id, name, registered_at } = data;
-      await insert('merchants', { merchant_id, name, status: 'active', registered_at });
-      const credential = { credential_id: merchant_id, kind: 'api_key', merchant_id };
-      return insert('credentials', { ...credential, issued_at: registered_at });
+      return insert('merchants', { merchant_id, name, status: 'active', registered_at });
     }
     case 'merchant.suspended.v1':
       return update('merchants', ['merchant_id', data.merchant_id], { status: 'suspended' });
@@ -59,40 +54,30 @@ async function applyOne({ type, data }: DirectoryEvent, tx: PoolClient, schema: 
       const { merchant_id, requests_per_minute } = data;
       return update('merchants', ['merchant_id', merchant_id], { requests_per_minute });
     }
-    case 'merchant.key_issued.v1': {
-      const { merchant_id, key_id, sealed_private_key, issued_at, ...facts } = data;
-      const secret = { secret_id: key_id, credential_id: merchant_id, sealed_secret: sealed_private_key };
-      return insert('secrets', { ...secret, issued_at, ...factsOf(facts) });
-    }
-    case 'merchant.key_rolled.v1':
-      return update('secrets', ['secret_id', data.key_id], { rolling_until: data.until });
-    case 'exchange_key.issued.v1': {
-      const { key_id, merchant_id, label, demands_signature, memo_signing, issued_at } = data;
-      const key = { credential_id: key_id, kind: 'exchange_key', merchant_id, label, issued_at };
-      const { withdraw_addresses = [] } = data;
-      return insert('credentials', { ...key, demands_signature, memo_signing, withdraw_addresses });
-    }
-    case 'exchange_key.page_set.v1': {
-      const { logo, help_url, terms_url } = data;
-      return update('credentials', ['credential_id', data.key_id], { logo, help_url, terms_url });
-    }
-    case 'exchange_key.revoked.v1':
-      return update('credentials', ['credential_id', data.key_id], { revoked_at: data.revoked_at });
-    case 'exchange_key.secret_issued.v1': {
-      const { key_id, secret_id, sealed_secret, issued_at, ...facts } = data;
-      const secret = { secret_id, credential_id: key_id, sealed_secret, issued_at };
-      return insert('secrets', { ...secret, ...factsOf(facts) });
-    }
-    case 'exchange_key.secret_rolled.v1':
-      return update('secrets', ['secret_id', data.secret_id], { rolling_until: data.until });
-    case 'merchant.key_revoked.v1':
-      return update('secrets', ['secret_id', data.key_id], { revoked_at: data.revoked_at });
-    case 'exchange_key.secret_revoked.v1':
-      return update('secrets', ['secret_id', data.secret_id], { revoked_at: data.revoked_at });
     case 'merchant.ip_allow_list_set.v1':
-      return update('credentials', ['credential_id', data.merchant_id], { cidrs: data.cidrs });
-    case 'exchange_key.addresses_set.v1':
-      return update('credentials', ['credential_id', data.key_id], { cidrs: data.cidrs });
+      return update('merchants', ['merchant_id', data.merchant_id], { ip_allow_list: data.cidrs });
+    case 'credential.issued.v1': {
+      const { owner_id, merchant_id, credential_id, kind, key_id, sealed_secret, secret_hash, is_pending } =
+        data;
+      const { name, scopes, merchants, addresses, withdraw_addresses } = data;
+      const { demands_signing, memo_signing, expires_at, at: created_at } = data;
+      return insert('credentials', {
+        ...{ owner_id, credential_id, kind, key_id, sealed_secret, secret_hash, is_pending },
+        ...{ merchant_id, operator_id: merchant_id === null ? owner_id : null },
+        ...{ name, scopes, merchants, addresses, withdraw_addresses },
+        ...{ demands_signing, memo_signing, expires_at, created_at },
+      });
+    }
+    case 'credential.activated.v1':
+      return update('credentials', ['credential_id', data.credential_id], { is_pending: false });
+    case 'credential.rolled.v1':
+      return update('credentials', ['credential_id', data.credential_id], { rolling_until: data.until });
+    case 'credential.revoked.v1':
+      return update('credentials', ['credential_id', data.credential_id], { revoked_at: data.at });
+    case 'credential.restricted.v1':
+      return update('credentials', ['key_id', data.key_id], { addresses: data.addresses });
+    case 'credential.page_set.v1':
+      return;
     case 'operator.created.v1': {
       const { operator_id, name, email, role, at: created_at } = data;
       return insert('operators', { operator_id, name, email, role, status: 'active', created_at });
@@ -109,26 +94,7 @@ async function applyOne({ type, data }: DirectoryEvent, tx: PoolClient, schema: 
     case 'operator.passkey_added.v1':
     case 'operator.passkey_removed.v1':
       return;
-    case 'admin_key.issued.v1': {
-      const { credential_id, operator_id, name, scopes, merchants, addresses, at: issued_at } = data;
-      const key = { credential_id, kind: 'admin_key', operator_id, label: name, scopes, merchants };
-      await insert('credentials', { ...key, cidrs: addresses, issued_at });
-      const { secret_hash, is_pending, expires_at } = data;
-      const secret = { secret_id: credential_id, credential_id, secret_hash, name };
-      return insert('secrets', { ...secret, is_pending, expires_at, issued_at });
-    }
-    case 'admin_key.activated.v1':
-      return update('secrets', ['secret_id', data.credential_id], { is_pending: false });
-    case 'admin_key.rolled.v1':
-      return update('secrets', ['secret_id', data.credential_id], { rolling_until: data.until });
-    case 'admin_key.revoked.v1':
-      return update('secrets', ['secret_id', data.credential_id], { revoked_at: data.at });
     default:
       return type satisfies never;
   }
-}
-
-function factsOf(facts: { secret_hash?: string; name?: string; expires_at?: string }): object {
-  const { secret_hash = null, name = null, expires_at = null } = facts;
-  return { secret_hash, name, expires_at };
 }

@@ -1,23 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { Column, Entity, JoinColumn, OneToOne, PrimaryColumn, type SelectQueryBuilder } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { keysetPage, ReadModels, type KeysetPage } from '../../../platform/read-models/read-models.js';
-import { HolderRow } from './credential-rows.js';
 
 /** A row of `access.merchants`. */
 @Entity({ schema: 'access', name: 'merchants' })
 export class MerchantListRow {
   @PrimaryColumn('uuid', { name: 'merchant_id' }) id!: string;
-
-  @OneToOne(() => HolderRow)
-  @JoinColumn({ name: 'merchant_id' })
-  holder!: HolderRow;
-
   @Column('text') name!: string;
   @Column('text') status!: 'active' | 'suspended';
   @Column('timestamptz') registeredAt!: Date;
   @Column('text', { array: true }) origins!: string[];
   @Column('text', { array: true }) callbacks!: string[];
   @Column('text') displayName!: string | null;
+  @Column('text', { array: true }) ipAllowList!: string[];
   @Column('integer') requestsPerMinute!: number | null;
 }
 
@@ -36,7 +31,7 @@ export class MerchantList {
 
   /** Newest first. `merchants`: only these; null: all. */
   async page(merchants: readonly string[] | null, { status, name, page }: MerchantFilter) {
-    const query = await this.query();
+    const query = await this.models.query(MerchantListRow, 'm');
     if (status !== undefined) query.andWhere('m.status = :status', { status });
     if (name !== undefined) query.andWhere('strpos(lower(m.name), lower(:name)) > 0', { name });
     if (merchants !== null) query.andWhere('m.id = any(:merchants::uuid[])', { merchants });
@@ -44,7 +39,7 @@ export class MerchantList {
   }
 
   async find(id: string): Promise<MerchantListRow | null> {
-    return (await this.query()).where('m.id = :id', { id }).getOne();
+    return (await this.models.query(MerchantListRow, 'm')).where('m.id = :id', { id }).getOne();
   }
 
   /** Those of the ids that are no merchant's. */
@@ -52,9 +47,5 @@ export class MerchantList {
     const query = (await this.models.query(MerchantListRow, 'm')).where('m.id = any(:ids::uuid[])', { ids });
     const known = new Set((await query.getMany()).map(({ id }) => id));
     return ids.filter((id) => !known.has(id));
-  }
-
-  private async query(): Promise<SelectQueryBuilder<MerchantListRow>> {
-    return (await this.models.query(MerchantListRow, 'm')).innerJoinAndSelect('m.holder', 'holder');
   }
 }

@@ -19,11 +19,10 @@ export class AccessSearch {
   @Searches('credentials:read')
   credentials({ uuid }: SearchQuery): Promise<readonly Found[]> {
     return this.rows(
-      `select 'credential' as kind, secret.secret_id::text as id, credential.merchant_id,
-         coalesce(secret.name, credential.label, 'Credential') || ' (' ||
-         case credential.kind when 'api_key' then 'payouts' when 'exchange_key' then 'exchange' else 'admin' end || ')' as title
-       from access.secrets secret join access.credentials credential using (credential_id)
-       where secret.secret_id = $1 or (credential.credential_id = $1 and credential.kind <> 'api_key') limit 20`,
+      `select 'credential' as kind, credential_id::text as id, merchant_id,
+         coalesce(name, 'Credential') || ' (' || kind || ')' as title
+       from access.credentials
+       where credential_id = $1 or (key_id = $1 and kind <> 'payouts') limit 20`,
       uuid,
     );
   }

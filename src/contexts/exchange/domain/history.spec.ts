@@ -175,7 +175,10 @@ describe('the audit of an order', () => {
 });
 
 describe('the audit across orders', () => {
-  const issued: DomainEvent = { type: 'exchange_key.issued.v1', data: { key_id: 'k1', merchant_id: 'm1' } };
+  const issued: DomainEvent = {
+    type: 'credential.issued.v1',
+    data: { kind: 'exchange', key_id: 'k1', owner_id: 'm1' },
+  };
   const createdOf = (order_id: string): DomainEvent => ({ ...created, data: { ...facts, order_id } });
   const of = (order_id: string, { type, data }: DomainEvent): DomainEvent => ({
     type,

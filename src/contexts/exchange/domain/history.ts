@@ -1,5 +1,5 @@
 import { historyRules, type LogRule } from '../../../kernel/history-rules.js';
-import type { ExchangeKeyIssued } from '../../access/contract.js';
+import type { CredentialIssued } from '../../access/contract.js';
 import { observe, type Observation } from './observation.js';
 import {
   eraseOrder,
@@ -67,10 +67,10 @@ export function acrossOrders(): LogRule {
   /** The order that has a deposit. */
   const orderOf = new Map<string, string>();
   return (recorded) => {
-    const event = recorded as OrderEvent | ExchangeKeyIssued;
+    const event = recorded as OrderEvent | CredentialIssued;
     switch (event.type) {
-      case 'exchange_key.issued.v1':
-        merchantOf.set(event.data.key_id, event.data.merchant_id);
+      case 'credential.issued.v1':
+        if (event.data.kind === 'exchange') merchantOf.set(event.data.key_id, event.data.owner_id);
         return null;
       case 'order.created.v1': {
         const { order_id: id, key_id: key, merchant_id: merchant } = event.data;

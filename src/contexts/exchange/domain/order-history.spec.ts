@@ -95,7 +95,10 @@ class World {
   private readonly isBrokenAcross = acrossOrders();
 
   constructor() {
-    this.isBrokenAcross({ type: 'exchange_key.issued.v1', data: facts });
+    this.isBrokenAcross({
+      type: 'credential.issued.v1',
+      data: { kind: 'exchange', key_id: facts.key_id, owner_id: facts.merchant_id },
+    });
     this.decide((state) => createOrder(facts, state));
   }
 

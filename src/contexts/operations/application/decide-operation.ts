@@ -61,7 +61,6 @@ export class OperationDecisions {
     decisionId: string = newId(),
   ): Promise<OperationOutcome> {
     const state = await this.decide(id, caller, reason, rejectOperation, decisionId);
-    await this.execution.discard(state.facts);
     return { operation: operationJson(state), result: {} };
   }
 
@@ -80,10 +79,7 @@ export class OperationDecisions {
   async lapse(id: string): Promise<ExistingOperation> {
     await this.clockCheck.require();
     const lapsed = { operation_id: id, at: timestamp(this.clock) };
-    const { state } = await this.log.record(id, (current) => lapseOperation(lapsed, current));
-    if (existingOperation(state).phase === 'lapsed')
-      await this.execution.discard(existingOperation(state).facts);
-    return existingOperation(state);
+    return this.execution.record(id, (current) => lapseOperation(lapsed, current));
   }
 
   /**
@@ -117,12 +113,9 @@ export class OperationDecisions {
       decision_id: decisionId,
       at: timestamp(this.clock),
     };
-    const { state, events } = await this.log.record(id, (current) => decide(decision, current));
-    if (events.some(({ type }) => type === 'operation.lapsed.v1')) {
-      await this.execution.discard(facts);
-      throw new DomainError('invalid_transition', 'The operation has lapsed');
-    }
-    return existingOperation(state);
+    const state = await this.execution.record(id, (current) => decide(decision, current));
+    if (state.phase === 'lapsed') throw new DomainError('invalid_transition', 'The operation has lapsed');
+    return state;
   }
 
   /** Why the person may not do what needs these scopes; null where they may. By the events: keys and sessions are read late. */

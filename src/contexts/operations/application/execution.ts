@@ -9,10 +9,17 @@ import {
   type CurrentOperation,
 } from '../../../platform/event-store/current-operation.js';
 import { failpoint } from '../../../platform/failpoints.js';
+import type { OperationProgress } from '../../../platform/operations/operation.js';
 import type { OperationOutcome } from '../../../platform/operations/operations.js';
 import { recordExecuted, recordFailed } from '../domain/decisions.js';
-import type { Change, Requested } from '../domain/operation-events.js';
-import { existingOperation, isUnfinished, operation, type ExistingOperation } from '../domain/operation.js';
+import type { Change, OperationEvent, Requested } from '../domain/operation-events.js';
+import {
+  existingOperation,
+  isUnfinished,
+  operation,
+  type ExistingOperation,
+  type OperationState,
+} from '../domain/operation.js';
 import { operationJson } from '../views/operation-json.js';
 import { Definitions } from './definitions.js';
 import { OperationStreams } from './operation-streams.js';
@@ -21,7 +28,7 @@ import { Subjects } from './subjects.js';
 /** The subject is no longer at the revision of the operation. */
 const CHANGED = 'changed';
 
-/** Errors after which an operation that somebody waits for is prepared or executed later. */
+/** Errors after which an operation that somebody waits for is followed or executed later. */
 const TRANSIENT: readonly DomainError['code'][] = ['unavailable', 'rate_limited', 'in_flight'];
 
 /** Executes operations, each once, in whichever process, and records their outcome (ADR 176). */
@@ -40,17 +47,17 @@ export class Execution {
    * recorded; {@link SubjectChanged} where the subject is at another revision; `invalid_transition` for what may not be
    * executed. The result is for `by`.
    */
-  async run(id: string, by: 'requester' | 'approver' = 'requester'): Promise<OperationOutcome> {
+  async run(id: string, by: OperationProgress['by'] = 'requester'): Promise<OperationOutcome> {
     const { state, revision } = await this.log.load(id);
     const found = existingOperation(state);
     const { facts } = found;
     const command = this.definitions.commandOf(facts);
-    if (found.phase === 'executed') return this.repeated(found, by);
+    if (found.phase === 'executed') return this.follow(found, by);
     if (!isUnfinished(found)) throw new DomainError('invalid_transition', `The operation is ${found.phase}`);
     const since = found.phase === 'approved' ? await this.subjects.approvedAt(streamOf(operation, id)) : null;
     const before = await this.subjects.read(this.definitions.streams(command));
     const written = before.changesOf(id, since);
-    if (written.length > 0) return this.repeated(await this.executed(facts, written), by);
+    if (written.length > 0) return this.follow(await this.executed(facts, written), by);
     const own = { stream: streamOf(operation, id), revision: revision! };
     const current: CurrentOperation = { id, expected: before.revisions, written: [], own };
     failpoint('operation.begun');
@@ -71,19 +78,19 @@ export class Execution {
     { facts, phase }: ExistingOperation,
     current: CurrentOperation,
     since: string | null,
-    by: 'requester' | 'approver',
+    by: OperationProgress['by'],
   ): Promise<OperationOutcome> {
     const changes = await this.changesOf(facts, current, since);
     if (changes.length > 0) {
       const state = await this.executed(facts, changes);
-      if (error instanceof SubjectChanged && current.written.length === 0) return this.repeated(state, by);
+      if (error instanceof SubjectChanged && current.written.length === 0) return this.follow(state, by);
       throw error;
     }
     if (!(error instanceof DomainError)) throw error;
     if (phase === 'approved' && TRANSIENT.includes(error.code)) throw error;
     const isChanged = error instanceof SubjectChanged;
     const state = await this.failed(facts, isChanged ? CHANGED : error.code, error.message);
-    if (state.phase === 'executed') return this.repeated(state, by);
+    if (state.phase === 'executed') return this.follow(state, by);
     throw error;
   }
 
@@ -110,44 +117,45 @@ export class Execution {
     return existingOperation(state);
   }
 
-  /** Records it as failed where it is open, and undoes what was prepared for it. */
-  async failed(facts: Requested, code: string, message: string): Promise<ExistingOperation> {
-    const { operation_id } = facts;
+  /** Records it as failed where it is open. */
+  failed({ operation_id }: Requested, code: string, message: string): Promise<ExistingOperation> {
     const data = { operation_id, code, message, at: timestamp(this.clock) };
-    const { state } = await this.log.record(operation_id, (current) => recordFailed(data, current));
-    if (existingOperation(state).phase === 'failed') await this.discard(facts);
-    return existingOperation(state);
+    return this.record(operation_id, (current) => recordFailed(data, current));
   }
 
-  /** What exists while a second person is awaited. Where its context refuses that, the operation has failed. */
-  async prepare(facts: Requested): Promise<object> {
+  /** Records what is decided. Where the operation has ended without being executed its handler follows it. */
+  async record(
+    id: string,
+    decide: (state: OperationState) => readonly OperationEvent[],
+  ): Promise<ExistingOperation> {
+    const state = existingOperation((await this.log.record(id, decide)).state);
+    if (!isUnfinished(state) && state.phase !== 'pending' && state.phase !== 'executed')
+      await this.follow(state);
+    return state;
+  }
+
+  /**
+   * What the handler writes and returns at this status of the operation. Where it refuses one that waits for a second person
+   * the operation has failed.
+   */
+  async follow(
+    state: ExistingOperation,
+    by: OperationProgress['by'] = 'requester',
+  ): Promise<OperationOutcome> {
+    const { facts, phase } = state;
     const command = this.definitions.commandOf(facts);
     const { handler } = this.definitions.of(command);
-    if (handler.prepare === undefined) return {};
-    const { revisions: expected } = await this.subjects.read(this.definitions.streams(command));
-    const current = { id: facts.operation_id, expected, written: [] };
+    const status = phase === 'pending' || phase === 'executed' ? phase : 'ended';
+    const current = { id: facts.operation_id, expected: new Map<string, null>(), written: [] };
     try {
-      return await withinOperation(current, () => handler.prepare!(command));
+      const result = await withinOperation(current, async () => handler.follow?.(command, { status, by }));
+      return { operation: operationJson(state), result: result ?? {} };
     } catch (error) {
-      // Of a concurrent repeat: the other one has prepared it.
+      // Of a concurrent repeat: the other one has written it.
       const isRefused = error instanceof DomainError && !(error instanceof SubjectChanged);
-      if (isRefused && !TRANSIENT.includes(error.code)) await this.failed(facts, error.code, error.message);
+      if (status === 'pending' && isRefused && !TRANSIENT.includes(error.code))
+        await this.failed(facts, error.code, error.message);
       throw error;
     }
-  }
-
-  async discard(facts: Requested): Promise<void> {
-    const command = this.definitions.commandOf(facts);
-    const { handler } = this.definitions.of(command);
-    if (handler.discard === undefined || facts.second_person !== 'before') return;
-    const current = { id: facts.operation_id, expected: new Map<string, null>(), written: [] };
-    await withinOperation(current, () => handler.discard!(command));
-  }
-
-  /** The outcome of an operation that was executed before. */
-  private async repeated(state: ExistingOperation, by: 'requester' | 'approver'): Promise<OperationOutcome> {
-    const command = this.definitions.commandOf(state.facts);
-    const result = (await this.definitions.of(command).handler.repeat?.(command, by)) ?? {};
-    return { operation: operationJson(state), result };
   }
 }

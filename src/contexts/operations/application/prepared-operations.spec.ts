@@ -9,6 +9,9 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
 import { SubjectChanged } from '../../../platform/event-store/current-operation.js';
 
+const FOLLOWED = { pending: 'prepared', ended: 'discarded', executed: 'repeated' };
+const nothing = Promise.resolve({});
+
 describe('what is prepared for an operation', () => {
   const trace: string[] = [];
   const keys = (given: Partial<Parameters<typeof lampHandler>[2]> = {}) =>
@@ -16,11 +19,10 @@ describe('what is prepared for an operation', () => {
       'keys.issue',
       { secondPerson: 'before' },
       {
-        prepare: async ({ operation }) => {
-          trace.push(`prepared ${operation!.id}`);
+        follow: async ({ operation }, { status }) => {
+          trace.push(`${FOLLOWED[status]} ${operation!.id}`);
           return { secret: `secret of ${operation!.id}` };
         },
-        discard: async ({ operation }) => void trace.push(`discarded ${operation!.id}`),
         execute: async ({ operation }) => void trace.push(`executed ${operation!.id}`),
         ...given,
       },
@@ -46,7 +48,9 @@ describe('what is prepared for an operation', () => {
 
   it('fails the operation where it is refused', async () => {
     const refusal = DomainError.invalid({ expires_at: ['must be in the future'] });
-    const refused = keys({ prepare: () => Promise.reject(refusal) });
+    const refused = keys({
+      follow: (_, { status }) => (status === 'pending' ? Promise.reject(refusal) : nothing),
+    });
     const { operations, log } = operationsOn({ handlers: () => [refused] });
     const id = newId();
     const idempotency = { id: () => id };
@@ -62,7 +66,7 @@ describe('what is prepared for an operation', () => {
   });
 
   it('stays where a concurrent repeat of the request has prepared it', async () => {
-    const late = keys({ prepare: () => Promise.reject(new SubjectChanged()) });
+    const late = keys({ follow: () => Promise.reject(new SubjectChanged()) });
     const { operations, log } = operationsOn({ handlers: () => [late] });
     const id = newId();
     const subject = { id: 'lamp', revision: null };

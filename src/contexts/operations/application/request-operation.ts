@@ -21,7 +21,6 @@ import {
 import { requestedFacts, requestOperation } from '../domain/decisions.js';
 import type { PersonFacts, Requested } from '../domain/operation-events.js';
 import { existingOperation, type ExistingOperation } from '../domain/operation.js';
-import { operationJson } from '../views/operation-json.js';
 import { Definitions } from './definitions.js';
 import { Execution } from './execution.js';
 import { OperationStreams } from './operation-streams.js';
@@ -84,7 +83,7 @@ export class RequestedOperations extends Operations {
     const { phase, facts } = state;
     switch (phase) {
       case 'pending':
-        return { operation: operationJson(state), result: await this.execution.prepare(facts) };
+        return this.execution.follow(state);
       case 'requested':
       case 'approved':
       case 'executed':

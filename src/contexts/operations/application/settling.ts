@@ -17,7 +17,7 @@ import { OperationDecisions } from './decide-operation.js';
 import { Execution } from './execution.js';
 import { OperationStreams } from './operation-streams.js';
 
-/** The kind of work that ends what a process left: executions, lapses, and what is to be discarded. */
+/** The kind of work that ends what a process left: executions, lapses, and what is pending for them. */
 const SETTLING = 'operations.settling';
 
 /** The process that records an operation executes it within this time, or is dead. */
@@ -58,7 +58,7 @@ export class SettlingWorker {
       return now === 'pending' ? { inMs: this.until(facts.expires_at!) } : 'done';
     }
     if (!isUnfinished(state)) {
-      if (phase !== 'executed') await this.execution.discard(facts);
+      if (phase !== 'executed') await this.execution.follow(state);
       return 'done';
     }
     try {

@@ -17,9 +17,9 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     mac: 'null',
   },
   'access.login_secrets': { operator_id: BOB, expires_at: `expires_at + interval '1 day'`, mac: 'null' },
-  'access.credentials': { operator_id: BOB, scopes: `'{}'`, merchants: `'{}'`, cidrs: `'{192.0.2.0/24}'` },
-  'access.secrets': {
-    credential_id: '(select credential_id from access.credentials where operator_id = $1 limit 1)',
+  'access.credentials': {
+    ...{ operator_id: BOB, owner_id: BOB, key_id: BOB },
+    ...{ scopes: `'{}'`, merchants: `'{}'`, addresses: `'{192.0.2.0/24}'` },
   },
   'access.operators': { operator_id: 'gen_random_uuid()', role: `'viewer'` },
 };
@@ -40,12 +40,8 @@ export const logins: Group = {
       const isSession = table === 'access.console_sessions';
       const cookie = isSession ? await signIn(harness, token) : '';
       await db.query(`create temp table kept as table ${table}`);
-      const whose =
-        table === 'access.secrets'
-          ? 'credential_id in (select credential_id from access.credentials where operator_id = $2)'
-          : 'operator_id = $2';
       await db.query(
-        `update ${table} set ${column} = ${COLUMNS[table]![column]!} where ${whose} and $1::uuid is not null`,
+        `update ${table} set ${column} = ${COLUMNS[table]![column]!} where operator_id = $2 and $1::uuid is not null`,
         [bob!.id, ada!.id],
       );
       if (isSession || table === 'access.login_secrets') {

@@ -20,8 +20,10 @@ const ROWS: Readonly<Record<string, { readonly keys: string; readonly columns: r
   'exchange.orders': { keys: 'id', columns: ['status', 'body', 'key_id'] },
   'access.merchants': { keys: 'merchant_id', columns: ['status', 'name'] },
   'access.operators': { keys: 'operator_id', columns: ['role', 'status', 'email'] },
-  'access.credentials': { keys: 'credential_id', columns: ['operator_id', 'merchant_id', 'kind'] },
-  'access.secrets': { keys: 'secret_id', columns: ['credential_id', 'secret_hash'] },
+  'access.credentials': {
+    keys: 'credential_id',
+    columns: ['owner_id', 'operator_id', 'merchant_id', 'kind', 'secret_hash'],
+  },
   'webhooks.deliveries': { keys: 'delivery_id', columns: ['body', 'type', 'endpoint_id'] },
   'webhooks.endpoint_snapshots': { keys: 'endpoint_id', columns: ['url', 'status', 'merchant_id'] },
 };

@@ -5,7 +5,7 @@ import { isInside } from '../../../../platform/http/address.js';
 import { AdminCallers, type AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { tooManyRequests, type CallerRateLimiter } from '../../../../platform/http/rate-limit.js';
-import { AdminKeyDirectory, type KnownAdminKey } from '../../application/known-admin-keys.js';
+import { CredentialDirectory, type KnownAdminKey } from '../../application/credential-directory.js';
 import { isRole, ROLE_SCOPES } from '../../domain/roles.js';
 import { CredentialUses } from '../../store/credential-uses.js';
 
@@ -26,7 +26,7 @@ export abstract class ConsoleSessions {
 @Injectable()
 export class AdminAuthentication extends AdminCallers {
   constructor(
-    private readonly keys: AdminKeyDirectory,
+    private readonly keys: CredentialDirectory,
     @Inject(ADMIN_RATE_LIMITER)
     private readonly limiter: Pick<CallerRateLimiter, 'take' | 'header' | 'policy'>,
     private readonly uses: CredentialUses,
@@ -48,7 +48,7 @@ export class AdminAuthentication extends AdminCallers {
   }
 
   private async byKey(token: string, { ip }: FastifyRequest): Promise<AdminCaller | null> {
-    const key = await this.keys.find(token);
+    const key = await this.keys.findAdminKey(token);
     if (key === null) return null;
     const { addresses, expiresAt, ...person } = key;
     if (addresses.length > 0 && !isInside(ip, addresses))

@@ -4,23 +4,24 @@ import { DomainError } from '../../../../kernel/domain-error.js';
 import type { AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
 import { requireReach, requireScopes } from '../../../../platform/operations/scopes.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
-import { exchangeKeyIdOf, type CredentialHolder } from '../../application/credential-commands.js';
-import { isRole, ROLE_SCOPES, type Role } from '../../domain/roles.js';
+import { plainOrder, type CredentialSubject } from '../../application/credential-commands.js';
+import { KIND_RULES } from '../../domain/credential-kinds.js';
+import { isRole, ROLE_SCOPES } from '../../domain/roles.js';
 import { CredentialSecrets } from '../../application/credential-secrets.js';
-import { CredentialList } from '../../views/credential-list.js';
+import { CredentialList, type CredentialFilter, type CredentialRow } from '../../views/credentials.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
 import { MerchantList } from '../../views/merchant-list.js';
 import {
   credentialJson,
   type AdminCredential,
-  type CredentialsQuery,
   type CredentialsResponse,
   type NewCredentialBody,
 } from './credential-dto.js';
 
-const CREDENTIAL = 'Credential';
+/** Whose credentials are found. */
+type Reach = Pick<AdminCaller, 'merchants'> & { readonly operatorId: string | null };
 
-/** Credentials as the admin API responds with them, up to date, and what may be requested of them. */
+/** Credentials as the admin API and the portal respond with them, up to date, and what may be requested of them. */
 @Injectable()
 export class AdminCredentials {
   constructor(
@@ -32,27 +33,29 @@ export class AdminCredentials {
   ) {}
 
   /** `merchants`: only those of these merchants; null: all. */
-  async page(query: CredentialsQuery, merchants: readonly string[] | null): Promise<CredentialsResponse> {
+  async page(query: CredentialFilter, merchants: readonly string[] | null): Promise<CredentialsResponse> {
     const { rows, next_cursor } = await this.credentials.page(merchants, query);
     const now = this.clock.now();
     return { credentials: rows.map((row) => credentialJson(row, now)), next_cursor };
   }
 
   /** Throws `not_found`, also for one that is not the caller's own and of no merchant whom the caller is confined to. */
-  async find(id: string, caller: Pick<AdminCaller, 'merchants' | 'operatorId'>): Promise<AdminCredential> {
+  async find(id: string, { merchants, operatorId }: Reach, title = 'Credential'): Promise<CredentialRow> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
     const row = await this.credentials.find(id);
-    if (row === null) throw DomainError.notFound(CREDENTIAL);
-    const { merchantId, operatorId } = row.holder;
-    if (operatorId !== caller.operatorId) requireReach(caller, merchantId, CREDENTIAL);
+    if (row === null) throw DomainError.notFound(title);
+    const { merchant_id, operator_id } = row;
+    const isInReach = merchants === null || (merchant_id !== null && merchants.includes(merchant_id));
+    if (!isInReach && (operator_id === null || operator_id !== operatorId)) throw DomainError.notFound(title);
+    return row;
+  }
+
+  json(row: CredentialRow): AdminCredential {
     return credentialJson(row, this.clock.now());
   }
 
   /** The credential of a secret of any kind; null where there is none within the caller's reach. */
-  async findBySecret(
-    secret: string,
-    caller: Pick<AdminCaller, 'merchants' | 'operatorId'>,
-  ): Promise<AdminCredential | null> {
+  async findBySecret(secret: string, caller: Reach): Promise<CredentialRow | null> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
     const row = await this.credentials.findBySecret(this.secrets.hashOf(secret));
     if (row === null) return null;
@@ -67,7 +70,7 @@ export class AdminCredentials {
    * `forbidden` without the scope that the kind needs, `not_found` for merchants whom the caller is not confined to.
    */
   async order(id: string, body: NewCredentialBody, caller: AdminCaller) {
-    const { kind, name, merchant_id = null, operator_id = null, merchants = null } = body;
+    const { kind, merchant_id = null, operator_id = null, merchants = null } = body;
     requireMembers(body);
     // First, so that a key without it does not learn which merchants exist.
     if (kind !== 'admin') requireScopes(caller, ['credentials:write']);
@@ -79,49 +82,40 @@ export class AdminCredentials {
       const field = kind === 'admin' ? 'merchants' : 'merchant_id';
       throw DomainError.invalid({ [field]: ['must name merchants that exist'] }).asTransient();
     }
-    return {
-      kind,
-      name,
-      merchant_id,
-      api_key: kind === 'exchange' ? exchangeKeyIdOf(id) : null,
-      operator_id: kind === 'admin' ? (operator_id ?? caller.operatorId) : null,
-      // Absent: those of the role now. The second person reads them.
-      scopes:
-        body.scopes ??
-        (kind === 'admin' && isRole(caller.role ?? '') ? ROLE_SCOPES[caller.role as Role] : null),
-      merchants,
-      addresses: body.addresses ?? [],
-      withdraw_addresses: body.withdraw_addresses ?? [],
-      demands_signing: body.demands_signing ?? true,
-      memo_signing: body.memo_signing ?? 'contract',
-      expires_at: body.expires_at?.toISOString() ?? null,
-    };
+    // Without what is undefined: it is recorded as JSON.
+    const { reason: _, ticket: __, ...given } = JSON.parse(JSON.stringify(body)) as Recorded;
+    return plainOrder({
+      ...{ demands_signing: true, ...given, api_key: null },
+      ...(kind === 'exchange' && { api_key: KIND_RULES.exchange.deriveKeyId(id, '', null) }),
+      ...(kind === 'admin' && {
+        operator_id: operator_id ?? caller.operatorId,
+        // Absent: those of the role now. The second person reads them.
+        scopes: body.scopes ?? (caller.role !== null && isRole(caller.role) ? ROLE_SCOPES[caller.role] : null),
+      }),
+    });
   }
 }
 
-/** The parameters that say what a credential is a part of. */
-export function holderOf({ kind, merchant_id, api_key }: AdminCredential): CredentialHolder {
-  return { kind, merchant_id, api_key };
+type Recorded = Omit<NewCredentialBody, 'expires_at'> & { readonly expires_at?: string | null };
+
+/** The parameters that say whose a credential is: its owner decides, by the events. */
+export function toSubject({ kind, owner_id, key_id }: CredentialRow): CredentialSubject {
+  const isMerchants = KIND_RULES[kind].owner === 'merchant';
+  return {
+    kind,
+    ...{ merchant_id: isMerchants ? owner_id : null, operator_id: isMerchants ? null : owner_id },
+    api_key: kind === 'exchange' ? key_id : null,
+  };
 }
 
 /** Members that only some kinds have. */
-const MEMBERS_OF: Readonly<Record<string, readonly NewCredentialBody['kind'][]>> = {
-  merchant_id: ['payouts', 'exchange'],
-  operator_id: ['admin'],
-  scopes: ['admin'],
-  merchants: ['admin'],
-  addresses: ['exchange', 'admin'],
-  withdraw_addresses: ['exchange'],
-  demands_signing: ['exchange'],
-  memo_signing: ['exchange'],
-};
+const MEMBERS = new Set<string>(Object.values(KIND_RULES).flatMap(({ members }) => [...members]));
 
 function requireMembers(body: NewCredentialBody): void {
   const given = body as unknown as Readonly<Record<string, unknown>>;
-  for (const [name, kinds] of Object.entries(MEMBERS_OF)) {
-    const isEmpty = given[name] === undefined || given[name] === null;
-    if (!isEmpty && !kinds.includes(body.kind))
+  const { members, owner } = KIND_RULES[body.kind] as { members: readonly string[]; owner: string };
+  for (const name of MEMBERS)
+    if (given[name] !== undefined && given[name] !== null && !members.includes(name))
       throw DomainError.invalid({ [name]: [`is not for credentials of kind ${body.kind}`] });
-  }
-  if (body.kind !== 'admin' && !body.merchant_id) throw DomainError.invalid({ merchant_id: ['is required'] });
+  if (owner === 'merchant' && !body.merchant_id) throw DomainError.invalid({ merchant_id: ['is required'] });
 }

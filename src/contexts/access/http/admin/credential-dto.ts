@@ -2,31 +2,33 @@ import { ApiProperty, Field, Nested, ResourceOf, PageOf } from '../../../../plat
 import { instant, integer, oneOf, text, TIME, uuid, UUID } from '../../../../platform/dto/rules.js';
 import { PendingResponse, WriteBody } from '../../../../platform/http/admin/writes.js';
 import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
-import type { MemoSigning } from '../../domain/exchange-key.js';
+import {
+  CREDENTIAL_KINDS,
+  MEMO_SIGNING,
+  type CredentialKind,
+  type MemoSigning,
+} from '../../domain/credential-kinds.js';
 import {
   CREDENTIAL_STATUSES,
   credentialStatus,
+  type CredentialRow,
   type CredentialStatus,
-  type ListedKind,
-} from '../../views/credential-list.js';
-import type { CredentialRow } from '../../views/credential-rows.js';
+} from '../../views/credentials.js';
 import { label, leakedToken, listOf, networks, place, truth } from './rules.js';
 
-const KINDS = ['payouts', 'exchange', 'admin'];
-const MEMO_SIGNING = ['contract', 'full'];
 const STRINGS = { type: 'array', items: { type: 'string' } };
 const MAX_OVERLAP_SECONDS = 604_800;
 const DEFAULT_OVERLAP_SECONDS = 86_400;
 
 export class CredentialsQuery extends ListParameters {
-  @Filter(oneOf(KINDS), 'Only those of this kind.') kind?: ListedKind;
+  @Filter(oneOf(CREDENTIAL_KINDS), 'Only those of this kind.') kind?: CredentialKind;
   @Filter(uuid, 'Only those of this merchant.') merchant_id?: string;
   @Filter(uuid, 'Only those of this operator.') operator_id?: string;
   @Filter(oneOf(CREDENTIAL_STATUSES), 'Only those of this status.') status?: CredentialStatus;
 }
 
 export class NewCredentialBody extends WriteBody {
-  @Field(oneOf(KINDS)) kind!: ListedKind;
+  @Field(oneOf(CREDENTIAL_KINDS)) kind!: CredentialKind;
   @Field(label) name!: string;
   @Field(uuid, { optional: true, nullable: true, description: 'Of kinds payouts and exchange.' })
   merchant_id?: string | null;
@@ -79,7 +81,7 @@ export class LeakedBody extends WriteBody {
 /** What a machine or a person authenticates with (admin-api.md 3). */
 export class AdminCredential {
   @ApiProperty(UUID) id!: string;
-  @ApiProperty({ type: 'string', enum: KINDS }) kind!: ListedKind;
+  @ApiProperty({ type: 'string', enum: CREDENTIAL_KINDS }) kind!: CredentialKind;
   @ApiProperty({ type: 'string', nullable: true }) name!: string | null;
   @ApiProperty({ ...UUID, nullable: true }) merchant_id!: string | null;
   @ApiProperty({ ...UUID, nullable: true, description: 'Of kind admin.' }) operator_id!: string | null;
@@ -146,28 +148,24 @@ export class LeakedResponse {
 
 export class CredentialsResponse extends PageOf('credentials', AdminCredential) {}
 
-const KIND_NAMES = { api_key: 'payouts', exchange_key: 'exchange', admin_key: 'admin' } as const;
-
 export function credentialJson(row: CredentialRow, now: Date): AdminCredential {
-  const { holder } = row;
-  const kind = KIND_NAMES[holder.kind];
-  const isExchange = kind === 'exchange';
   return {
     id: row.id,
-    kind,
-    name: row.name ?? holder.label,
-    merchant_id: holder.merchantId,
-    operator_id: holder.operatorId,
-    merchants: kind === 'admin' ? holder.merchants : [holder.merchantId!],
-    scopes: holder.scopes ?? [],
-    addresses: holder.cidrs,
-    withdraw_addresses: isExchange ? holder.withdrawAddresses : null,
-    demands_signing: isExchange ? holder.demandsSignature : null,
-    memo_signing: isExchange ? holder.memoSigning : null,
-    api_key: isExchange ? holder.id : null,
-    expires_at: row.expiresAt,
-    last_used_at: row.use?.lastUsedAt ?? null,
+    kind: row.kind,
+    name: row.name,
+    merchant_id: row.merchant_id,
+    operator_id: row.operator_id,
+    merchants: row.merchants,
+    scopes: row.scopes,
+    // Those of a private key are a setting of the merchant.
+    addresses: row.kind === 'payouts' ? (row.merchant?.ipAllowList ?? []) : row.addresses,
+    withdraw_addresses: row.withdraw_addresses,
+    demands_signing: row.demands_signing,
+    memo_signing: row.memo_signing,
+    api_key: row.kind === 'exchange' ? row.key_id : null,
+    expires_at: row.expires_at,
+    last_used_at: row.use?.last_used_at ?? null,
     status: credentialStatus(row, now),
-    created_at: row.issuedAt,
+    created_at: row.created_at,
   };
 }

@@ -21,10 +21,10 @@ import {
   RevokeCredential,
   RevokeLeakedCredential,
   RollCredential,
-  type IssuedCredential,
 } from '../../application/credential-commands.js';
+import type { IssuedCredential } from '../../application/credential-secrets.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
-import { AdminCredentials, holderOf } from './admin-credentials.js';
+import { AdminCredentials, toSubject } from './admin-credentials.js';
 import {
   CredentialCreated,
   CredentialResponse,
@@ -37,7 +37,7 @@ import {
   PendingCredential,
   RollBody,
 } from './credential-dto.js';
-import { SECRET_DISPLAYED_MS } from '../../domain/credential.js';
+import { SECRET_DISPLAYED_MS } from '../../domain/credentials.js';
 
 const TAG = 'Admin: credentials';
 const CREDENTIAL = 'Credential';
@@ -107,9 +107,9 @@ export class AdminCredentialsController {
     @Caller() caller: AdminCaller,
     @UuidParam('id', CREDENTIAL) id: string,
   ): Promise<Disclosure<CredentialResponse>> {
-    const streams = credentialStreams(id, await this.credentials.find(id, caller));
-    const revision = await this.operations.revisionOf(streams);
-    const credential = await this.credentials.find(id, caller);
+    const row = await this.credentials.find(id, caller);
+    const revision = await this.operations.revisionOf(credentialStreams(toSubject(row)));
+    const credential = this.credentials.json(await this.credentials.find(id, caller));
     return new Disclosure([credential.merchant_id], () => ({ credential }), revision);
   }
 
@@ -130,9 +130,9 @@ export class AdminCredentialsController {
   })
   async roll(@WriteTo(CREDENTIAL) write: SubjectWrite, @ValidBody() body: RollBody): Promise<Reply> {
     const { requester, subject } = write;
-    const credential = await this.credentials.find(subject.id, requester);
-    const parameters = { ...holderOf(credential), overlap_seconds: body.overlap_seconds };
-    const request = { ...writeOf(write, body), merchantId: credential.merchant_id };
+    const owner = toSubject(await this.credentials.find(subject.id, requester));
+    const parameters = { ...owner, overlap_seconds: body.overlap_seconds };
+    const request = { ...writeOf(write, body), merchantId: owner.merchant_id };
     const outcome = await this.operations.request(new RollCredential(subject.id, parameters), request);
     return this.issued(outcome, write);
   }
@@ -148,12 +148,12 @@ export class AdminCredentialsController {
   })
   async revoke(@WriteTo(CREDENTIAL) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
     const { requester, subject } = write;
-    const credential = await this.credentials.find(subject.id, requester);
-    const command = new RevokeCredential(subject.id, holderOf(credential));
-    const request = { ...writeOf(write, body), merchantId: credential.merchant_id };
+    const owner = toSubject(await this.credentials.find(subject.id, requester));
+    const command = new RevokeCredential(subject.id, owner);
+    const request = { ...writeOf(write, body), merchantId: owner.merchant_id };
     const outcome = await this.operations.request(command, request);
     return written(outcome, 200, async () => ({
-      credential: await this.credentials.find(subject.id, requester),
+      credential: this.credentials.json(await this.credentials.find(subject.id, requester)),
     }));
   }
 
@@ -170,12 +170,14 @@ export class AdminCredentialsController {
     @WriteBy() write: AdminWrite,
     @ValidBody() body: LeakedBody,
   ): Promise<LeakedResponse | Reply> {
-    const credential = await this.credentials.findBySecret(body.token, write.requester);
-    if (credential === null) return { credential_id: null, operation_id: null };
-    const { id, status, merchant_id: merchantId } = credential;
-    if (status === 'revoked') return { credential_id: id, operation_id: null };
-    const command = new RevokeLeakedCredential(id, { ...holderOf(credential), url: body.url });
-    const outcome = await this.operations.request(command, { ...writeOf(write, body), merchantId });
+    const found = await this.credentials.findBySecret(body.token, write.requester);
+    if (found === null) return { credential_id: null, operation_id: null };
+    const { id, revoked_at } = found;
+    if (revoked_at !== null) return { credential_id: id, operation_id: null };
+    const owner = toSubject(found);
+    const command = new RevokeLeakedCredential(id, { ...owner, url: body.url });
+    const request = { ...writeOf(write, body), merchantId: owner.merchant_id };
+    const outcome = await this.operations.request(command, request);
     return written(outcome, 200, () => ({ credential_id: id }));
   }
 
@@ -184,8 +186,8 @@ export class AdminCredentialsController {
     { requester, idempotency }: AdminWrite,
   ): Promise<Reply> {
     const { credential_id, secret } = result as IssuedCredential;
-    const displayed = await this.credentials.find(credential_id, requester);
-    const credential = { ...displayed, secret };
+    const row = await this.credentials.find(credential_id, requester);
+    const credential = { ...this.credentials.json(row), secret };
     // Of a repeat: what is left.
     const until = Date.parse(operation.requested_at) + SECRET_DISPLAYED_MS;
     idempotency.storeSealed({ secretForMs: Math.min(SECRET_DISPLAYED_MS, until - Date.now()) });

@@ -81,7 +81,7 @@ export function merchantJson(row: MerchantListRow, defaultLimit: number): AdminM
     id: row.id,
     name: row.name,
     status: row.status,
-    ip_allow_list: row.holder.cidrs,
+    ip_allow_list: row.ipAllowList,
     embedding: { origins, callbacks, display_name },
     limits: { requests_per_minute: row.requestsPerMinute ?? defaultLimit },
     created_at: row.registeredAt,

@@ -1,5 +1,5 @@
-import { Get, HttpCode, Inject, Post } from '@nestjs/common';
-import { CLOCK, type Clock } from '../../../../kernel/clock.js';
+import { Get, HttpCode, Post } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import { Field } from '../../../../platform/dto/field.js';
 import { instant, oneOf } from '../../../../platform/dto/rules.js';
 import type { EventMetadata } from '../../../../platform/event-store/port.js';
@@ -15,17 +15,20 @@ import {
 import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
 import { UpToDate } from '../../../../platform/http/reads.js';
 import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
-import { PortalKeys } from '../../application/portal-keys.js';
-import { CREDENTIAL_STATUSES, type CredentialStatus } from '../../views/credential-list.js';
+import { IssueCredential, plainOrder, RevokeCredential } from '../../application/credential-commands.js';
+import { CREDENTIAL_STATUSES, type CredentialStatus } from '../../views/credentials.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
-import { credentialJson } from '../admin/credential-dto.js';
+import { AdminCredentials } from '../admin/admin-credentials.js';
+import type { AdminCredential, CredentialsResponse } from '../admin/credential-dto.js';
 import { label } from '../admin/rules.js';
-import { SECRET_DISPLAYED_MS } from '../../domain/credential.js';
+import { CREDENTIAL_KINDS, KIND_RULES, type CredentialKind } from '../../domain/credential-kinds.js';
+import { SECRET_DISPLAYED_MS } from '../../domain/credentials.js';
 
-const KINDS = ['payouts', 'exchange'] as const;
+const KEY = 'Key';
+const KINDS = CREDENTIAL_KINDS.filter((kind) => KIND_RULES[kind].owner === 'merchant');
 
 class PortalKeysQuery extends ListParameters {
-  @Filter(oneOf(KINDS), 'Only those of this kind.') kind?: (typeof KINDS)[number];
+  @Filter(oneOf(KINDS), 'Only those of this kind.') kind?: CredentialKind;
   @Filter(oneOf(CREDENTIAL_STATUSES), 'Only those of this status.') status?: CredentialStatus;
 }
 
@@ -38,17 +41,15 @@ class NewPortalKey {
 @PortalController('keys')
 export class PortalKeysController {
   constructor(
-    private readonly keys: PortalKeys,
-    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly credentials: AdminCredentials,
+    private readonly commandBus: CommandBus,
   ) {}
 
   @Get()
   @PortalScopes('keys:read')
   @UpToDate(DIRECTORY_VIEW)
-  async list(@MerchantId() merchantId: string, @ListQuery() query: PortalKeysQuery) {
-    const { rows, next_cursor } = await this.keys.page(merchantId, query);
-    const now = this.clock.now();
-    return { credentials: rows.map((row) => credentialJson(row, now)), next_cursor };
+  list(@MerchantId() merchantId: string, @ListQuery() query: PortalKeysQuery): Promise<CredentialsResponse> {
+    return this.credentials.page(query, [merchantId]);
   }
 
   /** Of kind `payouts`; `secret` is in this response alone, which a repeat gets too, for a day. */
@@ -56,27 +57,36 @@ export class PortalKeysController {
   @HttpCode(201)
   @PortalScopes('keys:write')
   async issue(
-    @MerchantId() merchantId: string,
+    @MerchantId() merchant_id: string,
     @WriteTicket() ticket: RequestTicket,
     @Cause() cause: EventMetadata,
-    @OptionalBody() { name = null, expires_at = null }: NewPortalKey,
+    @OptionalBody() { name, expires_at }: NewPortalKey,
   ) {
     ticket.storeSealed({ secretForMs: SECRET_DISPLAYED_MS });
     const id = ticket.id('credential');
-    const key = { id, name, expiresAt: expires_at?.toISOString() ?? null };
-    const secret = await this.keys.issue(merchantId, key, cause);
-    const row = await this.keys.find(merchantId, id);
-    return { credential: { ...credentialJson(row, this.clock.now()), secret } };
+    const terms = { name: name ?? '', expires_at: expires_at?.toISOString() ?? null };
+    const command = new IssueCredential(id, plainOrder({ kind: 'payouts', merchant_id, ...terms }));
+    const { secret } = await this.commandBus.execute(Object.assign(command, { cause }));
+    return { credential: { ...(await this.find(id, merchant_id)), secret } };
   }
 
   @Post(':id/revoke')
   @HttpCode(200)
   @PortalScopes('keys:write')
   async revoke(
-    @MerchantId() merchantId: string,
-    @UuidParam('id', 'Key') id: string,
+    @MerchantId() merchant_id: string,
+    @UuidParam('id', KEY) id: string,
     @Cause() cause: EventMetadata,
   ) {
-    return { credential: credentialJson(await this.keys.revoke(merchantId, id, cause), this.clock.now()) };
+    const credential = await this.find(id, merchant_id);
+    if (credential.status === 'revoked') return { credential };
+    const command = new RevokeCredential(id, { merchant_id, operator_id: null });
+    await this.commandBus.execute(Object.assign(command, { cause }));
+    return { credential: await this.find(id, merchant_id) };
+  }
+
+  private async find(id: string, merchantId: string): Promise<AdminCredential> {
+    const reach = { merchants: [merchantId], operatorId: null };
+    return this.credentials.json(await this.credentials.find(id, reach, KEY));
   }
 }

@@ -11,15 +11,15 @@ import { WINDOW_SECONDS } from '../../../../platform/http/rate-limit.js';
 import { ListQuery, MerchantId, MerchantOfRequest } from '../../../../platform/http/decorators.js';
 import type { ApiCaller } from '../../../../platform/http/merchant-directory.js';
 import { DailyRequests } from '../../views/daily-requests.js';
-import { DirectoryView } from '../../views/directory.js';
 import { LoggedRequests } from '../../views/logged-requests.js';
+import { MerchantList } from '../../views/merchant-list.js';
 import { RequestsQuery, type RequestsResponse } from '../requests-dto.js';
 
 /** Who is in the portal, and what the merchant requested (admin-api.md 6). */
 @PortalController()
 export class PortalOverviewController {
   constructor(
-    private readonly directory: DirectoryView,
+    private readonly merchants: MerchantList,
     private readonly requests: LoggedRequests,
     private readonly admission: Admission,
     private readonly days: DailyRequests,
@@ -28,9 +28,9 @@ export class PortalOverviewController {
   @Get('me')
   @PortalScopes()
   async me(@PortalVisitor() caller: PortalCaller) {
-    const merchant = await this.directory.merchant(caller.merchantId);
+    const merchant = await this.merchants.find(caller.merchantId);
     if (merchant === null) throw DomainError.notFound('Merchant');
-    const { merchantId: id, name, status } = merchant;
+    const { id, name, status } = merchant;
     return {
       merchant: { id, name, status },
       actor: caller.actor,

@@ -16,7 +16,7 @@ import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { requireReach, requireScopes } from '../../../../platform/operations/scopes.js';
-import { DirectoryView } from '../../../access/contract.js';
+import { CredentialIndex } from '../../../access/contract.js';
 import { OrderDetails } from '../../views/order-details.js';
 import type { ListedOrder } from '../../domain/listed-order.js';
 import { order } from '../../domain/order.js';
@@ -40,7 +40,7 @@ export class AdminOrdersController {
   constructor(
     private readonly orders: OrdersList,
     private readonly details: OrderDetails,
-    private readonly directory: DirectoryView,
+    private readonly directory: CredentialIndex,
     private readonly operations: Operations,
   ) {}
 

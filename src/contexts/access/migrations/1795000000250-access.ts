@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Merchants, operators, and every credential: whose it is, what may be called with it, its secrets, and from where. */
-export class Access1795000000200 implements MigrationInterface {
+/** Merchants, operators, and every credential: whose it is, what may be called with it, and from where. */
+export class Access1795000000250 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create schema access;
@@ -15,6 +15,8 @@ export class Access1795000000200 implements MigrationInterface {
         origins text[] not null default '{}',
         callbacks text[] not null default '{}',
         display_name text,
+        -- Empty: calls may come from anywhere.
+        ip_allow_list text[] not null default '{}',
         -- Null: the default.
         requests_per_minute integer
       );
@@ -32,45 +34,37 @@ export class Access1795000000200 implements MigrationInterface {
 
       create table access.credentials (
         credential_id uuid primary key,
+        -- The merchant or the operator, whose events decide.
+        owner_id uuid not null,
         kind text not null,
-        -- Of a merchant, or of an operator.
+        -- Shared by credentials that replace each other.
+        key_id uuid not null,
         merchant_id uuid,
         operator_id uuid,
-        cidrs text[] not null default '{}',
-        issued_at timestamptz not null,
-        revoked_at timestamptz,
-        label text,
-        -- Of admin keys; merchants null: all.
-        scopes text[],
+        name text,
+        scopes text[] not null,
+        -- Null: all.
         merchants uuid[],
+        addresses text[] not null,
         -- Of exchange keys.
-        withdraw_addresses text[] not null default '{}',
-        demands_signature boolean,
+        withdraw_addresses text[],
+        demands_signing boolean,
         memo_signing text,
-        logo text,
-        help_url text,
-        terms_url text
-      );
-      create index credentials_of_merchant on access.credentials (merchant_id);
-      create index credentials_of_operator on access.credentials (operator_id);
-
-      create table access.secrets (
-        secret_id uuid primary key,
-        credential_id uuid not null,
         -- Null where no signature needs the secret.
         sealed_secret text,
-        secret_hash text,
-        name text,
-        is_pending boolean not null default false,
-        issued_at timestamptz not null,
+        secret_hash text not null,
+        is_pending boolean not null,
+        created_at timestamptz not null,
         expires_at timestamptz,
         -- Another one replaces it; it is valid until then.
         rolling_until timestamptz,
         revoked_at timestamptz
       );
-      create index secrets_of_credential on access.secrets (credential_id);
-      create index secrets_by_hash on access.secrets (secret_hash);
-      create index secrets_by_time on access.secrets (issued_at desc, secret_id desc);
+      create index credentials_of_key on access.credentials (key_id);
+      create index credentials_of_merchant on access.credentials (merchant_id);
+      create index credentials_of_operator on access.credentials (operator_id);
+      create index credentials_by_hash on access.credentials (secret_hash);
+      create index credentials_by_time on access.credentials (created_at desc, credential_id desc);
 
       -- Of the console; tokens are keyed hashes.
       create table access.console_sessions (
@@ -82,7 +76,8 @@ export class Access1795000000200 implements MigrationInterface {
         authenticated_at timestamptz not null,
         last_seen_at timestamptz not null,
         expires_at timestamptz not null,
-        ended_at timestamptz
+        ended_at timestamptz,
+        mac text
       );
       create index console_sessions_of_operator on access.console_sessions (operator_id) where ended_at is null;
       create index console_sessions_expired on access.console_sessions (expires_at);
@@ -92,7 +87,8 @@ export class Access1795000000200 implements MigrationInterface {
         hash text primary key,
         purpose text not null check (purpose in ('link', 'enrol', 'passkey')),
         operator_id uuid,
-        expires_at timestamptz not null
+        expires_at timestamptz not null,
+        mac text
       );
       create index login_secrets_expired on access.login_secrets (expires_at);
       create index login_secrets_of_operator on access.login_secrets (operator_id) where operator_id is not null;
@@ -142,7 +138,7 @@ export class Access1795000000200 implements MigrationInterface {
       create index daily_requests_by_day on access.daily_requests (day);
 
       create table access.credential_uses (
-        secret_id uuid primary key,
+        credential_id uuid primary key,
         last_used_at timestamptz not null
       );
 

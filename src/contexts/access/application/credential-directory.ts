@@ -1,0 +1,192 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { readUuid } from '../../../kernel/ids.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import {
+  CachedDirectory,
+  type KnownMerchant,
+  type MerchantDirectory,
+} from '../../../platform/http/merchant-directory.js';
+import { OperatorDirectory } from '../../../platform/operations/operator-directory.js';
+import type { Requester } from '../../../platform/operations/operations.js';
+import type { CredentialKind, MemoSigning } from '../domain/credential-kinds.js';
+import { credentials, findEnd, isValid, type Credential, type Credentials } from '../domain/credentials.js';
+import { merchant } from '../domain/merchant.js';
+import { operatorPerson } from '../domain/operator.js';
+import { NO_PAGE_SETTINGS, type PayPageSettings } from '../domain/pay-page.js';
+import { effectiveScopes, SCOPES } from '../domain/roles.js';
+import { CredentialIndex } from '../views/credentials.js';
+import { CredentialSecrets } from './credential-secrets.js';
+
+export interface ExchangeCaller {
+  /** The `api_key`. */
+  readonly keyId: string;
+  readonly merchantId: string;
+  readonly demandsSignature: boolean;
+  readonly memoSigning: MemoSigning;
+  /** One or, during a rotation, two, oldest first; the HMAC key is the UTF-8 bytes of each. */
+  readonly secrets: readonly string[];
+  /** The id of each of {@link secrets}. */
+  readonly secretIds?: readonly string[];
+}
+
+export interface KnownExchangeKey extends ExchangeCaller {
+  /** CIDRs it may be used from; empty means anywhere. */
+  readonly cidrs: readonly string[];
+  /** Where its orders may pay out to; empty: anywhere. */
+  readonly withdrawAddresses: readonly string[];
+  readonly page: PayPageSettings;
+}
+
+/** Null for a key that is unknown or revoked. Cached for two seconds. */
+export interface ExchangeKeyDirectory {
+  find(apiKey: string): Promise<KnownExchangeKey | null>;
+}
+
+export const EXCHANGE_KEY_DIRECTORY = Symbol('EXCHANGE_KEY_DIRECTORY');
+
+export interface KnownAdminKey extends Omit<Requester, 'address'> {
+  readonly operatorId: string;
+  readonly role: string;
+  readonly credentialId: string;
+  /** CIDRs it may be used from; empty: anywhere. */
+  readonly addresses: readonly string[];
+  /** When it ends, by expiry or because another replaces it; null: never. */
+  readonly expiresAt: Date | null;
+}
+
+type Caller = KnownMerchant | KnownExchangeKey | KnownAdminKey;
+
+/**
+ * The callers of every kind of credential, at most two seconds old. Rows lead from a key to its owner; who that is, and what
+ * the key may do, is read from the owner's events, which a writer of the database cannot change.
+ */
+@Injectable()
+export class CredentialDirectory extends OperatorDirectory {
+  private readonly loads = {
+    payouts: (id: string): Promise<Caller | null> => this.loadMerchant(id),
+    exchange: (id: string): Promise<Caller | null> => this.loadExchangeKey(id),
+    admin: (hash: string): Promise<Caller | null> => this.loadAdminKey(hash),
+  } as const satisfies Record<CredentialKind, unknown>;
+
+  /** By kind too: an id of one kind opens no other. */
+  private readonly cached = new CachedDirectory<Caller>(
+    (name) => {
+      const [kind, id] = name.split(' ') as [CredentialKind, string];
+      return this.loads[kind](id);
+    },
+    (name) => name,
+  );
+
+  readonly allScopes: ReadonlySet<string> = new Set(SCOPES);
+  readonly merchants: MerchantDirectory = {
+    find: async (id) => (await this.find('payouts', readUuid(id))) as KnownMerchant | null,
+  };
+  readonly exchangeKeys: ExchangeKeyDirectory = {
+    find: async (id) => (await this.find('exchange', readUuid(id))) as KnownExchangeKey | null,
+  };
+
+  constructor(
+    private readonly index: CredentialIndex,
+    private readonly loop: CommandLoop,
+    private readonly secrets: CredentialSecrets,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  /** Null for what is no admin key, also one that is pending, revoked or expired, and for one of a disabled person. */
+  async findAdminKey(token: string): Promise<KnownAdminKey | null> {
+    if (!this.secrets.isAdmin(token)) return null;
+    const key = (await this.find('admin', this.secrets.hashOf(token))) as KnownAdminKey | null;
+    const end = key?.expiresAt ?? null;
+    return end !== null && end <= this.clock.now() ? null : key;
+  }
+
+  async personOf(key: string): Promise<Requester | null> {
+    const found = await this.findAdminKey(key);
+    if (found === null) return null;
+    const { addresses, expiresAt: _, ...person } = found;
+    if (addresses.length > 0)
+      throw new DomainError('forbidden', 'The key is confined to network ranges: a program has no address');
+    return { ...person, address: null };
+  }
+
+  async scopesOf(operatorId: string): Promise<ReadonlySet<string> | null> {
+    const { state } = await this.loop.load(operatorPerson, operatorId);
+    return state.status === 'active' ? effectiveScopes(SCOPES, state.role) : null;
+  }
+
+  private async find(kind: CredentialKind, id: string | null): Promise<Caller | null> {
+    return id === null ? null : this.cached.find(`${kind} ${id}`);
+  }
+
+  private async loadMerchant(merchantId: string): Promise<KnownMerchant | null> {
+    if (!(await this.index.isMerchant(merchantId))) return null;
+    const [{ state }, keys] = await Promise.all([
+      this.loop.load(merchant, merchantId),
+      this.credentialsOf(merchantId),
+    ]);
+    if (state.status === 'unknown') return null;
+    const { status, name, embedding, cidrs: ipAllowList, requestsPerMinute } = state;
+    const { origins, callbacks, displayName } = embedding;
+    const own = keys.credentials.filter(({ kind }) => kind === 'payouts');
+    const { texts: privateKeys, ids: privateKeyIds } = this.open(own);
+    const settings = { displayName: displayName ?? name, origins, callbacks, requestsPerMinute };
+    return { merchantId, status, ipAllowList, privateKeys, privateKeyIds, ...settings };
+  }
+
+  private async loadExchangeKey(keyId: string): Promise<KnownExchangeKey | null> {
+    const merchantId = await this.index.ownerOfKey(keyId);
+    if (merchantId === null) return null;
+    const { credentials: all, pages } = await this.credentialsOf(merchantId);
+    const own = all.filter(({ kind, key_id }) => kind === 'exchange' && key_id === keyId);
+    const [first] = own;
+    if (first === undefined) return null;
+    const { texts: secrets, ids: secretIds } = this.open(own);
+    return {
+      keyId,
+      merchantId,
+      demandsSignature: first.demands_signing!,
+      memoSigning: first.memo_signing!,
+      cidrs: first.addresses,
+      withdrawAddresses: first.withdraw_addresses ?? [],
+      page: pages[keyId] ?? NO_PAGE_SETTINGS,
+      secrets,
+      secretIds,
+    };
+  }
+
+  private async loadAdminKey(hash: string): Promise<KnownAdminKey | null> {
+    const operatorId = await this.index.ownerOfSecret(hash);
+    if (operatorId === null) return null;
+    const { credentials: all } = await this.credentialsOf(operatorId);
+    const key = all.find(({ kind, secret_hash }) => kind === 'admin' && secret_hash === hash);
+    if (key === undefined || key.is_pending) return null;
+    const { state: person } = await this.loop.load(operatorPerson, operatorId);
+    if (person.status !== 'active') return null;
+    const { name, role } = person;
+    const { credential_id: credentialId, merchants, addresses } = key;
+    const end = findEnd(key);
+    const terms = { scopes: effectiveScopes(key.scopes, role), merchants, addresses };
+    return { credentialId, operatorId, name, role, ...terms, expiresAt: end === null ? null : new Date(end) };
+  }
+
+  private async credentialsOf(ownerId: string): Promise<Credentials> {
+    return (await this.loop.load(credentials, ownerId)).state;
+  }
+
+  /** The secrets that are valid now. */
+  private open(own: readonly Credential[]): {
+    readonly texts: readonly string[];
+    readonly ids: readonly string[];
+  } {
+    const now = timestamp(this.clock);
+    const valid = own.filter((each) => isValid(each, now));
+    return {
+      texts: valid.map((each) => this.secrets.open(each)),
+      ids: valid.map(({ credential_id }) => credential_id),
+    };
+  }
+}

@@ -1,0 +1,114 @@
+import { DomainError } from '../../../kernel/domain-error.js';
+import { deriveId } from '../../../kernel/ids.js';
+import { isScope, SCOPES } from './roles.js';
+
+/** What a tag or memo needs: nothing beyond the contract's signature, or `full`, one over the whole query (contract.md 21.8). */
+export const MEMO_SIGNING = ['contract', 'full'] as const;
+export type MemoSigning = (typeof MEMO_SIGNING)[number];
+
+/** What a credential may be used for. Null or empty where its kind lacks it. */
+export interface Terms {
+  readonly name: string | null;
+  readonly scopes: readonly string[];
+  /** The merchants that it is confined to; null: all. */
+  readonly merchants: readonly string[] | null;
+  /** The network ranges that it may be used from; empty: from anywhere. */
+  readonly addresses: readonly string[];
+  /** The only addresses that its orders pay out to; empty: any. */
+  readonly withdraw_addresses: readonly string[] | null;
+  readonly demands_signing: boolean | null;
+  readonly memo_signing: MemoSigning | null;
+  /** ISO 8601; null: never. */
+  readonly expires_at: string | null;
+}
+
+type KindTerms = Omit<Terms, 'name' | 'expires_at'>;
+
+/** What makes a kind of credential; everything else is the same for all. */
+interface KindRule {
+  readonly owner: 'merchant' | 'operator';
+  /** What errors call its secrets. */
+  readonly nouns: string;
+  /** The prefix of its secrets, which sign. Null: a bearer token (admin-secret.ts), of which only the hash is kept. */
+  readonly prefix: string | null;
+  /** The members of a request that other kinds may lack. */
+  readonly members: readonly string[];
+  /** Another person has to approve it. */
+  readonly needsApproval: boolean;
+  /** Without a valid secret its key could sign nothing: the key ends with the last one. */
+  readonly endsWithLast: boolean;
+  /** The id of its key; `former` is that of the credential that it replaces. */
+  readonly deriveKeyId: (credentialId: string, ownerId: string, former: string | null) => string;
+  /** Throws `validation_failed` on the member at fault. */
+  readonly readTerms: (given: KindTerms, ownerId: string) => KindTerms;
+}
+
+const NONE = {
+  scopes: [],
+  addresses: [],
+  withdraw_addresses: null,
+  demands_signing: null,
+  memo_signing: null,
+} as const;
+
+export const KIND_RULES = {
+  /** What a merchant signs its calls with. Its addresses are a setting of the merchant. */
+  payouts: {
+    owner: 'merchant',
+    nouns: 'private keys',
+    prefix: 'dsk_',
+    members: ['merchant_id'],
+    needsApproval: false,
+    endsWithLast: false,
+    deriveKeyId: (_, ownerId) => ownerId,
+    readTerms: (_, ownerId) => ({ ...NONE, merchants: [ownerId] }),
+  },
+  /** What calls of the exchange API are signed with (contract.md 21). */
+  exchange: {
+    owner: 'merchant',
+    nouns: 'secrets',
+    prefix: 'dxs_',
+    members: ['merchant_id', 'addresses', 'withdraw_addresses', 'demands_signing', 'memo_signing'],
+    needsApproval: false,
+    endsWithLast: true,
+    deriveKeyId: (id, _, former) => former ?? deriveId(id, 'exchange key'),
+    readTerms: ({ addresses, withdraw_addresses, demands_signing, memo_signing }, ownerId) => {
+      if (memo_signing === null || !MEMO_SIGNING.includes(memo_signing))
+        throw DomainError.invalid({ memo_signing: [`must be one of ${MEMO_SIGNING.join(', ')}`] });
+      if (memo_signing === 'full' && !demands_signing)
+        throw DomainError.invalid({ memo_signing: ['full is for keys that demand signatures'] });
+      return {
+        ...NONE,
+        merchants: [ownerId],
+        ...{ addresses, withdraw_addresses: withdraw_addresses ?? [], demands_signing, memo_signing },
+      };
+    },
+  },
+  /** A key of the admin API, of one person. */
+  admin: {
+    owner: 'operator',
+    nouns: 'keys',
+    prefix: null,
+    members: ['operator_id', 'scopes', 'merchants', 'addresses'],
+    needsApproval: true,
+    endsWithLast: false,
+    deriveKeyId: (id) => id,
+    readTerms: ({ scopes, merchants, addresses }) => ({
+      ...NONE,
+      scopes: readScopes(scopes),
+      merchants,
+      addresses,
+    }),
+  },
+} as const satisfies Readonly<Record<string, KindRule>>;
+
+export type CredentialKind = keyof typeof KIND_RULES;
+export const CREDENTIAL_KINDS = Object.keys(KIND_RULES) as CredentialKind[];
+
+/** Distinct scopes in the order of {@link SCOPES}. Throws `validation_failed` on `scopes`. */
+export function readScopes(scopes: readonly string[]): readonly string[] {
+  const unknown = scopes.findIndex((scope) => !isScope(scope));
+  if (unknown >= 0)
+    throw DomainError.invalid({ scopes: [`[${unknown}] must be one of ${SCOPES.join(', ')}`] });
+  return SCOPES.filter((scope) => scopes.includes(scope));
+}

@@ -1,0 +1,322 @@
+import { describe, expect, it } from '@jest/globals';
+import { givenOf } from '../../../../test/support/given.js';
+import { fold } from '../../../kernel/aggregate.js';
+import { KIND_RULES, type CredentialKind, type Terms } from './credential-kinds.js';
+import {
+  activateCredential,
+  credentials,
+  issueCredential,
+  restrictKey,
+  revokeCredential,
+  rollCredential,
+  setPage,
+  type CredentialEvent,
+  type CredentialIssued,
+  type Credentials,
+} from './credentials.js';
+import { logoOf, NO_PAGE_SETTINGS, type PayPageSettings } from './pay-page.js';
+import { SCOPES } from './roles.js';
+
+const at = '2026-01-02T03:04:05.000Z';
+const LATER = '2026-01-03T03:04:05.000Z';
+const owner_id = 'o1';
+const given = givenOf(credentials);
+type Decision = (state: Credentials) => readonly CredentialEvent[];
+
+const TERMS: Terms = {
+  name: 'server',
+  scopes: ['payouts:read', 'merchants:read'],
+  merchants: null,
+  addresses: ['192.0.2.0/24'],
+  withdraw_addresses: ['w1'],
+  demands_signing: true,
+  memo_signing: 'contract',
+  expires_at: null,
+};
+const NONE = { withdraw_addresses: null, demands_signing: null, memo_signing: null };
+
+/** What is stored of each kind, to the letter. */
+const STORED: Readonly<Record<CredentialKind, object>> = {
+  payouts: { ...NONE, scopes: [], merchants: [owner_id], addresses: [], key_id: owner_id },
+  exchange: {
+    ...{ scopes: [], merchants: [owner_id], addresses: ['192.0.2.0/24'], withdraw_addresses: ['w1'] },
+    ...{ demands_signing: true, memo_signing: 'contract' },
+    key_id: KIND_RULES.exchange.deriveKeyId('s1', owner_id, null),
+  },
+  admin: {
+    ...NONE,
+    ...{ scopes: ['merchants:read', 'payouts:read'], merchants: null, addresses: ['192.0.2.0/24'] },
+  },
+};
+
+const secretOf = (id: string) => ({
+  credential_id: id,
+  sealed_secret: `sealed ${id}`,
+  secret_hash: `hash ${id}`,
+});
+const issuedOf = (kind: CredentialKind, id: string, over: object = {}): CredentialIssued => ({
+  type: 'credential.issued.v1',
+  data: {
+    ...{ owner_id, merchant_id: kind === 'admin' ? null : owner_id },
+    ...{ kind, key_id: id, name: 'server', expires_at: null, is_pending: false, at },
+    ...(STORED[kind] as Terms),
+    ...secretOf(id),
+    ...over,
+  },
+});
+const eventsOf = (kind: CredentialKind) => {
+  const owner = { owner_id, merchant_id: kind === 'admin' ? null : owner_id };
+  const event = (type: string, credential_id: string, data: object = {}): CredentialEvent =>
+    ({ type: `credential.${type}.v1`, data: { ...owner, credential_id, ...data, at } }) as CredentialEvent;
+  return {
+    rolled: (id: string, replaced_by: string, until: string) => event('rolled', id, { replaced_by, until }),
+    revoked: (id: string) => event('revoked', id),
+    activated: event('activated', 's1'),
+  };
+};
+
+const issueOf =
+  (kind: CredentialKind, id: string, over: Partial<Terms> = {}, is_pending = false): Decision =>
+  (state) =>
+    issueCredential(
+      { owner_id, kind, secret: secretOf(id), terms: { ...TERMS, ...over }, is_pending, at },
+      state,
+    );
+const roll =
+  (credential_id: string, next: string, overlapSeconds: number, now = at): Decision =>
+  (state) =>
+    rollCredential({ credential_id, secret: secretOf(next), overlapSeconds, at: now }, state);
+const revoke =
+  (credential_id: string): Decision =>
+  (state) =>
+    revokeCredential({ credential_id, at }, state);
+const activate =
+  (now = at): Decision =>
+  (state) =>
+    activateCredential({ credential_id: 's1', at: now }, state);
+
+describe.each(['payouts', 'exchange', 'admin'] as const)('a credential of kind %s', (kind) => {
+  const { rolled, revoked, activated } = eventsOf(kind);
+  const issued = (id: string, over: object = {}) => issuedOf(kind, id, over);
+  const issue = (id: string, over: Partial<Terms> = {}) => issueOf(kind, id, over);
+  const [s1, s2] = [issued('s1'), issued('s2')];
+  const both = [s1, rolled('s1', 's2', LATER), s2];
+
+  it('is issued once, with a name, and an expiry in the future', () => {
+    given().when(issue('s1')).then(s1);
+    given(s1).when(issue('s1')).then();
+    given(s1, revoked('s1')).when(issue('s1')).then();
+    given()
+      .when(issue('s1', { name: '' }))
+      .then(issued('s1', { name: null }));
+    given()
+      .when(issue('s1', { name: ` ${'x'.repeat(255)}` }))
+      .then(issued('s1', { name: 'x'.repeat(255) }));
+    for (const name of [' ', 'x'.repeat(256), 'a\nb', 'a\u0000b', 'a\u001b[31mb', 'a\u2028b', 'a\ud800b'])
+      given()
+        .when(issue('s1', { name }))
+        .thenRefused('validation_failed', { name: expect.anything() as unknown as string[] });
+    given()
+      .when(issue('s1', { expires_at: at }))
+      .thenRefused('validation_failed', { expires_at: ['must be in the future'] });
+  });
+
+  it('is replaced by one with the same terms, after an overlap that the expiry bounds', () => {
+    const expires_at = '2026-01-02T04:00:00.000Z';
+    const [old, next] = [issued('s1', { expires_at }), issued('s2', { expires_at })];
+    given(old)
+      .when(roll('s1', 's2', 60))
+      .then(rolled('s1', 's2', '2026-01-02T03:05:05.000Z'), next);
+    given(old)
+      .when(roll('s1', 's2', 86_400))
+      .then(rolled('s1', 's2', expires_at), next);
+    given(s1)
+      .when(roll('s1', 's2', 0))
+      .then(rolled('s1', 's2', at), s2);
+  });
+
+  it('is replaced only while it is active, and once', () => {
+    given(...both)
+      .when(roll('s1', 's2', 60))
+      .then();
+    given(...both)
+      .when(roll('s1', 's3', 60))
+      .thenRefused('invalid_transition');
+    given(s1, revoked('s1'))
+      .when(roll('s1', 's3', 60))
+      .thenRefused('invalid_transition');
+    given(issued('s1', { expires_at: at }))
+      .when(roll('s1', 's2', 60))
+      .thenRefused('invalid_transition');
+    given(s1)
+      .when(roll('s9', 's3', 60))
+      .thenRefused('not_found');
+  });
+
+  it('is replaced again where its replacement is revoked: it is the only one left', () => {
+    given(...both, revoked('s2'))
+      .when(roll('s1', 's3', 60))
+      .then(rolled('s1', 's3', '2026-01-02T03:05:05.000Z'), issued('s3'));
+    given(s1, rolled('s1', 's2', at), s2, revoked('s2'))
+      .when(roll('s1', 's3', 60))
+      .thenRefused('invalid_transition');
+  });
+
+  it('is revoked once, and none that never was', () => {
+    given(...both)
+      .when(revoke('s1'))
+      .then(revoked('s1'));
+    given(...both, revoked('s1'))
+      .when(revoke('s1'))
+      .then();
+    given(s1).when(revoke('s9')).thenRefused('not_found');
+  });
+
+  it('is active from the start, unless it is pending', () => {
+    const pending = issued('s1', { is_pending: true });
+    given()
+      .when(issueOf(kind, 's1', {}, true))
+      .then(pending);
+    given(s1).when(activate()).then();
+    given(pending).when(activate()).then(activated);
+    given(pending, activated).when(activate()).then();
+    given(pending, revoked('s1')).when(activate()).thenRefused('invalid_transition');
+    given(issued('s1', { is_pending: true, expires_at: LATER }))
+      .when(activate(LATER))
+      .thenRefused('invalid_transition');
+    given(pending)
+      .when(roll('s1', 's2', 0))
+      .thenRefused('invalid_transition');
+    given().when(activate()).thenRefused('not_found');
+  });
+});
+
+describe.each(['payouts', 'exchange'] as const)('the key of credentials of kind %s', (kind) => {
+  const { rolled, revoked } = eventsOf(kind);
+  const [s1, s2] = [issuedOf(kind, 's1'), issuedOf(kind, 's2')];
+  const both = [s1, rolled('s1', 's2', LATER), s2];
+
+  it('has at most two that are valid', () => {
+    given(...both)
+      .when(roll('s2', 's3', 60))
+      .thenRefused('invalid_transition');
+    given(...both, revoked('s1'))
+      .when(roll('s2', 's3', 86_400))
+      .then(rolled('s2', 's3', LATER), issuedOf(kind, 's3'));
+    given(s1, rolled('s1', 's2', at), s2)
+      .when(roll('s2', 's3', 86_400))
+      .then(rolled('s2', 's3', LATER), issuedOf(kind, 's3'));
+  });
+});
+
+it('a merchant has at most two private keys that are valid, however they were issued', () => {
+  const { revoked } = eventsOf('payouts');
+  const [s1, s2] = [issuedOf('payouts', 's1'), issuedOf('payouts', 's2')];
+  given(s1).when(issueOf('payouts', 's2')).then(s2);
+  given(s1, s2).when(issueOf('payouts', 's3')).thenRefused('invalid_transition');
+  const s3 = issuedOf('payouts', 's3');
+  given(s1, s2, revoked('s1')).when(issueOf('payouts', 's3')).then(s3);
+  given(issuedOf('payouts', 's1', { expires_at: at }), s2)
+    .when(issueOf('payouts', 's3'))
+    .then(s3);
+  given(s1, s2).when(revoke('s2')).then(revoked('s2'));
+  given(s2).when(revoke('s2')).then(revoked('s2'));
+});
+
+describe('a key of the exchange', () => {
+  const { rolled, revoked } = eventsOf('exchange');
+  const owner = { owner_id, merchant_id: owner_id };
+  const s1 = issuedOf('exchange', 's1');
+  const { key_id } = s1.data;
+  const restricted = (...addresses: string[]): CredentialEvent => ({
+    type: 'credential.restricted.v1',
+    data: { ...owner, key_id, addresses, at },
+  });
+  const restrict =
+    (...addresses: string[]): Decision =>
+    (state) =>
+      restrictKey({ key_id, addresses, at }, state);
+  const pageSet = ({ logo, helpUrl, termsUrl }: PayPageSettings): CredentialEvent => ({
+    type: 'credential.page_set.v1',
+    data: { ...owner, key_id, logo, help_url: helpUrl, terms_url: termsUrl, at },
+  });
+  const display =
+    (page: Partial<PayPageSettings>): Decision =>
+    (state) =>
+      setPage({ key_id, page: { ...NO_PAGE_SETTINGS, ...page }, at }, state);
+
+  it('ends with its last valid secret', () => {
+    const expired = issuedOf('exchange', 's1', { expires_at: at });
+    const next = [rolled('s1', 's2', at), issuedOf('exchange', 's2')];
+    given(expired, ...next)
+      .when(revoke('s2'))
+      .then(revoked('s2'), revoked('s1'));
+    given(expired, ...next)
+      .when(revoke('s1'))
+      .then(revoked('s1'));
+  });
+
+  it('demands a signature of the whole query for a memo where it demands signatures at all', () => {
+    given()
+      .when(issueOf('exchange', 's1', { memo_signing: 'full' }))
+      .then(issuedOf('exchange', 's1', { memo_signing: 'full' }));
+    given()
+      .when(issueOf('exchange', 's1', { memo_signing: 'full', demands_signing: false }))
+      .thenRefused('validation_failed', { memo_signing: ['full is for keys that demand signatures'] });
+    given()
+      .when(issueOf('exchange', 's1', { memo_signing: 'other' as 'full' }))
+      .thenRefused('validation_failed', { memo_signing: ['must be one of contract, full'] });
+  });
+
+  it('may be used from its addresses; none means anywhere', () => {
+    given(s1).when(restrict('10.0.0.0/8')).then(restricted('10.0.0.0/8'));
+    given(s1, restricted('10.0.0.0/8')).when(restrict('10.0.0.0/8')).then();
+    given(s1, restricted('10.0.0.0/8')).when(restrict()).then(restricted());
+    given(s1, revoked('s1')).when(restrict()).thenRefused('invalid_transition');
+    given().when(restrict()).thenRefused('not_found');
+    const { credentials: after } = fold(credentials, [
+      s1,
+      rolled('s1', 's2', LATER),
+      issuedOf('exchange', 's2'),
+      restricted('10.0.0.0/8'),
+    ]);
+    expect(after.map(({ addresses }) => addresses)).toEqual([['10.0.0.0/8'], ['10.0.0.0/8']]);
+  });
+
+  it('has a pay page with a logo and links, which are replaced together', () => {
+    const logo = logoOf(Buffer.from('\x89PNG\r\n\x1a\nIHDR', 'latin1'));
+    const page = { logo, helpUrl: 'https://shop.example/help', termsUrl: null };
+    given(s1).when(display(page)).then(pageSet(page));
+    given(s1, pageSet(page)).when(display(page)).then();
+    const withoutLogo = { ...page, logo: null };
+    given(s1, pageSet(page)).when(display(withoutLogo)).then(pageSet(withoutLogo));
+    given(s1, pageSet(page)).when(display({})).then(pageSet(NO_PAGE_SETTINGS));
+    given(s1, revoked('s1')).when(display(page)).thenRefused('invalid_transition');
+    given(s1)
+      .when(display({ helpUrl: 'http://shop.example' }))
+      .thenRefused('validation_failed');
+    given().when(display({})).thenRefused('not_found');
+  });
+});
+
+it('an admin key has scopes that exist', () => {
+  given()
+    .when(issueOf('admin', 's1', { scopes: ['payouts:read', 'all'] }))
+    .thenRefused('validation_failed', { scopes: [`[1] must be one of ${SCOPES.join(', ')}`] });
+});
+
+it('a snapshot of credentials continues at any point as the events do', () => {
+  const { rolled, revoked, activated } = eventsOf('admin');
+  const events: CredentialEvent[] = [
+    issuedOf('admin', 's1', { is_pending: true }),
+    activated,
+    rolled('s1', 's2', LATER),
+    issuedOf('admin', 's2'),
+    revoked('s1'),
+  ];
+  const { pack, unpack } = credentials.snapshots!;
+  events.forEach((_, index) => {
+    const kept = unpack(JSON.parse(JSON.stringify(pack(fold(credentials, events.slice(0, index))))));
+    expect(fold(credentials, events.slice(index), kept)).toEqual(fold(credentials, events));
+  });
+});
