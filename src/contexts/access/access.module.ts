@@ -24,23 +24,20 @@ import {
   ADMIN_RATE_LIMITER,
   ADMIN_REQUESTS_PER_MINUTE,
   AdminAuthentication,
+  adminScheme,
+  ConsoleSessions,
 } from './http/admin/admin-authentication.js';
-import { adminScheme } from './http/admin/admin-scheme.js';
 import { AdminCredentials } from './http/admin/admin-credentials.js';
 import { AdminCredentialsController } from './http/admin/credentials.controller.js';
 import { AdminMerchantsController } from './http/admin/merchants.controller.js';
 import { AdminOperatorsController } from './http/admin/operators.controller.js';
 import { AdminWhoamiController } from './http/admin/whoami.controller.js';
-import { merchantScheme } from './http/merchant-scheme.js';
+import { merchantScheme, SvcSignature } from './http/svc-signature.js';
 import { PortalKeysController } from './http/portal/keys.controller.js';
-import { PortalModule } from './portal.module.js';
 import { ExpiryGauge } from './application/expiry-gauge.js';
-import { portalSessionsProjection } from './views/portal-sessions.js';
-import { RequestLogModule } from './request-log.module.js';
-import { LoggedRequest } from './views/logged-requests.js';
-import { SvcSignature } from './http/svc-signature.js';
+import { portalSessionsProjection, PortalSessionsView } from './views/portal-sessions.js';
+import { LoggedRequest, DailyRequests, LoggedRequests } from './views/logged-requests.js';
 import { checkAccessSettings, ACCESS_SETTINGS } from './settings.js';
-import { ConsoleModule, LoginLinksModule } from './console.module.js';
 import { Access1795000000250 } from './migrations/1795000000250-access.js';
 import {
   CredentialIndex,
@@ -49,13 +46,107 @@ import {
   CredentialUseRow,
   sealedSecrets,
 } from './views/credentials.js';
-import { MerchantListRow } from './views/merchant-list.js';
-import { DisplayedOperator, OperatorsList } from './views/operators-list.js';
-import { CredentialUses } from './store/credential-uses.js';
+import { MerchantListRow, MerchantList } from './views/merchant-list.js';
+import { DisplayedOperator, OperatorsList, OperatorsView } from './views/operators.js';
+import { CredentialUses, PortalUses } from './store/credential-uses.js';
 import { NewSecrets } from './store/new-secrets.js';
 import { directoryProjection } from './views/directory-projection.js';
-import { OperatorsView } from './views/operators.js';
 import { AccessSearch } from './views/search.js';
+import { OpenidProvider } from './adapters/openid-provider.js';
+import { IdentityProvider, OidcLogin } from './application/console/oidc-login.js';
+import { LoginLinks } from './application/console/login-links.js';
+import { Passkeys } from './application/console/passkeys.js';
+import { People } from './application/console/people.js';
+import { SessionTokens } from './application/console/sessions.js';
+import { ConsoleAuthentication } from './http/console/console-authentication.js';
+import { ConsoleSite, PortalSite } from './http/page-site.js';
+import { ConsolePageController } from './http/console/console-page.controller.js';
+import { LoginController } from './http/console/login.controller.js';
+import { SessionController } from './http/console/session.controller.js';
+import { ConsoleSessionTable } from './store/console-sessions.js';
+import { LoginSecrets } from './store/login-secrets.js';
+import { PasskeyCounters } from './store/passkey-counters.js';
+import { PortalCallers } from '../../platform/http/admin/portal-controller.js';
+import {
+  PortalLinks,
+  CreatePortalSessionHandler,
+  EnterPortalHandler,
+  RevokePortalSessionHandler,
+  ActivePortalSessions,
+} from './application/portal-session-commands.js';
+import { PortalAddress, PortalSessionsController } from './http/portal-sessions.controller.js';
+import { PortalAuthentication } from './http/portal/portal-authentication.js';
+import { PortalOverviewController } from './http/portal/overview.controller.js';
+import { PortalPageController } from './http/portal/page.controller.js';
+import { RequestLog } from '../../platform/http/request-log.js';
+import { BufferedRequestLog } from './store/request-log.js';
+import { AdminRequestsController } from './http/admin/requests.controller.js';
+import { RequestPartitions, RequestTable } from './store/request-table.js';
+
+/** One-time links, also for programs of operators. */
+@Global()
+@Module({
+  providers: [LoginSecrets, ConsoleSessionTable, LoginLinks],
+  exports: [LoginSecrets, ConsoleSessionTable, LoginLinks],
+})
+class LoginLinksModule {}
+
+/** The console: its document, its sessions and the ways to sign in (admin-api.md 5). It needs the directory of operators. */
+@Module({
+  // The document is at every path that no other route has.
+  controllers: [SessionController, LoginController, ConsolePageController],
+  providers: [
+    PasskeyCounters,
+    People,
+    { provide: IdentityProvider, useClass: OpenidProvider },
+    SessionTokens,
+    Passkeys,
+    OidcLogin,
+    ConsoleSite,
+    ConsoleAuthentication,
+    { provide: ConsoleSessions, useExisting: ConsoleAuthentication },
+  ],
+  exports: [ConsoleSessions],
+})
+class ConsoleModule {}
+
+/** Sessions of the merchants' portal (docs/adr/0179); the data is in the controllers of each context. */
+@Global()
+@Module({
+  controllers: [PortalSessionsController, PortalOverviewController, PortalPageController],
+  providers: [
+    CreatePortalSessionHandler,
+    EnterPortalHandler,
+    RevokePortalSessionHandler,
+    PortalLinks,
+    ActivePortalSessions,
+    PortalAddress,
+    PortalSessionsView,
+    MerchantList,
+    PortalUses,
+    PortalSite,
+    PortalAuthentication,
+    { provide: PortalCallers, useExisting: PortalAuthentication },
+  ],
+  exports: [PortalCallers, MerchantList],
+})
+class PortalModule {}
+
+/** The requests of merchants (docs/adr/0178). The edge records into its {@link RequestLog}. */
+@Global()
+@Module({
+  controllers: [AdminRequestsController],
+  providers: [
+    RequestTable,
+    RequestPartitions,
+    LoggedRequests,
+    DailyRequests,
+    BufferedRequestLog,
+    { provide: RequestLog, useExisting: BufferedRequestLog },
+  ],
+  exports: [RequestLog, LoggedRequests, DailyRequests],
+})
+class RequestLogModule {}
 
 /** Who may call, with which credentials, from where. Operators act through the admin API. */
 @Global()

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import * as openid from 'openid-client';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
-import { IdentityProvider, type Claims, type OidcAttempt } from '../application/console/identity-provider.js';
+import { IdentityProvider, type Claims, type OidcAttempt } from '../application/console/oidc-login.js';
 
 const TIMEOUT_SECONDS = 10;
 /** A login at the provider from before that is no login here (admin-api.md 5). */

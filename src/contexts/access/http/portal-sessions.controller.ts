@@ -1,8 +1,8 @@
-import { Controller, Delete, Get, Inject, Post } from '@nestjs/common';
+import { Controller, Delete, Get, Inject, Post, Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { CONFIG, type Config, listenerUrl } from '../../../platform/config/config.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import {
   Cause,
@@ -20,7 +20,6 @@ import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js'
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { CreatePortalSession, RevokePortalSession } from '../application/portal-session-commands.js';
 import { DEFAULT_PORTAL_SCOPES } from '../domain/portal-session.js';
-import { PortalAddress } from './portal/portal-address.js';
 import { PORTAL_SESSIONS_VIEW, PortalSessionsView } from '../views/portal-sessions.js';
 import {
   isReturnUrl,
@@ -28,6 +27,9 @@ import {
   PortalSessionResponse,
   PortalSessionsResponse,
 } from './portal-session-dto.js';
+import { ModuleRef } from '@nestjs/core';
+import { PORTAL_PAGE } from '../../../platform/http/admin/listeners.js';
+import { PagesModule } from '../../../platform/http/pages/pages.module.js';
 
 const TAG = 'Portal sessions';
 
@@ -101,5 +103,25 @@ export class PortalSessionsController {
     @Cause() cause: EventMetadata,
   ): Promise<void> {
     await this.commandBus.execute(new RevokePortalSession(merchantId, id, cause));
+  }
+}
+
+/** Where people find the portal. */
+@Injectable()
+export class PortalAddress {
+  constructor(
+    @Inject(CONFIG) private readonly config: Pick<Config, 'mode' | 'portalUrl' | 'host' | 'portalPort'>,
+    private readonly modules: ModuleRef,
+  ) {}
+
+  /** Throws `unavailable` where it has no address. */
+  url(): string {
+    const { mode, portalUrl, host, portalPort } = this.config;
+    if (portalUrl !== null) return portalUrl;
+    if (mode === 'production') throw new DomainError('unavailable', 'The portal has no address');
+    return listenerUrl(
+      host,
+      this.modules.get(PagesModule, { strict: false }).portOf(PORTAL_PAGE) ?? portalPort,
+    );
   }
 }

@@ -3,6 +3,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { ApiProperty } from '../../../platform/dto/field.js';
 import { TIME, UUID } from '../../../platform/dto/rules.js';
 import { keysetPage, ReadModels, type KeysetPage } from '../../../platform/read-models/read-models.js';
+import { Database } from '../../../platform/postgres/database.js';
 
 /** A request, as lists display it (admin-api.md 3). */
 @Entity({ schema: 'access', name: 'requests' })
@@ -78,4 +79,42 @@ export class LoggedRequests {
 
 function escaped(prefix: string): string {
   return prefix.replaceAll(/[\\%_]/g, '\\$&');
+}
+
+interface DayOfRequests {
+  /** `YYYY-MM-DD`, in UTC. */
+  readonly day: string;
+  readonly requests: number;
+  /** Those of them with a status from 400. */
+  readonly refused: number;
+}
+
+/** How many requests did a merchant send on each of the last 90 days, and now? */
+@Injectable()
+export class DailyRequests {
+  constructor(private readonly database: Database) {}
+
+  /** Signed calls of the merchant API since `from`, in epoch milliseconds; counts at most `most`. */
+  async since(merchantId: string, from: number, most: number): Promise<number> {
+    const [row] = await this.database.query<{ requests: number }>(
+      `select count(*)::int as requests from (select from access.requests where merchant_id = $1 and at > $2
+       and credential_id is not null and path like '/merchants/%' limit $3) as recent`,
+      [merchantId, new Date(from), most],
+    );
+    return row!.requests;
+  }
+
+  /** The newest first; days without requests are absent. */
+  async of(merchantId: string): Promise<readonly DayOfRequests[]> {
+    const rows = await this.database.query<{ day: string; requests: string; refused: string }>(
+      `select day::text, requests, refused from access.daily_requests
+       where merchant_id = $1 and day > (now() at time zone 'UTC')::date - 90 order by day desc`,
+      [merchantId],
+    );
+    return rows.map(({ day, requests, refused }) => ({
+      day,
+      requests: Number(requests),
+      refused: Number(refused),
+    }));
+  }
 }

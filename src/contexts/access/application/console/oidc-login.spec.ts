@@ -1,7 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
-import { IdentityProvider, type Claims } from './identity-provider.js';
-import { OidcLogin, returnPath } from './oidc-login.js';
+import { IdentityProvider, type Claims, OidcLogin, returnPath } from './oidc-login.js';
 import { People, type Person } from './people.js';
 
 const ADA: Person = {

@@ -3,7 +3,7 @@ import { oneOf, text, UUID } from '../../../../platform/dto/rules.js';
 import { WriteBody } from '../../../../platform/http/admin/writes.js';
 import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
 import { ROLES } from '../../domain/roles.js';
-import { DisplayedOperator, OPERATOR_STATUSES } from '../../views/operators-list.js';
+import { DisplayedOperator, OPERATOR_STATUSES } from '../../views/operators.js';
 import { label } from './rules.js';
 
 export class OperatorsQuery extends ListParameters {

@@ -10,8 +10,7 @@ import { Admission } from '../../../../platform/http/authentication.js';
 import { WINDOW_SECONDS } from '../../../../platform/http/rate-limit.js';
 import { ListQuery, MerchantId, MerchantOfRequest } from '../../../../platform/http/decorators.js';
 import type { ApiCaller } from '../../../../platform/http/merchant-directory.js';
-import { DailyRequests } from '../../views/daily-requests.js';
-import { LoggedRequests } from '../../views/logged-requests.js';
+import { DailyRequests, LoggedRequests } from '../../views/logged-requests.js';
 import { MerchantList } from '../../views/merchant-list.js';
 import { RequestsQuery, type RequestsResponse } from '../requests-dto.js';
 

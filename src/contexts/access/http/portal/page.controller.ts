@@ -12,11 +12,10 @@ import { sendApplication } from '../../../../platform/http/pages/document.js';
 import { PageController } from '../../../../platform/http/pages/page.js';
 import { VisitorLimits } from '../../../../platform/http/pages/visitors.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import { EnterPortal, RevokePortalSession } from '../../application/portal-session-commands.js';
+import { EnterPortal, RevokePortalSession, PortalLinks } from '../../application/portal-session-commands.js';
 import type { PortalSession } from '../../domain/portal-session.js';
-import { PortalUses } from '../../store/portal-uses.js';
+import { PortalUses } from '../../store/credential-uses.js';
 import { truth } from '../admin/rules.js';
-import { PortalLinks } from '../../application/portal-links.js';
 import { PortalSite } from '../page-site.js';
 import { PortalAuthentication } from './portal-authentication.js';
 

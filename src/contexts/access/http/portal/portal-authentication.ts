@@ -9,9 +9,9 @@ import {
 } from '../../../../platform/http/merchant-directory.js';
 import { VisitorLimits } from '../../../../platform/http/pages/visitors.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import { ActivePortalSessions } from '../../application/active-portal-sessions.js';
+import { ActivePortalSessions } from '../../application/portal-session-commands.js';
 import type { PortalSession } from '../../domain/portal-session.js';
-import { PortalUses } from '../../store/portal-uses.js';
+import { PortalUses } from '../../store/credential-uses.js';
 import { isActivity, PortalSite } from '../page-site.js';
 
 const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
