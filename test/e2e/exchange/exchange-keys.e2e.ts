@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startService } from '../../../sandbox/service.js';
+import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../../../src/contexts/access/contract.js';
 import type { Service } from '../../../src/service.js';
 import { isDeepStrictEqual } from 'node:util';
 import type { AdminClient } from '../../support/admin/admin-client.js';
@@ -123,13 +124,12 @@ describe('the keys of the exchange', () => {
   });
 
   it('have a pay page with a logo, help and terms; what is left out is cleared, what is wrong changes nothing', async () => {
-    const { id, api_key: key } = await issue();
+    const { id, api_key: key, secret } = await issue();
     const displayed = async (): Promise<unknown> => {
-      const [row] = await app.database.query(
-        `select logo is not null as has_logo, help_url, terms_url from access.credentials where credential_id = $1`,
-        [key],
-      );
-      return row;
+      const { logo, helpUrl, termsUrl } = (await app.app
+        .get<ExchangeKeyDirectory>(EXCHANGE_KEY_DIRECTORY)
+        .find(key))!.page;
+      return { has_logo: logo !== null, help_url: helpUrl, terms_url: termsUrl };
     };
     const file = (name: string, bytes: Buffer): string => {
       const path = join(specFolder('logos'), name);
@@ -155,6 +155,11 @@ describe('the keys of the exchange', () => {
     const clear = ['--help-url', 'http://shop.example/help'];
     await expect(exchange('key', 'page', key, ...clear)).rejects.toThrow('https://');
     expect(await displayed()).toEqual(cleared);
+    expect(await exchange('key', 'allow', key, '203.0.113.0/24')).toMatch(
+      /^Allowed from 203\.0\.113\.0\/24\n/,
+    );
+    await expect(exchange('key', 'allow', key, '10.0.0.0/33')).rejects.toThrow('is not an address');
+    await become(403, clients(key, secret));
     await expect(exchange('key', 'page', randomUUID(), '--help-url', help)).rejects.toThrow('not found');
     await change(id, '/revoke');
     await expect(exchange('key', 'page', key, '--help-url', help)).rejects.toThrow('The key is revoked');

@@ -141,7 +141,7 @@ describe('the page in production', () => {
     expect(warn.mock.calls).toEqual([
       [
         expect.objectContaining({
-          msg: expect.stringContaining('merchant -- embedding'),
+          msg: expect.stringContaining('npm run admin -- merchants update'),
           merchant_id: widget.merchantId,
         }),
       ],

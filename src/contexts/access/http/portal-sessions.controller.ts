@@ -31,6 +31,26 @@ import { ModuleRef } from '@nestjs/core';
 import { PORTAL_PAGE } from '../../../platform/http/admin/listeners.js';
 import { PagesModule } from '../../../platform/http/pages/pages.module.js';
 
+/** Where people find the portal. */
+@Injectable()
+export class PortalAddress {
+  constructor(
+    @Inject(CONFIG) private readonly config: Pick<Config, 'mode' | 'portalUrl' | 'host' | 'portalPort'>,
+    private readonly modules: ModuleRef,
+  ) {}
+
+  /** Throws `unavailable` where it has no address. */
+  url(): string {
+    const { mode, portalUrl, host, portalPort } = this.config;
+    if (portalUrl !== null) return portalUrl;
+    if (mode === 'production') throw new DomainError('unavailable', 'The portal has no address');
+    return listenerUrl(
+      host,
+      this.modules.get(PagesModule, { strict: false }).portOf(PORTAL_PAGE) ?? portalPort,
+    );
+  }
+}
+
 const TAG = 'Portal sessions';
 
 /** Ways into the portal for persons of the merchant (admin-api.md 6). */
@@ -103,25 +123,5 @@ export class PortalSessionsController {
     @Cause() cause: EventMetadata,
   ): Promise<void> {
     await this.commandBus.execute(new RevokePortalSession(merchantId, id, cause));
-  }
-}
-
-/** Where people find the portal. */
-@Injectable()
-export class PortalAddress {
-  constructor(
-    @Inject(CONFIG) private readonly config: Pick<Config, 'mode' | 'portalUrl' | 'host' | 'portalPort'>,
-    private readonly modules: ModuleRef,
-  ) {}
-
-  /** Throws `unavailable` where it has no address. */
-  url(): string {
-    const { mode, portalUrl, host, portalPort } = this.config;
-    if (portalUrl !== null) return portalUrl;
-    if (mode === 'production') throw new DomainError('unavailable', 'The portal has no address');
-    return listenerUrl(
-      host,
-      this.modules.get(PagesModule, { strict: false }).portOf(PORTAL_PAGE) ?? portalPort,
-    );
   }
 }

@@ -4,6 +4,35 @@ import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
 import { People, type Person } from './people.js';
 
+/** What a login at the identity provider needs to come back to; in a sealed cookie until then. */
+export interface OidcAttempt {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+  /** Path of the console. */
+  readonly returnTo: string;
+  /** The session of the browser when it left: its cookie does not come back from another site. Null: none. */
+  readonly former: string | null;
+}
+
+/** Claims of the person who signed in, from the ID token and the endpoint for user information. */
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** An OpenID Connect provider: code flow with PKCE, state and nonce. */
+export abstract class IdentityProvider {
+  abstract readonly isConfigured: boolean;
+  /**
+   * Where the browser goes. The person is to have signed in at the provider within 5 minutes; with `former`, who is signed in
+   * here already, signs in there again. Throws {@link ProviderUnavailable}.
+   */
+  abstract begin(
+    redirectUri: string,
+    from: Pick<OidcAttempt, 'returnTo' | 'former'>,
+  ): Promise<{ url: string; attempt: OidcAttempt }>;
+  /** The claims include `auth_time`, within the last 5 minutes. `url`: the whole address that the provider sent the browser back to. Throws {@link ProviderRefused}, {@link ProviderUnavailable}. */
+  abstract finish(url: URL, attempt: OidcAttempt): Promise<Claims>;
+}
+
 /** A path of the console's own origin: one slash, and no second one in any spelling that browsers take for one. */
 const RETURN_TO = /^\/(?![/\\])[\x21-\x7e]{0,1023}$/;
 
@@ -94,33 +123,4 @@ function holds(claim: unknown, value: string): boolean {
   return Array.isArray(claim)
     ? claim.map(String).includes(value)
     : claim !== undefined && String(claim) === value;
-}
-
-/** What a login at the identity provider needs to come back to; in a sealed cookie until then. */
-export interface OidcAttempt {
-  readonly state: string;
-  readonly nonce: string;
-  readonly verifier: string;
-  /** Path of the console. */
-  readonly returnTo: string;
-  /** The session of the browser when it left: its cookie does not come back from another site. Null: none. */
-  readonly former: string | null;
-}
-
-/** Claims of the person who signed in, from the ID token and the endpoint for user information. */
-export type Claims = Readonly<Record<string, unknown>>;
-
-/** An OpenID Connect provider: code flow with PKCE, state and nonce. */
-export abstract class IdentityProvider {
-  abstract readonly isConfigured: boolean;
-  /**
-   * Where the browser goes. The person is to have signed in at the provider within 5 minutes; with `former`, who is signed in
-   * here already, signs in there again. Throws {@link ProviderUnavailable}.
-   */
-  abstract begin(
-    redirectUri: string,
-    from: Pick<OidcAttempt, 'returnTo' | 'former'>,
-  ): Promise<{ url: string; attempt: OidcAttempt }>;
-  /** The claims include `auth_time`, within the last 5 minutes. `url`: the whole address that the provider sent the browser back to. Throws {@link ProviderRefused}, {@link ProviderUnavailable}. */
-  abstract finish(url: URL, attempt: OidcAttempt): Promise<Claims>;
 }
