@@ -155,7 +155,7 @@ it('what an operator has to act on is measured: due work, nodes, keys that expir
   await app.newAdmin({ expiresAt: expiresAt.toISOString() });
   await measured(
     'disburse_credential_expiry_timestamp_seconds',
-    { kind: 'admin_key' },
+    { kind: 'admin' },
     expiresAt.getTime() / 1000,
   );
   await app.database.query(`insert into audit.last_verify (at, outcome) values ($1, 'wrong')`, [expiresAt]);

@@ -90,7 +90,8 @@ export class AdminCredentials {
       ...(kind === 'admin' && {
         operator_id: operator_id ?? caller.operatorId,
         // Absent: those of the role now. The second person reads them.
-        scopes: body.scopes ?? (caller.role !== null && isRole(caller.role) ? ROLE_SCOPES[caller.role] : null),
+        scopes:
+          body.scopes ?? (caller.role !== null && isRole(caller.role) ? ROLE_SCOPES[caller.role] : null),
       }),
     });
   }
