@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CredentialDirectory } from '../../../src/contexts/access/application/credential-directory.js';
 import { startService } from '../../../sandbox/service.js';
 import type { Service } from '../../../src/service.js';
 import { isDeepStrictEqual } from 'node:util';
@@ -122,14 +123,21 @@ describe('the keys of the exchange', () => {
       expect((await caller.get(NOWHERE)).json()).toEqual((await unknown[place]!.get(NOWHERE)).json());
   });
 
+  it('are refused once they have expired, also for calls that need no signature', async () => {
+    const { id, api_key, secret } = await issue({ expires_at: new Date(Date.now() + 4000).toISOString() });
+    expect(await statuses(clients(api_key, secret))).toEqual([404, 404]);
+    await become(401, clients(api_key, secret));
+    expect((await admin.get(`/credentials/${id}`)).json()).toMatchObject({
+      credential: { status: 'expired' },
+    });
+  });
+
   it('have a pay page with a logo, help and terms; what is left out is cleared, what is wrong changes nothing', async () => {
     const { id, api_key: key } = await issue();
+    const { exchangeKeys } = app.app.get(CredentialDirectory, { strict: false });
     const displayed = async (): Promise<unknown> => {
-      const [row] = await app.database.query(
-        `select logo is not null as has_logo, help_url, terms_url from access.credentials where credential_id = $1`,
-        [key],
-      );
-      return row;
+      const { logo, helpUrl, termsUrl } = (await exchangeKeys.find(key))!.page;
+      return { has_logo: logo !== null, help_url: helpUrl, terms_url: termsUrl };
     };
     const file = (name: string, bytes: Buffer): string => {
       const path = join(specFolder('logos'), name);

@@ -111,7 +111,11 @@ describe('a boot while something it needs is unavailable', () => {
   it.each(['keys status', 'rebuild --compare-only access.directory'])(
     'is no matter to a program that needs neither the queue nor the chain: %s',
     async (command) => {
-      const env = { CHAIN_RPC_URL: `http://${nowhere}`, QUEUE_URL: `redis://${nowhere}`, DATABASE_URL: db.url };
+      const env = {
+        CHAIN_RPC_URL: `http://${nowhere}`,
+        QUEUE_URL: `redis://${nowhere}`,
+        DATABASE_URL: db.url,
+      };
       expect(await boot(env, [PROGRAMS, ...command.split(' ')])).toEqual({ said: '', code: 0 });
     },
   );
