@@ -22,7 +22,7 @@ export interface PayoutCheck {
 }
 
 /** As the admin API displays it. */
-export type PastCheckJson = Omit<PayoutCheck, 'payoutId' | 'number'> & { readonly at: string };
+type PastCheckJson = Omit<PayoutCheck, 'payoutId' | 'number'> & { readonly at: string };
 
 /**
  * The `check` of a payout (admin-api.md 3). `attempts`: checks so far. `next_at`: null once the payout has its outcome.
@@ -49,7 +49,7 @@ export const MAX_CHECKS = 50;
 export const CHECKS_KEPT_DAYS = 7;
 
 /** The finding of the latest check (`latest`) of a pending payout (`pending`): a text that is no hash needs no check. */
-export const LATEST_FINDING = `case when pending.hash !~ '^0x[0-9a-f]{64}$' then 'not_a_hash' else latest.finding end`;
+const LATEST_FINDING = `case when pending.hash !~ '^0x[0-9a-f]{64}$' then 'not_a_hash' else latest.finding end`;
 
 /** Deletes with each new check the one that is beyond the newest {@link MAX_CHECKS}. */
 const RECORD = `
