@@ -57,6 +57,17 @@ describe('an event store whose events carry MACs', () => {
     expect(await followed(store)).toEqual([undefined, undefined, undefined]);
   });
 
+  it('reads no stream from which somebody deleted an event before the last one', async () => {
+    const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    memory.events.splice(1, 1);
+    await expect(store.readStream('thing-1')).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(store.readStream('thing-1', { fromRevision: 1 })).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    expect(error).toHaveBeenCalledWith(expect.objectContaining({ stream: 'thing-1', revision: 1 }));
+    expect(await store.readStream('thing-1', { lastOnly: true })).toMatchObject([{ revision: 2 }]);
+  });
+
   it('takes an event for its own when the store has it without its text', async () => {
     tamper({});
     expect(await forged()).toEqual([undefined, undefined, undefined]);

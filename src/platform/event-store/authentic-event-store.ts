@@ -39,9 +39,12 @@ export class AuthenticEventStore implements EventStore {
   async readStream(stream: string, options?: ReadOptions): Promise<readonly RecordedEvent[]> {
     const events = await this.inner.readStream(stream, options);
     const [forged] = await forgedEvents(events, this.macs, this.refreshKeys);
-    if (forged === undefined) return events;
-    const { revision, position, id, type } = forged;
-    this.logger.error({ msg: FORGED_EVENT, stream, revision, position, event_id: id, type });
+    const missing = findMissing(events, options);
+    if (forged === undefined && missing === null) return events;
+    if (forged !== undefined) {
+      const { revision, position, id, type } = forged;
+      this.logger.error({ msg: FORGED_EVENT, stream, revision, position, event_id: id, type });
+    } else this.logger.error({ msg: 'an event was deleted outside the service', stream, revision: missing });
     throw new DomainError('unavailable', 'The history of this record was changed outside the service');
   }
 
@@ -92,4 +95,14 @@ export class AuthenticEventStore implements EventStore {
       Object.assign(event, { isForged: true });
     return events;
   }
+}
+
+/** The first revision that is missing between those of a stream; null for none. Of the end only the ledger says what is missing. */
+function findMissing(
+  events: readonly RecordedEvent[],
+  { fromRevision = 0, lastOnly = false }: ReadOptions = {},
+): number | null {
+  const first = lastOnly ? (events[0]?.revision ?? 0) : fromRevision;
+  const place = events.findIndex(({ revision }, index) => revision !== first + index);
+  return place < 0 ? null : first + place;
 }

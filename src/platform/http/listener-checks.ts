@@ -83,6 +83,11 @@ export const HTTPS_REQUIRED: HttpProblem = { status: 403, detail: 'HTTPS is requ
 
 const FORWARDED = ['x-forwarded-for', 'x-forwarded-proto', 'forwarded'];
 
+/** True for a request with a header that proxies add. */
+export function isForwarded({ headers }: IncomingMessage): boolean {
+  return [...FORWARDED, 'x-real-ip', 'via'].some((name) => headers[name] !== undefined);
+}
+
 /** Logs once that requests carry headers of a proxy while none is trusted. */
 export function noticeProxies(
   server: Server,

@@ -6,6 +6,7 @@ import {
   type ConnectionOptions,
 } from 'bullmq';
 import type { Redis } from 'ioredis';
+import type { Pool } from 'pg';
 import { LIMITS, openPool, RESPONSE_TIMEOUT_MS } from '../postgres/session-settings.js';
 
 const SCHEMA = 'bullmq';
@@ -32,6 +33,11 @@ export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShu
     return /^rediss?:/.test(url) ? QueueBackend.redis(url) : QueueBackend.postgres(url);
   }
 
+  /** For a process that neither adds nor takes jobs: nothing is migrated, and no queue has to respond. */
+  static unused(databaseUrl: string): QueueBackend {
+    return QueueBackend.onPool(queuePool(databaseUrl));
+  }
+
   /** Before BullMQ closes its queues and workers, which takes as long as their server is unavailable. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.leave();
@@ -42,20 +48,17 @@ export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShu
   }
 
   private static async postgres(connectionString: string): Promise<QueueBackend> {
-    const application_name = 'disburse-queue';
-    const options = {
-      connectionString,
-      application_name,
-      max: POOL_SIZE,
-      query_timeout: RESPONSE_TIMEOUT_MS,
-    };
-    const pool = openPool(options, { search_path: SCHEMA }, LIMITS);
+    const pool = queuePool(connectionString);
     const client = await pool.connect();
     try {
       await runMigrations(client, SCHEMA);
     } finally {
       client.release();
     }
+    return QueueBackend.onPool(pool);
+  }
+
+  private static onPool(pool: Pool): QueueBackend {
     setDefaultBackendFactory(createPostgresBackend);
     let ended: Promise<void> | undefined;
     return new QueueBackend(
@@ -78,6 +81,16 @@ export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShu
       () => connections.leave(),
     );
   }
+}
+
+function queuePool(connectionString: string): Pool {
+  const options = {
+    connectionString,
+    application_name: 'disburse-queue',
+    max: POOL_SIZE,
+    query_timeout: RESPONSE_TIMEOUT_MS,
+  };
+  return openPool(options, { search_path: SCHEMA }, LIMITS);
 }
 
 /** How long connections that are between two tries get to find out that they are not needed, and open ones to quit. */

@@ -5,14 +5,15 @@ import { HealthRegistry } from '../telemetry/health.js';
 import { reaching } from '../postgres/unavailable.js';
 import { QueueBackend } from './queue-backend.js';
 
-/** The {@link QueueBackend} of the process: QUEUE_URL, or the database. */
+/** The {@link QueueBackend} of the process: QUEUE_URL, or the database. A process without a role needs neither. */
 @Global()
 @Module({
   providers: [
     {
       provide: QueueBackend,
       inject: [CONFIG],
-      useFactory: ({ queueUrl, databaseUrl }: Config) => {
+      useFactory: ({ roles, queueUrl, databaseUrl }: Config) => {
+        if (roles.length === 0 && databaseUrl !== null) return QueueBackend.unused(databaseUrl);
         const url = queueUrl ?? databaseUrl;
         if (url === null) throw new Error('neither QUEUE_URL nor DATABASE_URL is set');
         const setting = queueUrl === null ? 'DATABASE_URL' : 'QUEUE_URL';

@@ -1,7 +1,9 @@
-import { existsSync, linkSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { chmodSync, existsSync, linkSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startService } from '../../../sandbox/service.js';
 import { ShellSocket } from '../../../src/platform/http/admin/shell-socket.js';
@@ -9,7 +11,7 @@ import type { OperationJson } from '../../../src/platform/operations/operations.
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
-import { Disburse, type DisburseRun } from '../../support/programs/disburse.js';
+import { DISBURSE, Disburse, type DisburseRun } from '../../support/programs/disburse.js';
 import { specFolder } from '../../support/run-folder.js';
 
 const REASON = ['--reason', 'requested by the merchant'];
@@ -184,6 +186,13 @@ describe('disburse admin', () => {
 
 describe('the socket of the shell', () => {
   const path = (): string => join(app.config.dataDir, 'admin.sock');
+  const asRoot = process.getuid?.() === 0 ? it : it.skip;
+  const statusOf = (to: string, headers = {}): Promise<number | undefined> =>
+    new Promise((resolve) =>
+      request({ socketPath: path(), path: to, headers }, (response) =>
+        resolve(response.resume().statusCode),
+      ).end(),
+    );
 
   it('is open to the user of the process alone, and leads to the admin API alone', async () => {
     const { mode, uid } = statSync(path());
@@ -191,12 +200,32 @@ describe('the socket of the shell', () => {
     expect(readdirSync(app.config.dataDir)).toEqual(['admin.sock']);
     const run = await new Disburse({ DATA_DIR: app.config.dataDir }).run('admin', 'whoami');
     expect([run.code, run.errors]).toEqual([0, '']);
-    const status = await new Promise((resolve) =>
-      request({ socketPath: path(), path: '/login' }, (response) =>
-        resolve(response.resume().statusCode),
-      ).end(),
-    );
-    expect(status).toBe(404);
+    expect(await statusOf('/login')).toBe(404);
+  });
+
+  it('is for no proxy, which would make everybody the shell', async () => {
+    expect(await statusOf('/admin/v1/whoami')).toBe(200);
+    for (const name of ['x-forwarded-for', 'x-real-ip', 'forwarded', 'via'])
+      expect(await statusOf('/admin/v1/whoami', { [name]: '127.0.0.1' })).toBe(403);
+  });
+
+  asRoot('is not opened where it is of another user, who may pretend to be the process', async () => {
+    const dataDir = specFolder('theirs');
+    const heard: string[] = [];
+    const theirs = createServer((socket) => socket.on('data', (data) => heard.push(String(data))).end());
+    theirs.listen(join(dataDir, 'admin.sock'));
+    await eventually(() => existsSync(join(dataDir, 'admin.sock')));
+    chmodSync(join(dataDir, 'admin.sock'), 0o777);
+    const script = `process.setgid(65534); process.setuid(65534); process.argv[1] = ${JSON.stringify(DISBURSE)};
+      await import(process.argv[1]);`;
+    const { stderr } = await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '--eval', script, '--', DISBURSE, 'admin', 'whoami', '--data-dir', dataDir],
+      { env: { PATH: process.env['PATH'] } },
+    ).catch((error: { stderr: string }) => error);
+    theirs.close();
+    expect(stderr.replace(/\s+/g, ' ')).toContain('become that user');
+    expect(heard).toEqual([]);
   });
 
   it('goes with its process, replaces one that a killed process left, and demands no HTTPS', async () => {

@@ -123,6 +123,14 @@ describe('the keys of the exchange', () => {
       expect((await caller.get(NOWHERE)).json()).toEqual((await unknown[place]!.get(NOWHERE)).json());
   });
 
+  it('are refused once they have expired, also for calls that need no signature', async () => {
+    const { id, api_key, secret } = await issue({ expires_at: new Date(Date.now() + 10_000).toISOString() });
+    await become(401, clients(api_key, secret));
+    expect((await admin.get(`/credentials/${id}`)).json()).toMatchObject({
+      credential: { status: 'expired' },
+    });
+  });
+
   it('have a pay page with a logo, help and terms; what is left out is cleared, what is wrong changes nothing', async () => {
     const { id, api_key: key, secret } = await issue();
     const displayed = async (): Promise<unknown> => {

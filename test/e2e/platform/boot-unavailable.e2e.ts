@@ -108,6 +108,18 @@ describe('a boot while something it needs is unavailable', () => {
     }
   });
 
+  it.each(['keys status', 'rebuild --compare-only access.directory'])(
+    'is no matter to a program that needs neither the queue nor the chain: %s',
+    async (command) => {
+      const env = {
+        CHAIN_RPC_URL: `http://${nowhere}`,
+        QUEUE_URL: `redis://${nowhere}`,
+        DATABASE_URL: db.url,
+      };
+      expect(await boot(env, [PROGRAMS, ...command.split(' ')])).toEqual({ said: '', code: 0 });
+    },
+  );
+
   it("ends an operator's program too, which says that and nothing else", async () => {
     const { said, code } = await boot(
       { CHAIN_RPC_URL: `http://${nowhere}`, DATABASE_URL: `postgres://eve:hunter2@${nowhere}/disburse` },

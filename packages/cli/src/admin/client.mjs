@@ -1,5 +1,5 @@
 // The admin API, by a person's key or by the socket of the process on this machine.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
 import { join } from 'node:path';
@@ -48,8 +48,15 @@ function socketIn(dataDir) {
     throw new WrongSetting(
       `${path} is longer than a UNIX socket allows (${MAX_PATH_BYTES} bytes): use a shorter DATA_DIR.`,
     );
-  if (existsSync(path)) return path;
-  throw noProcess(dataDir);
+  if (!existsSync(path)) throw noProcess(dataDir);
+  // Where others may write to the folder one of them may pretend to be the process.
+  const user = process.getuid?.() ?? 0;
+  if (user !== 0 && statSync(path).uid !== user) throw othersSocket(path);
+  return path;
+}
+
+function othersSocket(path) {
+  return new Unreachable(`Only the user of the process may open ${path}: become that user.`);
 }
 
 function noProcess(dataDir) {
@@ -104,8 +111,7 @@ class Admin {
   unreachable({ code, message }) {
     const { base, socketPath } = this.place;
     if (base !== undefined) return new Unreachable(`${base} does not respond: ${code ?? message}.`);
-    if (code === 'EACCES')
-      return new Unreachable(`Only the user of the process may open ${socketPath}: become that user.`);
+    if (code === 'EACCES') return othersSocket(socketPath);
     if (code === 'ECONNREFUSED' || code === 'ENOENT') return noProcess(join(socketPath, '..'));
     return new Unreachable(`${socketPath} does not respond: ${code ?? message}.`);
   }

@@ -39,7 +39,7 @@ export interface KnownExchangeKey extends ExchangeCaller {
   readonly page: PayPageSettings;
 }
 
-/** Null for a key that is unknown or revoked. Cached for two seconds. */
+/** Null for a key that is unknown, revoked or expired. Cached for two seconds. */
 export interface ExchangeKeyDirectory {
   find(apiKey: string): Promise<KnownExchangeKey | null>;
 }
@@ -145,6 +145,8 @@ export class CredentialDirectory extends OperatorDirectory {
     const [first] = own;
     if (first === undefined) return null;
     const { texts: secrets, ids: secretIds } = this.open(own);
+    // Also for calls that need no signature: a key without a valid secret has expired.
+    if (secrets.length === 0) return null;
     return {
       keyId,
       merchantId,

@@ -42,6 +42,7 @@ async function check({
   failure = new ChainUnavailable('no node can be relied on'),
   over = {} as Partial<PendingPayout>,
   outcome = 'written',
+  used = false,
   findWallet = async (): Promise<string | null> => '0xw',
 }) {
   const checks: NextCheck[] = [];
@@ -64,7 +65,7 @@ async function check({
     reschedule: async (all: readonly NextCheck[]) => void checks.push(...all),
   } as unknown as VerificationQueue;
   const outcomes = {
-    receive: async () => outcome,
+    receive: async () => (used ? 'used' : outcome),
     expire: async ({ payoutId }: PendingPayout) => {
       if (outcome === 'written') expired.push(payoutId);
       return outcome;
@@ -161,18 +162,43 @@ describe('a payout whose window has ended, with a margin of 60 s and a check eve
   });
 });
 
+/** The transfer of {@link PAYOUT} in a block that is final and so much older than the check. */
+function settled(blockMs: number): Map<string, TransactionReceipt> {
+  const transfers = [{ token: '0xusdc', from: '0xs', to: '0xw', amountMinor: 1n, logIndex: 0 }];
+  const place = {
+    succeeded: true,
+    blockNumber: 90,
+    blockHash: '0xb',
+    blockTime: (FIRST - blockMs) / 1000,
+  };
+  return new Map([[HASH, { ...place, transfers, source: { sha256: 'ff', text: null } }]]);
+}
+
+describe('a payout of which the read model says that another one used its transfer', () => {
+  const over = { usedLogs: new Set([0]) };
+  const closing = { ...CLOSING, finding: 'already_used' };
+
+  it('is received after its window where no claim says so: a writer of the database changed the rows', async () => {
+    const { expired, recorded, ended } = await check({
+      receipts: settled(9000),
+      over,
+      closing,
+      afterFirstMs: 60_000,
+    });
+    expect([expired, recorded.map(({ finding }) => finding), ended]).toEqual([[], ['settled'], 1]);
+  });
+
+  it('is not tried before its window ends, and expires where the claim is held', async () => {
+    const early = { ...over, expiresAt: new Date(FIRST + 600_000) };
+    const waiting = await check({ receipts: settled(9000), over: early });
+    expect([waiting.recorded.map(({ finding }) => finding), waiting.ended]).toEqual([['already_used'], 0]);
+    const late = { receipts: settled(9000), over, closing, afterFirstMs: 60_000, used: true };
+    expect((await check(late)).expired).toEqual(['p']);
+  });
+});
+
 describe('how long a transfer took from its finality to its outcome is at most the time', () => {
   const at = (beforeMs: number): Date => new Date(FIRST - beforeMs);
-  const settled = (blockMs: number): Map<string, TransactionReceipt> => {
-    const transfers = [{ token: '0xusdc', from: '0xs', to: '0xw', amountMinor: 1n, logIndex: 0 }];
-    const place = {
-      succeeded: true,
-      blockNumber: 90,
-      blockHash: '0xb',
-      blockTime: at(blockMs).getTime() / 1000,
-    };
-    return new Map([[HASH, { ...place, transfers, source: { sha256: 'ff', text: null } }]]);
-  };
   const measured = async (): Promise<number> =>
     (await verificationDelay.get()).values.find(({ metricName }) => metricName?.endsWith('_sum'))!.value;
 

@@ -196,7 +196,9 @@ export class VerificationRound {
   }
 
   private verdictOf(each: PendingPayout, confirmed: readonly ChainObservation[], now: Date): Verdict | null {
-    const findings = confirmed.map((observed) => this.endingIn(observed, each, now));
+    // Rows may name any log as used: the claims decide.
+    const claimable = { ...each, usedLogs: new Set<number>() };
+    const findings = confirmed.map((observed) => this.endingIn(observed, claimable, now));
     const finding = quorumFinding(findings, this.config.chainQuorum);
     if (finding === null) return null;
     const head = Math.min(...confirmed.map((observed) => observed.final.number));

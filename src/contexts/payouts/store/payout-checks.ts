@@ -22,7 +22,7 @@ export interface PayoutCheck {
 }
 
 /** As the admin API displays it. */
-export type PastCheckJson = Omit<PayoutCheck, 'payoutId' | 'number'> & { readonly at: string };
+type PastCheckJson = Omit<PayoutCheck, 'payoutId' | 'number'> & { readonly at: string };
 
 /**
  * The `check` of a payout (admin-api.md 3). `attempts`: checks so far. `next_at`: null once the payout has its outcome.

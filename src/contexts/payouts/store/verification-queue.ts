@@ -70,7 +70,7 @@ export interface PendingPayout {
   readonly expiresAt: Date;
   /** The round reads it: null while the user has none, undefined when the user could not be read. */
   wallet?: string | null | undefined;
-  /** Logs of the transaction that confirmed other payouts, as far as the read model has come: the claims decide. */
+  /** Logs of the transaction that confirmed other payouts, as far as the read model has come: no outcome rests on them. */
   readonly usedLogs: ReadonlySet<number>;
   /** How many checks there were before. */
   readonly checks: number;

@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.js';
 import type { HealthRegistry } from '../../telemetry/health.js';
 import type { Log } from '../../telemetry/logger.js';
 import { isShell, ShellSocket } from '../admin/shell-socket.js';
-import { ListenerChecks, listenerOptions, noticeProxies } from '../listener-checks.js';
+import { isForwarded, ListenerChecks, listenerOptions, noticeProxies } from '../listener-checks.js';
 import {
   backlogOf,
   drainHttp,
@@ -31,9 +31,11 @@ function isEveryPath(url: string): boolean {
   return url.endsWith('*');
 }
 
-/** The socket of the shell leads to the admin API alone. */
+/** The socket of the shell leads to the admin API alone, and a proxy in front of it would make everybody the shell. */
 function refuseShell(request: FastifyRequest): HttpProblem | null {
-  const isElsewhere = isShell(request) && request.routeOptions.url?.startsWith('/admin/v1/') !== true;
+  if (!isShell(request)) return null;
+  if (isForwarded(request.raw)) return { status: 403, detail: 'The socket is for no proxy' };
+  const isElsewhere = request.routeOptions.url?.startsWith('/admin/v1/') !== true;
   return isElsewhere ? { status: 404, detail: 'The socket serves /admin/v1 alone' } : null;
 }
 
