@@ -163,7 +163,8 @@ export function complain(error, stream = out) {
   );
 }
 
-function wrap(line, width) {
+/** Lines of whole words, each up to this width where its words allow it. */
+export function wrap(line, width) {
   const lines = [''];
   for (const word of line.split(' ')) {
     const last = lines.at(-1);
