@@ -85,12 +85,15 @@ async function welcome(sandbox, loginUrl) {
     ['for programs', `${place}/sandbox.json`],
     ['log', `${place}/service.log`],
   ]);
+  // Programs use `.sandbox` of the folder, unless DATA_DIR names another one.
+  const run = `${process.env.DATA_DIR ? `DATA_DIR=${place} ` : ''}npm run`;
   printLine(`\n  Sign in to the console, once, for 15 minutes: ${cyan(loginUrl)}`);
   printLine(
-    `  ${dim('Later: npm run operator -- login-link administrator@sandbox.example --reason "sign in"')}`,
+    `  ${dim(`Later: ${run} operator -- login-link administrator@sandbox.example --reason "sign in"`)}`,
   );
-  printLine(`\n  Try it in a second shell:  ${bold('npm run demo')}, ${bold('npm run demo -- exchange')}`);
-  printLine(`  Webhooks as they come:     ${bold('npm run webhooks:listen')}`);
+  printLine(`\n  Try it in a second shell:  ${bold(`${run} demo`)}, ${bold(`${run} demo -- exchange`)}`);
+  printLine(`  Webhooks as they come:     ${bold(`${run} webhooks:listen`)}`);
+  printLine(`  What operators do:         ${bold(`${run} admin -- --help`)}`);
   printLine(`  ${dim('Ctrl-C stops everything; what was written stays in')} ${dim(place)}\n`);
 }
 

@@ -51,3 +51,28 @@ it('every command of the admin program that a document, a hint or an alert names
   ])
     expect(problemOf(planted) === null).toBe(planted === 'users show');
 });
+
+it('what a line of the terminal has no room for comes below its row, long values such as other ids first', () => {
+  const id = (digit: string): string => digit.repeat(36);
+  const rows = [
+    { id: id('1'), merchant_id: id('2'), status: 'pending', at: '2026-01-31T00:00:00.000Z', note: null },
+    { id: id('3'), merchant_id: id('4'), status: 'failed', at: '2026-01-31T00:00:01.000Z', note: null },
+  ];
+  const printed = (width?: number): readonly string[] => {
+    const from = new URL('packages/cli/src/admin/output.mjs', ROOT).href;
+    const program = `import { printTable } from '${from}'; printTable(${JSON.stringify(rows)}, '', ${width});`;
+    const args = ['--input-type=module', '-e', program];
+    return execFileSync(process.execPath, args, { encoding: 'utf8' }).split('\n').slice(0, -1);
+  };
+  const namesAt = (width?: number): readonly string[] => printed(width)[0]!.split(/ +/);
+  expect(printed(60).slice(1)).toEqual([
+    `${id('1')}  pending`,
+    `    merchant_id=${id('2')}`,
+    '    at=2026-01-31T00:00:00.000Z',
+    `${id('3')}  failed`,
+    `    merchant_id=${id('4')}`,
+    '    at=2026-01-31T00:00:01.000Z',
+  ]);
+  expect([44, 45, 80].map(namesAt)).toEqual([['id'], ['id', 'status'], ['id', 'status', 'at']]);
+  expect([namesAt(), printed().length]).toEqual([['id', 'merchant_id', 'status', 'at'], 3]);
+});

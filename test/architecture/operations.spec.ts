@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 import type { DynamicModule, Type } from '@nestjs/common';
 import type { Command } from 'commander';
@@ -51,6 +52,17 @@ it('every command of a program that changes something takes a reason', async () 
   expect(withoutReason([['keys drop', planted]])).toEqual(['keys drop']);
   const known = commands.map(([name]) => name);
   expect(READING.filter((name) => !known.includes(name))).toEqual([]);
+});
+
+it('the scripts of package.json that run a program are the admin program and those that exist', () => {
+  const file = new URL('../../package.json', import.meta.url);
+  const { scripts } = JSON.parse(readFileSync(file, 'utf8')) as { scripts: Readonly<Record<string, string>> };
+  const programs = Object.entries(scripts).flatMap(([name, command]) => {
+    const [, program] = /scripts\/cli\.mjs (\S+)$/.exec(command) ?? [];
+    return program === undefined ? [] : [[name, program]];
+  });
+  const known = ['admin', ...programNames()];
+  expect(programs.sort()).toEqual(known.map((name) => [name, name]).sort());
 });
 
 /** The handlers of commands of all contexts. */

@@ -139,10 +139,14 @@ export async function step(name, work) {
   }
 }
 
-/** Two columns with an indent; the first one as wide as its longest. */
+/** Two columns with an indent; the first one as wide as its longest. On a terminal a long second one is wrapped. */
 export function table(rows) {
   const width = Math.max(...rows.map(([name]) => name.length));
-  for (const [name, value] of rows) printLine(`  ${dim(name.padEnd(width))}   ${value}`);
+  const room = live && out.columns ? Math.max(30, out.columns - width - 5) : null;
+  for (const [name, value] of rows) {
+    const lines = room === null ? [value] : wrap(String(value), room);
+    printLine(`  ${dim(name.padEnd(width))}   ${lines.join(`\n${' '.repeat(width + 5)}`)}`);
+  }
 }
 
 /** A problem for the user of the command: its message is printed as it is, without a stack. */
@@ -163,7 +167,8 @@ export function complain(error, stream = out) {
   );
 }
 
-function wrap(line, width) {
+/** Lines of whole words, each up to this width where its words allow it. */
+export function wrap(line, width) {
   const lines = [''];
   for (const word of line.split(' ')) {
     const last = lines.at(-1);

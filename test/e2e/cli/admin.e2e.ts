@@ -102,6 +102,7 @@ describe('disburse admin', () => {
       pending.output,
     )!;
     expect(pending.output).toContain(`disburse admin operations approve ${id} --reason <text>`);
+    expect(pending.output).not.toMatch(/^ *operation +none/m);
     const approve = ['operations', 'approve', id!, '--reason', 'agreed'];
     const byShell = await admin(shell!, ...approve);
     expect([byShell.code, byShell.errors]).toEqual([
@@ -131,6 +132,26 @@ describe('disburse admin', () => {
       const { code: ended, output, errors } = await wait.ended;
       expect([ended, `${output}${errors}`.replace(/\s+/g, ' ')]).toEqual([code, expect.stringMatching(text)]);
     }
+  });
+
+  it('revokes a secret that leaked, with --url as the place where it was found', async () => {
+    const created = await admin(
+      shell!,
+      ...['credentials', 'create', '--kind', 'exchange', '--name', 'leaks', '--merchant-id', merchantId],
+      ...[...REASON, '--json'],
+    );
+    const [{ credential }] = created.lines<{ credential: { id: string; secret: string } }>() as [
+      { credential: { id: string; secret: string } },
+    ];
+    const url = ['--url', 'https://paste.example/1'];
+    for (const program of [byKey!, shell!]) {
+      const revoke = ['credentials', 'revoke-leaked', '--token', credential.secret, ...url, ...REASON];
+      const revoked = await admin(program, ...revoke);
+      expect([revoked.code, revoked.errors]).toEqual([0, '']);
+      expect(revoked.output).toMatch(new RegExp(`credential_id +${credential.id}`));
+    }
+    const help = await admin(shell!, 'credentials', 'revoke-leaked', '--help');
+    expect(help.output.match(/--url .*/g)).toEqual([expect.stringContaining('Where it was found')]);
   });
 
   it('suggests names that are near, and names what is missing, before anything is sent', async () => {

@@ -1,6 +1,9 @@
 // How the admin program prints what the API responds.
 import { printable } from '../json-text.mjs';
-import { bold, dim, printLine, table } from '../terminal.mjs';
+import { bold, dim, printLine, table, wrap } from '../terminal.mjs';
+
+/** A uuid has 36 characters, a hash 64. */
+const LONG = 32;
 
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isRows = (value) => Array.isArray(value) && value.length > 0 && value.every(isObject);
@@ -14,28 +17,52 @@ export function rowsOf(body) {
 function cellsOf(object, prefix = '') {
   return Object.entries(object).flatMap(([name, value]) => {
     if (isObject(value)) return cellsOf(value, `${prefix}${name}.`);
-    if (isRows(value)) return [];
+    if (isRows(value) || value === undefined) return [];
     const text = Array.isArray(value) ? value.join(', ') : String(value ?? '');
-    return [[prefix + name, printable(text).replaceAll('\n', '\\u000a')]];
+    return [[prefix + name, printable(text)]];
   });
 }
 
-/** A line for each row under a line of names; columns without any value are left out. */
-export function printTable(rows, indent = '') {
+/**
+ * A line for each row under a line of names; columns without any value are left out. What a terminal has no room for comes
+ * below its row, as `name=text`.
+ */
+export function printTable(rows, indent = '', width = process.stdout.columns ?? Infinity) {
+  const room = width - indent.length;
   const cells = rows.map((row) => new Map(cellsOf(row)));
   const names = [...new Set(cells.flatMap((row) => [...row.keys()]))].filter((name) =>
     cells.some((row) => row.get(name)),
   );
-  const widths = names.map((name) =>
-    Math.max(name.length, ...cells.map((row) => (row.get(name) ?? '').length)),
-  );
-  const line = (texts) =>
-    texts
-      .map((text, index) => text.padEnd(widths[index]))
+  const widthOf = (name) => Math.max(name.length, ...cells.map((row) => (row.get(name) ?? '').length));
+  const widths = new Map(names.map((name) => [name, widthOf(name)]));
+  const fitting = columnsWithin(widths, room);
+  const line = (textOf) =>
+    fitting
+      .map((name) => textOf(name).padEnd(widths.get(name)))
       .join('  ')
       .trimEnd();
-  printLine(indent + dim(line(names)));
-  for (const row of cells) printLine(indent + line(names.map((name) => row.get(name) ?? '')));
+  printLine(indent + dim(line(String)));
+  const others = names.filter((name) => !fitting.includes(name));
+  for (const row of cells) {
+    printLine(indent + line((name) => row.get(name) ?? ''));
+    const rest = others.filter((name) => row.get(name)).map((name) => `${name}=${row.get(name)}`);
+    if (rest.length > 0)
+      wrap(rest.join(' '), room - 4).forEach((text) => printLine(`${indent}    ${dim(text)}`));
+  }
+}
+
+/** The first name, and those after it that fit into a line of this width: long ones, such as other ids, come last. */
+function columnsWithin(widths, room) {
+  const [first, ...others] = [...widths.keys()];
+  const isLong = (name) => widths.get(name) >= LONG;
+  const fitting = new Set([first]);
+  let left = room - (widths.get(first) ?? 0);
+  for (const name of [...others.filter((each) => !isLong(each)), ...others.filter(isLong)]) {
+    if (widths.get(name) + 2 > left) continue;
+    fitting.add(name);
+    left -= widths.get(name) + 2;
+  }
+  return [first, ...others].filter((name) => fitting.has(name));
 }
 
 /** A response, `{merchant: {...}, operation_id}` for example: a line for each member, a table for each list of objects. */

@@ -23,6 +23,8 @@ const COMMON = {
   help: ['', 'print this help'],
 };
 const isCommonSwitch = (name) => COMMON[name]?.[0] === '';
+/** An option of the operation itself comes first: `credentials revoke-leaked --url` is where the secret was found. */
+const isCommon = ({ options }, name) => Object.hasOwn(COMMON, name) && !options.has(name);
 
 /** Runs a command line and sets the exit code. `program` is what the user typed before it. */
 export async function runAdmin(argv, program = 'disburse admin') {
@@ -69,7 +71,9 @@ export function parse(argv, operations = operationsOf(readDocument())) {
   if (isHelp) return { help: [operation] };
   const ids = words.slice(2);
   if (ids.length !== operation.ids.length)
-    throw new Usage(`${resource} ${verb} takes ${idsOf(operation) || 'no id'}; ${ids.length} given.`);
+    throw new Usage(
+      `${resource} ${verb} takes ${idsOf(operation) || 'no id'}; ${ids.length} given. Its options are in --help.`,
+    );
   return { operation, ids, ...optionsOf(operation, typedOptions) };
 }
 
@@ -97,12 +101,12 @@ function optionsOf(operation, typedOptions) {
   const [common, given] = [{}, new Map()];
   for (const [name, text] of typedOptions) {
     const known = typed(name);
-    if (Object.hasOwn(COMMON, known)) {
+    if (isCommon(operation, known)) {
       if (text === undefined && !isCommonSwitch(known)) throw new Usage(`--${known} needs a value.`);
       common[known] = text ?? true;
       continue;
     }
-    const names = [...operation.options.keys(), ...Object.keys(COMMON)];
+    const names = [...new Set([...operation.options.keys(), ...Object.keys(COMMON)])];
     named(
       'option',
       `--${known}`,
@@ -214,31 +218,30 @@ const idsOf = ({ ids }) => ids.map((id) => `<${id}>`).join(' ');
 function printHelp({ help }, program) {
   const [{ resource, verb, summary, description, options }] = help;
   if (help.length === 1) {
-    printLine(`${program} ${resource} ${verb} ${idsOf(help[0])} [options]\n\n${summary}. ${description}\n`);
+    const words = [program, resource, verb, idsOf(help[0]), '[options]'].filter(Boolean);
+    printLine(`${words.join(' ')}\n\n${summary}. ${description}\n`);
     table([...options].map(([name, option]) => [`--${name} ${hintOf(option)}`, aboutOf(option)]));
   } else {
     printLine(`${program} <resource> <verb> [id] [--field value] --reason <text>\n`);
     table(help.map((each) => [`${each.resource} ${each.verb} ${idsOf(each)}`, each.summary]));
-    printLine('\nLists repeat their option; null and [] are typed as such. Every write takes --reason.');
+    printLine(
+      '\nAn option with ... may be repeated; null and [] are typed as such. Every write takes --reason.',
+    );
   }
   printLine(`\n${bold('Of all commands')}`);
-  table(Object.entries(COMMON).map(([name, [takes, text]]) => [`--${name} ${takes}`, text]));
+  const common = Object.entries(COMMON).filter(([name]) => help.length > 1 || isCommon(help[0], name));
+  table(common.map(([name, [takes, text]]) => [`--${name} ${takes}`, text]));
 }
 
-function aboutOf({ required, place, description }) {
-  return `${required && place !== 'header' ? 'required. ' : ''}${description}`;
+function aboutOf({ required, place, description, schema }) {
+  const usual = schema.default === undefined ? '' : `${schema.default} by default.`;
+  return [required && place !== 'header' ? 'required.' : '', description, usual].filter(Boolean).join(' ');
 }
 
 function hintOf(option) {
-  const { type, enum: choices, items } = option.schema;
+  const { items, ...schema } = option.schema;
   if (isSwitch(option)) return '';
-  const values = choices ?? items?.enum;
-  return `<${
-    values
-      ? values.join('|')
-      : [type]
-          .flat()
-          .filter((each) => each !== 'null')
-          .join('|')
-  }>`;
+  const { type, enum: choices } = items ?? schema;
+  const values = choices ?? [type].flat().filter((each) => each !== 'null');
+  return `<${values.join('|')}>${items ? '...' : ''}`;
 }

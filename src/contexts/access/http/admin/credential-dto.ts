@@ -65,11 +65,16 @@ export class NewCredentialBody extends WriteBody {
   @Field(oneOf(MEMO_SIGNING), { optional: true, description: 'Of kind exchange; contract by default.' })
   memo_signing?: MemoSigning;
 
-  @Field(instant, { optional: true, nullable: true }) expires_at?: Date | null;
+  @Field(instant, { optional: true, nullable: true, description: 'Null: it does not expire.' })
+  expires_at?: Date | null;
 }
 
 export class RollBody extends WriteBody {
-  @Field(integer(0, MAX_OVERLAP_SECONDS), { optional: true, default: DEFAULT_OVERLAP_SECONDS })
+  @Field(integer(0, MAX_OVERLAP_SECONDS), {
+    optional: true,
+    default: DEFAULT_OVERLAP_SECONDS,
+    description: 'Until the old one ends; 0: at once.',
+  })
   overlap_seconds!: number;
 }
 
