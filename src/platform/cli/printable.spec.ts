@@ -16,14 +16,14 @@ describe('what programs print for operators', () => {
 
   it('is what every program prints', async () => {
     const db = await testDatabase();
-    const name = 'audit.ledger\u001b[1A';
-    await db.database.query('insert into event_store.checkpoints values ($1, null, now())', [name]);
-    const { printed } = await invoke(
-      'subscriptions',
-      { DATABASE_URL: db.url, MASTER_KEY: '1'.repeat(64) },
-      'show',
-    );
+    const env = { DATABASE_URL: db.url, MASTER_KEY: '1'.repeat(64) };
+    const type = 'user.renamed.v1\u001b[1A';
+    await db.database.query("insert into event_store.passing_types values ($1, 'a newer version', now())", [
+      type,
+    ]);
+    const { printed } = await invoke('subscriptions', env, 'hold', type);
     await db.drop();
+    expect(printed).toContain('wait at user.renamed.v1\\u001b[1A');
     expect(printed).not.toContain('\u001b');
   });
 });
