@@ -99,7 +99,11 @@ export function at<Value>(nowMs: number, random: number, run: () => Value): Valu
 export async function waiting<Value>(run: () => Promise<Value>): Promise<{ value: Value; waited: number[] }> {
   const waited: number[] = [];
   const original = globalThis.setTimeout;
-  const spy = jest.spyOn(globalThis, 'setTimeout').mockImplementation(((done: () => void, ms: number, ...given: []) => {
+  const spy = jest.spyOn(globalThis, 'setTimeout').mockImplementation(((
+    done: () => void,
+    ms: number,
+    ...given: []
+  ) => {
     // Suites share one realm: timers that an earlier one left are not the client's.
     if (!/[\\/]transport\.[jt]s/.test(new Error().stack ?? '')) return original(done, ms, ...given);
     waited.push(ms);

@@ -123,7 +123,7 @@ describe('who a login belongs to', () => {
   it.each([
     ['is_pending', 'false'],
     ['owner_id', '$2::uuid'],
-  ])('lets no key in that waits for its approval, whatever its row has as %s', async (column, other) => {
+  ])('lets no key in that waits for its approval, with any value of %s in its row', async (column, other) => {
     const body = { kind: 'admin', name: 'next', reason };
     const issued = (await bob!.post('/credentials', body)).json<{
       credential: { id: string; secret: string };
@@ -170,7 +170,7 @@ describe('who a login belongs to', () => {
     expect([rolled.status, rolled.text.includes('dsb_')]).toEqual([403, false]);
   });
 
-  it('is what the events of a merchant and its keys say, whatever their rows have', async () => {
+  it('is what the events of a merchant and its keys say, with any value in their rows', async () => {
     const merchant = await site.app.newMerchant();
     const { apiKey } = merchant.credentials;
     await sql(

@@ -283,7 +283,7 @@ describe('the socket of the shell', () => {
     ]);
   });
 
-  it('is never wider than its mode, whatever the umask is', async () => {
+  it('is never wider than its mode, with any umask', async () => {
     const dataDir = specFolder('data');
     const umask = process.umask(0);
     const socket = new ShellSocket({ ...app.config, dataDir }, () => undefined, { warn: () => undefined });

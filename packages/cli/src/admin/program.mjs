@@ -178,7 +178,7 @@ async function printOutcome(admin, body, { json, wait }, program) {
   const id = body.operation?.id ?? body.operation_id;
   const read = async () =>
     (await admin.send('GET', `/admin/v1/operations/${encodeURIComponent(id)}`)).body.operation;
-  // Whoever may write need not be allowed to read operations.
+  // A caller that may write may lack the scope to read operations.
   let operation = body.operation ?? (id ? await read().catch(() => null) : null);
   const verb = () => ({ pending_approval: 'approve', unconfirmed: 'confirm' })[operation?.status];
   const needed = verb();

@@ -165,7 +165,7 @@ describe('the Merkle tree', () => {
     expect(provesConsistency({ size: 3, root }, { size: 4, root }, [])).toBe(false);
     expect(provesConsistency({ size: 2, root }, { size: 3, root }, [])).toBe(false);
     const two = hashesOf(2);
-    // A path of its own leaves leads to the root, and to whichever is said to be the root before.
+    // A path of separate leaves leads to the root, and to whichever is said to be the root before.
     expect(provesConsistency({ size: 0, root: two[0]! }, { size: 2, root: mth(two) }, two)).toBe(false);
     expect(consistencyRanges(3, 3)).toEqual([]);
   });
