@@ -105,11 +105,11 @@ export async function copyLog(
   }
   const tree = await compareLogs(source.store, target.store, head, progress);
   if ((await source.store.head()) !== end)
-    throw new ConfigError(
-      'The service still appends to the event store that is copied from. Stop its processes.',
-    );
+    throw new ConfigError('The service still appends to the log that is copied. Stop its processes.');
   // A run that is killed in between leaves two equal logs, of which this database follows either.
   await target.identify(log_id);
+  if ((await target.store.identity()) !== log_id)
+    throw new ConfigError('A process has begun on the copy. Stop it, and repeat the command.');
   await source.identify(newId());
   return { log_id, copied, events: tree.size, merkle_root: tree.root.toString('hex') };
 }
