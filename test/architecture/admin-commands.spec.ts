@@ -1,20 +1,15 @@
-import { readFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
 import { parse } from '../../packages/cli/src/admin/program.mjs';
 
 const ROOT = new URL('../../', import.meta.url);
-const PLACES = [
-  'README.md',
-  'CHANGELOG.md',
-  'docs',
-  'deploy',
-  'src',
-  'sandbox',
-  'scripts',
-  'packages',
-  'widgets',
-];
+const FOLDERS = ['docs', 'deploy', 'src', 'sandbox', 'scripts', 'packages', 'widgets'];
+const FILES = /\.(md|ts|mjs|yaml|tpl|txt)$/;
+/** What was built or installed, and the program with its own examples. */
+const NOT_SOURCES = /node_modules|\.vitepress|\/(dist|generated)\/|^packages\/cli\/src\/admin\//;
 
 /** `npm run admin -- ...` and `disburse admin ...` in a text, each up to its end or the comment behind it. */
 function commandsIn(text: string): readonly string[] {
@@ -37,10 +32,12 @@ function problemOf(command: string): string | null {
 }
 
 it('every command of the admin program that a document, a hint or an alert names exists, with its arguments', () => {
-  const files = execFileSync('git', ['ls-files', '-z', ...PLACES], { cwd: ROOT, encoding: 'utf8' })
-    .split('\0')
-    .filter((file) => /\.(md|ts|mjs|yaml|tpl|txt)$/.test(file) && !/^packages\/cli\/src\/admin\//.test(file));
-  const commands = files.flatMap((file) => commandsIn(readFileSync(new URL(file, ROOT), 'utf8')));
+  const root = fileURLToPath(ROOT);
+  const found = FOLDERS.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+  ).filter((file) => FILES.test(file) && !NOT_SOURCES.test(file));
+  const files = ['README.md', 'CHANGELOG.md', ...found];
+  const commands = files.flatMap((file) => commandsIn(readFileSync(join(root, file), 'utf8')));
   expect(commands.length).toBeGreaterThan(40);
   expect(commands.flatMap((command) => problemOf(command) ?? [])).toEqual([]);
   for (const planted of [
