@@ -6,6 +6,7 @@ import {
   activateCredential,
   credentials,
   issueCredential,
+  MAX_KEPT,
   restrictKey,
   revokeCredential,
   rollCredential,
@@ -292,6 +293,7 @@ describe('a key of the exchange', () => {
     given(s1, pageSet(page)).when(display(withoutLogo)).then(pageSet(withoutLogo));
     given(s1, pageSet(page)).when(display({})).then(pageSet(NO_PAGE_SETTINGS));
     given(s1, revoked('s1')).when(display(page)).thenRefused('invalid_transition');
+    expect(fold(credentials, [s1, pageSet(page), revoked('s1')]).pages).toEqual({});
     given(s1)
       .when(display({ helpUrl: 'http://shop.example' }))
       .thenRefused('validation_failed');
@@ -303,6 +305,21 @@ it('an admin key has scopes that exist', () => {
   given()
     .when(issueOf('admin', 's1', { scopes: ['payouts:read', 'all'] }))
     .thenRefused('validation_failed', { scopes: [`[1] must be one of ${SCOPES.join(', ')}`] });
+});
+
+it('what is kept of an owner has a bound: of revoked credentials the newest, of others a number', () => {
+  const { revoked } = eventsOf('payouts');
+  const ids = Array.from({ length: MAX_KEPT + 1 }, (_, n) => `n${n}`);
+  const over = { expires_at: at };
+  const ended = ids.flatMap((id) => [issuedOf('payouts', id, over), revoked(id)]);
+  expect(fold(credentials, ended).revoked.map(({ credential_id }) => credential_id)).toEqual(ids.slice(1));
+  const expired = ids.map((id) => issuedOf('payouts', id, over));
+  given(...expired.slice(0, -1))
+    .when(issueOf('payouts', 's1'))
+    .thenRefused('invalid_transition');
+  given(...expired.slice(0, -2))
+    .when(issueOf('payouts', 's1'))
+    .then(issuedOf('payouts', 's1'));
 });
 
 it('a snapshot of credentials continues at any point as the events do', () => {

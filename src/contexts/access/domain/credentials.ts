@@ -66,7 +66,9 @@ export interface Credential extends Omit<Issued, 'at'> {
 export interface Credentials {
   /** In order of issue. */
   readonly credentials: readonly Credential[];
+  /** The newest {@link MAX_KEPT}. */
   readonly revoked: readonly Members<'credential_id' | 'key_id'>[];
+  /** Those of keys that have a credential. */
   readonly pages: Readonly<Record<string, PayPageSettings>>;
 }
 
@@ -103,11 +105,16 @@ export const credentials: Aggregate<Credentials, CredentialEvent> = {
       }
       case 'credential.revoked.v1': {
         const { credential_id } = event.data;
-        const ended = state.credentials.filter((each) => each.credential_id === credential_id);
+        const ended = state.credentials.find((each) => each.credential_id === credential_id);
+        if (ended === undefined) return state;
+        const { key_id } = ended;
+        const left = state.credentials.filter((each) => each !== ended);
+        const { [key_id]: page, ...others } = state.pages;
+        const hasPage = page !== undefined && left.some((each) => each.key_id === key_id);
         return {
-          ...state,
-          credentials: state.credentials.filter((each) => each.credential_id !== credential_id),
-          revoked: [...state.revoked, ...ended.map(({ key_id }) => ({ credential_id, key_id }))],
+          credentials: left,
+          revoked: [...state.revoked, { credential_id, key_id }].slice(-MAX_KEPT),
+          pages: hasPage ? state.pages : others,
         };
       }
       default:
@@ -132,6 +139,8 @@ export const credentials: Aggregate<Credentials, CredentialEvent> = {
 
 /** A rotation overlaps the old secret with the new one, and no more (contract.md 2.6, 21.7). */
 const MAX_VALID = 2;
+/** Bounds what each authentication of an owner folds: its people can issue and revoke keys without end. */
+export const MAX_KEPT = 1000;
 const MAX_NAME_LENGTH = 255;
 
 /** Returns true once the instant has come; both in ISO 8601. */
@@ -185,7 +194,10 @@ interface IssueCommand extends Pick<Issued, 'owner_id' | 'kind' | 'is_pending' |
   readonly terms: Terms;
 }
 
-/** The same again changes nothing. At most {@link MAX_VALID} credentials of a key are valid at a time. */
+/**
+ * The same again changes nothing. At most {@link MAX_VALID} credentials of a key are valid at a time, and an owner has at most
+ * {@link MAX_KEPT} that are not revoked.
+ */
 export function issueCredential(command: IssueCommand, state: Credentials): CredentialIssued[] {
   const { owner_id, secret, is_pending, at } = command;
   const { credential_id, sealed_secret, secret_hash } = secret;
@@ -201,6 +213,11 @@ export function issueCredential(command: IssueCommand, state: Credentials): Cred
   const valid = state.credentials.filter((each) => each.key_id === key_id && isValid(each, at));
   if (valid.length >= MAX_VALID)
     throw new DomainError('invalid_transition', `${MAX_VALID} ${nouns} are valid; revoke one first`);
+  if (state.credentials.length >= MAX_KEPT)
+    throw new DomainError(
+      'invalid_transition',
+      `${MAX_KEPT} keys are not revoked; revoke expired ones first`,
+    );
   const terms = { ...readTerms(given, owner_id), name, expires_at };
   const merchant_id = owner === 'merchant' ? owner_id : null;
   const ids = { owner_id, merchant_id, credential_id, kind, key_id };
