@@ -16,9 +16,6 @@ import type { SubscriptionDefinition } from './projections/projection.js';
 /** Nest injection token of every {@link Context}. */
 export const CONTEXTS = Symbol('CONTEXTS');
 
-/** The contexts whose modules run in this process. */
-export const RUNNING_CONTEXTS = Symbol('RUNNING_CONTEXTS');
-
 /** What the endpoints of a merchant receive for a stored event. */
 export interface WebhookContent {
   readonly occurredAt: string;

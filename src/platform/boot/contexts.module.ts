@@ -1,6 +1,6 @@
 import { Global, Inject, Module, type DynamicModule, type OnModuleInit } from '@nestjs/common';
 import type { Config } from '../config/config.js';
-import { CONTEXTS, eventsOf, RUNNING_CONTEXTS, type Context } from '../context.js';
+import { CONTEXTS, eventsOf, type Context } from '../context.js';
 import { EventRegistry } from '../event-store/event-registry.js';
 import { declaredSubscriptions, type SubscriptionDefinition } from '../projections/projection.js';
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';
@@ -11,22 +11,17 @@ import { WorkModule } from '../work/work.module.js';
 @Global()
 @Module({})
 export class ContextsModule implements OnModuleInit {
-  /** Only the modules of `running` run in this process; the events of all contexts are known. */
-  static of(config: Config, contexts: readonly Context[], running = contexts): DynamicModule {
+  static of(config: Config, contexts: readonly Context[]): DynamicModule {
     return {
       module: ContextsModule,
-      imports: [WorkModule, ReadModelsModule, ...running.flatMap(({ module }) => module?.(config) ?? [])],
-      providers: [
-        { provide: CONTEXTS, useValue: contexts },
-        { provide: RUNNING_CONTEXTS, useValue: running },
-      ],
-      exports: [CONTEXTS, RUNNING_CONTEXTS],
+      imports: [WorkModule, ReadModelsModule, ...contexts.flatMap(({ module }) => module?.(config) ?? [])],
+      providers: [{ provide: CONTEXTS, useValue: contexts }],
+      exports: [CONTEXTS],
     };
   }
 
   constructor(
     @Inject(CONTEXTS) private readonly contexts: readonly Context[],
-    @Inject(RUNNING_CONTEXTS) private readonly running: readonly Context[],
     private readonly events: EventRegistry,
     private readonly subscriptions: SubscriptionRegistry,
   ) {}
@@ -34,13 +29,11 @@ export class ContextsModule implements OnModuleInit {
   onModuleInit(): void {
     for (const context of this.contexts) this.events.register(eventsOf(context), context.name);
     for (const { readModels = [] } of this.contexts) this.subscriptions.register(...readModels);
-    // A process that runs only some contexts has only some of the declared sagas.
-    const isWhole = this.running === this.contexts;
     checkBoot({
       contexts: this.contexts,
       events: this.events,
       subscriptions: this.subscriptions.all(),
-      declaredSubscriptions: isWhole ? declaredSubscriptions : [],
+      declaredSubscriptions,
     });
   }
 }

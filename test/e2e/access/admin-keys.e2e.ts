@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.js';
-import { OperatorDirectory } from '../../../src/platform/operations/operator-directory.js';
+import { CredentialDirectory } from '../../../src/contexts/access/application/credential-directory.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
 import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
@@ -29,7 +29,7 @@ describe('an admin key', () => {
     admin.post('/credentials', { name: 'server', reason, ...body }, { idempotencyKey });
   const idOf = async (client: AdminClient): Promise<string> =>
     (await client.get('/whoami')).json<{ actor: { credential_id: string } }>().actor.credential_id;
-  const holderOf = (key: string) => app.app.get(OperatorDirectory, { strict: false }).personOf(key);
+  const holderOf = (key: string) => app.app.get(CredentialDirectory, { strict: false }).findAdminKey(key);
 
   it('says when it was used last, and its revision stays', async () => {
     const client = await app.newAdmin();
@@ -72,7 +72,7 @@ describe('an admin key', () => {
     });
   });
 
-  it('is its person for a program, with what it may do and for whom', async () => {
+  it('is of its person, with what it may do and for whom', async () => {
     const merchants = [app.merchant.credentials.apiKey];
     const confined = await app.newAdmin({ role: 'support', merchants });
     const holder = await holderOf(confined.key);
@@ -81,7 +81,6 @@ describe('an admin key', () => {
       name: 'Test operator',
       role: 'support',
       credentialId: await idOf(confined),
-      address: null,
       merchants,
     });
     expect([holder!.scopes.has('users:write'), holder!.scopes.has('audit:read')]).toEqual([true, false]);
@@ -90,7 +89,7 @@ describe('an admin key', () => {
     );
   });
 
-  it('is no person for a program before it is approved, once it is revoked, with a wrong check, and of who is disabled', async () => {
+  it('is of no person before it is approved, once it is revoked, with a wrong check, and of one who is disabled', async () => {
     const { credential, operation } = (await issue({ kind: 'admin' })).json<Issued>();
     expect(await holderOf(credential.secret!)).toBeNull();
     await approver.post(`/operations/${operation.id}/approve`, { reason });
@@ -105,10 +104,5 @@ describe('an admin key', () => {
     const disabled = await admin.change(`/operators/${operatorId}`, '', { status: 'disabled', reason });
     expect(disabled.status).toBe(200);
     await eventually(async () => (await holderOf(key)) === null);
-  });
-
-  it('that is confined to network ranges is of no use to a program, which has no address', async () => {
-    const { key } = await app.newAdmin({ addresses: ['127.0.0.0/8'] });
-    await expect(holderOf(key)).rejects.toMatchObject({ code: 'forbidden' });
   });
 });

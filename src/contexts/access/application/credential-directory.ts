@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { DomainError } from '../../../kernel/domain-error.js';
 import { readUuid } from '../../../kernel/ids.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import {
@@ -102,15 +101,6 @@ export class CredentialDirectory extends OperatorDirectory {
     const key = (await this.find('admin', this.secrets.hashOf(token))) as KnownAdminKey | null;
     const end = key?.expiresAt ?? null;
     return end !== null && end <= this.clock.now() ? null : key;
-  }
-
-  async personOf(key: string): Promise<Requester | null> {
-    const found = await this.findAdminKey(key);
-    if (found === null) return null;
-    const { addresses, expiresAt: _, ...person } = found;
-    if (addresses.length > 0)
-      throw new DomainError('forbidden', 'The key is confined to network ranges: a program has no address');
-    return { ...person, address: null };
   }
 
   async scopesOf(operatorId: string): Promise<ReadonlySet<string> | null> {

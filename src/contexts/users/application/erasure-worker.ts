@@ -1,6 +1,5 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { CONTEXTS, RUNNING_CONTEXTS, type Context } from '../../../platform/context.js';
 import { Forgets, type ForgottenPerson } from '../../../platform/operations/erasure.js';
 import { Snapshots } from '../../../platform/event-store/snapshots.js';
 import { failpoint } from '../../../platform/failpoints.js';
@@ -72,16 +71,13 @@ export class ErasingWorker implements OnModuleInit {
     private readonly items: WorkItems,
     private readonly discovery: DiscoveryService,
     private readonly loop: CommandLoop,
-    @Inject(CONTEXTS) private readonly contexts: readonly Context[],
-    @Inject(RUNNING_CONTEXTS) private readonly running: readonly Context[],
   ) {}
 
-  /** Throws for a context whose method is in no provider of a whole process: the boot ends. */
+  /** Throws for a method that is in no provider: the boot ends. */
   onModuleInit(): void {
     const found = Forgets.discover(this.discovery);
     const missing = [...Forgets.declared].find((part) => found.every(({ value }) => value !== part));
-    if (missing !== undefined && this.running === this.contexts)
-      throw new Error(`${missing} keeps personal data, and no provider forgets it`);
+    if (missing !== undefined) throw new Error(`${missing} keeps personal data, and no provider forgets it`);
     this.works = found.map(({ value, call }) => this.workOf(value, call));
   }
 
