@@ -83,14 +83,6 @@ import { BufferedRequestLog } from './store/request-log.js';
 import { AdminRequestsController } from './http/admin/requests.controller.js';
 import { RequestPartitions, RequestTable } from './store/request-table.js';
 
-/** One-time links, also for programs of operators. */
-@Global()
-@Module({
-  providers: [LoginSecrets, ConsoleSessionTable, LoginLinks],
-  exports: [LoginSecrets, ConsoleSessionTable, LoginLinks],
-})
-class LoginLinksModule {}
-
 /** The console: its document, its sessions and the ways to sign in (admin-api.md 5). It needs the directory of operators. */
 @Module({
   // The document is at every path that no other route has.
@@ -151,8 +143,18 @@ class RequestLogModule {}
 /** Who may call, with which credentials, from where. Operators act through the admin API. */
 @Global()
 @Module({
-  imports: [LoginLinksModule],
+  imports: [ConsoleModule, RequestLogModule, PortalModule],
+  controllers: [
+    AdminWhoamiController,
+    AdminMerchantsController,
+    AdminCredentialsController,
+    AdminOperatorsController,
+    PortalKeysController,
+  ],
   providers: [
+    LoginSecrets,
+    ConsoleSessionTable,
+    LoginLinks,
     NewSecrets,
     CredentialSecrets,
     AccessCommands,
@@ -174,32 +176,6 @@ class RequestLogModule {}
       inject: [CredentialDirectory],
       useFactory: ({ exchangeKeys }: CredentialDirectory) => exchangeKeys,
     },
-  ],
-  exports: [
-    CredentialSecrets,
-    OperatorDirectory,
-    AccessCommands,
-    MERCHANT_DIRECTORY,
-    EXCHANGE_KEY_DIRECTORY,
-    CredentialIndex,
-    OperatorsView,
-    CredentialDirectory,
-  ],
-})
-class CredentialsModule {}
-
-/** With the signatures of the merchant API, and the admin API. */
-@Global()
-@Module({
-  imports: [CredentialsModule, ConsoleModule, RequestLogModule, PortalModule],
-  controllers: [
-    AdminWhoamiController,
-    AdminMerchantsController,
-    AdminCredentialsController,
-    AdminOperatorsController,
-    PortalKeysController,
-  ],
-  providers: [
     AdminCredentials,
     AccessSearch,
     CredentialList,
@@ -214,7 +190,20 @@ class CredentialsModule {}
     ExpiryGauge,
     { provide: AdminCallers, useClass: AdminAuthentication },
   ],
-  exports: [AdminCallers],
+  exports: [
+    AdminCallers,
+    LoginSecrets,
+    ConsoleSessionTable,
+    LoginLinks,
+    CredentialSecrets,
+    OperatorDirectory,
+    AccessCommands,
+    MERCHANT_DIRECTORY,
+    EXCHANGE_KEY_DIRECTORY,
+    CredentialIndex,
+    OperatorsView,
+    CredentialDirectory,
+  ],
 })
 class AccessModule implements OnModuleInit {
   constructor(
