@@ -77,7 +77,8 @@ describe('background work', () => {
       work.wake();
       await shortDelay(1);
     }
-    expect(performance.now() - began).toBeGreaterThanOrEqual(20);
+    // A timer counts whole milliseconds: it may be one early.
+    expect(performance.now() - began).toBeGreaterThan(19);
     while (runs < 5) await shortDelay(1);
     await work.stop();
     const lines = warn.mock.calls.map(([line]) => line as { failures: number; delayMs: number });
