@@ -27,8 +27,9 @@ export function useSession() {
       try {
         return (await site.get('/session')).body;
       } catch (error) {
-        if (error instanceof Problem && error.status === 401) return null;
-        throw error;
+        if (!(error instanceof Problem && error.status === 401)) throw error;
+        api.onSignedOut();
+        return null;
       }
     },
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { HOME, signInFresh } from '../../support/pages/console-page.js';
 import type { ConsoleWorld } from '../../support/pages/console-world.js';
+import { eventually } from '../../support/eventually.js';
 import { focused, tabTo } from '../../support/pages/keyboard.js';
 
 export function describeKeyboard(world: ConsoleWorld): void {
@@ -32,7 +33,7 @@ export function describeKeyboard(world: ConsoleWorld): void {
       await tabTo(user, /^Reason/);
       await keyboard.press('Escape');
       await user.dialog.waitFor({ state: 'detached' });
-      expect(await focused(user)).toBe('Deactivate');
+      await eventually(async () => (await focused(user)) === 'Deactivate');
       await keyboard.press('Enter');
       await user.dialog.waitFor();
       await former?.dispatchEvent('close');
