@@ -5,7 +5,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Database } from '../../src/platform/postgres/database.js';
 import { PayoutsView, type PayoutFilter } from '../../src/contexts/payouts/views/payouts.js';
-import { decodeCursor, encodeCursor } from '../../src/platform/postgres/page-cursor.js';
+import { decodeCursor, encodeCursor, withinList } from '../../src/platform/postgres/page-cursor.js';
 import { bareShell } from './shell.js';
 
 /** The same payouts in a table with a column per field, as one would keep them to map rows to objects. */
@@ -37,12 +37,23 @@ await database.query(OBJECTS_TABLE);
 const app = bareShell(keys);
 
 app.get('/query', async (request, reply) =>
-  reply.type('application/json').send(await payouts.page(merchantOf(request), filterOf(request))),
+  reply.type('application/json').send(await sameList(request, (...page) => payouts.page(...page))),
 );
 app.get('/objects', async (request, reply) =>
-  reply.type('application/json').send(await listObjects(merchantOf(request), filterOf(request))),
+  reply.type('application/json').send(await sameList(request, listObjects)),
 );
 await app.listen({ host: '127.0.0.1', port: Number(process.env['PORT']) });
+
+/** The cursors are those of the service's list with the same filters. */
+function sameList(
+  request: FastifyRequest,
+  read: (merchantId: string, filter: PayoutFilter) => Promise<string>,
+): Promise<string> {
+  const filters = Object.entries(request.query as Record<string, string>)
+    .filter(([name]) => !name.startsWith('page_'))
+    .sort();
+  return withinList(['/merchants/v1/payouts', filters], () => read(merchantOf(request), filterOf(request)));
+}
 
 function merchantOf(request: FastifyRequest): string {
   return request.headers['svc-api-key'] as string;

@@ -25,5 +25,11 @@ export interface Row {
 /** A count that is off ends the row: a fast variant that loses work is not fast. */
 export function expectEqual(what: string, actual: unknown, expected: unknown): void {
   if (isDeepStrictEqual(actual, expected)) return;
-  throw new Error(`${what}: ${JSON.stringify(actual)}, expected ${JSON.stringify(expected)}`);
+  throw new Error(`${what}: ${shortened(actual)}, expected ${shortened(expected)}`);
+}
+
+/** The beginning and the end. */
+function shortened(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > 400 ? `${text.slice(0, 200)} ... ${text.slice(-200)}` : text;
 }
