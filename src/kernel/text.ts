@@ -6,8 +6,10 @@ export const CONTROL_CHARACTERS = /[\p{Cc}\p{Cs}]/u;
 /** One line: also separators that end a line somewhere. */
 export const CONTROL_AND_LINE_SEPARATORS = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
-/** The beginning of a secret that the service issued, of any kind, also within a longer word. */
-const SECRET = /(dsb_(live|test)_admin_|(dsk|dxs)_[0-9a-f]{8}|whsec_)[0-9A-Za-z+/]/i;
+/** The beginnings of all secrets that the service issues, as a pattern: of endpoints, merchants, exchange and admin keys. */
+export const SECRET_PREFIX = '(?:whsec|dsk|dxs|dsb_(?:live|test)_admin)_';
+/** The beginning of a secret that the service issued, also within a longer word. */
+const SECRET = new RegExp(`${SECRET_PREFIX}[0-9A-Za-z+/]{4}`, 'i');
 /** They display text in another order than it has. */
 const BIDIRECTIONAL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 

@@ -3,6 +3,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestTicket } from '../idempotency/ticket.js';
 import type { Log } from '../telemetry/logger.js';
+import { SECRET_PREFIX } from '../../kernel/text.js';
 import { REDACTED, redactText } from '../telemetry/redaction.js';
 import { httpDuration, httpRequests, idempotentRequests } from '../telemetry/metrics.js';
 import type { Authentication } from './authentication.js';
@@ -141,7 +142,7 @@ export function recordRequest(log: Log, request: FastifyRequest, reply: FastifyR
 const MAX_TEXT = 1024;
 const END_OF_TEXT = 128;
 /** What each pattern of personal data and secrets in a text has; most paths have none of it. */
-const MAY_BE_PERSONAL = /[%@+]|(?:whsec|dsk|dxs)_|\d{7}/;
+const MAY_BE_PERSONAL = new RegExp(`[%@+]|${SECRET_PREFIX}|\\d{7}`);
 const ENCODED = /(?:%[0-9a-f]{2})+/gi;
 /** A phone number without its plus, where a path has an id. */
 const DIGITS = /(?<=\/)\d{7,15}(?=\/|$)/gm;

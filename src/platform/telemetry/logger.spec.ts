@@ -46,7 +46,7 @@ describe("Nest's log lines", () => {
       private_key: 'dsk_0123',
       privateKey: 'sk_1',
       big: 12n,
-      note: 'mail bob@example.org with whsec_AbC+/=',
+      note: 'mail bob@example.org with whsec_AbC+/= or dsb_live_admin_AbC',
       err: Object.assign(new Error('connect postgres://user:hunter2@host/db for eve@example.net'), {
         code: 'ECONNREFUSED',
       }),

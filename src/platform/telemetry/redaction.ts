@@ -1,3 +1,5 @@
+import { SECRET_PREFIX } from '../../kernel/text.js';
+
 /** Names of fields that are never logged in clear. */
 const SECRET_FIELD =
   /secret|password|private_?key|api_?key|signature|authorization|cookie|token|master_?key|phone|e-?mail|withdraw_?address|^(code|otp|one_time_code|full_name|first_name|last_name|date_of_birth|address_line\d?|document_number)$/i;
@@ -9,7 +11,7 @@ const MAX_DEPTH = 8;
 const IN_TEXT: readonly (readonly [RegExp, string])[] = [
   [/[\w.+-]+@[\w-]+(\.[\w-]+)+/g, REDACTED],
   [/\+[1-9](?:[ ().-]?\d){6,14}\b/g, REDACTED],
-  [/\b(whsec|dsk|dxs)_[\w+/=-]+/g, REDACTED],
+  [new RegExp(`\\b${SECRET_PREFIX}[\\w+/=-]+`, 'g'), REDACTED],
   [/(:\/\/[^:/@\s]*):[^@/\s]+@/g, `$1:${REDACTED}@`],
 ];
 
