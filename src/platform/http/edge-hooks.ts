@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { upTo } from '../cache-size.js';
-import type { Config } from '../config/config.js';
+import type { HttpConfig } from '../config/config.js';
 import { failpoint } from '../failpoints.js';
 import type { Log } from '../telemetry/logger.js';
 import { isTracing } from '../telemetry/tracing.js';
@@ -27,7 +27,7 @@ const MAX_LISTS = 10_000;
 type Done = (error?: Error) => void;
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: Done) => void;
 
-type EdgeConfig = ListenerConfig & Pick<Config, 'requestMemoryMib'>;
+type EdgeConfig = ListenerConfig & HttpConfig;
 
 /** What the hooks need of the application; it is there once the modules are initialized. */
 interface EdgeServices {

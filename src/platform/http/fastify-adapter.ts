@@ -1,6 +1,6 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Config } from '../config/config.js';
+import type { HttpConfig } from '../config/config.js';
 import { listenerOptions, type ListenerConfig } from './listener-checks.js';
 import { guardConnections, REQUEST_TIMEOUT_MS, type ConnectionGuard, type Drainable } from './connections.js';
 import { EdgeHooks } from './edge-hooks.js';
@@ -16,7 +16,7 @@ import { RouteTable } from './route-table.js';
 /** Longer than any request line may be: an overlong id is an unknown id, not a different error. */
 const MAX_PARAM_LENGTH = 16_384;
 
-type EdgeConfig = ListenerConfig & Pick<Config, 'trustProxy' | 'maxConnections' | 'requestMemoryMib'>;
+type EdgeConfig = ListenerConfig & HttpConfig;
 
 /** Nest's Fastify adapter with the edge of contract.md 2, 3, 4 and 5 around every route. */
 export class EdgeAdapter extends FastifyAdapter implements Drainable {
