@@ -134,7 +134,7 @@ export function anyOf<const T extends string>(...allowed: readonly T[]): Parser<
   };
 }
 
-export function someOf<const T extends string>(...allowed: readonly T[]): Parser<readonly T[]> {
+function someOf<const T extends string>(...allowed: readonly T[]): Parser<readonly T[]> {
   return (text) => {
     const values = text.split(',').map((part) => allowed.find((value) => value === part.trim()));
     if (values.includes(undefined)) throw new Error(`a comma-separated list of ${allowed.join(', ')}`);

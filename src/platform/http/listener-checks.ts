@@ -17,7 +17,6 @@ import { HOST_REQUIRED, QUERY_NOT_UTF8, type HttpProblem } from './problem.js';
 import { tooManyRequests } from './rate-limit.js';
 import { isHealthPath, isQueryUtf8, RequestState } from './request-state.js';
 
-export type ListenerConfig = HttpConfig;
 
 /** A year. Subdomains are left out: they are not ours to decide about. */
 const HSTS = 'max-age=31536000';
@@ -26,7 +25,7 @@ const HSTS = 'max-age=31536000';
 export class ListenerChecks {
   private readonly addresses: AddressRateLimiter;
 
-  constructor(private readonly config: ListenerConfig) {
+  constructor(private readonly config: HttpConfig) {
     this.addresses = new AddressRateLimiter(addressLimit(config));
   }
 
@@ -46,7 +45,7 @@ function isOpen(request: FastifyRequest): boolean {
 }
 
 /** `Strict-Transport-Security` where HTTPS is required, and over HTTPS alone (RFC 6797). */
-function begin(request: FastifyRequest, reply: FastifyReply, { requireHttps }: ListenerConfig): void {
+function begin(request: FastifyRequest, reply: FastifyReply, { requireHttps }: HttpConfig): void {
   request.edge = new RequestState();
   request.edge.client = isShell(request) ? 'shell' : clientOf(request.ip);
   reply.header('request-id', request.id);
@@ -56,7 +55,7 @@ function begin(request: FastifyRequest, reply: FastifyReply, { requireHttps }: L
 
 /** Fastify's options on every listener. `refuse` responds to what no route received, such as a malformed path. */
 export function listenerOptions(
-  config: ListenerConfig & HttpConfig,
+  config: HttpConfig,
   refuse: (request: FastifyRequest, reply: FastifyReply, error: unknown) => void,
 ) {
   return {

@@ -1,13 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Controller, Get, Inject, Module, Res, type DynamicModule } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import {
-  httpConfig,
-  type HttpConfig,
-  listenerUrl,
-  processConfig,
-  type ProcessConfig,
-} from '../config/config.js';
+import { httpConfig, listenerUrl, type HttpConfig } from '../config/config.js';
 import { ApiRoute } from './route.js';
 import { signingGuide } from './signing-guide.js';
 
@@ -15,11 +9,11 @@ import { signingGuide } from './signing-guide.js';
 @Module({})
 export class OpenApiModule {
   static of(document?: () => Promise<object>): DynamicModule {
-    const load = ({ mode }: ProcessConfig) => document ?? (() => builtDocument(mode));
+    const load = ({ mode }: HttpConfig) => document ?? (() => builtDocument(mode));
     return {
       module: OpenApiModule,
       controllers: [OpenApiController],
-      providers: [{ provide: OPENAPI_DOCUMENT, inject: [processConfig.KEY], useFactory: load }],
+      providers: [{ provide: OPENAPI_DOCUMENT, inject: [httpConfig.KEY], useFactory: load }],
     };
   }
 }
@@ -31,7 +25,7 @@ const OPENAPI_DOCUMENT = Symbol('OPENAPI_DOCUMENT');
 const PLACES = ['../../../openapi', '../../../dist/openapi'];
 
 /** The document that the build created from the decorators. Throws when there is none. */
-export async function builtDocument(mode: ProcessConfig['mode']): Promise<object> {
+export async function builtDocument(mode: HttpConfig['mode']): Promise<object> {
   for (const place of PLACES) {
     const text = await readFile(new URL(`${place}/${mode}.json`, import.meta.url), 'utf8').catch(() => null);
     if (text !== null) return JSON.parse(text) as object;

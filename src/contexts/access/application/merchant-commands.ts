@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { type ProcessConfig, httpConfig, type HttpConfig } from '../../../platform/config/config.js';
+import { httpConfig, type HttpConfig } from '../../../platform/config/config.js';
 import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
 import {
   merchant,
@@ -88,7 +88,7 @@ class UpdateMerchantHandler implements OperationHandler<UpdateMerchant> {
 /** Throws `validation_failed` on the field at fault. */
 function canonicalChange(
   { name, ip_allow_list: cidrs, embedding, limits }: UpdateParameters,
-  mode: ProcessConfig['mode'],
+  mode: HttpConfig['mode'],
 ): MerchantChange {
   const { display_name: displayName, origins, callbacks } = embedding ?? {};
   return {

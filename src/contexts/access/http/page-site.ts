@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ProcessConfig, httpConfig, type HttpConfig } from '../../../platform/config/config.js';
+import { httpConfig, type HttpConfig } from '../../../platform/config/config.js';
 import { Refusal } from '../../../platform/http/problem.js';
 
 const MAX_COOKIE_BYTES = 8192;
@@ -35,7 +35,7 @@ abstract class PageSite {
     /** The setting with its address, and its value. */
     private readonly setting: string,
     private readonly url: string | null,
-    private readonly mode: ProcessConfig['mode'],
+    private readonly mode: HttpConfig['mode'],
   ) {}
 
   /**

@@ -2,13 +2,7 @@ import { Controller, Delete, Get, Inject, Post, Injectable } from '@nestjs/commo
 import { CommandBus } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import {
-  processConfig,
-  type ProcessConfig,
-  httpConfig,
-  type HttpConfig,
-  listenerUrl,
-} from '../../../platform/config/config.js';
+import { httpConfig, listenerUrl, type HttpConfig } from '../../../platform/config/config.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import {
   Cause,
@@ -67,7 +61,7 @@ export class PortalSessionsController {
     private readonly view: PortalSessionsView,
     private readonly address: PortalAddress,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
+    @Inject(httpConfig.KEY) private readonly config: HttpConfig,
   ) {}
 
   @Post()

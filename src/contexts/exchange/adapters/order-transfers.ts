@@ -25,8 +25,7 @@ const MAX_DEPOSITS = 100;
 @Injectable()
 export class ChainOrderTransfers implements OrderTransfers {
   constructor(
-    @Inject(chainConfig.KEY)
-    private readonly config: ChainConfig,
+    @Inject(chainConfig.KEY) private readonly config: ChainConfig,
     @Inject(CHAIN_READER) private readonly chain: Pick<ChainReader, 'confirm'>,
   ) {}
 

@@ -55,8 +55,7 @@ export interface ListedPayout {
 export class PayoutsList {
   constructor(
     private readonly readModels: ReadModels,
-    @Inject(chainConfig.KEY)
-    private readonly config: ChainConfig,
+    @Inject(chainConfig.KEY) private readonly config: ChainConfig,
   ) {}
 
   async find(id: string): Promise<ListedPayout | null> {

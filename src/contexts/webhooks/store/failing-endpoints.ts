@@ -27,8 +27,7 @@ export class FailingEndpoints {
   constructor(
     private readonly database: Database,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(webhooksConfig.KEY)
-    private readonly config: WebhooksConfig,
+    @Inject(webhooksConfig.KEY) private readonly config: WebhooksConfig,
   ) {}
 
   async enabledAfter(endpointId: string | null, limit: number): Promise<readonly string[]> {

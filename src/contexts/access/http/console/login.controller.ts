@@ -60,8 +60,7 @@ export class LoginController {
     private readonly site: ConsoleSite,
     private readonly sealer: Sealer,
     private readonly limits: VisitorLimits,
-    @Inject(accessConfig.KEY)
-    private readonly config: AccessConfig,
+    @Inject(accessConfig.KEY) private readonly config: AccessConfig,
   ) {}
 
   @Post('login/passkey/options')

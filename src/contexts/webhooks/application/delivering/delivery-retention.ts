@@ -36,8 +36,7 @@ export class DeliveryRetention {
   });
 
   constructor(
-    @Inject(webhooksConfig.KEY)
-    private readonly config: WebhooksConfig,
+    @Inject(webhooksConfig.KEY) private readonly config: WebhooksConfig,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly table: DeliveryRetentionTable,
     private readonly progress: SubscriptionProgress,
