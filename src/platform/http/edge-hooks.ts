@@ -27,7 +27,6 @@ const MAX_LISTS = 10_000;
 type Done = (error?: Error) => void;
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: Done) => void;
 
-
 /** What the hooks need of the application; it is there once the modules are initialized. */
 interface EdgeServices {
   readonly authentications: Authentications;

@@ -16,7 +16,6 @@ import { RouteTable } from './route-table.js';
 /** Longer than any request line may be: an overlong id is an unknown id, not a different error. */
 const MAX_PARAM_LENGTH = 16_384;
 
-
 /** Nest's Fastify adapter with the edge of contract.md 2, 3, 4 and 5 around every route. */
 export class EdgeAdapter extends FastifyAdapter implements Drainable {
   readonly edge: EdgeHooks;

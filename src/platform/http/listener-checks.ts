@@ -17,7 +17,6 @@ import { HOST_REQUIRED, QUERY_NOT_UTF8, type HttpProblem } from './problem.js';
 import { tooManyRequests } from './rate-limit.js';
 import { isHealthPath, isQueryUtf8, RequestState } from './request-state.js';
 
-
 /** A year. Subdomains are left out: they are not ours to decide about. */
 const HSTS = 'max-age=31536000';
 
