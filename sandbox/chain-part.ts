@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Config } from '../src/platform/config/config.js';
+import type { Config } from '../src/composition.js';
 import { urlsIn } from '../src/platform/config/settings.js';
 import { startChain, type RunningChain } from './chain.js';
 import { SandboxError } from './sandbox-error.js';

@@ -4,7 +4,7 @@ import { CreateOperator } from '../src/contexts/access/application/operator-comm
 import { newId } from '../src/kernel/ids.js';
 import type { Companion } from '../src/main.js';
 import { LoginLinks } from '../src/contexts/access/application/console/login-links.js';
-import type { Config } from '../src/platform/config/config.js';
+import type { Config } from '../src/composition.js';
 import type { AdministratorCommands } from './administrators.js';
 import { createMerchant, issueCredential, issueExchangeKey } from './issuing.js';
 import { prepareSandbox } from './prepare.js';

@@ -1,4 +1,4 @@
-import type { Config } from '../src/platform/config/config.js';
+import type { Config } from '../src/composition.js';
 import { placePostgres } from './postgres-place.js';
 import { ensureDatabase, startPostgres } from './postgres.js';
 import type { SecretsFile } from './secrets.js';

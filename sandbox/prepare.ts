@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { INestApplicationContext } from '@nestjs/common';
-import { ALL_SETTINGS } from '../src/composition.js';
-import { type Config, listenerUrl } from '../src/platform/config/config.js';
+import type { Config } from '../src/composition.js';
+import { httpConfig, listenerUrl } from '../src/platform/config/config.js';
 import { about } from '../src/platform/config/settings.js';
 import { prepareAdministrators, type AdministratorCommands } from './administrators.js';
 import { consoleUrl } from '../src/contexts/access/application/console/login-links.js';
@@ -144,7 +144,7 @@ async function preparePorts(config: Config): Promise<Pick<Config, PortName>> {
     const port = config[key];
     if (port === 0) return freePort();
     if (await isFree(port, config.host)) return port;
-    const setting = ALL_SETTINGS[key];
+    const setting = httpConfig.settings[key];
     if (key === 'metricsPort' && port === setting.fallback) return freePort();
     inUse.push(
       `Port ${port} is in use by another program: stop that one, or set ${setting.name} to another port (0 for any free one). ${about(setting)}`,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Config } from '../src/platform/config/config.js';
+import type { Config } from '../src/composition.js';
 import { Unreachable } from '../src/platform/postgres/unavailable.js';
 import type { SandboxFile } from './announce.js';
 import { readJson } from './files.js';

@@ -1,4 +1,4 @@
-import type { Config } from '../src/platform/config/config.js';
+import type { Config } from '../src/composition.js';
 import { startService as start, type Service } from '../src/service.js';
 import { SandboxModule } from './sandbox.module.js';
 

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Interface, JsonRpcProvider, Wallet } from 'ethers';
 import type { TestMoney } from '../src/contexts/exchange/contract.js';
 import { DomainError } from '../src/kernel/domain-error.js';
-import { CONFIG, type Config } from '../src/platform/config/config.js';
+import { chainConfig, type ChainConfig } from '../src/platform/config/config.js';
 import { urlsIn } from '../src/platform/config/settings.js';
 import { TREASURY } from './usdc.js';
 
@@ -27,7 +27,7 @@ export class Treasury implements TestMoney, OnApplicationShutdown {
   private opened: Promise<Account> | null = null;
   private last: Promise<unknown> = Promise.resolve();
 
-  constructor(@Inject(CONFIG) private readonly config: Config) {
+  constructor(@Inject(chainConfig.KEY) private readonly config: ChainConfig) {
     if (config.chainRpcUrl === null || config.usdcAddress === null)
       throw new Error('the chain is not configured');
     this.rpcUrl = urlsIn(config.chainRpcUrl)[0]!;

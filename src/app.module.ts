@@ -1,9 +1,9 @@
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { ALL_CONTEXTS, MIGRATIONS } from './composition.js';
+import { ALL_CONTEXTS, CONFIG_PARTS, MIGRATIONS, type Config } from './composition.js';
 import { BackgroundModule } from './platform/background/background.module.js';
 import { ContextsModule } from './platform/boot/contexts.module.js';
-import { type Config, ConfigModule } from './platform/config/config.js';
+import { configModule } from './platform/config/config.js';
 import { EventStoreModule } from './platform/event-store/event-store.module.js';
 import { ProjectionsModule } from './platform/projections/projections.module.js';
 import { HttpModule } from './platform/http/http.module.js';
@@ -21,7 +21,7 @@ export class AppModule {
     return {
       module: AppModule,
       imports: [
-        ConfigModule.of(config),
+        configModule(config, CONFIG_PARTS),
         CqrsModule.forRoot(),
         BackgroundModule,
         DatabaseModule.of(MIGRATIONS),

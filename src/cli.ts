@@ -3,12 +3,12 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Command } from 'commander';
 import { AppModule } from './app.module.js';
-import { ALL_CONTEXTS, ALL_SETTINGS, MIGRATIONS, readConfig } from './composition.js';
+import { ALL_CONTEXTS, MIGRATIONS, readConfig, type Config } from './composition.js';
 import { DomainError } from './kernel/domain-error.js';
 import type { CliContext } from './platform/cli/cli-context.js';
 import { printable } from './platform/cli/printable.js';
-import type { Config } from './platform/config/config.js';
-import { about, ConfigError, readSetting } from './platform/config/settings.js';
+import { sealingConfig } from './platform/config/config.js';
+import { about, ConfigError } from './platform/config/settings.js';
 import type { CliCommands } from './platform/context.js';
 import { EdgeAdapter } from './platform/http/fastify-adapter.js';
 import { exitCodeOf } from './exit-codes.js';
@@ -60,7 +60,7 @@ function cliContextOf({ env, print, exit, complete = (given) => given }: CliIo):
   const createContext: CliContext['boot'] = async () => {
     const given = config();
     if (given.masterKey === null)
-      throw new ConfigError(`MASTER_KEY must be set. ${about(ALL_SETTINGS.masterKey)}`);
+      throw new ConfigError(`MASTER_KEY must be set. ${about(sealingConfig.settings.masterKey)}`);
     const adapter = new EdgeAdapter(given);
     const options = { logger: false, abortOnError: false } as const;
     const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(given), adapter, options);
@@ -72,10 +72,7 @@ function cliContextOf({ env, print, exit, complete = (given) => given }: CliIo):
     print: (text) => print(printable(text)),
     exit,
     config,
-    masterKeys: () => ({
-      masterKey: readSetting(ALL_SETTINGS.masterKey, env),
-      masterKeyFormer: readSetting(ALL_SETTINGS.masterKeyFormer, env),
-    }),
+    masterKeys: () => sealingConfig(env),
     boot: () => onOwnSchema(createContext),
   };
 }

@@ -1,8 +1,8 @@
 import * as contexts from './contexts/index.js';
-import type { Setting } from './platform/config/settings.js';
 import type { Context } from './platform/context.js';
 import { EventStore1795000000000 } from './platform/event-store/postgres/migrations/1795000000000-event-store.js';
-import { readConfigOf, SETTINGS, type Config } from './platform/config/config.js';
+import { PLATFORM_PARTS, readParts, type PlatformConfig } from './platform/config/config.js';
+import type { ConfigPart } from './platform/config/settings.js';
 import type { Migration } from './platform/postgres/migrate.js';
 import { Platform1795000000101 } from './platform/postgres/migrations/1795000000101-platform.js';
 import { Work1795000000050 } from './platform/work/migrations/1795000000050-work.js';
@@ -10,14 +10,23 @@ import { Work1795000000050 } from './platform/work/migrations/1795000000050-work
 /** The platform and what the contexts declare, put together. */
 export const ALL_CONTEXTS: readonly Context[] = Object.values(contexts);
 
-/** Every setting by its key in the configuration. */
-export const ALL_SETTINGS = Object.assign({}, SETTINGS, ...ALL_CONTEXTS.map(({ settings }) => settings)) as {
-  readonly [K in keyof Config]: Setting<Config[K]>;
-};
+/** The settings of the platform and of the contexts. */
+export const CONFIG_PARTS: readonly ConfigPart[] = [
+  ...PLATFORM_PARTS,
+  ...ALL_CONTEXTS.flatMap(({ config }) => config ?? []),
+];
 
-/** The whole configuration. Throws ConfigError whose message names the setting at fault. */
+type ContextConfig<T> = T extends Context<infer C> ? (config: C) => void : never;
+type Together<T> = ContextConfig<T[keyof T]> extends (config: infer C) => void ? C : never;
+
+/** The whole configuration; classes are injected the type of their part. */
+export type Config = PlatformConfig & Together<typeof contexts>;
+
+/** Reads and checks the whole configuration. Throws ConfigError whose message names the setting at fault. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  return readConfigOf(ALL_CONTEXTS, env);
+  const config = readParts(CONFIG_PARTS, env) as Config;
+  for (const context of ALL_CONTEXTS) context.checkSettings?.(config);
+  return config;
 }
 
 /** Every migration; TypeORM orders them by their timestamps. */

@@ -1,6 +1,5 @@
 import type { INestApplicationContext, Type } from '@nestjs/common';
-import { readConfig } from './composition.js';
-import type { Config } from './platform/config/config.js';
+import { readConfig, type Config } from './composition.js';
 import { exitCodeOf } from './exit-codes.js';
 import { onOwnSchema } from './platform/postgres/migrate.js';
 import { Log } from './platform/telemetry/logger.js';

@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import type { Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
-import type { Config } from './platform/config/config.js';
+import type { Config } from './composition.js';
 import { backlogOf, drainHttp } from './platform/http/connections.js';
 import { EdgeAdapter } from './platform/http/fastify-adapter.js';
 import { httpsNotices, noticeProxies } from './platform/http/listener-checks.js';

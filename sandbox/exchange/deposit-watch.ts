@@ -1,7 +1,7 @@
 import { Background, BackgroundWork } from '../../src/platform/background/background-work.js';
-import type { Config } from '../../src/platform/config/config.js';
 import type { DevChain } from './dev-chain.js';
 import type { SandboxOrders } from './sandbox-orders.js';
+import type { ExchangeConfig } from '../../src/contexts/exchange/settings.js';
 
 /** Blocks that each scan reads again: a reorganisation of the dev chain replaces fewer. */
 const REREAD_BLOCKS = 256;
@@ -19,7 +19,7 @@ export class DepositWatch {
   readonly work: BackgroundWork;
 
   constructor(
-    { exchangeScanIntervalMs: everyMs }: Pick<Config, 'exchangeScanIntervalMs'>,
+    { exchangeScanIntervalMs: everyMs }: ExchangeConfig,
     private readonly chain: DevChain,
     private readonly orders: SandboxOrders,
   ) {

@@ -1,7 +1,7 @@
-import type { Config } from '../../src/platform/config/config.js';
 import { DEV_CHAIN_ID } from '../../src/contexts/exchange/settings.js';
 import type { Clock } from '../../src/kernel/clock.js';
 import { chainRules } from '../../src/platform/chain/chain-rules.js';
+import type { ChainConfig } from '../../src/platform/config/config.js';
 import { urlsIn } from '../../src/platform/config/settings.js';
 import { JsonRpcNode } from '../../src/platform/chain/json-rpc-node.js';
 import {
@@ -49,7 +49,7 @@ export class DevChain {
   private readonly token: string;
 
   constructor(
-    config: Pick<Config, 'chainId' | 'payoutFinality'> & {
+    config: ChainConfig & {
       readonly chainRpcUrl: string;
       readonly usdcAddress: string;
     },

@@ -1,8 +1,8 @@
 import { Global, Module } from '@nestjs/common';
 import { SANDBOX_PROVIDER } from '../../src/contexts/exchange/contract.js';
-import { DEV_CHAIN_ID } from '../../src/contexts/exchange/settings.js';
+import { DEV_CHAIN_ID, exchangeConfig, type ExchangeConfig } from '../../src/contexts/exchange/settings.js';
 import { CLOCK, type Clock } from '../../src/kernel/clock.js';
-import { CONFIG, type Config } from '../../src/platform/config/config.js';
+import { chainConfig, type ChainConfig } from '../../src/platform/config/config.js';
 import { Sealer } from '../../src/platform/sealing/sealer.js';
 import { DepositWatch } from './deposit-watch.js';
 import { DevChain } from './dev-chain.js';
@@ -16,8 +16,8 @@ import { SandboxProvider } from './sandbox-provider.js';
     SandboxOrders,
     {
       provide: DevChain,
-      inject: [CONFIG, CLOCK],
-      useFactory: (config: Config, clock: Clock): DevChain | null => {
+      inject: [chainConfig.KEY, CLOCK],
+      useFactory: (config: ChainConfig, clock: Clock): DevChain | null => {
         const { chainRpcUrl, usdcAddress, chainId } = config;
         if (chainRpcUrl === null || usdcAddress === null || chainId !== DEV_CHAIN_ID) return null;
         return new DevChain({ ...config, chainRpcUrl, usdcAddress }, clock);
@@ -25,15 +25,15 @@ import { SandboxProvider } from './sandbox-provider.js';
     },
     {
       provide: DepositWatch,
-      inject: [CONFIG, DevChain, SandboxOrders],
-      useFactory: (config: Config, chain: DevChain | null, orders: SandboxOrders) =>
+      inject: [exchangeConfig.KEY, DevChain, SandboxOrders],
+      useFactory: (config: ExchangeConfig, chain: DevChain | null, orders: SandboxOrders) =>
         chain === null ? null : new DepositWatch(config, chain, orders),
     },
     {
       provide: SANDBOX_PROVIDER,
-      inject: [CONFIG, CLOCK, SandboxOrders, DevChain, Sealer],
+      inject: [exchangeConfig.KEY, CLOCK, SandboxOrders, DevChain, Sealer],
       useFactory: (
-        config: Config,
+        config: ExchangeConfig,
         clock: Clock,
         orders: SandboxOrders,
         chain: DevChain | null,

@@ -15,10 +15,10 @@ import type { Clock } from '../../src/kernel/clock.js';
 import { exchanged, isAtLeast, isDecimal } from '../../src/kernel/decimal.js';
 import { DomainError } from '../../src/kernel/domain-error.js';
 import { fromMinorUnits } from '../../src/kernel/money.js';
-import type { Config } from '../../src/platform/config/config.js';
 import type { Sealer } from '../../src/platform/sealing/sealer.js';
 import type { DevChain, TokenTransfer } from './dev-chain.js';
 import type { ListedDeposits, SandboxOrder, SandboxOrders } from './sandbox-orders.js';
+import type { ExchangeConfig } from '../../src/contexts/exchange/settings.js';
 
 /** The one pair of the sandbox, always at the same rate: test USDC of the dev chain. */
 const PAIR = { id: 'USDCSOL', rate: '0.005', amount: '100', minimum: '5', maximum: '5000' };
@@ -40,7 +40,7 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
   readonly pairIds = [PAIR.id];
 
   constructor(
-    private readonly config: Pick<Config, 'exchangeOrderExpirySeconds' | 'exchangeSettleMs'>,
+    private readonly config: ExchangeConfig,
     private readonly clock: Clock,
     private readonly orders: SandboxOrders,
     private readonly chain: DevChain,

@@ -1,6 +1,7 @@
 import type { DynamicModule, Type } from '@nestjs/common';
 import type { HistoryRules, LogRule } from '../kernel/history-rules.js';
-import type { Config, SettingsOwner } from './config/config.js';
+import type { ProcessConfig } from './config/config.js';
+import type { ConfigPart } from './config/settings.js';
 import { CLAIM_EVENTS } from './event-store/claims.js';
 import type { EventCodec } from './event-store/event-codec.js';
 import type { EventTypeDefinition } from './event-store/event-registry.js';
@@ -43,12 +44,12 @@ export function publication<Event extends { readonly data: object }>(
 export type CliCommands = Readonly<Record<string, () => Promise<CliCommand>>>;
 
 /** One snapshot of the database for a {@link TableCheck} of tables that are not read models. */
-export interface CheckedTables {
+export interface CheckedTables<C extends object = ProcessConfig> {
   readonly query: <Row extends object>(sql: string, values: readonly unknown[]) => Promise<readonly Row[]>;
   /** This codec leaves sealed fields out. */
   readonly codec: EventCodec;
   readonly contexts: readonly Context[];
-  readonly config: Config;
+  readonly config: C;
   /** Null without the MASTER_KEY: MACs are not checked. */
   readonly sealer: Pick<Sealer, 'isAuthentic'> | null;
   /** The position of the checkpoint: the tables follow from the events up to it. */
@@ -56,11 +57,14 @@ export interface CheckedTables {
 }
 
 /** A context declaration, the value of {@link defineContext}. The boot collects the declarations of all contexts. */
-export interface Context extends SettingsOwner {
+export interface Context<C extends object = object> {
   /** The name of its folder and of its schema in the database. */
   readonly name: string;
   /** A context that has only programs has no module. */
-  readonly module?: (config: Config) => Type | DynamicModule;
+  module?(config: ProcessConfig): Type | DynamicModule;
+  readonly config?: ConfigPart<C>;
+  /** Checks settings together with others. Throws ConfigError. */
+  checkSettings?(config: ProcessConfig): void;
   /** The stored names of its events but for those of its `histories`; a name belongs to one context. */
   readonly events?: readonly string[];
   /** Maps the stored name of an event to the fields that are encrypted in the store. */
@@ -90,7 +94,7 @@ export interface Context extends SettingsOwner {
 }
 
 /** Returns the context declaration as it is; it exists to check the type. */
-export function defineContext(context: Context): Context {
+export function defineContext<C extends object>(context: Context<C>): Context<C> {
   return context;
 }
 

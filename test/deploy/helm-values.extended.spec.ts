@@ -1,8 +1,7 @@
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { ALL_SETTINGS } from '../../src/composition.js';
-import type { Setting } from '../../src/platform/config/settings.js';
+import { CONFIG_PARTS } from '../../src/composition.js';
 import { CHART, mutatedChart, render, type Rendering, type Values } from './helm/chart.js';
 import { container, rolesOf } from './helm/pods.js';
 import { caseOf, LEAST, merged, SETS, sizeFile, SIZES } from './helm/sets.js';
@@ -93,15 +92,12 @@ describeRendered('settings', () => {
         properties: { settings: { properties: Record<string, unknown> } };
       }
     ).properties.settings;
+    const all = CONFIG_PARTS.flatMap(({ settings }) => Object.values(settings));
     const decided = new Set(
-      Object.values(ALL_SETTINGS)
-        .map(({ name }) => name)
-        .filter((name) => /^(MODE|ROLES|DATA_DIR|(\w+_)?PORT)$/.test(name)),
+      all.map(({ name }) => name).filter((name) => /^(MODE|ROLES|DATA_DIR|(\w+_)?PORT)$/.test(name)),
     );
     expect(decided.size).toBe(9);
-    const open = Object.values<Setting<unknown>>(ALL_SETTINGS).filter(
-      ({ name, secret }) => !secret && !decided.has(name),
-    );
+    const open = all.filter(({ name, secret }) => !secret && !decided.has(name));
     // Of Node.js.
     const known = [...open.map(({ name }) => name), 'NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS'];
     expect(Object.keys(properties).sort()).toEqual(known.sort());

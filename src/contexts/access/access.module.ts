@@ -37,7 +37,7 @@ import { PortalKeysController } from './http/portal/keys.controller.js';
 import { ExpiryGauge } from './application/expiry-gauge.js';
 import { portalSessionsProjection, PortalSessionsView } from './views/portal-sessions.js';
 import { LoggedRequest, DailyRequests, LoggedRequests } from './views/logged-requests.js';
-import { checkAccessSettings, ACCESS_SETTINGS } from './settings.js';
+import { checkAccessSettings, accessConfig } from './settings.js';
 import { Access1795000000250 } from './migrations/1795000000250-access.js';
 import {
   CredentialIndex,
@@ -233,7 +233,7 @@ export const access = defineContext({
       'Admin: operators': [22, 'The persons who operate the service, and their roles.'],
     },
   },
-  settings: ACCESS_SETTINGS,
+  config: accessConfig,
   checkSettings: checkAccessSettings,
   programs: {
     exchange: async () => (await import('./cli/exchange-key.js')).exchangeKeyCommands,

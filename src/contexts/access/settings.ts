@@ -1,4 +1,4 @@
-import type { Config } from '../../platform/config/config.js';
+import type { HttpConfig } from '../../platform/config/config.js';
 import { isPlainLoopback } from './http/page-site.js';
 import {
   about,
@@ -10,7 +10,7 @@ import {
   anyText,
   url,
   type Parser,
-  type SettingsOf,
+  defineConfig,
 } from '../../platform/config/settings.js';
 
 /** `name=value`. */
@@ -29,66 +29,40 @@ const pairs: Parser<readonly (readonly [group: string, role: string])[]> = (give
 };
 
 /** How people sign in to the console, and for how long (admin-api.md 5). */
-export const ACCESS_SETTINGS = {
-  consoleReadOnly: setting(
-    'CONSOLE_READ_ONLY',
-    flag,
-    false,
-    'whether every write of a session of the console is refused.',
-  ),
+export const accessConfig = defineConfig('access', {
+  consoleReadOnly: setting(flag, false, 'whether every write of a session of the console is refused.'),
   consoleIdleSeconds: setting(
-    'CONSOLE_IDLE_SECONDS',
     anInteger(1, 43_200),
     900,
     'how long a session of the console lasts without a request.',
   ),
   consoleSessionSeconds: setting(
-    'CONSOLE_SESSION_SECONDS',
     anInteger(1, 86_400),
     43_200,
     'how long a session of the console lasts at most.',
   ),
-  loginLinkSeconds: setting(
-    'LOGIN_LINK_SECONDS',
-    anInteger(1, 86_400),
-    900,
-    'how long a one-time login link is good.',
-  ),
+  loginLinkSeconds: setting(anInteger(1, 86_400), 900, 'how long a one-time login link is good.'),
   adminOidcIssuer: optional(
-    'ADMIN_OIDC_ISSUER',
     url('http', 'https'),
     'the OpenID Connect issuer that operators sign in with; passkeys alone when not set.',
   ),
-  adminOidcClientId: optional(
-    'ADMIN_OIDC_CLIENT_ID',
-    anyText,
-    'the client id of the console at that issuer.',
-  ),
-  adminOidcClientSecret: optional(
-    'ADMIN_OIDC_CLIENT_SECRET',
-    anyText,
-    'its client secret; a public client when not set.',
-    true,
-  ),
+  adminOidcClientId: optional(anyText, 'the client id of the console at that issuer.'),
+  adminOidcClientSecret: optional(anyText, 'its client secret; a public client when not set.', 'secret'),
   adminOidcClaim: optional(
-    'ADMIN_OIDC_CLAIM',
     pair,
     'a claim that every operator must have, as name=value; of a list one element is enough.',
   ),
   adminOidcRoles: optional(
-    'ADMIN_OIDC_ROLES',
     pairs,
     'roles by groups (the claim groups) as group=role,group=role; the first that applies counts. It lowers roles at the login; raising one takes an operation with a second person.',
   ),
-};
+});
 
-declare module '../../platform/config/config.js' {
-  interface Config extends SettingsOf<typeof ACCESS_SETTINGS> {}
-}
+export type AccessConfig = ReturnType<typeof accessConfig>;
 
-export function checkAccessSettings(config: Config): void {
+export function checkAccessSettings(config: AccessConfig & HttpConfig): void {
   const { adminOidcIssuer: issuer, adminOidcClientId: clientId, mode, roles, adminUrl } = config;
-  const { adminOidcIssuer, adminOidcClientId } = ACCESS_SETTINGS;
+  const { adminOidcIssuer, adminOidcClientId } = accessConfig.settings;
   const addresses = { ADMIN_URL: adminUrl, PORTAL_URL: config.portalUrl };
   for (const [name, address] of Object.entries(addresses)) {
     if (address === null || address.startsWith('https:')) continue;

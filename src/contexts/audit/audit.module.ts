@@ -16,7 +16,7 @@ import { AdminProofController } from './http/admin/proof.controller.js';
 import { AdminAuditController } from './http/admin/audit.controller.js';
 import { LedgerController } from './http/ledger.controller.js';
 import { Audit1795000000950 } from './migrations/1795000000950-audit.js';
-import { AUDIT_SETTINGS } from './settings.js';
+import { auditConfig } from './settings.js';
 import { Heads, LedgerTables } from './store/heads.js';
 import { LastVerifies } from './store/last-verify.js';
 import { Ledger } from './store/ledger.js';
@@ -60,7 +60,7 @@ export const audit = defineContext({
     },
   },
   sealedTexts: { signing_keys: SEALED_SIGNING_KEYS },
-  settings: AUDIT_SETTINGS,
+  config: auditConfig,
   programs: {
     audit: async () => (await import('./cli/audit.js')).auditProgram,
     events: async () => (await import('./cli/events.js')).eventsProgram,

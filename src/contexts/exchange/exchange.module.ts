@@ -1,6 +1,5 @@
 import { Inject, Logger, Module, type OnModuleInit } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
-import { CONFIG, type Config } from '../../platform/config/config.js';
 import { defineContext } from '../../platform/context.js';
 import { Authentications } from '../../platform/http/authentication.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
@@ -16,7 +15,7 @@ import { ChainOrderTransfers } from './adapters/order-transfers.js';
 import { SideShiftProvider } from './adapters/sideshift/sideshift-provider.js';
 import { CreateOrderHandler } from './application/create-order.js';
 import { EraseOrderUserHandler, erasingOrders } from './application/erase-order.js';
-import { Onramps } from './application/onramps.js';
+import { Onramps, SANDBOX_ONRAMPS } from './application/onramps.js';
 import {
   CancelOrderHandler,
   MarkOrderAsPaidHandler,
@@ -51,7 +50,7 @@ import { ProviderBudget } from './http/provider-budget.js';
 import { IconsController, TokensController } from './http/tokens.controller.js';
 import { Exchange1795000000901 } from './migrations/1795000000901-exchange.js';
 import { ORDER_PUBLISHES } from './published.js';
-import { checkExchangeSettings, EXCHANGE_SETTINGS } from './settings.js';
+import { checkExchangeSettings, exchangeConfig, type ExchangeConfig } from './settings.js';
 import { SideShiftShifts } from './store/sideshift-shifts.js';
 import { orderViews } from './views/order-projection.js';
 import { ListedOrderRow } from './views/order-row.js';
@@ -66,8 +65,8 @@ const providers = [
   {
     // Null where its settings are missing.
     provide: SideShiftProvider,
-    inject: [CONFIG, SideShiftShifts, CLOCK],
-    useFactory: (config: Config, shifts: SideShiftShifts, clock: Clock): SideShiftProvider | null => {
+    inject: [exchangeConfig.KEY, SideShiftShifts, CLOCK],
+    useFactory: (config: ExchangeConfig, shifts: SideShiftShifts, clock: Clock): SideShiftProvider | null => {
       const { sideshiftUrl, sideshiftSecret, sideshiftAffiliateId } = config;
       if (sideshiftSecret === null || sideshiftAffiliateId === null) return null;
       return new SideShiftProvider({ sideshiftUrl, sideshiftSecret, sideshiftAffiliateId }, shifts, clock);
@@ -76,12 +75,18 @@ const providers = [
   {
     provide: ExchangeProviders,
     // One more provider is one more token here.
-    inject: [CONFIG, { token: SANDBOX_PROVIDER, optional: true }, SideShiftProvider],
-    useFactory: (config: Config, ...all: (ExchangeProvider | null | undefined)[]) =>
+    inject: [exchangeConfig.KEY, { token: SANDBOX_PROVIDER, optional: true }, SideShiftProvider],
+    useFactory: (config: ExchangeConfig, ...all: (ExchangeProvider | null | undefined)[]) =>
       new ExchangeProviders(
         all.filter((provider) => provider !== null && provider !== undefined),
         config.exchangeProvider ?? (config.mode === 'sandbox' ? 'sandbox' : null),
       ),
+  },
+  {
+    provide: Onramps,
+    inject: [exchangeConfig.KEY],
+    useFactory: ({ exchangeOnrampsFile, mode }: ExchangeConfig) =>
+      new Onramps(exchangeOnrampsFile ?? (mode === 'sandbox' ? SANDBOX_ONRAMPS : [])),
   },
   {
     provide: OrderStreams,
@@ -121,7 +126,6 @@ const providers = [
     WatchGauge,
     ComplianceNotices,
     OwnOrders,
-    Onramps,
     ProviderBudget,
     SignedLinks,
     PayerOrders,
@@ -186,7 +190,7 @@ export const exchange = defineContext({
   },
   programs: { exchange: async () => (await import('./cli/exchange.js')).exchangeProgram },
   publishes: ORDER_PUBLISHES,
-  settings: EXCHANGE_SETTINGS,
+  config: exchangeConfig,
   checkSettings: checkExchangeSettings,
   migrations: [Exchange1795000000901],
 });

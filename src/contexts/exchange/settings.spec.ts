@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../composition.js';
 import type { Setting } from '../../platform/config/settings.js';
-import { EXCHANGE_SETTINGS } from './settings.js';
+import { exchangeConfig } from './settings.js';
 
 const SIDESHIFT = { SIDESHIFT_SECRET: 'a-private-key', SIDESHIFT_AFFILIATE_ID: 'YQMi62XMb' };
 const PRODUCTION = {
@@ -46,7 +46,7 @@ describe('the provider of the exchange', () => {
 });
 
 it('a setting of the exchange is a secret where its name says so', () => {
-  for (const each of Object.values<Setting<unknown>>(EXCHANGE_SETTINGS))
+  for (const each of Object.values<Setting<unknown>>(exchangeConfig.settings))
     expect([each.name, /SECRET|PASSWORD|TOKEN|API_KEY/.test(each.name)]).toEqual([
       each.name,
       each.secret === true,

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import type { Config } from '../../platform/config/config.js';
 import {
   ConfigError,
   anInteger,
@@ -10,8 +9,9 @@ import {
   anyText,
   url,
   type Parser,
-  type SettingsOf,
+  defineConfig,
 } from '../../platform/config/settings.js';
+import type { ChainConfig } from '../../platform/config/config.js';
 import { readOnramps } from './application/onramps.js';
 
 const MAX_FILE_BYTES = 1 << 20;
@@ -53,92 +53,72 @@ function readNotices(value: unknown): ReadonlyMap<string, string> {
 /** The one chain whose tokens are play money. */
 export const DEV_CHAIN_ID = 31337;
 
-export const EXCHANGE_SETTINGS = {
+export const exchangeConfig = defineConfig('exchange', {
   exchangeProvider: optional(
-    'EXCHANGE_PROVIDER',
     anyOf('sandbox', 'sideshift'),
     'the provider that new exchange orders go to. Not set: in the sandbox its own, in production none, and no order can be created.',
   ),
   exchangeProviderCallsPerMinute: optional(
-    'EXCHANGE_PROVIDER_CALLS_PER_MINUTE',
     anInteger(1, 1_000_000),
     'requests per minute and key, in each process, that make the exchange provider work; one client has a fifth of it. Not set: five times RATE_LIMIT_PER_MINUTE.',
   ),
   sideshiftSecret: optional(
-    'SIDESHIFT_SECRET',
     pattern(/^[!-~]{8,200}$/, 'the private key of a SideShift account, without spaces'),
     'the private key of the SideShift account; keep it set while orders that were created there are polled.',
-    true,
+    'secret',
   ),
   sideshiftAffiliateId: optional(
-    'SIDESHIFT_AFFILIATE_ID',
     pattern(/^[A-Za-z0-9]{4,40}$/, 'the id of a SideShift account'),
     'the id of the SideShift account.',
   ),
   sideshiftUrl: setting(
-    'SIDESHIFT_URL',
     url('http', 'https'),
     'https://sideshift.ai/api/v2',
     'where SideShift has its API, version 2. HTTPS in production.',
   ),
   exchangeOrderExpirySeconds: setting(
-    'EXCHANGE_ORDER_EXPIRY_SECONDS',
     anInteger(1, 604_800),
     3600,
     'how long an exchange order waits for its deposit; less when the provider holds the quote for less.',
   ),
   exchangePaidWaitSeconds: setting(
-    'EXCHANGE_PAID_WAIT_SECONDS',
     anInteger(1, 2_592_000),
     86_400,
     'how long an exchange order that was marked as paid waits for its deposit.',
   ),
   exchangeCheckIntervalMs: setting(
-    'EXCHANGE_CHECK_INTERVAL_MS',
     anInteger(50, 3_600_000),
     1000,
     'how often a fresh exchange order is polled at its provider, in milliseconds; older ones more rarely.',
   ),
-  exchangeNotices: optional(
-    'EXCHANGE_NOTICES_FILE',
+  exchangeNoticesFile: optional(
     jsonFile('a JSON file of notices by country, such as {"DE": "Not offered in Germany."}', readNotices),
     'a file of the notices that callers see by the country of their address; no notices when not set.',
   ),
   exchangeCountriesFile: optional(
-    'EXCHANGE_COUNTRIES_FILE',
     anyText,
     "a file of countries by address in MaxMind's DB format, in place of the one that ships with the service.",
   ),
-  exchangeOnramps: optional(
-    'EXCHANGE_ONRAMPS_FILE',
+  exchangeOnrampsFile: optional(
     jsonFile('a JSON file of on-ramps', readOnramps),
     'a file of the on-ramp providers that are displayed; none when not set, examples in the sandbox.',
   ),
   exchangeScanIntervalMs: setting(
-    'EXCHANGE_SCAN_INTERVAL_MS',
     anInteger(20, 3_600_000),
     1000,
     'how often the chain is scanned for deposits.',
   ),
-  exchangeSettleMs: setting(
-    'EXCHANGE_SETTLE_MS',
-    anInteger(0, 3_600_000),
-    2000,
-    'how long the sandbox takes to pay out.',
-  ),
+  exchangeSettleMs: setting(anInteger(0, 3_600_000), 2000, 'how long the sandbox takes to pay out.'),
   payFramedBy: setting(
-    'PAY_FRAMED_BY',
     origins,
     [],
     'the origins, separated by commas, whose pages may show the pay page in a frame; none may when not set.',
   ),
-};
+});
 
-declare module '../../platform/config/config.js' {
-  interface Config extends SettingsOf<typeof EXCHANGE_SETTINGS> {}
-}
+export type ExchangeConfig = ReturnType<typeof exchangeConfig>;
 
-export function checkExchangeSettings(config: Config): void {
+export function checkExchangeSettings(config: ExchangeConfig & ChainConfig): void {
   const { mode, exchangeProvider, sideshiftSecret, sideshiftAffiliateId, sideshiftUrl } = config;
   if (mode === 'production' && exchangeProvider === 'sandbox')
     throw new ConfigError('EXCHANGE_PROVIDER must not be sandbox in production: it moves no real money.');

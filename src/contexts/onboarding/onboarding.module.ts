@@ -1,5 +1,4 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
-import type { Config } from '../../platform/config/config.js';
 import { defineContext } from '../../platform/context.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { DecideReviewHandler, RetryStepHandler } from './application/operator-commands.js';
@@ -35,7 +34,7 @@ import { IdentityCallbacksController } from './http/widget/identity-callbacks.co
 import { OnboardingPageController } from './http/widget/onboarding-page.controller.js';
 import { OnboardingSessions, VisitorGuard } from './http/widget/onboarding-page.js';
 import { StepsController } from './http/widget/steps.controller.js';
-import { checkProviderSettings, ONBOARDING_SETTINGS } from './settings.js';
+import { checkProviderSettings, onboardingConfig, type OnboardingConfig } from './settings.js';
 import { ONBOARDING_PUBLISHES } from './published.js';
 import { onboardingHistory } from './domain/history.js';
 
@@ -43,7 +42,7 @@ import { onboardingHistory } from './domain/history.js';
 @Global()
 @Module({})
 class OnboardingModule {
-  static of(config: Config): DynamicModule {
+  static of(config: OnboardingConfig): DynamicModule {
     const isSandbox = config.mode === 'sandbox';
     return {
       module: OnboardingModule,
@@ -93,7 +92,7 @@ class OnboardingModule {
 
 export const onboarding = defineContext({
   name: 'onboarding',
-  module: (config) => OnboardingModule.of(config),
+  module: (config: OnboardingConfig) => OnboardingModule.of(config),
   histories: [onboardingHistory],
   sealed: {
     'onboarding.details_confirmed.v1': {
@@ -103,7 +102,7 @@ export const onboarding = defineContext({
   },
   readModels: [progressProjection],
   publishes: ONBOARDING_PUBLISHES,
-  settings: ONBOARDING_SETTINGS,
+  config: onboardingConfig,
   checkSettings: checkProviderSettings,
   migrations: [Onboarding1795000000400],
 });

@@ -1,4 +1,3 @@
-import type { Config } from '../../platform/config/config.js';
 import {
   ConfigError,
   anInteger,
@@ -8,30 +7,68 @@ import {
   setting,
   url,
   anyText,
-  type SettingsOf,
+  defineConfig,
 } from '../../platform/config/settings.js';
 
 const NOT_SET = 'Not set: in the sandbox its own, in production none.';
 
-const PROVIDER_SETTINGS = {
+/** Whom the onboarding lets in, and its providers. */
+export const onboardingConfig = defineConfig('onboarding', {
+  onboardingTermsUrl: optional(
+    url('https', 'http'),
+    'the address of the terms that people agree to; the sandbox has its own page.',
+  ),
+  onboardingTermsVersion: optional(
+    anyText,
+    'the version of these terms; the event of their consent contains it.',
+  ),
+  onboardingPrivacyUrl: optional(
+    url('https', 'http'),
+    'the address of the privacy notice that people agree to; the sandbox has its own page.',
+  ),
+  onboardingPrivacyVersion: optional(
+    anyText,
+    'the version of this notice; the event of their consent contains it.',
+  ),
+  onboardingMinimumAge: setting(anInteger(0, 120), 18, 'years that a person must have to be onboarded.'),
+  onboardingCodesPerAddress: setting(
+    anInteger(1, 1_000_000),
+    200,
+    'messages with a code that one address may request within 24 hours, for all users together.',
+  ),
+  onboardingGiveUpSeconds: setting(
+    anInteger(1, 2_592_000),
+    86_400,
+    'how long an identity or card provider without a response is retried before the step has failed.',
+  ),
+  onboardingImageDays: setting(
+    anInteger(1, 90),
+    7,
+    'days after which images that were never handed to the identity provider are deleted.',
+  ),
+  identityCallbackMaxAgeSeconds: setting(
+    anInteger(60, 2_592_000),
+    86_400,
+    'how old a callback of the identity provider may be; older ones are refused. Longer than the provider repeats them.',
+  ),
+  sandboxReviewSeconds: optional(
+    anInteger(0, 31_536_000),
+    'how long the sandbox keeps an identity with the last name Review under review before it passes automatically; without it, until an operator decides.',
+  ),
   onboardingSms: optional(
-    'ONBOARDING_SMS',
     anyOf('twilio', 'none'),
     `who sends the one-time codes of the onboarding. ${NOT_SET}`,
   ),
   twilioAccountSid: optional(
-    'TWILIO_ACCOUNT_SID',
     pattern(/^AC[0-9a-f]{32}$/, 'the SID of a Twilio account: AC and 32 hexadecimal digits'),
     'the Twilio account that messages are sent from.',
   ),
   twilioAuthToken: optional(
-    'TWILIO_AUTH_TOKEN',
     pattern(/^[!-~]{16,200}$/, 'the auth token of the Twilio account, without spaces'),
     'the auth token of that account.',
-    true,
+    'secret',
   ),
   twilioFrom: optional(
-    'TWILIO_FROM',
     pattern(
       /^(\+[1-9][0-9]{6,14}|[0-9]{3,8}|(?=.*[A-Za-z])[A-Za-z0-9 ]{1,11})$/,
       'a phone number such as +15550001111, a short code or an alphanumeric sender',
@@ -39,80 +76,66 @@ const PROVIDER_SETTINGS = {
     'who the messages are from; this or TWILIO_MESSAGING_SERVICE_SID.',
   ),
   twilioMessagingServiceSid: optional(
-    'TWILIO_MESSAGING_SERVICE_SID',
     pattern(/^MG[0-9a-f]{32}$/, 'the SID of a messaging service: MG and 32 hexadecimal digits'),
     'the messaging service of Twilio that chooses who the messages are from.',
   ),
   twilioUrl: setting(
-    'TWILIO_URL',
     url('http', 'https'),
     'https://api.twilio.com',
     'where Twilio has its API: for another region its host there. HTTPS in production.',
   ),
-  onboardingIdentity: optional(
-    'ONBOARDING_IDENTITY',
-    anyOf('onfido', 'none'),
-    `who verifies identities. ${NOT_SET}`,
-  ),
+  onboardingIdentity: optional(anyOf('onfido', 'none'), `who verifies identities. ${NOT_SET}`),
   onfidoApiToken: optional(
-    'ONFIDO_API_TOKEN',
     pattern(/^[!-~]{16,200}$/, 'an API token of Onfido, without spaces'),
     'the token of the Onfido account.',
-    true,
+    'secret',
   ),
   onfidoWebhookToken: optional(
-    'ONFIDO_WEBHOOK_TOKEN',
     pattern(/^[!-~]{16,200}$/, 'the token of a webhook of Onfido, without spaces'),
     'the token that Onfido signs its webhook with; the webhook leads to {WIDGET_URL}/callbacks/identity/onfido.',
-    true,
+    'secret',
   ),
   onfidoUrl: setting(
-    'ONFIDO_URL',
     url('http', 'https'),
     'https://api.eu.onfido.com/v3.6',
     'where Onfido has its API: api.us or api.ca for other regions. HTTPS in production.',
   ),
-  onboardingCards: optional('ONBOARDING_CARDS', anyOf('stripe', 'none'), `who issues the cards. ${NOT_SET}`),
+  onboardingCards: optional(anyOf('stripe', 'none'), `who issues the cards. ${NOT_SET}`),
   stripeSecretKey: optional(
-    'STRIPE_SECRET_KEY',
     pattern(/^[sr]k_(test|live)_[A-Za-z0-9_]{8,240}$/, 'a secret or restricted key of Stripe (sk_ or rk_)'),
     'the key of the Stripe account; a restricted one that may write cardholders and cards of Issuing is enough.',
-    true,
+    'secret',
   ),
   stripeIssuingCurrency: optional(
-    'STRIPE_ISSUING_CURRENCY',
     pattern(/^[a-z]{3}$/, 'a currency in three small letters, such as usd'),
     'the currency of the cards.',
   ),
-  stripeIssuingAddress: optional(
-    'STRIPE_ISSUING_BILLING_ADDRESS',
+  stripeIssuingBillingAddress: optional(
     billingAddress,
     'the billing address of every card, as JSON: line1, city, postal_code, country, and line2 and state where there are any (docs/onboarding.md).',
   ),
   stripeUrl: setting(
-    'STRIPE_URL',
     url('http', 'https'),
     'https://api.stripe.com',
     'where Stripe has its API. HTTPS in production.',
   ),
   onboardingWallets: optional(
-    'ONBOARDING_WALLETS',
     anyOf('xpub', 'none'),
     `where the wallets of users come from: the children of ONBOARDING_WALLET_XPUB. ${NOT_SET}`,
   ),
-  walletXpub: optional(
-    'ONBOARDING_WALLET_XPUB',
+  onboardingWalletXpub: optional(
     extendedPublicKey,
     'the extended public key (BIP 32) whose children 0/0, 0/1 and so on are the wallets of users. With it and one private key of a child all other private keys can be computed: treat it as a secret.',
-    true,
+    'secret',
   ),
-  walletFirstIndex: setting(
-    'ONBOARDING_WALLET_FIRST_INDEX',
+  onboardingWalletFirstIndex: setting(
     anInteger(0, 2 ** 31 - 1),
     0,
     'the first index of wallets from here on, when those before are in use elsewhere: after an older database was restored.',
   ),
-};
+});
+
+export type OnboardingConfig = ReturnType<typeof onboardingConfig>;
 
 /** What each provider needs, and where it has its API. */
 const NEEDED = [
@@ -121,31 +144,44 @@ const NEEDED = [
   [
     'onboardingCards',
     'stripe',
-    ['stripeSecretKey', 'stripeIssuingCurrency', 'stripeIssuingAddress'],
+    ['stripeSecretKey', 'stripeIssuingCurrency', 'stripeIssuingBillingAddress'],
     'stripeUrl',
   ],
-  ['onboardingWallets', 'xpub', ['walletXpub'], null],
+  ['onboardingWallets', 'xpub', ['onboardingWalletXpub'], null],
 ] as const;
 
 /** Throws ConfigError when a configured provider lacks a setting. */
-export function checkProviderSettings(config: Config): void {
+export function checkProviderSettings(config: OnboardingConfig): void {
   for (const [port, provider, needed, api] of NEEDED) {
     if (config[port] !== provider) continue;
     const missing = needed.find((key) => config[key] === null);
     if (missing !== undefined) {
-      const { name, help } = PROVIDER_SETTINGS[missing];
-      const where = `${PROVIDER_SETTINGS[port].name} is ${provider}`;
+      const { name, help } = onboardingConfig.settings[missing];
+      const where = `${onboardingConfig.settings[port].name} is ${provider}`;
       throw new ConfigError(`${name} must be set where ${where}. ${name}: ${help}`);
     }
     // Credentials and personal data travel there.
     if (api !== null && config.mode === 'production' && !config[api].startsWith('https://'))
-      throw new ConfigError(`${PROVIDER_SETTINGS[api].name} must begin with https:// in production.`);
+      throw new ConfigError(`${onboardingConfig.settings[api].name} must begin with https:// in production.`);
   }
   const { onboardingSms, twilioFrom, twilioMessagingServiceSid } = config;
   if (onboardingSms === 'twilio' && (twilioFrom === null) === (twilioMessagingServiceSid === null))
     throw new ConfigError(
       'One of TWILIO_FROM and TWILIO_MESSAGING_SERVICE_SID must be set where ONBOARDING_SMS is twilio, and not both.',
     );
+}
+
+/** By port: the name of a provider, `sandbox` or `none`. Without a setting the sandbox has its own, production none. */
+export function chosenOf(
+  config: OnboardingConfig,
+): Readonly<Record<'sms' | 'identity' | 'wallet' | 'card', string>> {
+  const otherwise = config.mode === 'sandbox' ? 'sandbox' : 'none';
+  return {
+    sms: config.onboardingSms ?? otherwise,
+    identity: config.onboardingIdentity ?? otherwise,
+    wallet: config.onboardingWallets ?? otherwise,
+    card: config.onboardingCards ?? otherwise,
+  };
 }
 
 function extendedPublicKey(text: string): string {
@@ -186,86 +222,4 @@ function billingAddress(text: string): BillingAddress {
   const { line1, city, postal_code, country } = Object.fromEntries(fields) as Partial<BillingAddress>;
   if (!known || !line1 || !city || !postal_code || !/^[A-Z]{2}$/.test(country ?? '')) throw new Error(FORM);
   return value as BillingAddress;
-}
-
-/** Where the widget is, and whom it lets in. */
-export const ONBOARDING_SETTINGS = {
-  widgetPort: setting('WIDGET_PORT', anInteger(0, 65535), 3001, 'the port of the onboarding widget.'),
-  widgetUrl: optional('WIDGET_URL', url('http', 'https'), 'the widget_url that merchants see.'),
-  onboardingTermsUrl: optional(
-    'ONBOARDING_TERMS_URL',
-    url('https', 'http'),
-    'the address of the terms that people agree to; the sandbox has its own page.',
-  ),
-  onboardingTermsVersion: optional(
-    'ONBOARDING_TERMS_VERSION',
-    anyText,
-    'the version of these terms; the event of their consent contains it.',
-  ),
-  onboardingPrivacyUrl: optional(
-    'ONBOARDING_PRIVACY_URL',
-    url('https', 'http'),
-    'the address of the privacy notice that people agree to; the sandbox has its own page.',
-  ),
-  onboardingPrivacyVersion: optional(
-    'ONBOARDING_PRIVACY_VERSION',
-    anyText,
-    'the version of this notice; the event of their consent contains it.',
-  ),
-  onboardingMinimumAge: setting(
-    'ONBOARDING_MINIMUM_AGE',
-    anInteger(0, 120),
-    18,
-    'years that a person must have to be onboarded.',
-  ),
-  onboardingCodesPerAddress: setting(
-    'ONBOARDING_CODES_PER_ADDRESS',
-    anInteger(1, 1_000_000),
-    200,
-    'messages with a code that one address may request within 24 hours, for all users together.',
-  ),
-  onboardingGiveUpSeconds: setting(
-    'ONBOARDING_GIVE_UP_SECONDS',
-    anInteger(1, 2_592_000),
-    86_400,
-    'how long an identity or card provider without a response is retried before the step has failed.',
-  ),
-  onboardingImageDays: setting(
-    'ONBOARDING_IMAGE_DAYS',
-    anInteger(1, 90),
-    7,
-    'days after which images that were never handed to the identity provider are deleted.',
-  ),
-  identityCallbackMaxAgeSeconds: setting(
-    'IDENTITY_CALLBACK_MAX_AGE_SECONDS',
-    anInteger(60, 2_592_000),
-    86_400,
-    'how old a callback of the identity provider may be; older ones are refused. Longer than the provider repeats them.',
-  ),
-  sandboxReviewSeconds: optional(
-    'SANDBOX_REVIEW_SECONDS',
-    anInteger(0, 31_536_000),
-    'how long the sandbox keeps an identity with the last name Review under review before it passes automatically; without it, until an operator decides.',
-  ),
-  ...PROVIDER_SETTINGS,
-};
-
-declare module '../../platform/config/config.js' {
-  interface Config extends SettingsOf<typeof ONBOARDING_SETTINGS> {}
-}
-
-/** By port: the name of a provider, `sandbox` or `none`. Without a setting the sandbox has its own, production none. */
-export function chosenOf(
-  config: Pick<
-    Config,
-    'mode' | 'onboardingSms' | 'onboardingIdentity' | 'onboardingCards' | 'onboardingWallets'
-  >,
-): Readonly<Record<'sms' | 'identity' | 'wallet' | 'card', string>> {
-  const otherwise = config.mode === 'sandbox' ? 'sandbox' : 'none';
-  return {
-    sms: config.onboardingSms ?? otherwise,
-    identity: config.onboardingIdentity ?? otherwise,
-    wallet: config.onboardingWallets ?? otherwise,
-    card: config.onboardingCards ?? otherwise,
-  };
 }

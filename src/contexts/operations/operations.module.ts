@@ -23,7 +23,7 @@ import { LookupsView } from './views/lookups.js';
 import { operationViews } from './views/operation-projection.js';
 import { OperationRow } from './views/operation-row.js';
 import { OperationsView } from './views/operations.js';
-import { checkOperationsSettings, OPERATIONS_SETTINGS } from './settings.js';
+import { checkOperationsSettings, operationsConfig } from './settings.js';
 import { SYSTEM_TAGS, SystemModule } from './system.module.js';
 
 /** What operators do, why, and who approved it (admin-api.md 4). */
@@ -71,6 +71,6 @@ export const operations = defineContext({
     },
   },
   migrations: [Operations1795000000980],
-  settings: OPERATIONS_SETTINGS,
+  config: operationsConfig,
   checkSettings: checkOperationsSettings,
 });

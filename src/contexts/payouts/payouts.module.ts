@@ -4,7 +4,7 @@ import { WorkListCheck } from '../../platform/projections/table-check.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { PayoutOutcomes } from './application/payout-outcomes.js';
 import { CHAIN_READER, ChainUnavailable, type ChainReader } from './application/ports.js';
-import { CONFIG, type Config } from '../../platform/config/config.js';
+import { processConfig, type ProcessConfig } from '../../platform/config/config.js';
 import { ConfigError } from '../../platform/config/settings.js';
 import { PayeeCache } from './application/payee-cache.js';
 import { ReportPayoutHandler } from './application/report-payout.js';
@@ -24,7 +24,7 @@ import { SandboxPayoutsController } from './http/sandbox-payouts.controller.js';
 import { BalanceController, PayoutsController } from './http/payouts.controller.js';
 import { Payouts1795000000501 } from './migrations/1795000000501-payouts.js';
 import { PAYOUT_PUBLISHES } from './published.js';
-import { checkPayoutSettings, PAYOUT_SETTINGS } from './settings.js';
+import { checkPayoutSettings, payoutsConfig } from './settings.js';
 import { ListedPayoutRow, PayoutsList } from './views/payouts-list.js';
 import { BalancesView, EvidenceView, PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
@@ -67,7 +67,7 @@ class PayoutsModule implements OnModuleInit {
   constructor(
     private readonly health: HealthRegistry,
     @Inject(CHAIN_READER) private readonly chain: ChainReader,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
+    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}
 
   /** A wrong token ends the boot of what has a role. One that no node returns yet is read by the next check. */
@@ -105,7 +105,7 @@ export const payouts = defineContext({
       'Admin: payouts': [24, 'Payouts of all merchants, with their checks, evidence and proofs.'],
     },
   },
-  settings: PAYOUT_SETTINGS,
+  config: payoutsConfig,
   checkSettings: checkPayoutSettings,
   programs: { audit: async () => (await import('./cli/recheck.js')).recheckProgram },
   migrations: [Payouts1795000000501],

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { CONFIG } from '../../platform/config/config.js';
 import { defineContext } from '../../platform/context.js';
 import { Database } from '../../platform/postgres/database.js';
 import { configuredAnalytics } from './adapters/analytics.js';
@@ -10,7 +9,7 @@ import { ProcessingWorker } from './application/processing-worker.js';
 import { EventsController } from './http/events.controller.js';
 import { JourneyController } from './http/journey.controller.js';
 import { Tracking1795000000700 } from './migrations/1795000000700-tracking.js';
-import { checkTrackingSettings, TRACKING_SETTINGS } from './settings.js';
+import { checkTrackingSettings, trackingConfig } from './settings.js';
 import { ErasedEvents } from './store/erased-events.js';
 import { EventErasure } from './application/event-erasure.js';
 import { JourneyView } from './views/journey.js';
@@ -27,8 +26,8 @@ import { PortalEventsController } from './http/portal/events.controller.js';
     AcceptedBatches,
     CountedEvents,
     ProcessingWorker,
-    { provide: ANALYTICS, inject: [CONFIG, Database], useFactory: configuredAnalytics },
-    { provide: FORWARDING_TIMES, inject: [CONFIG], useFactory: timesFor },
+    { provide: ANALYTICS, inject: [trackingConfig.KEY, Database], useFactory: configuredAnalytics },
+    { provide: FORWARDING_TIMES, inject: [trackingConfig.KEY], useFactory: timesFor },
     ForwardingTable,
     ForwardingObserver,
     Forwarder,
@@ -46,7 +45,7 @@ export const tracking = defineContext({
   document: {
     tags: { Events: [5, 'Server-side events of the merchant, and the journeys they make.'] },
   },
-  settings: TRACKING_SETTINGS,
+  config: trackingConfig,
   checkSettings: checkTrackingSettings,
   migrations: [Tracking1795000000700],
 });

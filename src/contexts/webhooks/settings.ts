@@ -1,65 +1,51 @@
 import { cidrs } from '../../platform/config/cidrs.js';
-import type { Config } from '../../platform/config/config.js';
 import {
   ConfigError,
   anInteger,
   optional,
   seconds,
   setting,
-  type SettingsOf,
+  defineConfig,
 } from '../../platform/config/settings.js';
 
 /** How webhooks are delivered, and when an endpoint is given up. */
-export const WEBHOOK_SETTINGS = {
+export const webhooksConfig = defineConfig('webhooks', {
   webhookRetryScheduleSeconds: setting(
-    'WEBHOOK_RETRY_SCHEDULE_SECONDS',
     seconds,
     [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400],
     'the delays after the first attempt of a delivery.',
   ),
-  webhookTimeoutMs: setting(
-    'WEBHOOK_TIMEOUT_MS',
-    anInteger(100, 30_000),
-    30_000,
-    'how long a receiver may take to respond.',
-  ),
+  webhookTimeoutMs: setting(anInteger(100, 30_000), 30_000, 'how long a receiver may take to respond.'),
   webhookDisableFailures: setting(
-    'WEBHOOK_DISABLE_FAILURES',
     anInteger(1, 1000),
     50,
     'failed attempts after which a webhook endpoint is disabled.',
   ),
   webhookDisableWindowSeconds: setting(
-    'WEBHOOK_DISABLE_WINDOW_SECONDS',
     anInteger(1, 604_800),
     21_600,
     'the sliding window in which these failed attempts are counted.',
   ),
   webhookDisableSpanSeconds: setting(
-    'WEBHOOK_DISABLE_SPAN_SECONDS',
     anInteger(0, 604_800),
     1800,
     'how far apart the first and the last of them must be at least.',
   ),
   webhookRetentionDays: setting(
-    'WEBHOOK_RETENTION_DAYS',
     anInteger(0, 36_500),
     90,
     'how long finished webhook deliveries and their attempts are kept; 0 keeps them all.',
   ),
   webhookAllowCidrs: optional(
-    'WEBHOOK_ALLOW_CIDRS',
     cidrs,
     'the address ranges that webhook receivers may have besides public ones; no metadata address but as /32 or /128.',
   ),
-};
+});
 
-declare module '../../platform/config/config.js' {
-  interface Config extends SettingsOf<typeof WEBHOOK_SETTINGS> {}
-}
+export type WebhooksConfig = ReturnType<typeof webhooksConfig>;
 
 /** Failures further apart than the window never count together: nothing would ever be disabled. */
-export function checkWebhookSettings(config: Config): void {
+export function checkWebhookSettings(config: WebhooksConfig): void {
   const { webhookDisableSpanSeconds: span, webhookDisableWindowSeconds: window } = config;
   if (span > window) {
     throw new ConfigError(

@@ -3,7 +3,7 @@ import { PortalEndpointsController } from './http/portal/endpoints.controller.js
 import { WriteResponses } from './http/write-responses.js';
 import { BullModule } from '@nestjs/bullmq';
 import { Global, Module } from '@nestjs/common';
-import { CONTEXTS, defineContext, type Context } from '../../platform/context.js';
+import { CONTEXTS, defineContext, type CheckedTables, type Context } from '../../platform/context.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { HttpReceivers, ReceiverHosts } from './adapters/http-receivers.js';
 import { AutomaticDisabling } from './application/automatic-disabling.js';
@@ -39,7 +39,7 @@ import { WebhookDeliveriesController } from './http/webhook-deliveries.controlle
 import { SandboxEndpointsController } from './http/sandbox-endpoints.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
 import { Webhooks1795000000662 } from './migrations/1795000000662-webhooks.js';
-import { checkWebhookSettings, WEBHOOK_SETTINGS } from './settings.js';
+import { checkWebhookSettings, webhooksConfig, type WebhooksConfig } from './settings.js';
 import { DeliveryTable } from './store/delivery-table.js';
 import { Destinations } from './store/destinations.js';
 import { DeliveryRetentionTable } from './store/delivery-retention-table.js';
@@ -135,8 +135,10 @@ export const webhooks = defineContext({
     },
     webhooks: [{ type: TEST_TYPE, when: 'POST .../test_delivery was called.', data: TestEventData }],
   },
-  checks: [{ name: DELIVERIES_SAGA, of: (tables) => new DeliveriesCheck(tables) }],
-  settings: WEBHOOK_SETTINGS,
+  checks: [
+    { name: DELIVERIES_SAGA, of: (tables: CheckedTables<WebhooksConfig>) => new DeliveriesCheck(tables) },
+  ],
+  config: webhooksConfig,
   checkSettings: checkWebhookSettings,
   migrations: [Webhooks1795000000662],
 });

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Injectable, Logger } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
-import { CONFIG } from '../config/config.js';
 import { BackgroundModule } from './background.module.js';
 import { Background, BackgroundWork, type BackgroundOptions, type ProcessRole } from './background-work.js';
+import { processConfig } from '../config/config.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -146,7 +146,7 @@ describe('the background of a process', () => {
     shutdownGraceMs = 1000,
   ) => {
     ran.length = 0;
-    const config = { provide: CONFIG, useValue: { roles, shutdownGraceMs } };
+    const config = { provide: processConfig.KEY, useValue: { roles, shutdownGraceMs } };
     const module = await Test.createTestingModule({
       imports: [{ module: BackgroundModule, providers: [config] }],
       providers: [config, ...(providers as [])],

@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
-import type { Config } from '../config/config.js';
+import type { ProcessConfig } from '../config/config.js';
 import type { Schedule } from '../telemetry/process-facts.js';
 import { backoffMs, sleep, type Backoff } from './backoff.js';
 
-export type ProcessRole = Config['roles'][number];
+export type ProcessRole = ProcessConfig['roles'][number];
 
 /** After a failure: from 250 ms up to 5 s, or to the interval where that is longer. */
 const FIRST_RETRY_MS = 250;

@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { CONFIG, type Config } from '../config/config.js';
+import { processConfig, type ProcessConfig } from '../config/config.js';
 import { ProcessFacts } from '../telemetry/process-facts.js';
 import { withTimeout } from '../timeout.js';
 import { backgroundWorkOf, type BackgroundWork } from './background-work.js';
@@ -30,7 +30,7 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
   constructor(
     private readonly discovery: DiscoveryService,
     private readonly registry: SchedulerRegistry,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'roles' | 'shutdownGraceMs'>,
+    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
     @Optional() private readonly facts?: ProcessFacts,
   ) {}
 

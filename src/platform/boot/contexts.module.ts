@@ -1,5 +1,6 @@
 import { Global, Inject, Module, type DynamicModule, type OnModuleInit } from '@nestjs/common';
-import type { Config } from '../config/config.js';
+import { CLOCK, systemClock } from '../../kernel/clock.js';
+import type { ProcessConfig } from '../config/config.js';
 import { CONTEXTS, eventsOf, type Context } from '../context.js';
 import { EventRegistry } from '../event-store/event-registry.js';
 import { declaredSubscriptions, type SubscriptionDefinition } from '../projections/projection.js';
@@ -11,12 +12,15 @@ import { WorkModule } from '../work/work.module.js';
 @Global()
 @Module({})
 export class ContextsModule implements OnModuleInit {
-  static of(config: Config, contexts: readonly Context[]): DynamicModule {
+  static of(config: ProcessConfig, contexts: readonly Context[]): DynamicModule {
     return {
       module: ContextsModule,
       imports: [WorkModule, ReadModelsModule, ...contexts.flatMap(({ module }) => module?.(config) ?? [])],
-      providers: [{ provide: CONTEXTS, useValue: contexts }],
-      exports: [CONTEXTS],
+      providers: [
+        { provide: CONTEXTS, useValue: contexts },
+        { provide: CLOCK, useValue: systemClock },
+      ],
+      exports: [CONTEXTS, CLOCK],
     };
   }
 

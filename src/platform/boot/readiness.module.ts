@@ -7,7 +7,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { CONFIG, type Config } from '../config/config.js';
+import { type StoreConfig, storeConfig } from '../config/config.js';
 import { ConfigError } from '../config/settings.js';
 import { FollowedLog } from '../event-store/followed-log.js';
 import { EVENT_STORE, type EventStore } from '../event-store/port.js';
@@ -30,7 +30,7 @@ export class ReadinessModule implements OnModuleInit, OnApplicationShutdown {
     private readonly health: HealthRegistry,
     private readonly database: Database,
     private readonly modules: ModuleRef,
-    @Inject(CONFIG) private readonly config: Config,
+    @Inject(storeConfig.KEY) private readonly config: StoreConfig,
     private readonly facts: ProcessFacts,
     @Optional() private readonly clock?: ClockCheck,
     @Optional() private readonly lag?: SubscriptionLag,

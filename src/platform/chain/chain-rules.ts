@@ -1,10 +1,4 @@
-import { anInteger, type Parser } from '../config/settings.js';
-
-/**
- * From when on a block counts: from the head on that the chain itself calls so, or after so many confirmations, its own
- * block being the first.
- */
-export type Finality = 'safe' | 'finalized' | number;
+import type { Finality } from '../config/config.js';
 
 /** What it takes on a chain before an outcome is written (contract.md 10.2, 10.6). */
 export interface ChainRules {
@@ -42,12 +36,3 @@ export function chainRules(settings: {
     expiryMarginSeconds: settings.payoutExpiryMarginSeconds ?? usual.expiryMarginSeconds,
   };
 }
-
-export const finality: Parser<Finality> = (text) => {
-  if (text === 'safe' || text === 'finalized') return text;
-  try {
-    return anInteger(1, 100_000)(text);
-  } catch {
-    throw new Error('safe, finalized, or a number of confirmations from 1 to 100000');
-  }
-};

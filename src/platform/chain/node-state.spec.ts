@@ -3,7 +3,7 @@ import { CHAIN_ID } from '../../../test/support/payouts/chain.js';
 import { ReadChain } from '../../../test/support/payouts/read-chain.js';
 import type { Tampering } from '../../../test/support/payouts/test-node.js';
 import { systemClock } from '../../kernel/clock.js';
-import type { Finality } from './chain-rules.js';
+import type { Finality } from '../config/config.js';
 import { ChainUnavailable } from './values.js';
 import { JsonRpcNode } from './json-rpc-node.js';
 import { chainHeads, type ChainHeads } from './node-state.js';

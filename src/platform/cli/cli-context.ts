@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import { DomainError } from '../../kernel/domain-error.js';
 import { isUuid } from '../../kernel/ids.js';
-import type { Config } from '../config/config.js';
+import type { PlatformConfig, SealingConfig } from '../config/config.js';
 import type { Context } from '../context.js';
 import type { Migration } from '../postgres/migrate.js';
 
@@ -14,9 +14,9 @@ export interface CliContext {
   readonly print: (text: string) => void;
   readonly exit: (code: number) => void;
   /** The service's own settings; without DATABASE_URL, the sandbox of DATA_DIR. */
-  config(): Config;
+  config(): PlatformConfig;
   /** The master keys in the environment alone: for a program without a database. */
-  masterKeys(): Pick<Config, 'masterKey' | 'masterKeyFormer'>;
+  masterKeys(): SealingConfig;
   /** Boots the service without a role: no listener, no worker. */
   boot(): Promise<INestApplicationContext>;
 }

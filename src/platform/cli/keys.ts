@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
-import { CONFIG, type Config } from '../config/config.js';
+import { type SealingConfig, sealingConfig } from '../config/config.js';
 import { Database } from '../postgres/database.js';
 import { masterKeysOf, type MasterKeys } from '../sealing/key-ring.js';
 import { ringStatus, type RingStatus, type SealedTexts } from '../sealing/key-rotation.js';
@@ -39,7 +39,7 @@ export function keysProgram(program: Command, cli: CliContext): void {
 }
 
 function parts(context: INestApplicationContext): [Database, MasterKeys] {
-  return [context.get(Database), masterKeysOf(context.get<Config>(CONFIG))];
+  return [context.get(Database), masterKeysOf(context.get<SealingConfig>(sealingConfig.KEY))];
 }
 
 function describe({ masters, keys }: RingStatus): string {

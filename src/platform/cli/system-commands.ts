@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler } from '@nestjs/cqrs';
 import { DAY_MS } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/domain-error.js';
-import { CONFIG, type Config } from '../config/config.js';
+import { type SealingConfig, sealingConfig } from '../config/config.js';
 import { CONTEXTS, knownTypes, type Context } from '../context.js';
 import { PassingTypes } from '../projections/passing-types.js';
 import { ReadModelRebuild } from '../projections/read-model-rebuild.js';
@@ -91,7 +91,7 @@ export class RetireFormerMasterKey extends OperatorCommand<
 class RetireFormerMasterKeyHandler implements OperationHandler<RetireFormerMasterKey> {
   constructor(
     private readonly rotation: KeyRotation,
-    @Inject(CONFIG) private readonly config: Config,
+    @Inject(sealingConfig.KEY) private readonly config: SealingConfig,
   ) {}
 
   async execute({ operation, subjectId }: RetireFormerMasterKey) {
@@ -118,7 +118,7 @@ export class CreateFreshKey extends OperatorCommand<EmptyParameters, FreshKey> {
 class CreateFreshKeyHandler implements OperationHandler<CreateFreshKey> {
   constructor(
     private readonly rotation: KeyRotation,
-    @Inject(CONFIG) private readonly config: Config,
+    @Inject(sealingConfig.KEY) private readonly config: SealingConfig,
   ) {}
 
   async execute({ operation }: CreateFreshKey): Promise<FreshKey> {

@@ -1,223 +1,223 @@
-import { Global, Module, type DynamicModule } from '@nestjs/common';
-import { CLOCK, systemClock } from '../../kernel/clock.js';
+import type { DynamicModule } from '@nestjs/common';
+import { ConfigModule, registerAs } from '@nestjs/config';
 import { proxies } from './cidrs.js';
 import {
   about,
   ConfigError,
+  defineConfig,
   flag,
   anInteger,
-  neededInProduction,
   anyOf,
   optional,
   pattern,
-  readSetting,
+  processConfig,
   setting,
-  someOf,
   anyText,
   url,
-  type Settings,
-  type SettingsOf,
+  urls,
+  type ConfigPart,
+  type Parser,
 } from './settings.js';
 
+export { processConfig, type ProcessConfig } from './settings.js';
+
 /**
- * The settings of the platform: their names in the environment, how they are read, their defaults and what they are.
- * In sandbox mode DATABASE_URL, CHAIN_RPC_URL and the keys that are not given come from the sandbox parts.
+ * From when on a block counts: from the head on that the chain itself calls so, or after so many confirmations, its own
+ * block being the first.
  */
-export const SETTINGS = {
-  mode: setting(
-    'MODE',
-    anyOf('sandbox', 'production'),
-    'sandbox',
-    'sandbox (everything from npm packages) or production; sandbox when not set, except where NODE_ENV is production: there it has to be set.',
+export type Finality = 'safe' | 'finalized' | number;
+
+const finality: Parser<Finality> = (text) => {
+  if (text === 'safe' || text === 'finalized') return text;
+  try {
+    return anInteger(1, 100_000)(text);
+  } catch {
+    throw new Error('safe, finalized, or a number of confirmations from 1 to 100000');
+  }
+};
+
+export const httpConfig = defineConfig('http', {
+  host: setting(anyText, '127.0.0.1', 'the address to listen on.'),
+  port: setting(anInteger(0, 65535), 3000, 'the port of the API.'),
+  widgetPort: setting(anInteger(0, 65535), 3001, 'the port of the onboarding widget.'),
+  payPort: setting(anInteger(0, 65535), 3002, 'the port of the pay widget.'),
+  adminPort: setting(anInteger(0, 65535), 3003, 'the port of the admin API and the console.'),
+  portalPort: setting(anInteger(0, 65535), 3004, "the port of the merchants' portal."),
+  metricsPort: setting(anInteger(0, 65535), 9464, 'the port of GET /metrics.'),
+  publicUrl: optional(url('http', 'https'), 'the base_url that merchants see.', 'needed'),
+  widgetUrl: optional(url('http', 'https'), 'the widget_url that merchants see.'),
+  payUrl: optional(url('http', 'https'), 'the pay_url that merchants see.'),
+  adminUrl: optional(url('http', 'https'), 'the address of the admin API and the console.'),
+  portalUrl: optional(url('http', 'https'), 'the portal_url that merchants see.'),
+  rateLimitPerMinute: setting(anInteger(1, 10_000_000), 100, 'requests per minute and merchant.'),
+  rateLimitPerIpPerMinute: optional(
+    anInteger(1, 1_000_000_000),
+    'requests per minute and address, before authentication; 60 times RATE_LIMIT_PER_MINUTE when not set, and at least 6000.',
   ),
-  roles: setting(
-    'ROLES',
-    someOf('api', 'worker', 'widget', 'admin', 'portal'),
-    ['api', 'worker', 'widget', 'admin', 'portal'],
-    'what this process does.',
+  maxConnections: setting(
+    anInteger(16, 100_000),
+    2000,
+    'the most connections to one listener; more are closed at once.',
   ),
-  host: setting('HOST', anyText, '127.0.0.1', 'the address to listen on.'),
-  port: setting('PORT', anInteger(0, 65535), 3000, 'the port of the API.'),
-  payPort: setting('PAY_PORT', anInteger(0, 65535), 3002, 'the port of the pay widget.'),
-  adminPort: setting('ADMIN_PORT', anInteger(0, 65535), 3003, 'the port of the admin API and the console.'),
-  portalPort: setting('PORTAL_PORT', anInteger(0, 65535), 3004, "the port of the merchants' portal."),
-  metricsPort: setting('METRICS_PORT', anInteger(0, 65535), 9464, 'the port of GET /metrics.'),
-  publicUrl: optional('PUBLIC_URL', url('http', 'https'), 'the base_url that merchants see.'),
-  payUrl: optional('PAY_URL', url('http', 'https'), 'the pay_url that merchants see.'),
-  adminUrl: optional('ADMIN_URL', url('http', 'https'), 'the address of the admin API and the console.'),
-  portalUrl: optional('PORTAL_URL', url('http', 'https'), 'the portal_url that merchants see.'),
-  dataDir: setting(
-    'DATA_DIR',
-    anyText,
-    '.sandbox',
-    'the folder of the sandbox: its database, its chain, sandbox.json; of the role admin also admin.sock, by which its user operates the service.',
+  requestMemoryMib: setting(
+    anInteger(16, 65_536),
+    128,
+    'the most memory that request bodies and responses in flight may hold, in MiB; a quarter of it for one client.',
   ),
-  databaseUrl: optional('DATABASE_URL', url('postgres', 'postgresql'), 'the PostgreSQL database.', true),
+  trustProxy: optional(
+    proxies,
+    'the addresses of the proxies whose X-Forwarded-* headers count; others are ignored.',
+  ),
+  requireHttps: setting(
+    flag,
+    false,
+    'whether requests that did not come over HTTPS are refused; true in production when not set.',
+    true,
+  ),
+});
+
+export type HttpConfig = ReturnType<typeof httpConfig>;
+
+export const storeConfig = defineConfig('store', {
+  databaseUrl: optional(url('postgres', 'postgresql'), 'the PostgreSQL database.', 'secret', 'needed'),
   databasePoolSize: setting(
-    'DATABASE_POOL_SIZE',
     anInteger(4, 200),
     // Each subscription may hold one while another process has its checkpoint.
     32,
     'the most connections one process opens to PostgreSQL.',
   ),
   eventStoreUrl: optional(
-    'EVENT_STORE_URL',
     url('esdb', 'esdb+discover', 'postgres', 'postgresql'),
     'the event store; DATABASE_URL when not set.',
-    true,
+    'secret',
   ),
   queueUrl: optional(
-    'QUEUE_URL',
     url('redis', 'rediss', 'postgres', 'postgresql'),
     'the queue of BullMQ; DATABASE_URL when not set.',
-    true,
-  ),
-  masterKey: optional(
-    'MASTER_KEY',
-    pattern(/^[0-9a-f]{64}$/i, '64 hexadecimal digits (32 bytes)'),
-    'wraps the keys that seal all secrets (docs/keys.md).',
-    true,
-  ),
-  masterKeyFormer: optional(
-    'MASTER_KEY_FORMER',
-    pattern(/^[0-9a-f]{64}$/i, '64 hexadecimal digits (32 bytes)'),
-    'the MASTER_KEY before this one, while it is being replaced (docs/keys.md).',
-    true,
-  ),
-  rateLimitPerMinute: setting(
-    'RATE_LIMIT_PER_MINUTE',
-    anInteger(1, 10_000_000),
-    100,
-    'requests per minute and merchant.',
-  ),
-  rateLimitPerIpPerMinute: optional(
-    'RATE_LIMIT_PER_IP_PER_MINUTE',
-    anInteger(1, 1_000_000_000),
-    'requests per minute and address, before authentication; 60 times RATE_LIMIT_PER_MINUTE when not set, and at least 6000.',
-  ),
-  maxConnections: setting(
-    'MAX_CONNECTIONS',
-    anInteger(16, 100_000),
-    2000,
-    'the most connections to one listener; more are closed at once.',
-  ),
-  requestMemoryMib: setting(
-    'REQUEST_MEMORY_MIB',
-    anInteger(16, 65_536),
-    128,
-    'the most memory that request bodies and responses in flight may hold, in MiB; a quarter of it for one client.',
+    'secret',
   ),
   maxClockSkewSeconds: setting(
-    'MAX_CLOCK_SKEW_SECONDS',
     anInteger(1, 3600),
     30,
     "how far this process's clock may be from the database's; beyond it the process verifies no payout and is not ready.",
   ),
   readYourWritesMs: setting(
-    'READ_YOUR_WRITES_MS',
     anInteger(0, 30_000),
     2000,
     'how long a read waits for the read models to show what was written before it; 503 after that.',
   ),
   projectionLagLimitMs: setting(
-    'PROJECTION_LAG_LIMIT_MS',
     anInteger(100, 3_600_000),
     60_000,
     'how far subscriptions may be behind before the service is not ready.',
   ),
-  shutdownGraceMs: setting(
-    'SHUTDOWN_GRACE_MS',
-    anInteger(0, 600_000),
-    30_000,
-    'how long SIGTERM waits for requests in flight.',
+});
+
+export type StoreConfig = ReturnType<typeof storeConfig>;
+
+export const sealingConfig = defineConfig('sealing', {
+  masterKey: optional(
+    pattern(/^[0-9a-f]{64}$/i, '64 hexadecimal digits (32 bytes)'),
+    'wraps the keys that seal all secrets (docs/keys.md).',
+    'secret',
+    'needed',
   ),
-  trustProxy: optional(
-    'TRUST_PROXY',
-    proxies,
-    'the addresses of the proxies whose X-Forwarded-* headers count; others are ignored.',
+  masterKeyFormer: optional(
+    pattern(/^[0-9a-f]{64}$/i, '64 hexadecimal digits (32 bytes)'),
+    'the MASTER_KEY before this one, while it is being replaced (docs/keys.md).',
+    'secret',
   ),
-  requireHttps: optional(
-    'REQUIRE_HTTPS',
-    flag,
-    'whether requests that did not come over HTTPS are refused; true in production when not set.',
+});
+
+export type SealingConfig = ReturnType<typeof sealingConfig>;
+
+/** The chain that payouts and deposits are on, and what it takes before one is received or expired. */
+export const chainConfig = defineConfig('chain', {
+  chainRpcUrl: optional(
+    urls('http', 'https'),
+    'the JSON-RPC node of the chain, or several separated by commas: the next one is used while one is unavailable.',
+    'secret',
+    'needed',
   ),
+  chainQuorum: setting(
+    anInteger(1, 10),
+    1,
+    'how many of these nodes have to agree before a payout is received or expired.',
+  ),
+  chainMaxHeadAgeSeconds: optional(
+    anInteger(0, 86_400),
+    'how old the newest block of a node may be; by chain when not set. 0: the chain mines on demand, its blocks have no meaningful time.',
+  ),
+  chainId: setting(anInteger(1, Number.MAX_SAFE_INTEGER), 31337, 'the chain that payouts are on.'),
+  usdcAddress: optional(
+    pattern(/^0x[0-9a-f]{40}$/i, 'an address of 40 hexadecimal digits after 0x'),
+    'the USDC contract on the chain; the boot ends when it is no contract, or one with other than six decimals.',
+    'needed',
+  ),
+  payoutFinality: optional(
+    finality,
+    'from when on a transfer counts: from the head on that the chain calls safe or finalized, or after a number of confirmations, the block it is in being the first; by chain when not set. Deposits of orders follow it too.',
+  ),
+  payoutExpiryMarginSeconds: optional(
+    anInteger(0, 86_400),
+    'how far past the window the newest final block has to be, and how far apart the two observations that let a payout expire; by chain when not set.',
+  ),
+});
+
+export type ChainConfig = ReturnType<typeof chainConfig>;
+
+export const telemetryConfig = defineConfig('telemetry', {
   logLevel: setting(
-    'LOG_LEVEL',
     anyOf('silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'),
     'info',
     'the least level that is logged.',
   ),
-  logFile: optional('LOG_FILE', anyText, 'a file for the log instead of standard output.'),
-  otlpEndpoint: optional(
-    'OTEL_EXPORTER_OTLP_ENDPOINT',
+  logFile: optional(anyText, 'a file for the log instead of standard output.'),
+  otelExporterOtlpEndpoint: optional(
     url('http', 'https'),
     'the OpenTelemetry collector; no traces when not set.',
   ),
-} satisfies Settings;
+});
 
-/** The whole configuration, read once at boot. Each context adds its settings next to their declaration. */
-export interface Config extends Omit<SettingsOf<typeof SETTINGS>, 'requireHttps'> {
-  readonly requireHttps: boolean;
-}
+export type TelemetryConfig = ReturnType<typeof telemetryConfig>;
 
-/** Nest injection token of the {@link Config}. */
-export const CONFIG = Symbol('CONFIG');
+/** Without the settings of contexts. */
+export type PlatformConfig = HttpConfig & StoreConfig & SealingConfig & ChainConfig & TelemetryConfig;
 
-/** A context with settings, which may check them together, throwing a {@link ConfigError}. */
-export interface SettingsOwner {
-  readonly settings?: Settings;
-  readonly checkSettings?: (config: Config) => void;
-}
+export const PLATFORM_PARTS = [
+  processConfig,
+  httpConfig,
+  storeConfig,
+  sealingConfig,
+  chainConfig,
+  telemetryConfig,
+];
 
 /** Settings of earlier versions, with what replaces them: a process that finds one does not start. */
 const REMOVED: Readonly<Record<string, string>> = {
   MAX_CONNECTIONS_PER_IP: 'the proxy bounds the connections of one address (docs/production.md)',
 };
 
-/**
- * Reads and checks the settings of the platform and of `owners`. Throws {@link ConfigError} whose message names the
- * setting at fault.
- */
-export function readConfigOf(owners: readonly SettingsOwner[], env: NodeJS.ProcessEnv): Config {
-  const all = [SETTINGS, ...owners.map(({ settings = {} }) => settings)].flatMap((each) =>
-    Object.entries(each),
-  );
+/** Reads the settings of all parts into one object, which each class is injected as the type of its part. */
+export function readParts(parts: readonly ConfigPart[], env: NodeJS.ProcessEnv): object {
   for (const [name, instead] of Object.entries(REMOVED))
     if (env[name]?.trim()) throw new ConfigError(`${name} is no setting any more: ${instead}. Unset it.`);
-  const read: Record<string, unknown> = {};
-  for (const [key, each] of all) {
-    if (key in read) throw new Error(`the setting ${key} has two owners`);
-    read[key] = readSetting<unknown>(each, env);
-  }
-  requireMode(env);
-  const config = { ...read, requireHttps: read['requireHttps'] ?? read['mode'] === 'production' } as Config;
-  for (const { checkSettings } of owners) checkSettings?.(config);
-  const { databaseUrl, masterKey, publicUrl } = SETTINGS;
-  neededInProduction(config, { databaseUrl, masterKey, publicUrl });
+  const names = parts.flatMap(({ settings }) => Object.values(settings).map(({ name }) => name));
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new Error(`the setting ${twice} has two owners`);
+  const config: object = Object.assign({}, ...parts.map((read) => read(env)));
+  // The image sets NODE_ENV: a container that should be production must not become a sandbox by an oversight.
+  if (!env['MODE']?.trim() && env['NODE_ENV'] === 'production')
+    throw new ConfigError(
+      `MODE must be set where NODE_ENV is production. ${about(processConfig.settings.mode)}`,
+    );
   return config;
 }
 
-/** The image sets NODE_ENV: a container that should be production must not become a sandbox by an oversight. */
-function requireMode(env: NodeJS.ProcessEnv): void {
-  const given = env[SETTINGS.mode.name] ?? '';
-  if (given.trim() === '' && env['NODE_ENV'] === 'production')
-    throw new ConfigError(`MODE must be set where NODE_ENV is production. ${about(SETTINGS.mode)}`);
-}
-
-/** The configuration that was read and completed before Nest booted, and the clock, for every module. */
-@Global()
-@Module({})
-export class ConfigModule {
-  static of(config: Config): DynamicModule {
-    return {
-      module: ConfigModule,
-      providers: [
-        { provide: CONFIG, useValue: config },
-        { provide: CLOCK, useValue: systemClock },
-      ],
-      exports: [CONFIG, CLOCK],
-    };
-  }
+/** Nest's module of a configuration that was read, and completed by the sandbox, before the boot. */
+export function configModule(config: object, parts: readonly ConfigPart[]): Promise<DynamicModule> {
+  const load = parts.map(({ namespace }) => registerAs(namespace, () => config));
+  return ConfigModule.forRoot({ isGlobal: true, ignoreEnvFile: true, load });
 }
 
 /** What a listener is called by programs on the same machine, where nothing else was set. */

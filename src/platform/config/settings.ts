@@ -1,34 +1,115 @@
+import { registerAs } from '@nestjs/config';
+
 /** Reads one setting out of its text. Throws an Error whose message finishes the sentence "PORT must be ...". */
 export type Parser<T> = (text: string) => T;
 
-export interface Setting<T> {
-  readonly name: string;
-  readonly help: string;
+interface Rule<T> {
   readonly parse: Parser<T>;
   readonly fallback: T;
+  readonly help: string;
+  /** The fallback in production, where it is another. */
+  readonly inProduction?: T;
   /** Neither documentation nor errors display its value. */
   readonly secret?: boolean;
+  /** In production it has no default. */
+  readonly needed?: boolean;
+}
+
+export interface Setting<T> extends Rule<T> {
+  /** The name in the environment: the key in capitals, WEBHOOK_TIMEOUT_MS for webhookTimeoutMs. */
+  readonly name: string;
 }
 
 /** By their keys in the configuration. */
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
+type Rules = Readonly<Record<string, Rule<unknown>>>;
+type Values<R> = { readonly [K in keyof R]: R[K] extends Rule<infer T> ? T : never };
 
-/** The values of settings. */
-export type SettingsOf<S> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
-
-export function setting<T>(
-  name: string,
-  parse: Parser<T>,
-  fallback: T,
-  help: string,
-  secret = false,
-): Setting<T> {
-  return { name, parse, fallback, help, secret };
+export function setting<T>(parse: Parser<T>, fallback: T, help: string, inProduction = fallback): Rule<T> {
+  return { parse, fallback, help, inProduction };
 }
 
 /** A setting that is null when it is not set. */
-export function optional<T>(name: string, parse: Parser<T>, help: string, secret = false): Setting<T | null> {
-  return { name, parse, fallback: null, help, secret };
+export function optional<T>(
+  parse: Parser<T>,
+  help: string,
+  ...marks: readonly ('secret' | 'needed')[]
+): Rule<T | null> {
+  return { parse, fallback: null, help, secret: marks.includes('secret'), needed: marks.includes('needed') };
+}
+
+/** The settings of a context, or of a part of the platform. `KEY` is their Nest injection token. */
+export interface ConfigPart<C extends object = object> {
+  /** Reads them. Throws {@link ConfigError} whose message names the setting at fault. */
+  (env?: NodeJS.ProcessEnv): C;
+  readonly KEY: string | symbol;
+  readonly namespace: string;
+  readonly settings: Settings;
+}
+
+/** The settings of the process, which every part has besides its own. */
+const PROCESS = {
+  mode: setting(
+    anyOf('sandbox', 'production'),
+    'sandbox',
+    'sandbox (everything from npm packages) or production; sandbox when not set, except where NODE_ENV is production: there it has to be set.',
+  ),
+  roles: setting(
+    someOf('api', 'worker', 'widget', 'admin', 'portal'),
+    ['api', 'worker', 'widget', 'admin', 'portal'],
+    'what this process does.',
+  ),
+  dataDir: setting(
+    anyText,
+    '.sandbox',
+    'the folder of the sandbox: its database, its chain, sandbox.json; of the role admin also admin.sock, by which its user operates the service.',
+  ),
+  shutdownGraceMs: setting(anInteger(0, 600_000), 30_000, 'how long SIGTERM waits for requests in flight.'),
+};
+
+export type ProcessConfig = Values<typeof PROCESS>;
+
+/** Declares the settings of one owner. */
+export function defineConfig<R extends Rules>(
+  namespace: string,
+  rules: R,
+): ConfigPart<Values<R> & ProcessConfig> & {
+  readonly settings: { [K in keyof R]: R[K] & Setting<unknown> };
+} {
+  const own = named(rules);
+  const all = Object.entries({ ...named(PROCESS), ...own });
+  const read = (env = process.env): object =>
+    Object.fromEntries(all.map(([key, each]) => [key, readSetting(each, env)]));
+  return Object.assign(registerAs(namespace, read), { namespace, settings: own }) as never;
+}
+
+export const processConfig = defineConfig('process', PROCESS);
+
+function named(rules: Rules): Settings {
+  const name = (key: string): string => key.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
+  return Object.fromEntries(Object.entries(rules).map(([key, rule]) => [key, { ...rule, name: name(key) }]));
+}
+
+/** The setting's value from the environment; an empty text counts as not set. */
+function readSetting<T>(setting: Setting<T>, env: NodeJS.ProcessEnv): T {
+  const { name, fallback, inProduction = fallback } = setting;
+  const given = env[name]?.trim() ?? '';
+  const isProduction = env['MODE']?.trim() === 'production';
+  if (given === '' && isProduction && setting.needed)
+    throw new ConfigError(`${name} must be set in production. ${about(setting)}`);
+  if (given === '') return isProduction ? inProduction : fallback;
+  try {
+    return setting.parse(given);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const quoted = setting.secret ? '' : `, not "${given}"`;
+    throw new ConfigError(`${name} must be ${(error as Error).message}${quoted}. ${about(setting)}`);
+  }
+}
+
+/** What a setting is for, as the end of a sentence about it. */
+export function about({ name, help }: Pick<Setting<unknown>, 'name' | 'help'>): string {
+  return `${name}: ${help}`;
 }
 
 export class ConfigError extends Error {
@@ -53,7 +134,7 @@ export function anyOf<const T extends string>(...allowed: readonly T[]): Parser<
   };
 }
 
-export function someOf<const T extends string>(...allowed: readonly T[]): Parser<readonly T[]> {
+function someOf<const T extends string>(...allowed: readonly T[]): Parser<readonly T[]> {
   return (text) => {
     const values = text.split(',').map((part) => allowed.find((value) => value === part.trim()));
     if (values.includes(undefined)) throw new Error(`a comma-separated list of ${allowed.join(', ')}`);
@@ -106,30 +187,4 @@ export function pattern(form: RegExp, description: string): Parser<string> {
     if (!form.test(value)) throw new Error(description);
     return value;
   };
-}
-
-/** What a setting is for, as the end of a sentence about it. */
-export function about({ name, help }: Pick<Setting<unknown>, 'name' | 'help'>): string {
-  return `${name}: ${help}`;
-}
-
-/** In production these have no default. */
-export function neededInProduction(config: { readonly mode: string }, settings: Settings): void {
-  for (const [key, each] of Object.entries(settings)) {
-    if (config.mode === 'production' && (config as Record<string, unknown>)[key] === null)
-      throw new ConfigError(`${each.name} must be set in production. ${about(each)}`);
-  }
-}
-
-/** The setting's value from the environment; an empty text counts as not set. */
-export function readSetting<T>(setting: Setting<T>, env: NodeJS.ProcessEnv): T {
-  const given = env[setting.name];
-  if (given === undefined || given.trim() === '') return setting.fallback;
-  try {
-    return setting.parse(given.trim());
-  } catch (error) {
-    if (error instanceof ConfigError) throw error;
-    const quoted = setting.secret ? '' : `, not "${given}"`;
-    throw new ConfigError(`${setting.name} must be ${(error as Error).message}${quoted}. ${about(setting)}`);
-  }
 }

@@ -1,5 +1,5 @@
 import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { CONFIG, type Config } from '../config/config.js';
+import { type StoreConfig, storeConfig } from '../config/config.js';
 import { Database } from '../postgres/database.js';
 import { KeyRing } from '../sealing/key-ring.js';
 import { AuthenticEventStore } from './authentic-event-store.js';
@@ -20,8 +20,8 @@ import { Snapshots } from './snapshots.js';
     EventCodec,
     {
       provide: OPEN_EVENT_STORE,
-      inject: [CONFIG, Database],
-      useFactory: (config: Config, { pool }: Database) => openEventStore(config, pool),
+      inject: [storeConfig.KEY, Database],
+      useFactory: (config: StoreConfig, { pool }: Database) => openEventStore(config, pool),
     },
     {
       provide: EVENT_STORE,

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Config } from '../config/config.js';
+import type { StoreConfig } from '../config/config.js';
 import { reaching } from '../postgres/unavailable.js';
 import { LIMITS, openPool, RESPONSE_TIMEOUT_MS } from '../postgres/session-settings.js';
 import type { EventStore } from './port.js';
@@ -17,10 +17,7 @@ export interface OpenEventStore {
 }
 
 /** The event store of EVENT_STORE_URL; without one, of the database that `pool` is connected to. */
-export async function openEventStore(
-  config: Pick<Config, 'eventStoreUrl' | 'databaseUrl' | 'databasePoolSize'>,
-  pool: Pool,
-): Promise<OpenEventStore> {
+export async function openEventStore(config: StoreConfig, pool: Pool): Promise<OpenEventStore> {
   const { eventStoreUrl: url } = config;
   if (url?.startsWith('esdb')) {
     // Its client is large: only processes that need it load it.

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { upTo } from '../cache-size.js';
 import { isWithin } from '../config/cidrs.js';
-import type { Config } from '../config/config.js';
+import type { HttpConfig } from '../config/config.js';
 
 /** The address in its plain form: an IPv4 address written as IPv6 is IPv4. Null for what is no address. */
 function parseAddress(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
@@ -68,7 +68,7 @@ const MERCHANTS_PER_ADDRESS = 60;
 const MIN_PER_ADDRESS = 6000;
 
 /** Requests per minute that one address may send (contract.md 5.3). */
-export function addressLimit(config: Pick<Config, 'rateLimitPerMinute' | 'rateLimitPerIpPerMinute'>): number {
+export function addressLimit(config: HttpConfig): number {
   return (
     config.rateLimitPerIpPerMinute ??
     Math.max(MIN_PER_ADDRESS, MERCHANTS_PER_ADDRESS * config.rateLimitPerMinute)

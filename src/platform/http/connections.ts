@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as TcpServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config } from '../config/config.js';
+import type { HttpConfig } from '../config/config.js';
 import { connectionsCut } from '../telemetry/metrics.js';
 import { problemJson, titleOf, type HttpProblem } from './problem.js';
 
@@ -15,7 +15,7 @@ export const KEEP_ALIVE_MS = 72_000;
 export const TIMEOUT_CHECK_MS = 5_000;
 
 /** Connections that wait to be accepted: clients that come at once. Node's own number, 511, is the least. */
-export function backlogOf({ maxConnections }: Pick<Config, 'maxConnections'>): number {
+export function backlogOf({ maxConnections }: HttpConfig): number {
   return Math.max(511, maxConnections);
 }
 

@@ -7,6 +7,7 @@ import { fastify } from 'fastify';
 import { specFolder } from '../../../test/support/run-folder.js';
 import { DocsSite } from './docs-site.js';
 import { DocsController } from './docs.controller.js';
+import { processConfig } from '../config/config.js';
 
 const SCRIPT = 'document.documentElement.id = "x"';
 const HASH = createHash('sha256').update(SCRIPT).digest('base64');
@@ -14,7 +15,7 @@ const HASH = createHash('sha256').update(SCRIPT).digest('base64');
 describe('the documentation at /docs', () => {
   it('is a page that says so until it is built, and what was built last from then on', async () => {
     const folder = join(specFolder('docs-site'), 'dist');
-    const controller = new DocsController(new DocsSite([folder]), { mode: 'sandbox' });
+    const controller = new DocsController(new DocsSite([folder]), processConfig({}));
     const app = fastify();
     app.get('/docs/*', (request, reply) => {
       controller.file((request.params as { '*': string })['*'], request, reply);

@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/domain-error.js';
-import { CONFIG, type Config } from '../config/config.js';
+import { processConfig, type ProcessConfig } from '../config/config.js';
 import { DocsSite } from './docs-site.js';
 import { sendAsset } from './pages/assets.js';
 import { acceptsHtml } from './pages/document.js';
@@ -24,7 +24,7 @@ The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</p>
 export class DocsController {
   constructor(
     private readonly site: DocsSite,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
+    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}
 
   @Get(['/', 'docs'])

@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { upTo } from '../cache-size.js';
-import type { Config } from '../config/config.js';
+import type { HttpConfig } from '../config/config.js';
 import { failpoint } from '../failpoints.js';
 import type { Log } from '../telemetry/logger.js';
 import { isTracing } from '../telemetry/tracing.js';
 import type { Admission, Authentication, Authentications } from './authentication.js';
-import { ListenerChecks, type ListenerConfig } from './listener-checks.js';
+import { ListenerChecks } from './listener-checks.js';
 import type { KeyedRequests } from './keyed-requests.js';
 import { parseJsonBody, requireReadable } from './json-body.js';
 import { callerOf } from './merchant-directory.js';
@@ -26,8 +26,6 @@ const MAX_LISTS = 10_000;
 
 type Done = (error?: Error) => void;
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: Done) => void;
-
-type EdgeConfig = ListenerConfig & Pick<Config, 'requestMemoryMib'>;
 
 /** What the hooks need of the application; it is there once the modules are initialized. */
 interface EdgeServices {
@@ -51,7 +49,7 @@ export class EdgeHooks {
   private services: EdgeServices | null = null;
   private draining = false;
 
-  constructor(config: EdgeConfig) {
+  constructor(config: HttpConfig) {
     this.checks = new ListenerChecks(config);
     this.memory = new MemoryBudget(config.requestMemoryMib << 20);
   }

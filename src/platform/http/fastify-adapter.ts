@@ -1,7 +1,7 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Config } from '../config/config.js';
-import { listenerOptions, type ListenerConfig } from './listener-checks.js';
+import type { HttpConfig } from '../config/config.js';
+import { listenerOptions } from './listener-checks.js';
 import { guardConnections, REQUEST_TIMEOUT_MS, type ConnectionGuard, type Drainable } from './connections.js';
 import { EdgeHooks } from './edge-hooks.js';
 import { sendFavicon } from './pages/assets.js';
@@ -16,8 +16,6 @@ import { RouteTable } from './route-table.js';
 /** Longer than any request line may be: an overlong id is an unknown id, not a different error. */
 const MAX_PARAM_LENGTH = 16_384;
 
-type EdgeConfig = ListenerConfig & Pick<Config, 'trustProxy' | 'maxConnections' | 'requestMemoryMib'>;
-
 /** Nest's Fastify adapter with the edge of contract.md 2, 3, 4 and 5 around every route. */
 export class EdgeAdapter extends FastifyAdapter implements Drainable {
   readonly edge: EdgeHooks;
@@ -25,7 +23,7 @@ export class EdgeAdapter extends FastifyAdapter implements Drainable {
   readonly routes = new RouteTable();
   readonly pageRoutes: PageRoute[] = [];
 
-  constructor(config: EdgeConfig) {
+  constructor(config: HttpConfig) {
     super({
       skipMiddie: true,
       bodyLimit: BODY_LIMIT - 1,

@@ -1,6 +1,6 @@
 import { Global, Inject, Module, Optional, type OnModuleInit } from '@nestjs/common';
 import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
-import { CONFIG, type Config } from '../config/config.js';
+import { type HttpConfig, httpConfig } from '../config/config.js';
 import { Database } from '../postgres/database.js';
 import { KeyedHash } from '../sealing/keyed-hash.js';
 import { Log } from '../telemetry/logger.js';
@@ -31,8 +31,8 @@ import { RequestLog } from './request-log.js';
     { provide: DocsSite, useFactory: () => new DocsSite() },
     {
       provide: Admission,
-      inject: [Database, CONFIG, KeyedHash],
-      useFactory: ({ pool }: Database, { rateLimitPerMinute }: Config, keyedHash: KeyedHash) =>
+      inject: [Database, httpConfig.KEY, KeyedHash],
+      useFactory: ({ pool }: Database, { rateLimitPerMinute }: HttpConfig, keyedHash: KeyedHash) =>
         new Admission(
           new CallerRateLimiter(pool, rateLimitPerMinute, keyedHash),
           new CallerRateLimiter(pool, rateLimitPerMinute, keyedHash, Date.now, 'key'),

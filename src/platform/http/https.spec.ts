@@ -3,20 +3,16 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { isPrivateAddress } from './address.js';
 import { httpsNotices, noticeProxies } from './listener-checks.js';
+import { httpConfig } from '../config/config.js';
 
 const roles = ['api', 'worker', 'widget'] as const;
 const production = {
-  mode: 'production',
+  ...httpConfig({ MODE: 'production', PUBLIC_URL: 'https://api.example.com' }),
   roles,
-  requireHttps: true,
-  trustProxy: null,
-  publicUrl: 'https://api.example.com',
-  widgetUrl: null,
-} as const;
+};
 
 describe('the boot', () => {
-  const said = (change: object): string =>
-    httpsNotices({ ...production, ...change } as Parameters<typeof httpsNotices>[0]).join('\n');
+  const said = (change: object): string => httpsNotices({ ...production, ...change }).join('\n');
 
   it('says that HTTPS is demanded, and how that is switched off', () =>
     expect(said({ trustProxy: '10.0.0.1' })).toMatch(/^HTTPS is demanded: .*REQUIRE_HTTPS=false[^\n]*$/));
@@ -55,7 +51,11 @@ describe('a listener', () => {
   ): Promise<{ logged: string[]; done: () => Promise<void> }> => {
     const logged: string[] = [];
     const server = createServer((_, response) => response.end());
-    noticeProxies(server, { trustProxy }, { warn: (message: string) => void logged.push(message) });
+    noticeProxies(
+      server,
+      { ...httpConfig({}), trustProxy },
+      { warn: (message: string) => void logged.push(message) },
+    );
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     for (const headers of [{}, { 'x-forwarded-for': '1.2.3.4' }, { 'x-forwarded-proto': 'https' }])

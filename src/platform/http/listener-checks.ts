@@ -3,7 +3,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { LoggerService } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Config } from '../config/config.js';
+import type { HttpConfig } from '../config/config.js';
 import { isShell } from './admin/shell-socket.js';
 import { addressLimit, AddressRateLimiter, clientOf } from './address.js';
 import {
@@ -17,8 +17,6 @@ import { HOST_REQUIRED, QUERY_NOT_UTF8, type HttpProblem } from './problem.js';
 import { tooManyRequests } from './rate-limit.js';
 import { isHealthPath, isQueryUtf8, RequestState } from './request-state.js';
 
-export type ListenerConfig = Pick<Config, 'rateLimitPerMinute' | 'rateLimitPerIpPerMinute' | 'requireHttps'>;
-
 /** A year. Subdomains are left out: they are not ours to decide about. */
 const HSTS = 'max-age=31536000';
 
@@ -26,7 +24,7 @@ const HSTS = 'max-age=31536000';
 export class ListenerChecks {
   private readonly addresses: AddressRateLimiter;
 
-  constructor(private readonly config: ListenerConfig) {
+  constructor(private readonly config: HttpConfig) {
     this.addresses = new AddressRateLimiter(addressLimit(config));
   }
 
@@ -46,7 +44,7 @@ function isOpen(request: FastifyRequest): boolean {
 }
 
 /** `Strict-Transport-Security` where HTTPS is required, and over HTTPS alone (RFC 6797). */
-function begin(request: FastifyRequest, reply: FastifyReply, { requireHttps }: ListenerConfig): void {
+function begin(request: FastifyRequest, reply: FastifyReply, { requireHttps }: HttpConfig): void {
   request.edge = new RequestState();
   request.edge.client = isShell(request) ? 'shell' : clientOf(request.ip);
   reply.header('request-id', request.id);
@@ -56,7 +54,7 @@ function begin(request: FastifyRequest, reply: FastifyReply, { requireHttps }: L
 
 /** Fastify's options on every listener. `refuse` responds to what no route received, such as a malformed path. */
 export function listenerOptions(
-  config: ListenerConfig & Pick<Config, 'trustProxy'>,
+  config: HttpConfig,
   refuse: (request: FastifyRequest, reply: FastifyReply, error: unknown) => void,
 ) {
   return {
@@ -89,11 +87,7 @@ export function isForwarded({ headers }: IncomingMessage): boolean {
 }
 
 /** Logs once that requests carry headers of a proxy while none is trusted. */
-export function noticeProxies(
-  server: Server,
-  config: Pick<Config, 'trustProxy'>,
-  log: Pick<LoggerService, 'warn'>,
-): void {
+export function noticeProxies(server: Server, config: HttpConfig, log: Pick<LoggerService, 'warn'>): void {
   if (config.trustProxy !== null) return;
   const check = ({ headers }: IncomingMessage): void => {
     const header = FORWARDED.find((name) => headers[name] !== undefined);
@@ -107,9 +101,7 @@ export function noticeProxies(
 }
 
 /** What an operator should know of HTTPS and proxies before the first request: sentences for the log. */
-export function httpsNotices(
-  config: Pick<Config, 'mode' | 'roles' | 'requireHttps' | 'trustProxy' | 'publicUrl' | 'widgetUrl'>,
-): readonly string[] {
+export function httpsNotices(config: HttpConfig): readonly string[] {
   if (!config.roles.some((role) => role !== 'worker')) return [];
   const proxied = [config.publicUrl, config.widgetUrl].some((each) => each?.startsWith('https://'));
   const untrusted = config.trustProxy === null;

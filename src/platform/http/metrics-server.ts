@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { fastify, type FastifyInstance } from 'fastify';
-import { CONFIG, type Config } from '../config/config.js';
+import { httpConfig, type HttpConfig } from '../config/config.js';
 import { HealthRegistry } from '../telemetry/health.js';
 import { collectNodeMetrics, registry, scrape } from '../telemetry/metrics.js';
 import { isPrivateAddress } from './address.js';
@@ -18,7 +18,7 @@ export class MetricsServer implements OnApplicationShutdown {
   private server: FastifyInstance | null = null;
 
   constructor(
-    @Inject(CONFIG) private readonly config: Pick<Config, 'requireHttps'>,
+    @Inject(httpConfig.KEY) private readonly config: HttpConfig,
     private readonly health: HealthRegistry,
   ) {}
 

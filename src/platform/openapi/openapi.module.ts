@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Controller, Get, Inject, Module, Res, type DynamicModule } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { CONFIG, listenerUrl, type Config } from '../config/config.js';
+import { httpConfig, listenerUrl, type HttpConfig } from '../config/config.js';
 import { ApiRoute } from './route.js';
 import { signingGuide } from './signing-guide.js';
 
@@ -9,11 +9,11 @@ import { signingGuide } from './signing-guide.js';
 @Module({})
 export class OpenApiModule {
   static of(document?: () => Promise<object>): DynamicModule {
-    const load = ({ mode }: Config) => document ?? (() => builtDocument(mode));
+    const load = ({ mode }: HttpConfig) => document ?? (() => builtDocument(mode));
     return {
       module: OpenApiModule,
       controllers: [OpenApiController],
-      providers: [{ provide: OPENAPI_DOCUMENT, inject: [CONFIG], useFactory: load }],
+      providers: [{ provide: OPENAPI_DOCUMENT, inject: [httpConfig.KEY], useFactory: load }],
     };
   }
 }
@@ -25,7 +25,7 @@ const OPENAPI_DOCUMENT = Symbol('OPENAPI_DOCUMENT');
 const PLACES = ['../../../openapi', '../../../dist/openapi'];
 
 /** The document that the build created from the decorators. Throws when there is none. */
-export async function builtDocument(mode: Config['mode']): Promise<object> {
+export async function builtDocument(mode: HttpConfig['mode']): Promise<object> {
   for (const place of PLACES) {
     const text = await readFile(new URL(`${place}/${mode}.json`, import.meta.url), 'utf8').catch(() => null);
     if (text !== null) return JSON.parse(text) as object;
@@ -40,7 +40,7 @@ class OpenApiController {
 
   constructor(
     @Inject(OPENAPI_DOCUMENT) private readonly load: () => Promise<object>,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'publicUrl' | 'adminUrl' | 'adminPort'>,
+    @Inject(httpConfig.KEY) private readonly config: HttpConfig,
   ) {}
 
   @Get('openapi.json')

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/domain-error.js';
-import { CONFIG, type Config } from '../config/config.js';
+import { storeConfig, type StoreConfig } from '../config/config.js';
 import { clockSkew } from '../telemetry/metrics.js';
 import { Database } from './database.js';
 
@@ -9,7 +9,7 @@ import { Database } from './database.js';
 @Injectable()
 export class ClockCheck {
   constructor(
-    @Inject(CONFIG) private readonly config: Pick<Config, 'maxClockSkewSeconds'>,
+    @Inject(storeConfig.KEY) private readonly config: StoreConfig,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly database: Database,
   ) {}

@@ -1,5 +1,5 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
-import { CONFIG, type Config } from '../config/config.js';
+import { type StoreConfig, storeConfig } from '../config/config.js';
 import { ClockCheck } from './clock-check.js';
 import { Database, databaseFromConfig } from './database.js';
 import type { Migration } from './migrate.js';
@@ -10,10 +10,10 @@ import type { Migration } from './migrate.js';
 export class DatabaseModule {
   /** Without migrations the schema is used as it is. */
   static of(migrations: readonly Migration[] = []): DynamicModule {
-    const useFactory = (config: Config): Promise<Database> => databaseFromConfig(config, migrations);
+    const useFactory = (config: StoreConfig): Promise<Database> => databaseFromConfig(config, migrations);
     return {
       module: DatabaseModule,
-      providers: [{ provide: Database, inject: [CONFIG], useFactory }, ClockCheck],
+      providers: [{ provide: Database, inject: [storeConfig.KEY], useFactory }, ClockCheck],
       exports: [Database, ClockCheck],
     };
   }

@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
-import type { Config } from '../config/config.js';
+import type { StoreConfig } from '../config/config.js';
 import { endsConnection, reaching } from './unavailable.js';
 import { bounded, LIMITS, openPool, QUERY_TIMEOUT_MS, RESPONSE_TIMEOUT_MS } from './session-settings.js';
 import { migrate, type Migration } from './migrate.js';
@@ -110,7 +110,7 @@ export class Database implements OnApplicationShutdown {
 
 /** Builds the {@link Database} of a process from its configuration. */
 export async function databaseFromConfig(
-  config: Pick<Config, 'databaseUrl' | 'databasePoolSize' | 'roles'>,
+  config: StoreConfig,
   migrations: readonly Migration[] = [],
 ): Promise<Database> {
   if (config.databaseUrl === null) throw new Error('DATABASE_URL is not set');

@@ -6,6 +6,7 @@ import { openEventStore } from '../event-store/open-event-store.js';
 import { QueueBackend } from '../queue/queue-backend.js';
 import { databaseFromConfig, type Database } from './database.js';
 import { LIMITS } from './session-settings.js';
+import { storeConfig } from '../config/config.js';
 
 const SETTINGS = [
   ...Object.keys(LIMITS),
@@ -20,7 +21,9 @@ describe('a stalled process', () => {
 
   beforeAll(async () => {
     url = await testDatabaseUrl();
-    database = await databaseFromConfig({ databaseUrl: url, databasePoolSize: 4, roles: ['worker'] });
+    database = await databaseFromConfig(
+      storeConfig({ DATABASE_URL: url, DATABASE_POOL_SIZE: '4', ROLES: 'worker' }),
+    );
     await database.query('create table lanes (id int primary key, n int not null)');
     await database.query('insert into lanes values (1, 0)');
   });
@@ -72,7 +75,11 @@ describe('a stalled process', () => {
 
   it('is bounded on the connections of every pool', async () => {
     const queue = await QueueBackend.connect(url);
-    const config = { eventStoreUrl: `${url}?own`, databaseUrl: url, databasePoolSize: 4 };
+    const config = storeConfig({
+      EVENT_STORE_URL: `${url}?own`,
+      DATABASE_URL: url,
+      DATABASE_POOL_SIZE: '4',
+    });
     const events = await openEventStore(config, database.pool);
     const pools = [database.pool, queue.connection as unknown as pg.Pool, events.responses.pool];
     for (const pool of pools) {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Background } from '../background/background-work.js';
-import { CONFIG, type Config } from '../config/config.js';
+import { processConfig, type ProcessConfig } from '../config/config.js';
 import { currentOperation, withinOperation } from '../event-store/current-operation.js';
 import { ReadModelRebuild } from './read-model-rebuild.js';
 import { DueWork } from '../work/due-work.js';
@@ -28,7 +28,7 @@ export class Rebuilds {
   constructor(
     private readonly items: WorkItems,
     private readonly readModels: ReadModelRebuild,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
+    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {
     this.work = new DueWork(items, {
       kind: REBUILDING,

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../kernel/domain-error.js';
-import { CONFIG, type Config } from '../config/config.js';
+import { storeConfig, type StoreConfig } from '../config/config.js';
 import { failpoint } from '../failpoints.js';
 import { readWaits } from '../telemetry/metrics.js';
 import { withTimeout } from '../timeout.js';
@@ -42,7 +42,7 @@ export class SubscriptionProgress {
     private readonly registry: SubscriptionRegistry,
     private readonly codec: EventCodec,
     @Inject(EVENT_STORE) private readonly store: EventStore,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'readYourWritesMs'>,
+    @Inject(storeConfig.KEY) private readonly config: StoreConfig,
   ) {}
 
   /**

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { CONFIG, type Config } from '../config/config.js';
+import { processConfig, type ProcessConfig } from '../config/config.js';
 import { EventCodec } from '../event-store/event-codec.js';
 import { EVENT_STORE, type EventStore } from '../event-store/port.js';
 import { Checkpoints } from './checkpoints.js';
@@ -24,7 +24,7 @@ export class SubscriptionRunner implements OnApplicationBootstrap, OnApplication
     private readonly codec: EventCodec,
     private readonly progress: SubscriptionProgress,
     @Inject(EVENT_STORE) store: EventStore,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
+    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
     private readonly passing: PassingTypes,
   ) {
     this.feed = new EventFeed(store);

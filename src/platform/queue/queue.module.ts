@@ -1,6 +1,6 @@
 import { BullModule } from '@nestjs/bullmq';
 import { Global, Module, type OnModuleInit } from '@nestjs/common';
-import { CONFIG, type Config } from '../config/config.js';
+import { type StoreConfig, storeConfig } from '../config/config.js';
 import { HealthRegistry } from '../telemetry/health.js';
 import { reaching } from '../postgres/unavailable.js';
 import { QueueBackend } from './queue-backend.js';
@@ -11,8 +11,8 @@ import { QueueBackend } from './queue-backend.js';
   providers: [
     {
       provide: QueueBackend,
-      inject: [CONFIG],
-      useFactory: ({ roles, queueUrl, databaseUrl }: Config) => {
+      inject: [storeConfig.KEY],
+      useFactory: ({ roles, queueUrl, databaseUrl }: StoreConfig) => {
         if (roles.length === 0 && databaseUrl !== null) return QueueBackend.unused(databaseUrl);
         const url = queueUrl ?? databaseUrl;
         if (url === null) throw new Error('neither QUEUE_URL nor DATABASE_URL is set');

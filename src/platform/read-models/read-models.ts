@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationShutdown, type Type } from '@nest
 import { DataSource, DefaultNamingStrategy, type ObjectLiteral, type SelectQueryBuilder } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import type { Pool } from 'pg';
-import { CONFIG, type Config } from '../config/config.js';
+import { storeConfig, type StoreConfig } from '../config/config.js';
 import { CONTEXTS, type Context } from '../context.js';
 import type { PagePlace } from '../postgres/list-page.js';
 import { encodeCursor } from '../postgres/page-cursor.js';
@@ -28,7 +28,7 @@ export class ReadModels implements OnApplicationShutdown {
   private source: Promise<DataSource> | null = null;
 
   constructor(
-    @Inject(CONFIG) private readonly config: Pick<Config, 'databaseUrl'>,
+    @Inject(storeConfig.KEY) private readonly config: StoreConfig,
     @Inject(CONTEXTS) private readonly contexts: readonly Context[],
   ) {}
 

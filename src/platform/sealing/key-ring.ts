@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { PoolClient } from 'pg';
-import type { Config } from '../config/config.js';
+import type { SealingConfig } from '../config/config.js';
 import { ConfigError } from '../config/settings.js';
 import type { Database } from '../postgres/database.js';
 import {
@@ -46,10 +46,7 @@ export interface MasterKeys {
   readonly former: MasterKey | null;
 }
 
-export function masterKeysOf({
-  masterKey,
-  masterKeyFormer,
-}: Pick<Config, 'masterKey' | 'masterKeyFormer'>): MasterKeys {
+export function masterKeysOf({ masterKey, masterKeyFormer }: SealingConfig): MasterKeys {
   if (masterKey === null) throw new ConfigError('MASTER_KEY must be set.');
   const of = (hex: string): MasterKey => new MasterKey(Buffer.from(hex, 'hex'));
   return { current: of(masterKey), former: masterKeyFormer === null ? null : of(masterKeyFormer) };

@@ -1,6 +1,6 @@
 import { Global, Logger, Module, Optional, type OnModuleInit } from '@nestjs/common';
 import { Background, BackgroundWork } from '../background/background-work.js';
-import { CONFIG, type Config } from '../config/config.js';
+import { type SealingConfig, sealingConfig } from '../config/config.js';
 import { Database } from '../postgres/database.js';
 import { HealthRegistry } from '../telemetry/health.js';
 import { KeyRing, masterKeysOf } from './key-ring.js';
@@ -19,8 +19,8 @@ const REFRESH_MS = 5000;
   providers: [
     {
       provide: KeyRing,
-      inject: [Database, CONFIG],
-      useFactory: async (database: Database, config: Config) => {
+      inject: [Database, sealingConfig.KEY],
+      useFactory: async (database: Database, config: SealingConfig) => {
         try {
           return await KeyRing.open(database, masterKeysOf(config));
         } catch (error) {

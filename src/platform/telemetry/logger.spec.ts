@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Log } from './logger.js';
+import { telemetryConfig } from '../config/config.js';
 
 let folder: string;
 let log: Log;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'disburse-log-'));
-  log = Log.open({ logLevel: 'info', logFile: join(folder, 'service.log') });
+  log = Log.open(telemetryConfig({ LOG_FILE: join(folder, 'service.log') }));
 });
 afterEach(() => rm(folder, { recursive: true }));
 

@@ -2,7 +2,7 @@ import { mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { LoggerService } from '@nestjs/common';
 import pino from 'pino';
-import type { Config } from '../config/config.js';
+import type { TelemetryConfig } from '../config/config.js';
 import { redact, redactText } from './redaction.js';
 
 /** The fields of a line, by name. */
@@ -51,7 +51,7 @@ export class Log implements LoggerService {
     process.once('exit', this.flushAtExit);
   }
 
-  static open(config: Pick<Config, 'logLevel' | 'logFile'>): Log {
+  static open(config: TelemetryConfig): Log {
     const fd = config.logFile === null ? 1 : openFile(config.logFile);
     return new Log(
       pino.destination({ fd, sync: false, minLength: BUFFER_BYTES, maxWrite: 2 * BUFFER_BYTES }),

@@ -1,5 +1,5 @@
 import { Global, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { CONFIG, type Config } from '../config/config.js';
+import { telemetryConfig } from '../config/config.js';
 import { HealthRegistry } from './health.js';
 import { Log } from './logger.js';
 import { ProcessFacts } from './process-facts.js';
@@ -8,7 +8,7 @@ import { ProcessFacts } from './process-facts.js';
 @Global()
 @Module({
   providers: [
-    { provide: Log, inject: [CONFIG], useFactory: (config: Config) => Log.open(config) },
+    { provide: Log, inject: [telemetryConfig.KEY], useFactory: Log.open.bind(Log) },
     HealthRegistry,
     ProcessFacts,
   ],

@@ -1,5 +1,5 @@
 import { context, propagation, SpanStatusCode, trace, type Attributes, type Span } from '@opentelemetry/api';
-import type { Config } from '../config/config.js';
+import type { TelemetryConfig } from '../config/config.js';
 
 let enabled = false;
 
@@ -43,15 +43,15 @@ export function traceparent(): string | undefined {
  * Starts sending spans to the collector when one is configured; the SDK is not even loaded otherwise. Resolves to the
  * function that sends what is left and stops.
  */
-export async function startTracing(config: Pick<Config, 'otlpEndpoint'>): Promise<() => Promise<void>> {
-  if (config.otlpEndpoint === null) return async () => undefined;
+export async function startTracing(config: TelemetryConfig): Promise<() => Promise<void>> {
+  if (config.otelExporterOtlpEndpoint === null) return async () => undefined;
   const [{ NodeTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, { resourceFromAttributes }] =
     await Promise.all([
       import('@opentelemetry/sdk-trace-node'),
       import('@opentelemetry/exporter-trace-otlp-http'),
       import('@opentelemetry/resources'),
     ]);
-  const url = `${config.otlpEndpoint.replace(/\/$/, '')}/v1/traces`;
+  const url = `${config.otelExporterOtlpEndpoint.replace(/\/$/, '')}/v1/traces`;
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'disburse' }),
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url }))],

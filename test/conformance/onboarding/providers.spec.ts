@@ -23,6 +23,7 @@ import { describeCardIssuer } from './cards.conformance.js';
 import { describeIdentityVerifier } from './identity.conformance.js';
 import { describeSmsSender } from './sms.conformance.js';
 import { describeWalletProvisioner } from './wallets.conformance.js';
+import { onboardingConfig } from '../../../src/contexts/onboarding/settings.js';
 
 const SEALER = new Sealer(randomBytes(32));
 const nothing = (): Promise<void> => Promise.resolve();
@@ -52,7 +53,7 @@ describeIdentityVerifier('the sandbox', async () => {
   const db = await testDatabase();
   const [reviews, verifications] = [new SandboxReviews(db.database), new Verifications(db.database, SEALER)];
   return {
-    open: () => new SandboxIdentityVerifier(reviews, verifications, { sandboxReviewSeconds: null }),
+    open: () => new SandboxIdentityVerifier(reviews, verifications, onboardingConfig({})),
     reviewed: { lastName: SANDBOX_NAMES.review },
     decided: async ({ userId }, passed) => {
       await reviews.decide(userId, passed ? { passed } : { passed, reason: 'The document has expired' });

@@ -9,6 +9,7 @@ import {
   type ExchangeClient,
 } from '../../support/exchange/exchange-client.js';
 import { ADDRESS, expectProblem } from '../../support/exchange/exchange-orders.js';
+import { httpConfig } from '../../../src/platform/config/config.js';
 
 const CONFIGURATION = '/v1/merchants/configuration';
 const TOKENS = '/v1/tokens';
@@ -168,7 +169,7 @@ describe('GET /v1/tokens', () => {
 
 it('the icon of each token is a picture that may be kept and can do nothing; other names are not found', async () => {
   for (const { id } of ALL_TOKENS) {
-    const url = iconUrl({ publicUrl: PUBLIC_URL, host: '', port: 0 }, id);
+    const url = iconUrl(httpConfig({ PUBLIC_URL }), id);
     const response = await fetch(url.replace('https://api.example/base', app.url));
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('image/svg+xml; charset=utf-8');

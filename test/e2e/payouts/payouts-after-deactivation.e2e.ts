@@ -31,6 +31,8 @@ import { payoutViews } from '../../../src/contexts/payouts/views/projection.js';
 import { ACT, plainTicket } from '../../support/onboarding/people.js';
 import { Steps } from '../../support/event-store/steps.js';
 import { onTestDatabase, type TestDatabase } from '../../support/postgres.js';
+import { chainConfig } from '../../../src/platform/config/config.js';
+import { payoutsConfig } from '../../../src/contexts/payouts/settings.js';
 
 const REPORTERS = 2;
 /** Then those who start the deactivation, keep its count, end payouts, and complete it, two at once. */
@@ -89,8 +91,9 @@ class World {
     const { merchantId: merchant_id, userId: user_id } = this;
     const facts = { amount: '1.5', transaction_hash: payoutId, custom_metadata: '{}' };
     const command = new ReportPayout({ merchant_id, user_id, ...facts }, plainTicket(payoutId), {});
-    const config = { chainId: 1, payoutVerificationWindowSeconds: 60 };
-    await new ReportPayoutHandler(loop, clock, config, payees).execute(command);
+    const config = { ...payoutsConfig({}), payoutVerificationWindowSeconds: 60 };
+    const chain = chainConfig({ CHAIN_ID: '1' });
+    await new ReportPayoutHandler(loop, clock, config, chain, payees).execute(command);
   }
 
   /** The report alone, without its intent. */

@@ -23,6 +23,7 @@ import { eventually, WAIT_MS } from '../../support/eventually.js';
 import { Gate } from '../../support/gate.js';
 import { VIEWS } from '../../support/event-store/read-models.js';
 import { testDatabase, type TestDatabase } from '../../support/postgres.js';
+import { storeConfig, processConfig } from '../../../src/platform/config/config.js';
 
 /** How long a reader waits before the test calls it an outage: a reader that is locked out waits for ever. */
 const OUTAGE_MS = WAIT_MS / 2;
@@ -42,14 +43,17 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
     await reader.connect();
     gate = new Gate();
     const { registry, checkpoints, codec } = parts();
-    progress = new SubscriptionProgress(checkpoints, registry, codec, store, { readYourWritesMs: 20_000 });
+    progress = new SubscriptionProgress(checkpoints, registry, codec, store, {
+      ...storeConfig({}),
+      readYourWritesMs: 20_000,
+    });
     worker = new SubscriptionRunner(
       registry,
       checkpoints,
       codec,
       progress,
       store,
-      { roles: ['worker'] },
+      processConfig({ ROLES: 'worker' }),
       new PassingTypes(db.database),
     );
     worker.start();

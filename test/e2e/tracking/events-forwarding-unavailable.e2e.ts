@@ -19,6 +19,7 @@ import { testDatabase, type TestDatabase } from '../../support/postgres.js';
 import { specFolder } from '../../support/run-folder.js';
 import { freshReport } from '../../support/fresh-report.js';
 import { eventually } from '../../support/eventually.js';
+import { telemetryConfig } from '../../../src/platform/config/config.js';
 
 let db: TestDatabase;
 let provider: AnalyticsProvider;
@@ -29,7 +30,7 @@ const logFile = join(specFolder('log'), 'forwarding.log');
 beforeAll(async () => {
   Logger.overrideLogger(false);
   db = await testDatabase();
-  log = Log.open({ logLevel: 'info', logFile });
+  log = Log.open(telemetryConfig({ LOG_FILE: logFile }));
 });
 afterAll(async () => {
   log.close();

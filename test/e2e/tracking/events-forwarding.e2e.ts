@@ -13,13 +13,14 @@ import {
 } from '../../support/tracking/forwarding-harness.js';
 import { onTestDatabase } from '../../support/postgres.js';
 import { eventually } from '../../support/eventually.js';
+import { processConfig, telemetryConfig } from '../../../src/platform/config/config.js';
 
 const merchant = '5b0e9a38-7f1e-4c58-8f0a-0c4f2c0d9a11';
 
 const db = onTestDatabase();
 let provider: AnalyticsProvider;
 let harness: ForwardingHarness;
-const log = Log.open({ logLevel: 'silent', logFile: null });
+const log = Log.open(telemetryConfig({ LOG_LEVEL: 'silent' }));
 
 beforeEach(async () => {
   provider = await AnalyticsProvider.start();
@@ -237,6 +238,8 @@ describe('without Amplitude', () => {
   });
 
   it('the sandbox does not start in production', () => {
-    expect(() => new SandboxAnalytics({ mode: 'production' }, db.database)).toThrow(/production/);
+    expect(() => new SandboxAnalytics({ ...processConfig({}), mode: 'production' }, db.database)).toThrow(
+      /production/,
+    );
   });
 });

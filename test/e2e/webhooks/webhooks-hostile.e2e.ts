@@ -11,6 +11,7 @@ import { MALFORMED } from './hostile/malformed.js';
 import type { Expected, HostileReceiver, Hosted } from './hostile/receiver.js';
 import { SLOW } from './hostile/slow.js';
 import { onWebhookHarness, type MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
+import { webhooksConfig } from '../../../src/contexts/webhooks/settings.js';
 
 const ALL: readonly HostileReceiver[] = [...CONNECTIONS, ...SLOW, ...ENDLESS, ...MALFORMED, ...BROKEN_TLS];
 const TIMEOUTS = ['connecting', 'waiting for a response', 'reading the response'].map(
@@ -68,12 +69,12 @@ describe('a hostile receiver', () => {
     const trusting = jest.spyOn(tls, 'createSecureContext');
     trusting.mockImplementation((options) => create({ ca: certificates.authority, ...options }));
     for (const kind of ALL) hosts.set(kind, await kind.start(certificates));
-    const allowed = new ReceiverHosts({ mode: 'sandbox', webhookAllowCidrs: null });
+    const allowed = new ReceiverHosts(webhooksConfig({}));
     for (const [webhookTimeoutMs, kinds] of [
       [30_000, ALL.filter((kind) => !timesOut(kind))],
       [HASTY_MS, ALL.filter(timesOut)],
     ] as const) {
-      const sender = new HttpReceivers({ webhookTimeoutMs }, allowed);
+      const sender = new HttpReceivers({ ...webhooksConfig({}), webhookTimeoutMs }, allowed);
       const one = async (kind: HostileReceiver): Promise<void> =>
         void complaints.set(kind.name, await challenge(sender, kind, hosts.get(kind)!));
       await Promise.all(kinds.map(one));

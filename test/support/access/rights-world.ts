@@ -42,11 +42,16 @@ import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
 import { operationsOn } from '../operations/operations-harness.js';
 import { newSecretsInMemory } from './new-secrets.js';
+import { accessConfig } from '../../../src/contexts/access/settings.js';
+import { processConfig } from '../../../src/platform/config/config.js';
 
 const keyedHash = new KeyedHash(randomBytes(32));
-const secrets = new CredentialSecrets(new Sealer(randomBytes(32)), keyedHash, newSecretsInMemory(), {
-  mode: 'sandbox',
-});
+const secrets = new CredentialSecrets(
+  new Sealer(randomBytes(32)),
+  keyedHash,
+  newSecretsInMemory(),
+  processConfig({}),
+);
 const progress = {
   waitFor: async () => true,
   requireCurrent: async () => undefined,
@@ -67,7 +72,7 @@ function handlersOn(loop: CommandLoop, clock: Clock, persons: readonly string[])
     administrators: async () => persons,
     count: async () => persons.length,
   } as unknown as OperatorsView;
-  const config = { adminOidcIssuer: 'https://id.example' };
+  const config = accessConfig({ ADMIN_OIDC_ISSUER: 'https://id.example' });
   return [
     new IssueCredentialHandler(access, secrets),
     new RollCredentialHandler(access, secrets),

@@ -3,6 +3,7 @@ import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 import type { Context } from '../../../src/platform/context.js';
 import { ReadModels } from '../../../src/platform/read-models/read-models.js';
 import type { TestDatabase } from '../postgres.js';
+import { storeConfig } from '../../../src/platform/config/config.js';
 
 interface PlanNode {
   readonly 'Node Type': string;
@@ -29,7 +30,7 @@ export class ExplainedReadModels extends ReadModels {
     private readonly db: TestDatabase,
     entities: readonly Type[],
   ) {
-    super({ databaseUrl: db.url }, [{ name: 'explained', entities } as Context]);
+    super({ ...storeConfig({}), databaseUrl: db.url }, [{ name: 'explained', entities } as Context]);
   }
 
   override async query<Entity extends ObjectLiteral>(

@@ -18,6 +18,7 @@ import { Sealer } from '../../../src/platform/sealing/sealer.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { WAIT_MS } from '../eventually.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
+import { storeConfig } from '../../../src/platform/config/config.js';
 
 export const RELEVANT = 'thing.relevant.v1';
 export const OTHER = 'thing.other.v1';
@@ -89,7 +90,7 @@ export class SubscriptionHarness {
     events.register([{ type: RELEVANT }, { type: OTHER }]);
     const codec = new EventCodec(events, keys);
     const passing = new PassingTypes(this.database.database);
-    const config = { roles: ['worker' as const], readYourWritesMs };
+    const config = { ...storeConfig({ ROLES: 'worker' }), readYourWritesMs };
     const progress = new SubscriptionProgress(checkpoints, registry, codec, store, config);
     const runner = new SubscriptionRunner(registry, checkpoints, codec, progress, store, config, passing);
     this.running.push(runner);

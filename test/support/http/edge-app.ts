@@ -23,9 +23,9 @@ import { AlreadyResponded } from '../../../src/platform/event-store/command-loop
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
-import { readConfig } from '../../../src/composition.js';
+import { CONFIG_PARTS, readConfig, type Config } from '../../../src/composition.js';
 import { Fault } from '../../../src/kernel/fault.js';
-import { CONFIG, type Config } from '../../../src/platform/config/config.js';
+import { configModule } from '../../../src/platform/config/config.js';
 import { Database } from '../../../src/platform/postgres/database.js';
 import {
   StoresResponseWithEvents,
@@ -230,10 +230,9 @@ export async function startEdgeApp(
 
   @Global()
   @Module({
-    imports: [HttpModule, ReadinessModule, ...modules],
+    imports: [configModule(config, CONFIG_PARTS), HttpModule, ReadinessModule, ...modules],
     controllers: [ProbeController],
     providers: [
-      { provide: CONFIG, useValue: config },
       { provide: Database, useValue: unclosed(database) },
       { provide: EVENT_STORE, useValue: events },
       { provide: ResponseStore, useValue: new ResponseStore(database.pool, events) },
@@ -243,7 +242,7 @@ export async function startEdgeApp(
       { provide: Sealer, useValue: new Sealer(Buffer.alloc(32, 7)) },
       { provide: KeyedHash, useValue: new KeyedHash(Buffer.alloc(32, 7)) },
     ],
-    exports: [CONFIG, Database, Idempotency, KeyedHash, MERCHANT_DIRECTORY],
+    exports: [Database, Idempotency, KeyedHash, MERCHANT_DIRECTORY],
   })
   class EdgeTestModule {}
 

@@ -29,6 +29,8 @@ import { ClockCheck } from '../../../src/platform/postgres/clock-check.js';
 import type { Database } from '../../../src/platform/postgres/database.js';
 import type { WorkItems } from '../../../src/platform/work/work-items.js';
 import { InMemoryEventStore } from '../in-memory-event-store.js';
+import { storeConfig } from '../../../src/platform/config/config.js';
+import { operationsConfig } from '../../../src/contexts/operations/settings.js';
 
 type LampEvent = DomainEvent<'lamp.switched.v1', { readonly on: boolean; readonly by: string | null }>;
 
@@ -128,7 +130,7 @@ export function operationsOn({
   const all = new Definitions({ getProviders: () => providers } as unknown as DiscoveryService);
   all.discover();
   const database = { query: async () => [{ now: databaseNow() }] } as unknown as Database;
-  const clockCheck = new ClockCheck({ maxClockSkewSeconds: 30 }, clock, database);
+  const clockCheck = new ClockCheck(storeConfig({}), clock, database);
   const subjects = new Subjects(store);
   const log = new OperationStreams(loop);
   const execution = new Execution(log, all, subjects, bus, clock);
@@ -138,7 +140,7 @@ export function operationsOn({
     log,
     execution,
     clock,
-    { operationsApprovals: approvals },
+    { ...operationsConfig({}), operationsApprovals: approvals },
     clockCheck,
   );
   const people = operators(loop) as OperatorDirectory;

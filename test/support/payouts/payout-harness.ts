@@ -25,6 +25,8 @@ import { eventually } from '../eventually.js';
 import { plainTicket } from '../onboarding/people.js';
 import { testDatabase, type TestDatabase } from '../postgres.js';
 import { TestNode } from './test-node.js';
+import { chainConfig } from '../../../src/platform/config/config.js';
+import { payoutsConfig } from '../../../src/contexts/payouts/settings.js';
 
 const TOKEN = new Interface([
   'function transfer(address to, uint256 amount)',
@@ -134,7 +136,8 @@ export class PayoutHarness {
     const handler = new ReportPayoutHandler(
       app.get(CommandLoop),
       systemClock,
-      { chainId: CHAIN_ID, payoutVerificationWindowSeconds: windowSeconds },
+      { ...payoutsConfig({}), payoutVerificationWindowSeconds: windowSeconds },
+      { ...chainConfig({}), chainId: CHAIN_ID },
       app.get(PayeeCache),
     );
     const id = newId();

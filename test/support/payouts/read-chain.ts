@@ -8,6 +8,7 @@ import { systemClock } from '../../../src/kernel/clock.js';
 import { eventually } from '../eventually.js';
 import { CHAIN_ID, TestChain } from './chain.js';
 import { TestNode, type RpcCall } from './test-node.js';
+import { chainConfig } from '../../../src/platform/config/config.js';
 
 /** A hash of no transaction. */
 export const NOWHERE = `0x${'ab'.repeat(32)}`;
@@ -65,11 +66,7 @@ export class ReadChain {
 
   over(settings: object): JsonRpcChain {
     const { usdcAddress } = this.chain;
-    const rules = { chainQuorum: 1, chainMaxHeadAgeSeconds: null, payoutFinality: null };
-    return new JsonRpcChain(
-      { chainRpcUrl: null, chainId: CHAIN_ID, usdcAddress, ...rules, ...settings },
-      systemClock,
-    );
+    return new JsonRpcChain({ ...chainConfig({}), chainId: CHAIN_ID, usdcAddress, ...settings }, systemClock);
   }
 
   read = (hashes: readonly string[]): Promise<ChainObservation> => this.reader.read(requested(hashes));

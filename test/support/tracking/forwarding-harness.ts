@@ -14,6 +14,7 @@ import type { Analytics } from '../../../src/contexts/tracking/application/ports
 import { API_KEY } from './analytics-provider.js';
 import { batchOf, eventItem, type SentItem } from './event-batches.js';
 import { eventually } from '../eventually.js';
+import { trackingConfig } from '../../../src/contexts/tracking/settings.js';
 
 /** Times of the forwarder that suit tests. */
 const SHORT_TIMES: ForwardingTimes = {
@@ -82,7 +83,12 @@ export class ForwardingHarness {
 
   amplitude({ apiKey = API_KEY, timeoutMs = 5000 } = {}): Amplitude {
     return new Amplitude(
-      { amplitudeApiKey: apiKey, amplitudeUrl: this.url, analyticsTimeoutMs: timeoutMs },
+      {
+        ...trackingConfig({}),
+        amplitudeApiKey: apiKey,
+        amplitudeUrl: this.url,
+        analyticsTimeoutMs: timeoutMs,
+      },
       SHORT_WAITS,
     );
   }
@@ -99,7 +105,7 @@ export class ForwardingHarness {
       new ForwardingObserver(this.log),
       analytics,
       { ...SHORT_TIMES, ...times },
-      { roles: ['worker'], analyticsEventsPerSecond: perSecond },
+      { ...trackingConfig({ ROLES: 'worker' }), analyticsEventsPerSecond: perSecond },
     );
     forwarder.work.start();
     const timer = setInterval(() => forwarder.work.wake(), WAKE_MS);

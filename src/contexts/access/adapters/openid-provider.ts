@@ -1,24 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
 import * as openid from 'openid-client';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import { IdentityProvider, type Claims, type OidcAttempt } from '../application/console/oidc-login.js';
+import { accessConfig, type AccessConfig } from '../settings.js';
 
 const TIMEOUT_SECONDS = 10;
 /** A login at the provider from before that is no login here (admin-api.md 5). */
 const MAX_AGE_SECONDS = 300;
-
-type OidcConfig = Pick<
-  Config,
-  'adminOidcIssuer' | 'adminOidcClientId' | 'adminOidcClientSecret' | 'adminOidcClaim' | 'mode'
->;
 
 /** {@link IdentityProvider} by openid-client; the provider's own document is read once. */
 @Injectable()
 export class OpenidProvider extends IdentityProvider {
   private discovered: Promise<openid.Configuration> | null = null;
 
-  constructor(@Inject(CONFIG) private readonly config: OidcConfig) {
+  constructor(@Inject(accessConfig.KEY) private readonly config: AccessConfig) {
     super();
   }
 

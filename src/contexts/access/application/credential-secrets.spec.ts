@@ -5,9 +5,10 @@ import { newSecretsInMemory } from '../../../../test/support/access/new-secrets.
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { CREDENTIAL_KINDS, type CredentialKind } from '../domain/credential-kinds.js';
 import { CredentialSecrets } from './credential-secrets.js';
+import { processConfig } from '../../../platform/config/config.js';
 
 const secretsOf = (sealer: Sealer): CredentialSecrets =>
-  new CredentialSecrets(sealer, new KeyedHash(randomBytes(32)), newSecretsInMemory(), { mode: 'sandbox' });
+  new CredentialSecrets(sealer, new KeyedHash(randomBytes(32)), newSecretsInMemory(), processConfig({}));
 
 describe.each([
   ['private keys of merchants', 'payouts', /^dsk_[0-9a-f]{64}$/],
@@ -50,7 +51,7 @@ describe.each([
 describe('secrets that are obtained for an id', () => {
   const keyedHash = new KeyedHash(randomBytes(32));
   const of = (mode: 'sandbox' | 'production', fresh = newSecretsInMemory()) =>
-    new CredentialSecrets(new Sealer(randomBytes(32)), keyedHash, fresh, { mode });
+    new CredentialSecrets(new Sealer(randomBytes(32)), keyedHash, fresh, { ...processConfig({}), mode });
   const obtain = async (secrets: CredentialSecrets, kind: CredentialKind, id: string) => {
     const { secret_hash } = await secrets.obtain(kind, 'o1', id);
     return { secret: (await secrets.issued(id)).secret!, secret_hash };

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { processConfig, type ProcessConfig } from '../../../platform/config/config.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { SealedSecrets, Sealer } from '../../../platform/sealing/sealer.js';
 import { adminSecret, isAdminSecret, type KeyMode } from '../domain/admin-secret.js';
@@ -27,7 +27,7 @@ export class CredentialSecrets {
     sealer: Sealer,
     private readonly keyedHash: KeyedHash,
     private readonly fresh: NewSecrets,
-    @Inject(CONFIG) config: Pick<Config, 'mode'>,
+    @Inject(processConfig.KEY) config: ProcessConfig,
   ) {
     this.secrets = new SealedSecrets(sealer);
     this.mode = config.mode === 'production' ? 'live' : 'test';

@@ -1,7 +1,7 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { httpConfig, type HttpConfig } from '../../../platform/config/config.js';
 import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
 import {
   merchant,
@@ -61,7 +61,7 @@ export class UpdateMerchant extends OperatorCommand<UpdateParameters> {}
 class UpdateMerchantHandler implements OperationHandler<UpdateMerchant> {
   constructor(
     private readonly access: AccessCommands,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'mode' | 'rateLimitPerMinute'>,
+    @Inject(httpConfig.KEY) private readonly config: HttpConfig,
   ) {}
 
   /** A higher limit needs a second person. */
@@ -88,7 +88,7 @@ class UpdateMerchantHandler implements OperationHandler<UpdateMerchant> {
 /** Throws `validation_failed` on the field at fault. */
 function canonicalChange(
   { name, ip_allow_list: cidrs, embedding, limits }: UpdateParameters,
-  mode: Config['mode'],
+  mode: HttpConfig['mode'],
 ): MerchantChange {
   const { display_name: displayName, origins, callbacks } = embedding ?? {};
   return {

@@ -3,7 +3,7 @@ import { CommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { tidy } from '../../../kernel/typed-text.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { processConfig, type ProcessConfig } from '../../../platform/config/config.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
 import { currentOperation } from '../../../platform/event-store/current-operation.js';
@@ -34,6 +34,7 @@ import { DIRECTORY_VIEW } from '../views/directory-projection.js';
 import { OperatorsView } from '../views/operators.js';
 import { AccessCommands } from './access-commands.js';
 import { LoginLinks } from './console/login-links.js';
+import { accessConfig, type AccessConfig } from '../settings.js';
 
 const EMAIL_TAKEN = 'is used by another operator';
 
@@ -86,7 +87,7 @@ export class CreateOperatorHandler implements OperationHandler<CreateOperator> {
     private readonly keyedHash: KeyedHash,
     private readonly operators: OperatorsView,
     private readonly links: LoginLinks,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'adminOidcIssuer'>,
+    @Inject(accessConfig.KEY) private readonly config: AccessConfig,
   ) {}
 
   async secondPerson({ parameters }: CreateOperator): Promise<'before' | null> {
@@ -150,7 +151,7 @@ class IssueLoginLinkHandler implements OperationHandler<IssueLoginLink> {
     private readonly loop: CommandLoop,
     private readonly operators: OperatorsView,
     private readonly links: LoginLinks,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
+    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}
 
   /** With the link of another person the shell would itself be a second person. */

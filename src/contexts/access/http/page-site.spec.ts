@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ConsoleSite } from './page-site.js';
+import { httpConfig } from '../../../platform/config/config.js';
 
 const request = (headers: Record<string, string>, protocol = 'http') =>
   ({ headers, protocol }) as unknown as FastifyRequest;
-const at = (adminUrl: string | null) => new ConsoleSite({ adminUrl, mode: 'sandbox' });
+const at = (adminUrl: string | null) => new ConsoleSite({ ...httpConfig({}), adminUrl });
 
 describe('the origin of the console', () => {
   it('is that of ADMIN_URL, whatever host a request names', () => {
@@ -55,7 +56,7 @@ describe('the cookie of the console', () => {
       getHeader: () => undefined,
       header: (_: string, value: unknown) => sent.push(value),
     } as unknown as FastifyReply;
-    new ConsoleSite({ mode, adminUrl }).setSession(reply, 'token', 60);
+    new ConsoleSite({ ...httpConfig({}), mode, adminUrl }).setSession(reply, 'token', 60);
     return String(sent[0]);
   };
 
@@ -74,7 +75,7 @@ describe('the cookie of the console', () => {
   });
 
   it('is read by its whole name', () => {
-    const site = new ConsoleSite({ mode: 'production', adminUrl: null });
+    const site = new ConsoleSite({ ...httpConfig({}), mode: 'production' });
     expect(site.session(request({ cookie: 'console=planted; __Host-console=own' }))).toBe('own');
     expect(site.session(request({ cookie: 'console=planted' }))).toBeNull();
   });

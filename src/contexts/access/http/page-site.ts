@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { httpConfig, type HttpConfig } from '../../../platform/config/config.js';
 import { Refusal } from '../../../platform/http/problem.js';
 
 const MAX_COOKIE_BYTES = 8192;
@@ -35,7 +35,7 @@ abstract class PageSite {
     /** The setting with its address, and its value. */
     private readonly setting: string,
     private readonly url: string | null,
-    private readonly mode: Config['mode'],
+    private readonly mode: HttpConfig['mode'],
   ) {}
 
   /**
@@ -101,14 +101,14 @@ abstract class PageSite {
 
 @Injectable()
 export class ConsoleSite extends PageSite {
-  constructor(@Inject(CONFIG) { mode, adminUrl }: Pick<Config, 'mode' | 'adminUrl'>) {
+  constructor(@Inject(httpConfig.KEY) { mode, adminUrl }: HttpConfig) {
     super('console', 'ADMIN_URL', adminUrl, mode);
   }
 }
 
 @Injectable()
 export class PortalSite extends PageSite {
-  constructor(@Inject(CONFIG) { mode, portalUrl }: Pick<Config, 'mode' | 'portalUrl'>) {
+  constructor(@Inject(httpConfig.KEY) { mode, portalUrl }: HttpConfig) {
     super('portal', 'PORTAL_URL', portalUrl, mode);
   }
 }

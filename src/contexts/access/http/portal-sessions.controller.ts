@@ -2,7 +2,7 @@ import { Controller, Delete, Get, Inject, Post, Injectable } from '@nestjs/commo
 import { CommandBus } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { CONFIG, type Config, listenerUrl } from '../../../platform/config/config.js';
+import { httpConfig, listenerUrl, type HttpConfig } from '../../../platform/config/config.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import {
   Cause,
@@ -35,7 +35,7 @@ import { PagesModule } from '../../../platform/http/pages/pages.module.js';
 @Injectable()
 export class PortalAddress {
   constructor(
-    @Inject(CONFIG) private readonly config: Pick<Config, 'mode' | 'portalUrl' | 'host' | 'portalPort'>,
+    @Inject(httpConfig.KEY) private readonly config: HttpConfig,
     private readonly modules: ModuleRef,
   ) {}
 
@@ -61,7 +61,7 @@ export class PortalSessionsController {
     private readonly view: PortalSessionsView,
     private readonly address: PortalAddress,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
+    @Inject(httpConfig.KEY) private readonly config: HttpConfig,
   ) {}
 
   @Post()

@@ -29,6 +29,7 @@ import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import { LedgerAnchor } from './ledger-follower.js';
 import { HeadSigner } from './head-signer.js';
 import { keyIdOf, LedgerKeys, newKeyPair, pemOf, signText } from './ledger-keys.js';
+import { auditConfig } from '../settings.js';
 
 interface Report extends Run {
   readonly ledger: LedgerReport | null;
@@ -90,8 +91,7 @@ describe('the signed head of an export', () => {
     const logId = await store.identity();
     await db.database.transaction((tx) => extendLedger(tx, sealer, { logId }, leaves));
     const [ledger, heads] = [new Ledger(db.database), new Heads(db.database)];
-    const config = { auditHeadSeconds: 10, auditHeadsFile: null };
-    await new HeadSigner(ledger, heads, keys, anchor, sealer, systemClock, config).sign();
+    await new HeadSigner(ledger, heads, keys, anchor, sealer, systemClock, auditConfig({})).sign();
   }
 
   const manifestAt = (path: string): Manifest =>

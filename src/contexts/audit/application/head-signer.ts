@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock, timestamp } from '../../../kernel/clock.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import { consistencyRanges, provesConsistency } from '../domain/merkle-proof.js';
@@ -17,6 +16,7 @@ import { isAuthenticState, Ledger, type LedgerState } from '../store/ledger.js';
 import { HeadsFile } from './heads-file.js';
 import { LedgerAnchor } from './ledger-follower.js';
 import { LedgerKeys } from './ledger-keys.js';
+import { auditConfig, type AuditConfig } from '../settings.js';
 
 /** Signs a head over what the ledger holds, at an interval, when there is something new. Several processes may. */
 @Injectable()
@@ -32,7 +32,7 @@ export class HeadSigner {
     private readonly anchor: LedgerAnchor,
     private readonly sealer: Sealer,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) config: Pick<Config, 'auditHeadSeconds' | 'auditHeadsFile'>,
+    @Inject(auditConfig.KEY) config: AuditConfig,
   ) {
     this.file = config.auditHeadsFile === null ? null : new HeadsFile(config.auditHeadsFile);
     this.work = new BackgroundWork({

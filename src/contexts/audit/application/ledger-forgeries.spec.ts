@@ -19,6 +19,7 @@ import { HeadSigner } from './head-signer.js';
 import { LedgerAnchor, ledgerFollower, LedgerStart } from './ledger-follower.js';
 import { LedgerKeys } from './ledger-keys.js';
 import { PayoutProofs } from './payout-proofs.js';
+import { auditConfig } from '../settings.js';
 
 const TABLES = ['audit.signing_keys', 'audit.leaves', 'audit.ledger', 'audit.heads', 'audit.last_head'];
 const EVERYTHING = [...TABLES, 'event_store.checkpoints', 'event_store.events'];
@@ -67,7 +68,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
   function start(auditHeadsFile = file) {
     const own = new HealthRegistry();
     const anchor = new LedgerAnchor(own, ledger(), harness.writer);
-    const config = { auditHeadSeconds: 3600, auditHeadsFile };
+    const config = { ...auditConfig({}), auditHeadSeconds: 3600, auditHeadsFile };
     const parts = [ledger(), new Heads(database()), ledgerKeys(), anchor, harness.sealer] as const;
     const signer = new HeadSigner(...parts, systemClock, config);
     harness
@@ -115,7 +116,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
   const sign = (): Promise<unknown> => signer.work.options.run(new AbortController().signal);
   const proofs = (): PayoutProofs => {
     const stores = [ledger(), new Heads(database()), signingKeys()] as const;
-    return new PayoutProofs(harness.writer, ...stores, harness.sealer, { auditHeadSeconds: 10 });
+    return new PayoutProofs(harness.writer, ...stores, harness.sealer, auditConfig({}));
   };
 
   it('keeps a head that SQL inserted above the newest out of the file and from merchants, and continues when it is deleted', async () => {

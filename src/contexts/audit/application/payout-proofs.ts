@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { isFence } from '../../../platform/event-store/claims.js';
 import { EVENT_STORE, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -13,6 +12,7 @@ import { Heads } from '../store/heads.js';
 import { Ledger } from '../store/ledger.js';
 import { SigningKeys } from '../store/signing-keys.js';
 import { isOwnKey, isSignedHead, pemOf } from './ledger-keys.js';
+import { auditConfig, type AuditConfig } from '../settings.js';
 
 /** The ledger as merchants see it (contract.md 10.9 to 10.11). */
 @Injectable()
@@ -23,7 +23,7 @@ export class PayoutProofs {
     private readonly heads: Heads,
     private readonly keys: SigningKeys,
     private readonly sealer: Sealer,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'auditHeadSeconds'>,
+    @Inject(auditConfig.KEY) private readonly config: AuditConfig,
   ) {}
 
   /** The one that the service signed last. Throws `unavailable` before the first. */

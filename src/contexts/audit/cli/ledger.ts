@@ -4,7 +4,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { writes } from '../../../platform/cli/write.js';
 import type { EventStore } from '../../../platform/event-store/port.js';
 import type { Database } from '../../../platform/postgres/database.js';
-import type { Config } from '../../../platform/config/config.js';
+import type { SealingConfig } from '../../../platform/config/config.js';
 import { ConfigError } from '../../../platform/config/settings.js';
 import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
@@ -92,7 +92,7 @@ export function ledgerProgram(program: Command, cli: CliContext): void {
 }
 
 /** That of the master key, where it is at hand. Throws ConfigError where it is not the one of this database. */
-export async function keyRingOf(config: Config, database: Database): Promise<KeyRing | null> {
+export async function keyRingOf(config: SealingConfig, database: Database): Promise<KeyRing | null> {
   return config.masterKey === null ? null : KeyRing.open(database, masterKeysOf(config));
 }
 

@@ -9,6 +9,7 @@ import {
 import { ChainUnavailable } from '../../../platform/chain/values.js';
 import type { ChainObservation, ChainReader } from '../../payouts/contract.js';
 import { ChainOrderTransfers } from './order-transfers.js';
+import { chainConfig } from '../../../platform/config/config.js';
 
 const USDC = `0x${'cc'.repeat(20)}`;
 const [PAYER, STRANGER] = [`0x${'11'.repeat(20)}`, `0x${'22'.repeat(20)}`];
@@ -69,6 +70,7 @@ const chainOf = (
 });
 
 const nodeSettings = {
+  ...chainConfig({}),
   chainId: 31337,
   chainRpcUrl: 'http://127.0.0.1:1',
   usdcAddress: USDC,

@@ -3,7 +3,6 @@ import { Fault } from '../../../kernel/fault.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isAmount, toMinorUnits } from '../../../kernel/money.js';
 import { ChainUnavailable } from '../../../platform/chain/values.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { agreeing, CHAIN_READER, type ChainObservation, type ChainReader } from '../../payouts/contract.js';
 import type { CheckedDeposit, CheckedRefund, GivenRefund, OrderTransfers } from '../application/ports.js';
 import { plainHash, readEvmAddress } from '../domain/addresses.js';
@@ -11,6 +10,7 @@ import type { ExistingOrder } from '../domain/order.js';
 import type { DepositFacts } from '../domain/order-events.js';
 import { currencyOf, pairOf } from '../domain/catalog.js';
 import { DEV_CHAIN_ID } from '../settings.js';
+import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
 
 /** By EIP-155 id, of the chains that deposits of USDC come on. */
 const CHAINS: ReadonlyMap<number, string> = new Map([
@@ -25,8 +25,7 @@ const MAX_DEPOSITS = 100;
 @Injectable()
 export class ChainOrderTransfers implements OrderTransfers {
   constructor(
-    @Inject(CONFIG)
-    private readonly config: Pick<Config, 'chainId' | 'chainQuorum' | 'chainRpcUrl' | 'usdcAddress'>,
+    @Inject(chainConfig.KEY) private readonly config: ChainConfig,
     @Inject(CHAIN_READER) private readonly chain: Pick<ChainReader, 'confirm'>,
   ) {}
 

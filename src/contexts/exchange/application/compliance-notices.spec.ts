@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../../composition.js';
 import { ComplianceNotices, Countries } from './compliance-notices.js';
+import { exchangeConfig } from '../settings.js';
 
 const lines: string[] = [];
 const log = { error: ({ msg }: { msg: string }): void => void lines.push(msg) };
 const notices = new Map([['IR', 'Not offered in Iran.']]);
-const shipped = new ComplianceNotices({ exchangeNotices: notices, exchangeCountriesFile: null });
+const shipped = new ComplianceNotices({ ...exchangeConfig({}), exchangeNoticesFile: notices });
 /** Of a network in Iran. */
 const THERE = '185.143.234.1';
 
@@ -52,7 +53,7 @@ describe('a file of notices', () => {
   const read = async (content: string) => {
     const path = join(folder, 'notices.json');
     await writeFile(path, content);
-    return readConfig({ EXCHANGE_NOTICES_FILE: path }).exchangeNotices;
+    return readConfig({ EXCHANGE_NOTICES_FILE: path }).exchangeNoticesFile;
   };
 
   it('is read', async () =>

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { Reader, type Response } from 'mmdb-lib';
 import { Inject, Injectable, Logger, type LoggerService } from '@nestjs/common';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { exchangeConfig, type ExchangeConfig } from '../settings.js';
 
 /** As the package has it; `country` as MaxMind's and DB-IP's files have it. */
 interface Record {
@@ -67,15 +67,13 @@ export class ComplianceNotices {
   /** Without notices no country is needed, and the file stays out of memory. */
   private readonly countries: Countries | null;
 
-  constructor(
-    @Inject(CONFIG) private readonly config: Pick<Config, 'exchangeNotices' | 'exchangeCountriesFile'>,
-  ) {
-    this.countries = config.exchangeNotices === null ? null : new Countries(config.exchangeCountriesFile);
+  constructor(@Inject(exchangeConfig.KEY) private readonly config: ExchangeConfig) {
+    this.countries = config.exchangeNoticesFile === null ? null : new Countries(config.exchangeCountriesFile);
   }
 
   /** Null for most addresses, and for all of this machine and of private networks. Never throws. */
   of(address: string): string | null {
-    return this.config.exchangeNotices?.get(this.countries?.of(address) ?? '') ?? null;
+    return this.config.exchangeNoticesFile?.get(this.countries?.of(address) ?? '') ?? null;
   }
 }
 

@@ -2,7 +2,6 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
@@ -14,6 +13,7 @@ import { orderResponse } from '../domain/order-record.js';
 import { decimalsOf, pairOf } from '../domain/catalog.js';
 import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
 import { ExchangeProviders, unavailableResponse } from './exchange-providers.js';
+import { exchangeConfig, type ExchangeConfig } from '../settings.js';
 
 /** A request that is valid as far as it can be checked without the provider. */
 interface NewOrder extends RequestedOrder {
@@ -47,7 +47,7 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
   constructor(
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'exchangeOrderExpirySeconds'>,
+    @Inject(exchangeConfig.KEY) private readonly config: ExchangeConfig,
     private readonly providers: ExchangeProviders,
     private readonly keyedHash: KeyedHash,
   ) {}

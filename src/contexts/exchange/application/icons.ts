@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { listenerUrl, type Config } from '../../../platform/config/config.js';
+import { type HttpConfig, listenerUrl } from '../../../platform/config/config.js';
 
 /**
  * Icons of the tokens in the catalogue, as SVG: "color" of cryptocurrency-icons 0.18.1, which is in the public domain
@@ -33,10 +33,7 @@ export function iconPath(tokenId: string): string {
 }
 
 /** Absolute; under one URL the picture never changes. */
-export function iconUrl(
-  { publicUrl, host, port }: Pick<Config, 'publicUrl' | 'host' | 'port'>,
-  tokenId: string,
-): string {
+export function iconUrl({ publicUrl, host, port }: HttpConfig, tokenId: string): string {
   const base = publicUrl ?? listenerUrl(host, port);
   return `${base.replace(/\/+$/, '')}${iconPath(tokenId)}`;
 }

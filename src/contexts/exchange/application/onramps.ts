@@ -1,9 +1,7 @@
-import { Inject, Injectable } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { isAtLeast, isDecimal, isZero } from '../../../kernel/decimal.js';
 import { Fault } from '../../../kernel/fault.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Field, Many, type Rule } from '../../../platform/dto/field.js';
 import { text } from '../../../platform/dto/rules.js';
 
@@ -135,13 +133,8 @@ export function onrampUrl({ url }: Onramp, purchase: Purchase): string {
 }
 
 /** The configured on-ramp providers (contract.md 25.3). */
-@Injectable()
 export class Onramps {
-  private readonly all: readonly Onramp[];
-
-  constructor(@Inject(CONFIG) { exchangeOnramps, mode }: Pick<Config, 'exchangeOnramps' | 'mode'>) {
-    this.all = exchangeOnramps ?? (mode === 'sandbox' ? SANDBOX_ONRAMPS : []);
-  }
+  constructor(private readonly all: readonly Onramp[]) {}
 
   get ids(): readonly string[] {
     return this.all.map(({ id }) => id);

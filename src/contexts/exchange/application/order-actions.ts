@@ -5,7 +5,6 @@ import { upTo } from '../../../platform/cache-size.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata, StoredResponse } from '../../../platform/event-store/port.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
@@ -23,6 +22,7 @@ import type { OrderEvent } from '../domain/order-events.js';
 import { orderResponse } from '../domain/order-record.js';
 import { OrderPoller } from './order-poller.js';
 import { unavailableResponse } from './exchange-providers.js';
+import { exchangeConfig, type ExchangeConfig } from '../settings.js';
 
 /** A poll is fresh for this long: more frequent requests get what it found. */
 const FRESH_MS = 500;
@@ -107,7 +107,7 @@ export class MarkOrderAsPaidHandler implements ICommandHandler<MarkOrderAsPaid> 
   constructor(
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'exchangePaidWaitSeconds'>,
+    @Inject(exchangeConfig.KEY) private readonly config: ExchangeConfig,
   ) {}
 
   async execute({ action }: MarkOrderAsPaid): Promise<ExistingOrder> {

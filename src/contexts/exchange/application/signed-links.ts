@@ -2,7 +2,7 @@ import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { CONFIG, type Config, listenerUrl } from '../../../platform/config/config.js';
+import { httpConfig, type HttpConfig, listenerUrl } from '../../../platform/config/config.js';
 import type { ExchangeCaller } from '../../access/contract.js';
 
 /** How long a signed link to the pay widget may be opened (contract.md 25.4). */
@@ -107,7 +107,7 @@ function percentEncoded(text: string): string {
 export class SignedLinks {
   constructor(
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'mode' | 'payUrl' | 'host' | 'payPort'>,
+    @Inject(httpConfig.KEY) private readonly config: HttpConfig,
   ) {}
 
   /**

@@ -1,7 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { DueWork, type WorkOutcome } from '../../../platform/work/due-work.js';
 import { WorkItems, type WorkItem } from '../../../platform/work/work-items.js';
@@ -12,6 +11,7 @@ import { OrdersView } from '../views/orders.js';
 import { OrderPoller } from './order-poller.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import { ExchangeProviders, kindOf } from './exchange-providers.js';
+import { exchangeConfig, type ExchangeConfig } from '../settings.js';
 
 const GAUGE_EVERY_MS = 10_000;
 const LATE_MS = 10_000;
@@ -26,7 +26,7 @@ export class WatchWorker {
   readonly work: DueWork<Watched>;
 
   constructor(
-    @Inject(CONFIG) private readonly config: Pick<Config, 'exchangeCheckIntervalMs'>,
+    @Inject(exchangeConfig.KEY) private readonly config: ExchangeConfig,
     @Inject(CLOCK) private readonly clock: Clock,
     items: WorkItems,
     private readonly poller: OrderPoller,

@@ -3,7 +3,7 @@ import { Controller, Get, Inject } from '@nestjs/common';
 import { isZero } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Fault } from '../../../kernel/fault.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { processConfig, type ProcessConfig } from '../../../platform/config/config.js';
 import { ApiProperty, Field, Many } from '../../../platform/dto/field.js';
 import { text, TIME } from '../../../platform/dto/rules.js';
 import { Inputs } from '../../../platform/http/decorators.js';
@@ -89,7 +89,7 @@ export class ConfigurationController {
     private readonly onramps: Onramps,
     private readonly links: SignedLinks,
     private readonly notices: ComplianceNotices,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
+    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}
 
   @Get()

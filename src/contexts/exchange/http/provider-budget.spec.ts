@@ -1,9 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { Refusal } from '../../../platform/http/problem.js';
 import { ProviderBudget } from './provider-budget.js';
+import { exchangeConfig } from '../settings.js';
+import { httpConfig } from '../../../platform/config/config.js';
 
 const budgetOf = (exchangeProviderCallsPerMinute: number | null, rateLimitPerMinute = 100) =>
-  new ProviderBudget({ exchangeProviderCallsPerMinute, rateLimitPerMinute });
+  new ProviderBudget(
+    { ...exchangeConfig({}), exchangeProviderCallsPerMinute },
+    { ...httpConfig({}), rateLimitPerMinute },
+  );
 const accepted = (budget: ProviderBudget, countedAs: string, times: number): number => {
   let passed = 0;
   for (let n = 0; n < times; n += 1)

@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { type HttpConfig, httpConfig } from '../../../platform/config/config.js';
 import { AddressRateLimiter } from '../../../platform/http/address.js';
 import { Refusal } from '../../../platform/http/problem.js';
 import { tooManyRequests } from '../../../platform/http/rate-limit.js';
+import { exchangeConfig, type ExchangeConfig } from '../settings.js';
 
 /** How many clients at their full share use up the budget of a key. */
 const SHARES = 5;
@@ -18,9 +19,12 @@ export class ProviderBudget {
   private readonly keys: AddressRateLimiter;
   private readonly owners: AddressRateLimiter;
 
-  constructor(@Inject(CONFIG) config: Pick<Config, 'exchangeProviderCallsPerMinute' | 'rateLimitPerMinute'>) {
+  constructor(
+    @Inject(exchangeConfig.KEY) { exchangeProviderCallsPerMinute }: ExchangeConfig,
+    @Inject(httpConfig.KEY) { rateLimitPerMinute }: HttpConfig,
+  ) {
     // Unless it is set, one client alone, such as a merchant's server, may call as often as anywhere else.
-    const limit = config.exchangeProviderCallsPerMinute ?? SHARES * config.rateLimitPerMinute;
+    const limit = exchangeProviderCallsPerMinute ?? SHARES * rateLimitPerMinute;
     this.clients = new AddressRateLimiter(Math.ceil(limit / SHARES));
     this.keys = new AddressRateLimiter(limit);
     this.owners = new AddressRateLimiter(limit);

@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { httpConfig, type HttpConfig } from '../../../platform/config/config.js';
 import { ApiProperty, Field, Many } from '../../../platform/dto/field.js';
 import { Inputs } from '../../../platform/http/decorators.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
@@ -48,7 +48,7 @@ export class TokensController {
   constructor(
     private readonly providers: ExchangeProviders,
     private readonly notices: ComplianceNotices,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'publicUrl' | 'host' | 'port'>,
+    @Inject(httpConfig.KEY) private readonly config: HttpConfig,
   ) {}
 
   @Get()

@@ -1,4 +1,3 @@
-import { chosenOf } from '../settings.js';
 import {
   Inject,
   Injectable,
@@ -10,7 +9,6 @@ import {
   type Provider,
 } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import { ProcessFacts } from '../../../platform/telemetry/process-facts.js';
 import { isFailing } from '../application/provider-call.js';
@@ -26,6 +24,7 @@ import {
   type SmsSender,
   type WalletProvisioner,
 } from '../application/ports.js';
+import { chosenOf, onboardingConfig, type OnboardingConfig } from '../settings.js';
 import { Verifications } from '../store/verifications.js';
 import { StripeCards } from '../store/stripe-cards.js';
 import { WalletIndexes } from '../store/wallet-indexes.js';
@@ -74,7 +73,10 @@ const PORTS = {
     by: {
       none,
       sandbox: { useExisting: SandboxSms },
-      twilio: { inject: [CONFIG], useFactory: (account: TwilioAccount) => new TwilioSms(account) },
+      twilio: {
+        inject: [onboardingConfig.KEY],
+        useFactory: (account: TwilioAccount) => new TwilioSms(account),
+      },
     },
   },
   identity: {
@@ -85,7 +87,7 @@ const PORTS = {
       none,
       sandbox: { useClass: SandboxIdentityVerifier },
       onfido: {
-        inject: [CONFIG, Verifications],
+        inject: [onboardingConfig.KEY, Verifications],
         useFactory: (account: OnfidoAccount, rows: Verifications) => new OnfidoVerifier(account, rows),
       },
     },
@@ -98,9 +100,11 @@ const PORTS = {
       none,
       sandbox: { useClass: SandboxWallets },
       xpub: {
-        inject: [CONFIG, WalletIndexes],
-        useFactory: ({ walletXpub, walletFirstIndex }: Config, indexes: WalletIndexes) =>
-          XpubWallets.open(walletXpub!, walletFirstIndex, indexes),
+        inject: [onboardingConfig.KEY, WalletIndexes],
+        useFactory: (
+          { onboardingWalletXpub, onboardingWalletFirstIndex }: OnboardingConfig,
+          indexes: WalletIndexes,
+        ) => XpubWallets.open(onboardingWalletXpub!, onboardingWalletFirstIndex, indexes),
       },
     },
   },
@@ -112,7 +116,7 @@ const PORTS = {
       none,
       sandbox: { useClass: SandboxCards },
       stripe: {
-        inject: [CONFIG, StripeCards],
+        inject: [onboardingConfig.KEY, StripeCards],
         useFactory: (account: StripeAccount, cards: StripeCards) => new StripeCardIssuer(account, cards),
       },
     },
@@ -120,7 +124,7 @@ const PORTS = {
 } satisfies Readonly<Record<string, Port>>;
 type PortName = keyof typeof PORTS;
 
-export function providersOf(config: Config): Provider[] {
+export function providersOf(config: OnboardingConfig): Provider[] {
   const chosen = chosenOf(config);
   const ports: [PortName, Port][] = Object.entries(PORTS) as [PortName, Port][];
   return [
@@ -142,7 +146,7 @@ export class ProviderReadiness implements OnModuleInit {
   private readonly logger = new Logger(ProviderReadiness.name);
 
   constructor(
-    @Inject(CONFIG) private readonly config: Config,
+    @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
     private readonly health: HealthRegistry,
     private readonly facts: ProcessFacts,
   ) {}

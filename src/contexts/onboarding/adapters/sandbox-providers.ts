@@ -5,7 +5,6 @@ import type { Wallet } from 'ethers';
 import { LRUCache } from 'lru-cache';
 import { upTo } from '../../../platform/cache-size.js';
 import { deriveId } from '../../../kernel/ids.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { KeyRing } from '../../../platform/sealing/key-ring.js';
 import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
 import {
@@ -21,6 +20,7 @@ import {
 import type { KycOutcome } from '../domain/decisions.js';
 import { SandboxReviews, Verifications } from '../store/verifications.js';
 import { en } from '../messages/en.js';
+import { onboardingConfig, type OnboardingConfig } from '../settings.js';
 
 const MAX_MESSAGES = 10_000;
 
@@ -44,7 +44,7 @@ export class SandboxIdentityVerifier implements IdentityVerifier {
   constructor(
     private readonly reviews: SandboxReviews,
     private readonly verifications: Verifications,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'sandboxReviewSeconds'>,
+    @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
   ) {}
 
   async decide({

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { HOUR_MS } from '../../../kernel/clock.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Images } from '../store/images.js';
 import { PhoneCodes } from '../store/phone-codes.js';
+import { onboardingConfig, type OnboardingConfig } from '../settings.js';
 
 /** Deletes images that were never handed over, and expired codes. */
 @Injectable()
@@ -24,6 +24,6 @@ export class OnboardingRetention {
   constructor(
     private readonly images: Images,
     private readonly codes: PhoneCodes,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'onboardingImageDays'>,
+    @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
   ) {}
 }

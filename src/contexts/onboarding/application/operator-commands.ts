@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { CommandBus, CommandHandler } from '@nestjs/cqrs';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { processConfig, type ProcessConfig } from '../../../platform/config/config.js';
 import {
   Operation,
   OperatorCommand,
@@ -86,7 +86,7 @@ export class DecideReviewHandler implements OperationHandler<DecideReview> {
   constructor(
     private readonly reviews: SandboxReviews,
     private readonly verifications: Verifications,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
+    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}
 
   async check({ subjectId }: DecideReview): Promise<void> {

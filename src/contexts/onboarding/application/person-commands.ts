@@ -2,7 +2,6 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { newId } from '../../../kernel/ids.js';
 import { startOnboarding, confirmDetails, submitKyc, retryCard } from '../domain/decisions.js';
@@ -11,6 +10,7 @@ import type { IdentityImage } from '../domain/image-kind.js';
 import { Images } from '../store/images.js';
 import { Onboardings } from './onboardings.js';
 import { PresentTerms } from './present-terms.js';
+import { onboardingConfig, type OnboardingConfig } from '../settings.js';
 
 /** Starts the onboarding, or changes nothing for a user who continues. */
 export class StartOnboarding extends Command<Onboarding> {
@@ -55,7 +55,7 @@ export class ConfirmDetails extends Command<Onboarding> {
 export class ConfirmDetailsHandler implements ICommandHandler<ConfirmDetails> {
   constructor(
     private readonly onboardings: Onboardings,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'onboardingMinimumAge'>,
+    @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
     private readonly terms: PresentTerms,
   ) {}
 

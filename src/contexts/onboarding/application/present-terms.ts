@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import type { Consent } from '../domain/onboarding.js';
-import { ONBOARDING_SETTINGS } from '../settings.js';
+import { onboardingConfig, type OnboardingConfig } from '../settings.js';
 
 interface Document {
   readonly version: string;
@@ -24,17 +23,18 @@ const SETTINGS = [
   'onboardingPrivacyUrl',
   'onboardingPrivacyVersion',
 ] as const;
-type TermsConfig = Pick<Config, 'mode' | (typeof SETTINGS)[number]>;
 
 /** The configured terms and privacy notice. The sandbox has its own; production requires them. */
 @Injectable()
 export class PresentTerms {
-  constructor(@Inject(CONFIG) private readonly config: TermsConfig) {}
+  constructor(@Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig) {}
 
   /** Names of missing settings. */
   missing(): readonly string[] {
     if (this.config.mode === 'sandbox') return [];
-    return SETTINGS.filter((key) => this.config[key] === null).map((key) => ONBOARDING_SETTINGS[key].name);
+    return SETTINGS.filter((key) => this.config[key] === null).map(
+      (key) => onboardingConfig.settings[key].name,
+    );
   }
 
   /** Throws `unavailable`. */

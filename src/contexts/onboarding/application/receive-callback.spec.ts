@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ReceiveCallback, ReceiveCallbackHandler } from './receive-callback.js';
+import { onboardingConfig } from '../settings.js';
 
 const NOW = new Date('2026-11-22T12:00:00.000Z');
 const MAX_AGE_SECONDS = 3600;
@@ -20,7 +21,7 @@ async function received(seconds: number): Promise<{ outcome: string; polls: numb
   const handler = new ReceiveCallbackHandler(
     reader,
     { now: () => NOW },
-    { identityCallbackMaxAgeSeconds: MAX_AGE_SECONDS },
+    { ...onboardingConfig({}), identityCallbackMaxAgeSeconds: MAX_AGE_SECONDS },
     verifications as never,
   );
   return { outcome: await handler.execute(new ReceiveCallback('p', {}, Buffer.alloc(0))), polls };

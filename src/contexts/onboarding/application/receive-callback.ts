@@ -1,10 +1,10 @@
 import { Inject, Logger } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { identityCallbacks } from '../metrics.js';
 import { Verifications } from '../store/verifications.js';
 import { CALLBACK_READER, type CallbackHeaders, type CallbackReader, type CallbackRefusal } from './ports.js';
+import { onboardingConfig, type OnboardingConfig } from '../settings.js';
 
 /** How far the provider's clock may be ahead of ours. */
 const AHEAD_MS = 300_000;
@@ -33,7 +33,7 @@ export class ReceiveCallbackHandler implements ICommandHandler<ReceiveCallback> 
   constructor(
     @Inject(CALLBACK_READER) private readonly reader: CallbackReader | null,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'identityCallbackMaxAgeSeconds'>,
+    @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
     private readonly verifications: Verifications,
   ) {}
 

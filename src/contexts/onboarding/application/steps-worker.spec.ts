@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { CONFIG } from '../../../platform/config/config.js';
 import { ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import { WorkItems } from '../../../platform/work/work-items.js';
 import { OnboardingSteps } from './onboarding-steps.js';
 import { StepsWorker } from './steps-worker.js';
+import { onboardingConfig } from '../settings.js';
 
 const GIVE_UP_SECONDS = 100;
 const failing = { failures: 3, failing_seconds: GIVE_UP_SECONDS };
@@ -39,7 +39,7 @@ async function performed(
       StepsWorker,
       { provide: WorkItems, useValue: items },
       { provide: OnboardingSteps, useValue: { advance, giveUp } },
-      { provide: CONFIG, useValue: { onboardingGiveUpSeconds: GIVE_UP_SECONDS } },
+      { provide: onboardingConfig.KEY, useValue: { onboardingGiveUpSeconds: GIVE_UP_SECONDS } },
     ],
   })
     .setLogger({ log() {}, warn() {}, error() {} })

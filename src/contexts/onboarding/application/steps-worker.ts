@@ -1,7 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { HOUR_MS } from '../../../kernel/clock.js';
 import { backoffMs, type Backoff } from '../../../platform/background/backoff.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Background } from '../../../platform/background/background-work.js';
 import { DueWork, type WorkOutcome } from '../../../platform/work/due-work.js';
 import { dropWork, scheduleWork, WorkItems, type WorkItem } from '../../../platform/work/work-items.js';
@@ -15,6 +14,7 @@ import type { UserDeactivationStarted } from '../../users/contract.js';
 import type { OnboardingEvent } from '../domain/onboarding.js';
 import { OnboardingSteps } from './onboarding-steps.js';
 import { describeError, whereFrom } from './provider-call.js';
+import { onboardingConfig, type OnboardingConfig } from '../settings.js';
 
 /** Kind of work: an onboarding that waits for the service, by the id of the user. */
 export const STEP = 'onboarding.step';
@@ -44,7 +44,7 @@ export class StepsWorker {
   constructor(
     items: WorkItems,
     private readonly steps: OnboardingSteps,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'onboardingGiveUpSeconds'>,
+    @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
   ) {
     this.work = new DueWork(items, {
       kind: STEP,

@@ -15,6 +15,7 @@ import {
   type IssuedCode,
   type Tried,
 } from './phone-codes.js';
+import { onboardingConfig } from '../settings.js';
 
 const PHONE = '+15550001111';
 const CODES_PER_ADDRESS = 20;
@@ -35,7 +36,7 @@ describe('one-time codes', () => {
   beforeAll(async () => {
     db = await testDatabase();
     second = await Database.connect({ url: db.url, poolSize: 6 });
-    const config = { onboardingCodesPerAddress: CODES_PER_ADDRESS };
+    const config = { ...onboardingConfig({}), onboardingCodesPerAddress: CODES_PER_ADDRESS };
     const keyedHash = new KeyedHash(randomBytes(32));
     processes = [db.database, second].map((database) => new PhoneCodes(database, keyedHash, config));
     [codes] = processes as [PhoneCodes];

@@ -4,9 +4,9 @@ import { randomInt } from 'node:crypto';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
 import { asciiDigits, tidy } from '../../../kernel/typed-text.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
+import { onboardingConfig, type OnboardingConfig } from '../settings.js';
 
 const CODE_DIGITS = 6;
 export const VALID_SECONDS = 600;
@@ -62,7 +62,7 @@ export class PhoneCodes {
   constructor(
     private readonly database: Database,
     private readonly keyedHash: KeyedHash,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'onboardingCodesPerAddress'>,
+    @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
   ) {}
 
   /**

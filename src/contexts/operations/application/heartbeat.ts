@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { processConfig, type ProcessConfig } from '../../../platform/config/config.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { ProcessFacts } from '../../../platform/telemetry/process-facts.js';
 import { VERSION } from '../../../platform/version.js';
@@ -22,7 +22,7 @@ export class Heartbeat implements OnApplicationShutdown {
     private readonly processes: Processes,
     private readonly clock: ClockCheck,
     private readonly facts: ProcessFacts,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
+    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {
     this.work = new BackgroundWork({
       name: 'operations.heartbeat',

@@ -4,7 +4,6 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
 import { IdempotencyKeyExpired, requireIdempotent } from '../../../kernel/idempotency.js';
 import { findUnrecordable } from '../../../kernel/text.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { SubjectChanged } from '../../../platform/event-store/current-operation.js';
 import type { JsonObject } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
@@ -25,6 +24,7 @@ import { Definitions } from './definitions.js';
 import { Execution } from './execution.js';
 import { OperationStreams } from './operation-streams.js';
 import { Subjects } from './subjects.js';
+import { operationsConfig, type OperationsConfig } from '../settings.js';
 
 /** Records and executes what operators request (admin-api.md 4). */
 @Injectable()
@@ -35,7 +35,7 @@ export class RequestedOperations extends Operations {
     private readonly log: OperationStreams,
     private readonly execution: Execution,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'operationsApprovals'>,
+    @Inject(operationsConfig.KEY) private readonly config: OperationsConfig,
     private readonly clockCheck: ClockCheck,
   ) {
     super();

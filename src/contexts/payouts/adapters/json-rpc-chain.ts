@@ -3,7 +3,7 @@ import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { chainRules } from '../../../platform/chain/chain-rules.js';
 import { NodeLimited } from '../../../platform/chain/values.js';
 import { NodeList } from '../../../platform/chain/node-list.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
 import { urlsIn } from '../../../platform/config/settings.js';
 import { ProcessFacts, type ChainNodeFacts } from '../../../platform/telemetry/process-facts.js';
 import {
@@ -15,11 +15,6 @@ import {
 import { nodeHeadAge, nodeUp } from '../metrics.js';
 import { ChainNode } from './chain-node.js';
 
-type Settings = Pick<
-  Config,
-  'chainRpcUrl' | 'chainId' | 'usdcAddress' | 'chainQuorum' | 'chainMaxHeadAgeSeconds' | 'payoutFinality'
->;
-
 /** {@link ChainReader} over JSON-RPC nodes: one of them as long as it can be relied on, then the next. */
 @Injectable()
 export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
@@ -28,7 +23,7 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
   private isTokenRight = false;
 
   constructor(
-    @Inject(CONFIG) private readonly config: Settings,
+    @Inject(chainConfig.KEY) private readonly config: ChainConfig,
     @Inject(CLOCK) clock: Clock,
     @Optional() facts?: ProcessFacts,
   ) {

@@ -1,5 +1,5 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
@@ -30,7 +30,7 @@ export class PayoutOutcomes {
   constructor(
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'chainId'>,
+    @Inject(chainConfig.KEY) private readonly config: ChainConfig,
   ) {}
 
   /**

@@ -1,18 +1,19 @@
 import { PayeeCache } from './payee-cache.js';
 import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { PreconditionFailed } from '../../../platform/event-store/command-loop-types.js';
 import type { EventMetadata, StreamAppend } from '../../../platform/event-store/port.js';
 import { streamOf } from '../../../kernel/aggregate.js';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { withIdempotencyKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { payee } from '../../users/contract.js';
 import { PAYOUT_INTENDED, type PayoutFacts } from '../domain/payout-events.js';
 import { payout, report, type Report } from '../domain/payout.js';
 import { responseTo } from '../domain/payout-json.js';
+import { payoutsConfig, type PayoutsConfig } from '../settings.js';
 
 /** How often a report is decided again because the user changed in between. */
 const MAX_ATTEMPTS = 5;
@@ -34,7 +35,8 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
   constructor(
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'chainId' | 'payoutVerificationWindowSeconds'>,
+    @Inject(payoutsConfig.KEY) private readonly config: PayoutsConfig,
+    @Inject(chainConfig.KEY) private readonly chainSettings: ChainConfig,
     private readonly payees: PayeeCache,
   ) {}
 
@@ -51,7 +53,7 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
         ...reported,
         user_id: userId,
         currency_code: 'USDC',
-        chain_id: this.config.chainId,
+        chain_id: this.chainSettings.chainId,
       };
       // Lets a deactivation that begins meanwhile know of the payout (ADR 103).
       const announcement = (): Pick<StreamAppend, 'stream' | 'events'> => ({

@@ -8,6 +8,8 @@ import type { PayoutOutcomes } from './payout-outcomes.js';
 import type { PayeeCache } from './payee-cache.js';
 import { ChainUnavailable, NodeLimited, type ChainObservation, type ChainReader } from './ports.js';
 import { VerificationRound } from './verification-round.js';
+import { payoutsConfig } from '../settings.js';
+import { chainConfig } from '../../../platform/config/config.js';
 
 const START = Date.parse('2026-01-02T00:00:00Z');
 const END = START + 3_600_000;
@@ -72,15 +74,8 @@ async function check({
     },
   } as unknown as PayoutOutcomes;
   const round = new VerificationRound(
-    {
-      chainId: 8453,
-      usdcAddress: '0xusdc',
-      chainQuorum: 1,
-      chainMaxHeadAgeSeconds: null,
-      payoutFinality: null,
-      payoutExpiryMarginSeconds: 60,
-      payoutCheckIntervalMs: 1000,
-    },
+    payoutsConfig({}),
+    { ...chainConfig({}), chainId: 8453, usdcAddress: '0xusdc', payoutExpiryMarginSeconds: 60 },
     chain,
     queue,
     { record: async (all: readonly PayoutCheck[]) => void recorded.push(...all) } as unknown as PayoutChecks,

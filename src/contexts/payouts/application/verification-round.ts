@@ -1,7 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { inParallel } from '../../../kernel/in-parallel.js';
 import { chainRules, type ChainRules } from '../../../platform/chain/chain-rules.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { finalAge, payoutChecks, verificationDelay } from '../metrics.js';
 import { nextCheckDelay, noResponseBackoff } from '../domain/check-schedule.js';
 import {
@@ -35,6 +34,8 @@ import {
   type NextCheck,
   type PendingPayout,
 } from '../store/verification-queue.js';
+import { payoutsConfig, type PayoutsConfig } from '../settings.js';
+import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
 
 /** Outcomes written at the same time: they travel together in group commits. */
 const PARALLEL = 50;
@@ -66,17 +67,8 @@ export class VerificationRound {
   private readonly rules: ChainRules;
 
   constructor(
-    @Inject(CONFIG)
-    private readonly config: Pick<
-      Config,
-      | 'chainId'
-      | 'usdcAddress'
-      | 'chainQuorum'
-      | 'chainMaxHeadAgeSeconds'
-      | 'payoutFinality'
-      | 'payoutExpiryMarginSeconds'
-      | 'payoutCheckIntervalMs'
-    >,
+    @Inject(payoutsConfig.KEY) private readonly config: PayoutsConfig,
+    @Inject(chainConfig.KEY) private readonly chainSettings: ChainConfig,
     @Inject(CHAIN_READER) private readonly chain: ChainReader,
     private readonly queue: VerificationQueue,
     private readonly checks: PayoutChecks,
@@ -84,7 +76,7 @@ export class VerificationRound {
     private readonly outcomes: PayoutOutcomes,
     private readonly payees: PayeeCache,
   ) {
-    this.rules = chainRules(config);
+    this.rules = chainRules(chainSettings);
   }
 
   /**
@@ -171,7 +163,7 @@ export class VerificationRound {
     if (wallet === null) return { kind: 'no_wallet' };
     const receipt = observed.receipts.get(each.hash);
     if (receipt === undefined || wallet === undefined) return null;
-    const expected = { token: this.config.usdcAddress ?? '', wallet, amountMinor };
+    const expected = { token: this.chainSettings.usdcAddress ?? '', wallet, amountMinor };
     return findingOf(receipt, expected, observed.final.number, each.usedLogs);
   }
 
@@ -199,7 +191,7 @@ export class VerificationRound {
     // Rows may name any log as used: the claims decide.
     const claimable = { ...each, usedLogs: new Set<number>() };
     const findings = confirmed.map((observed) => this.endingIn(observed, claimable, now));
-    const finding = quorumFinding(findings, this.config.chainQuorum);
+    const finding = quorumFinding(findings, this.chainSettings.chainQuorum);
     if (finding === null) return null;
     const head = Math.min(...confirmed.map((observed) => observed.final.number));
     if (finding.kind !== 'settled') return { finding, head, transfers: [] };

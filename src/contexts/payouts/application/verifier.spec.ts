@@ -7,6 +7,10 @@ import type { Database } from '../../../platform/postgres/database.js';
 import type { Claimed, PendingPayout, VerificationQueue } from '../store/verification-queue.js';
 import { Verifier } from './verifier.js';
 import type { VerificationRound } from './verification-round.js';
+import { payoutsConfig } from '../settings.js';
+import { storeConfig, chainConfig } from '../../../platform/config/config.js';
+
+const CHAIN = { ...chainConfig({}), usdcAddress: '0xusdc' };
 
 afterEach(() => {
   jest.restoreAllMocks();
@@ -18,7 +22,7 @@ it('a process whose clock is off claims no payouts, logs it once, and continues 
   let skewSeconds = 3600;
   let checks = 0;
   let claims = 0;
-  const clock = new ClockCheck({ maxClockSkewSeconds: 1 }, systemClock, {} as Database);
+  const clock = new ClockCheck({ ...storeConfig({}), maxClockSkewSeconds: 1 }, systemClock, {} as Database);
   jest.spyOn(clock, 'skewSeconds').mockImplementation(async () => {
     checks += 1;
     return skewSeconds;
@@ -29,8 +33,8 @@ it('a process whose clock is off claims no payouts, logs it once, and continues 
       return { payouts: [], now: new Date(), more: false };
     },
   } as unknown as VerificationQueue;
-  const config = { chainId: 31337, usdcAddress: '0xusdc', payoutCheckIntervalMs: 5 };
-  const verifier = new Verifier(config, queue, {} as VerificationRound, clock);
+  const config = { ...payoutsConfig({}), payoutCheckIntervalMs: 5 };
+  const verifier = new Verifier(config, CHAIN, queue, {} as VerificationRound, clock);
   const [loop] = verifier.loops;
   loop!.start();
   try {
@@ -71,8 +75,8 @@ it('a round keeps the claim of its payouts until it ends', async () => {
   } as unknown as VerificationQueue;
   const round = { run: async () => void order.push('round') } as unknown as VerificationRound;
   const clock = { holds: async () => true } as unknown as ClockCheck;
-  const config = { chainId: 31337, usdcAddress: '0xusdc', payoutCheckIntervalMs: 5 };
-  const [loop] = new Verifier(config, queue, round, clock).loops;
+  const config = { ...payoutsConfig({}), payoutCheckIntervalMs: 5 };
+  const [loop] = new Verifier(config, CHAIN, queue, round, clock).loops;
   loop!.start();
   try {
     await eventually(async () => order.length >= 3);
@@ -99,8 +103,8 @@ it('a round that ended no payout while more are due is followed by a rest, one t
     return rounds.push({ endedAt, tookMs: endedAt - began }) - 1;
   };
   const clock = { holds: async () => true } as unknown as ClockCheck;
-  const config = { chainId: 31337, usdcAddress: '0xusdc', payoutCheckIntervalMs: 60_000 };
-  const [loop] = new Verifier(config, queue, { run } as unknown as VerificationRound, clock).loops;
+  const config = { ...payoutsConfig({}), payoutCheckIntervalMs: 60_000 };
+  const [loop] = new Verifier(config, CHAIN, queue, { run } as unknown as VerificationRound, clock).loops;
   loop!.start();
   try {
     await eventually(async () => rounds.length === 3);

@@ -1,5 +1,5 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { backoffMs, sleep } from '../../../platform/background/backoff.js';
@@ -7,6 +7,7 @@ import { pendingPayoutsGauge } from '../metrics.js';
 import { ChainUnavailable } from './ports.js';
 import { VerificationRound } from './verification-round.js';
 import { LINES, VerificationQueue, type PendingPayout } from '../store/verification-queue.js';
+import { payoutsConfig, type PayoutsConfig } from '../settings.js';
 
 const GAUGE_MS = 10_000;
 /** A node that is back is noticed within ten seconds. */
@@ -43,8 +44,8 @@ export class Verifier implements OnApplicationBootstrap {
   });
 
   constructor(
-    @Inject(CONFIG)
-    private readonly config: Pick<Config, 'chainId' | 'usdcAddress' | 'payoutCheckIntervalMs'>,
+    @Inject(payoutsConfig.KEY) private readonly config: PayoutsConfig,
+    @Inject(chainConfig.KEY) private readonly chainSettings: ChainConfig,
     private readonly queue: VerificationQueue,
     private readonly round: VerificationRound,
     private readonly clockCheck: ClockCheck,
@@ -53,7 +54,7 @@ export class Verifier implements OnApplicationBootstrap {
   }
 
   onApplicationBootstrap(): void {
-    if (this.config.usdcAddress === null) {
+    if (this.chainSettings.usdcAddress === null) {
       this.logger.warn({ msg: 'USDC_ADDRESS is not set: payouts stay pending' });
     }
   }
@@ -82,9 +83,9 @@ export class Verifier implements OnApplicationBootstrap {
     { batch, lines, separately }: (typeof LOOPS)[keyof typeof LOOPS],
     signal: AbortSignal,
   ): Promise<void> {
-    for (let more = true; more && !signal.aborted && this.config.usdcAddress !== null;) {
+    for (let more = true; more && !signal.aborted && this.chainSettings.usdcAddress !== null;) {
       if (performance.now() < this.unavailableUntil || !(await this.clockHolds())) return;
-      const claimed = await this.queue.claim(this.config.chainId, batch, lines);
+      const claimed = await this.queue.claim(this.chainSettings.chainId, batch, lines);
       ({ more } = claimed);
       if (claimed.payouts.length === 0) continue;
       try {

@@ -1,17 +1,16 @@
 import { chainRules } from '../../../platform/chain/chain-rules.js';
-import type { Config } from '../../../platform/config/config.js';
+import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
 import { about, ConfigError, urls, urlsIn } from '../../../platform/config/settings.js';
 import type { ChainNode } from '../adapters/chain-node.js';
-import { PAYOUT_SETTINGS } from '../settings.js';
 
 /** Of `--rpc`, or else of the first node of CHAIN_RPC_URL. Throws ConfigError without either. */
 export function nodeOptions(
-  config: Config,
+  config: ChainConfig,
   rpc: string | undefined,
 ): ConstructorParameters<typeof ChainNode>[0] {
   const given = rpc ?? config.chainRpcUrl;
   if (given === null)
-    throw new ConfigError(`Give --rpc or set CHAIN_RPC_URL. ${about(PAYOUT_SETTINGS.chainRpcUrl)}`);
+    throw new ConfigError(`Give --rpc or set CHAIN_RPC_URL. ${about(chainConfig.settings.chainRpcUrl)}`);
   try {
     urls('http', 'https')(given);
   } catch (error) {

@@ -4,19 +4,13 @@ import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { ListedPayoutRow, PayoutsList, type PayoutsFilter, type PayoutsPage } from './payouts-list.js';
+import { chainConfig } from '../../../platform/config/config.js';
 
 const ROWS = 60_000;
 const MERCHANTS = 20;
 const PAGE = 100;
 const DAY_MS = 86_400_000;
 const START = Date.UTC(2026, 0, 1);
-
-const CONFIG = {
-  chainId: 31337,
-  chainMaxHeadAgeSeconds: null,
-  payoutFinality: null,
-  payoutExpiryMarginSeconds: null,
-};
 
 const merchant = (n: number): string => deriveId('plans', `merchant ${n}`);
 /** As in the rows below: users of a merchant, of which the first has a tenth of its payouts. */
@@ -32,7 +26,7 @@ describe('payouts for operators, 60,000 of 20 merchants', () => {
 
   beforeAll(async () => {
     readModels = new ExplainedReadModels(db, [ListedPayoutRow]);
-    list = new PayoutsList(readModels, CONFIG);
+    list = new PayoutsList(readModels, chainConfig({}));
     const users = Array.from({ length: MERCHANTS }, (_, m) =>
       Array.from({ length: 10 }, (_, n) => user(m, n)),
     );

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Column, Entity, PrimaryColumn, type SelectQueryBuilder } from 'typeorm';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { pageConditions, type CreatedPage } from '../../../platform/postgres/list-page.js';
 import { withinRanges, type RangedColumn } from '../../../platform/read-models/ranged-ids.js';
@@ -55,11 +55,7 @@ export interface ListedPayout {
 export class PayoutsList {
   constructor(
     private readonly readModels: ReadModels,
-    @Inject(CONFIG)
-    private readonly config: Pick<
-      Config,
-      'chainId' | 'chainMaxHeadAgeSeconds' | 'payoutFinality' | 'payoutExpiryMarginSeconds'
-    >,
+    @Inject(chainConfig.KEY) private readonly config: ChainConfig,
   ) {}
 
   async find(id: string): Promise<ListedPayout | null> {

@@ -1,7 +1,6 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { HOUR_MS } from '../../../kernel/clock.js';
 import { retryAfterMs, type HttpResponse } from '../../../platform/outbound/outbound-request.js';
-import type { Config } from '../../../platform/config/config.js';
 import { OperatorHosts } from '../../../platform/outbound/guarded-hosts.js';
 import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
 import type {
@@ -12,6 +11,7 @@ import type {
   ThrottledEvent,
   Analytics,
 } from '../application/ports.js';
+import type { TrackingConfig } from '../settings.js';
 
 /** How long to wait, in milliseconds, when Amplitude does not say; as its documentation advises (ADR 84). */
 export interface AmplitudeWaits {
@@ -191,7 +191,7 @@ export class Amplitude implements Analytics, OnApplicationShutdown {
   private readonly prefix: string;
 
   constructor(
-    config: Pick<Config, 'amplitudeUrl' | 'analyticsTimeoutMs'> & { readonly amplitudeApiKey: string },
+    config: TrackingConfig & { readonly amplitudeApiKey: string },
     private readonly waits: AmplitudeWaits = AMPLITUDE_WAITS,
   ) {
     const limits = { bodyBytes: MAX_RESPONSE_BYTES, keptBytes: MAX_RESPONSE_BYTES };

@@ -1,6 +1,7 @@
-import type { Config } from '../../../platform/config/config.js';
+import type { ProcessConfig } from '../../../platform/config/config.js';
 import type { Database } from '../../../platform/postgres/database.js';
 import type { Analytics, AnalyticsEvent, SendResult } from '../application/ports.js';
+import type { TrackingConfig } from '../settings.js';
 import { eventJson, Amplitude } from './amplitude.js';
 
 /** The analytics provider of the sandbox: writes events to `tracking.sandbox_analytics`. */
@@ -9,7 +10,7 @@ export class SandboxAnalytics implements Analytics {
   readonly limits = { events: 1000, bytes: 1_000_000 };
 
   constructor(
-    { mode }: Pick<Config, 'mode'>,
+    { mode }: ProcessConfig,
     private readonly database: Database,
   ) {
     if (mode === 'production') throw new Error('the sandbox analytics provider does not start in production');
@@ -38,7 +39,7 @@ export class SandboxAnalytics implements Analytics {
 }
 
 /** Amplitude when it has a key, else the sandbox's own provider in the sandbox, else none. */
-export function configuredAnalytics(config: Config, database: Database): Analytics | null {
+export function configuredAnalytics(config: TrackingConfig, database: Database): Analytics | null {
   const { amplitudeApiKey, mode } = config;
   if (amplitudeApiKey !== null) return new Amplitude({ ...config, amplitudeApiKey });
   return mode === 'sandbox' ? new SandboxAnalytics(config, database) : null;

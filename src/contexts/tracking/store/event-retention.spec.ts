@@ -2,6 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { EventRetention, monthsBefore } from './event-retention.js';
+import { trackingConfig } from '../settings.js';
+
+const CONFIG = trackingConfig({ TRACKING_RETENTION_MONTHS: '2' });
 
 const DAY_MS = 86_400_000;
 
@@ -30,11 +33,7 @@ describe('the retention of events', () => {
     (await db.database.query(`select ${column} as id from tracking.${table}`)).map(({ id }) => id);
 
   it('deletes finished batches after 14 days and events after 2 months, and no unfinished batch', async () => {
-    const retention = new EventRetention(
-      db.database,
-      { now: () => new Date() },
-      { trackingRawDays: 14, trackingRetentionMonths: 2 },
-    );
+    const retention = new EventRetention(db.database, { now: () => new Date() }, CONFIG);
     await batch('forwarded', 15);
     await batch('failed', 15);
     const batches = [
@@ -51,10 +50,7 @@ describe('the retention of events', () => {
 
   it('deletes nothing while the clock of this process is behind', async () => {
     const behind = { now: () => new Date(Date.now() - 30 * DAY_MS) };
-    const retention = new EventRetention(db.database, behind, {
-      trackingRawDays: 14,
-      trackingRetentionMonths: 2,
-    });
+    const retention = new EventRetention(db.database, behind, CONFIG);
     const old = await batch('forwarded', 15);
     await retention.prune();
     expect(await kept('batches', 'batch_id')).toContain(old);

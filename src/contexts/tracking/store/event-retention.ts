@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock, HOUR_MS } from '../../../kernel/clock.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { deleteBefore } from '../../../platform/postgres/batches.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
+import { trackingConfig, type TrackingConfig } from '../settings.js';
 
 /** Deletes finished batches and events that are older than they are kept. Once its event is gone, an id is new again. */
 @Injectable()
@@ -19,7 +19,7 @@ export class EventRetention {
   constructor(
     private readonly database: Database,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'trackingRawDays' | 'trackingRetentionMonths'>,
+    @Inject(trackingConfig.KEY) private readonly config: TrackingConfig,
   ) {}
 
   async prune(signal?: AbortSignal): Promise<void> {

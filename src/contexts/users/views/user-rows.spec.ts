@@ -9,6 +9,7 @@ import { UserRow } from './user-row.js';
 import { UserRows, type UserFilter } from './user-rows.js';
 import { usersProjection } from './users-projection.js';
 import { UserIds } from './users.js';
+import { storeConfig } from '../../../platform/config/config.js';
 
 const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7';
 const DAY = (n: number): string => `2026-01-0${n}T00:00:00.000Z`;
@@ -39,7 +40,9 @@ describe('the read model of users', () => {
   const db = onTestDatabase();
 
   beforeAll(() => {
-    models = new ReadModels({ databaseUrl: db.url }, [{ name: 'users', entities: [UserRow] } as Context]);
+    models = new ReadModels({ ...storeConfig({}), databaseUrl: db.url }, [
+      { name: 'users', entities: [UserRow] } as Context,
+    ]);
     rows = new UserRows(models);
     merchant_id = newId();
   });

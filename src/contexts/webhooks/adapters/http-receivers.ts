@@ -1,10 +1,10 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { parseCidrs } from '../../../platform/config/cidrs.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { GuardedHosts, RESOLVES_TO } from '../../../platform/outbound/guarded-hosts.js';
 import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
 import type { ReceiverResult, Receivers, ReceiverUrls } from '../application/ports.js';
+import { webhooksConfig, type WebhooksConfig } from '../settings.js';
 
 const BODY_BYTES = 65_536;
 const EXCERPT_BYTES = 1024;
@@ -12,7 +12,7 @@ const EXCERPT_BYTES = 1024;
 /** Which receivers may be reached: one verdict for registration, PATCH and every connect. */
 @Injectable()
 export class ReceiverHosts extends GuardedHosts implements ReceiverUrls {
-  constructor(@Inject(CONFIG) { mode, webhookAllowCidrs }: Pick<Config, 'mode' | 'webhookAllowCidrs'>) {
+  constructor(@Inject(webhooksConfig.KEY) { mode, webhookAllowCidrs }: WebhooksConfig) {
     super({ loopback: mode === 'sandbox', allowed: parseCidrs(webhookAllowCidrs) });
   }
 
@@ -28,7 +28,7 @@ export class ReceiverHosts extends GuardedHosts implements ReceiverUrls {
 export class HttpReceivers implements Receivers, OnApplicationShutdown {
   private readonly client: OutboundClient;
 
-  constructor(@Inject(CONFIG) config: Pick<Config, 'webhookTimeoutMs'>, hosts: ReceiverHosts) {
+  constructor(@Inject(webhooksConfig.KEY) config: WebhooksConfig, hosts: ReceiverHosts) {
     const limits = { bodyBytes: BODY_BYTES, keptBytes: EXCERPT_BYTES, acceptsBroken: true };
     this.client = new OutboundClient(hosts, { timeoutMs: config.webhookTimeoutMs, ...limits });
   }

@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { systemClock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
-import { readConfig } from '../../../composition.js';
-import type { Config } from '../../../platform/config/config.js';
+import { webhooksConfig } from '../settings.js';
 import { JITTER } from '../domain/retry.js';
 import type { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { Log } from '../../../platform/telemetry/logger.js';
@@ -23,7 +22,7 @@ class Harness {
   now = START;
   private readonly failing: FailingEndpoints;
 
-  constructor(config: Config) {
+  constructor(config = webhooksConfig({})) {
     this.failing = new FailingEndpoints(db.database, { now: () => new Date(this.now) }, config);
   }
 
@@ -93,7 +92,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 describe('automatic disabling', () => {
   it('does what the rule says, for any events in any order', async () => {
     const [failures, window, span] = [4, 20, 5];
-    const config = readConfig({
+    const config = webhooksConfig({
       WEBHOOK_DISABLE_FAILURES: String(failures),
       WEBHOOK_DISABLE_WINDOW_SECONDS: String(window * 60),
       WEBHOOK_DISABLE_SPAN_SECONDS: String(span * 60),
@@ -135,7 +134,7 @@ describe('automatic disabling', () => {
   /** Moments at which a delivery is tried that never succeeds, on the default schedule. */
   const dead = (random: () => number): number[] => {
     let at = START;
-    const delays = readConfig({}).webhookRetryScheduleSeconds;
+    const delays = webhooksConfig({}).webhookRetryScheduleSeconds;
     return [at, ...delays.map((each) => (at += each * 1000 * (1 - JITTER + 2 * JITTER * random())))];
   };
 
@@ -143,7 +142,7 @@ describe('automatic disabling', () => {
     await fc.assert(
       fc.asyncProperty(fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), async (stream) => {
         const random = (): number => stream.next().value ?? 0;
-        const harness = new Harness(readConfig({}));
+        const harness = new Harness();
         await harness.begin();
         const times = Array.from({ length: 8 }, () => dead(random)).flat();
         for (const each of times.toSorted((a, b) => a - b)) {
@@ -157,7 +156,7 @@ describe('automatic disabling', () => {
   });
 
   it('waits for a pattern: a burst of failures is none', async () => {
-    const harness = new Harness(readConfig({}));
+    const harness = new Harness();
     await harness.begin();
     await harness.attempts('retry', ...Array.from({ length: 500 }, (_, index) => START + index * 1000));
     harness.now = START + 30 * MINUTE - 1;
@@ -186,7 +185,7 @@ describe('automatic disabling', () => {
   });
 
   it('counts at most a thousand failures', async () => {
-    const harness = new Harness(readConfig({}));
+    const harness = new Harness();
     await harness.begin();
     await harness.attempts('retry', ...Array.from({ length: 1200 }, (_, index) => START + index));
     expect(await harness.failures()).toBe(1000);

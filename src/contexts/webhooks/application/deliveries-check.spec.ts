@@ -4,17 +4,17 @@ import { WebhookHistory } from '../../../../test/support/webhooks/webhook-histor
 import { ALL_CONTEXTS } from '../../../composition.js';
 import { newId } from '../../../kernel/ids.js';
 import { knownEvents, type CheckedTables } from '../../../platform/context.js';
-import type { Config } from '../../../platform/config/config.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../platform/event-store/event-registry.js';
 import { DeliveriesCheck } from './deliveries-check.js';
 import { deliveriesSaga } from './deliveries-saga.js';
 import { publishedBy } from './published-events.js';
+import { webhooksConfig } from '../settings.js';
 
 const db = onTestDatabase();
 afterEach(() => db.database.query('delete from webhooks.endpoint_snapshots'));
 
-const config = { webhookRetentionDays: 90, webhookDisableWindowSeconds: 0 } as Config;
+const config = { ...webhooksConfig({}), webhookDisableWindowSeconds: 0 };
 const saga = deliveriesSaga(
   publishedBy(ALL_CONTEXTS),
   () => undefined,

@@ -9,6 +9,7 @@ import {
 import type { TableCheck } from '../../../platform/projections/table-check.js';
 import type { EndpointSnapshotRow } from '../store/endpoint-snapshots.js';
 import { CheckedDeliveries } from '../store/stored-deliveries.js';
+import type { WebhooksConfig } from '../settings.js';
 import { DELIVERIES_SAGA, react, sagaEvents, type CreatedDelivery } from './deliveries-saga.js';
 import { retentionSeconds } from './delivering/delivery-retention.js';
 import { publishedBy, type Published } from './published-events.js';
@@ -58,7 +59,7 @@ export class DeliveriesCheck implements TableCheck {
   private keptSince: number | null = null;
   private readonly differences = new DifferentRows();
 
-  constructor(private readonly tables: CheckedTables) {
+  constructor(private readonly tables: CheckedTables<WebhooksConfig>) {
     this.published = publishedBy(tables.contexts);
     this.names = new Set(sagaEvents(this.published));
     this.stored = new CheckedDeliveries(tables);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { retryAfterMs } from '../../../platform/outbound/outbound-request.js';
-import { WEBHOOK_SETTINGS } from '../settings.js';
+import { webhooksConfig } from '../settings.js';
 import {
   retryDelayMs,
   RETRY_AFTER_CAP_MS,
@@ -10,7 +10,7 @@ import {
   type AttemptOutcome,
 } from './retry.js';
 
-const SCHEDULE = WEBHOOK_SETTINGS.webhookRetryScheduleSeconds.fallback;
+const SCHEDULE = webhooksConfig({}).webhookRetryScheduleSeconds;
 const NOW = Date.UTC(2026, 0, 1);
 const failed = { kind: 'failed', phase: 'timeout' } as const;
 const responded = (status: number, retryAfter: string | null) =>

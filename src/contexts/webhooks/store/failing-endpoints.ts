@@ -1,8 +1,8 @@
 import { FAILURE_COUNT_LIMIT } from '../domain/webhook-endpoints.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
-import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Database } from '../../../platform/postgres/database.js';
+import { webhooksConfig, type WebhooksConfig } from '../settings.js';
 
 interface FailingEndpoint {
   readonly [column: string]: unknown;
@@ -27,11 +27,7 @@ export class FailingEndpoints {
   constructor(
     private readonly database: Database,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG)
-    private readonly config: Pick<
-      Config,
-      'webhookDisableFailures' | 'webhookDisableSpanSeconds' | 'webhookDisableWindowSeconds'
-    >,
+    @Inject(webhooksConfig.KEY) private readonly config: WebhooksConfig,
   ) {}
 
   async enabledAfter(endpointId: string | null, limit: number): Promise<readonly string[]> {

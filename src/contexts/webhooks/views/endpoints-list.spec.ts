@@ -12,6 +12,7 @@ import { publishedBy } from '../application/published-events.js';
 import type { FailingEndpoints } from '../store/failing-endpoints.js';
 import { EndpointRow } from './endpoint-row.js';
 import { EndpointsList, type EndpointsFilter } from './endpoints-list.js';
+import { storeConfig } from '../../../platform/config/config.js';
 
 const day = (number: number): string => `2026-01-0${number}T00:00:00.000Z`;
 
@@ -23,7 +24,7 @@ describe('the list of webhook endpoints', () => {
   let position = 0;
 
   beforeAll(() => {
-    models = new ReadModels({ databaseUrl: db.url }, [
+    models = new ReadModels({ ...storeConfig({}), databaseUrl: db.url }, [
       { name: 'webhooks', entities: [EndpointRow] } as Context,
     ]);
     const failing = { counts: async (ids: readonly string[]) => new Map(ids.map((id) => [id, 3])) };

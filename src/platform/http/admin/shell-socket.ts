@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { FastifyRequest } from 'fastify';
-import type { Config } from '../../config/config.js';
+import type { HttpConfig } from '../../config/config.js';
 import type { Log } from '../../telemetry/logger.js';
 import { guardConnections, refuseClientError, type ConnectionGuard, type Drainable } from '../connections.js';
 
@@ -26,7 +26,7 @@ export class ShellSocket implements Drainable {
   private inode: number | null = null;
 
   constructor(
-    { dataDir, maxConnections }: Pick<Config, 'dataDir' | 'maxConnections'>,
+    { dataDir, maxConnections }: HttpConfig,
     routing: RequestListener,
     private readonly log: Pick<Log, 'warn'>,
   ) {

@@ -5,9 +5,9 @@ import { NestFactory } from '@nestjs/core';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { eventually } from '../../../../test/support/eventually.js';
-import { readConfig } from '../../../composition.js';
+import { CONFIG_PARTS, readConfig } from '../../../composition.js';
 import { MESSAGES } from '../../../contexts/onboarding/messages/messages.js';
-import { ConfigModule } from '../../config/config.js';
+import { configModule } from '../../config/config.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { TelemetryModule } from '../../telemetry/telemetry.module.js';
 import { EdgeAdapter } from '../fastify-adapter.js';
@@ -85,7 +85,7 @@ afterEach(async () => {
 
 async function started() {
   const config = readConfig({ LOG_LEVEL: 'silent', SHUTDOWN_GRACE_MS: '20000' });
-  const imports = [ConfigModule.of(config), TelemetryModule, PagesModule, PagesOfTwo];
+  const imports = [configModule(config, CONFIG_PARTS), TelemetryModule, PagesModule, PagesOfTwo];
   class Root {}
   Module({ imports })(Root);
   const adapter = new EdgeAdapter(config);

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
-import type { Config } from '../../config/config.js';
+import type { HttpConfig } from '../../config/config.js';
 import type { HealthRegistry } from '../../telemetry/health.js';
 import type { Log } from '../../telemetry/logger.js';
 import { isShell, ShellSocket } from '../admin/shell-socket.js';
@@ -50,7 +50,7 @@ export class PageListener implements Drainable {
 
   constructor(
     private readonly page: Page,
-    private readonly config: Config,
+    private readonly config: HttpConfig,
     private readonly log: Log,
     health: HealthRegistry,
     private readonly keyed: KeyedRequests,

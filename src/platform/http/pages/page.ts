@@ -20,7 +20,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { METHOD_METADATA } from '@nestjs/common/internal';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
-import type { Config } from '../../config/config.js';
+import type { HttpConfig, ProcessConfig } from '../../config/config.js';
 import { isObject } from '../../dto/field.js';
 import type { EventMetadata } from '../../event-store/port.js';
 import { causeOf } from '../decorators.js';
@@ -41,8 +41,8 @@ export interface Page {
   /** Its built files are at `<path>/assets/<file>`. */
   readonly path: string;
   /** Processes with this role serve it. */
-  readonly role: Exclude<Config['roles'][number], 'api' | 'worker'>;
-  readonly port: (config: Config) => number;
+  readonly role: Exclude<ProcessConfig['roles'][number], 'api' | 'worker'>;
+  readonly port: (config: HttpConfig) => number;
   readonly messages: Readonly<Record<Locale, PageMessages>>;
   /** What it may load and display besides scripts and styles: directives of CSP. */
   readonly media: string;

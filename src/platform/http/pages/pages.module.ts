@@ -6,7 +6,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { CONFIG, type Config } from '../../config/config.js';
+import { type HttpConfig, httpConfig } from '../../config/config.js';
 import { Idempotency } from '../../idempotency/idempotency.js';
 import { HealthRegistry } from '../../telemetry/health.js';
 import { Log } from '../../telemetry/logger.js';
@@ -34,7 +34,7 @@ export class PagesModule implements OnApplicationBootstrap, BeforeApplicationShu
 
   constructor(
     private readonly host: HttpAdapterHost<EdgeAdapter>,
-    @Inject(CONFIG) private readonly config: Config,
+    @Inject(httpConfig.KEY) private readonly config: HttpConfig,
     private readonly log: Log,
     private readonly health: HealthRegistry,
     private readonly keyed: KeyedRequests,

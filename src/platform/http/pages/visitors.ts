@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../../../kernel/clock.js';
-import { CONFIG, type Config } from '../../config/config.js';
+import { httpConfig, type HttpConfig } from '../../config/config.js';
 import type { KeyedHash } from '../../sealing/keyed-hash.js';
 import { addressLimit, AddressRateLimiter, clientOf } from '../address.js';
 import { Refusal } from '../problem.js';
@@ -56,7 +56,7 @@ export class VisitorLimits {
   private readonly shares: AddressRateLimiter;
   private readonly owners: AddressRateLimiter;
 
-  constructor(@Inject(CONFIG) config: Pick<Config, 'rateLimitPerMinute' | 'rateLimitPerIpPerMinute'>) {
+  constructor(@Inject(httpConfig.KEY) config: HttpConfig) {
     this.visitors = new AddressRateLimiter(config.rateLimitPerMinute);
     this.shares = new AddressRateLimiter(config.rateLimitPerMinute);
     this.owners = new AddressRateLimiter(addressLimit(config));

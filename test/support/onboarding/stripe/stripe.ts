@@ -4,7 +4,7 @@ import { ProviderServer, Refusal, type ProviderCall, type Response } from '../..
 const STRIPE_ACCOUNT = {
   stripeSecretKey: 'rk_test_51DisburseIssuing',
   stripeIssuingCurrency: 'usd',
-  stripeIssuingAddress: {
+  stripeIssuingBillingAddress: {
     line1: '1 Main Street',
     city: 'Springfield',
     state: 'IL',
@@ -62,7 +62,7 @@ export class StripeServer extends ProviderServer {
       ONBOARDING_CARDS: 'stripe',
       STRIPE_SECRET_KEY: STRIPE_ACCOUNT.stripeSecretKey,
       STRIPE_ISSUING_CURRENCY: STRIPE_ACCOUNT.stripeIssuingCurrency,
-      STRIPE_ISSUING_BILLING_ADDRESS: JSON.stringify(STRIPE_ACCOUNT.stripeIssuingAddress),
+      STRIPE_ISSUING_BILLING_ADDRESS: JSON.stringify(STRIPE_ACCOUNT.stripeIssuingBillingAddress),
       STRIPE_URL: this.url,
     };
   }

@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, listenerUrl, type Config } from '../../../../platform/config/config.js';
+import { type HttpConfig, httpConfig, listenerUrl } from '../../../../platform/config/config.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
 import { ConsoleSessionTable } from '../../store/console-sessions.js';
 import { LoginSecrets } from '../../store/login-secrets.js';
+import { accessConfig, type AccessConfig } from '../../settings.js';
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-type LinkConfig = Pick<Config, 'adminUrl' | 'adminPort' | 'loginLinkSeconds'>;
-
 /** Where people open the console, without a slash at its end. WebAuthn needs a name: on loopback that is `localhost`. */
-export function consoleUrl({ adminUrl, adminPort }: Pick<Config, 'adminUrl' | 'adminPort'>): string {
+export function consoleUrl({ adminUrl, adminPort }: HttpConfig): string {
   return (adminUrl ?? listenerUrl('localhost', adminPort)).replace(/\/+$/, '');
 }
 
@@ -21,7 +20,8 @@ export class LoginLinks {
     private readonly secrets: LoginSecrets,
     private readonly keyedHash: KeyedHash,
     private readonly sessions: ConsoleSessionTable,
-    @Inject(CONFIG) private readonly config: LinkConfig,
+    @Inject(accessConfig.KEY) private readonly config: AccessConfig,
+    @Inject(httpConfig.KEY) private readonly http: HttpConfig,
   ) {}
 
   /** Replaces former links of the person that were not used, and ends the sessions: the device may be lost. */
@@ -30,7 +30,7 @@ export class LoginLinks {
     await this.secrets.dropLinks(operatorId);
     await this.sessions.endAll(operatorId);
     await this.secrets.insert('link', this.hashOf(token), operatorId, this.config.loginLinkSeconds);
-    return `${consoleUrl(this.config)}/enrol#${token}`;
+    return `${consoleUrl(this.http)}/enrol#${token}`;
   }
 
   /** Whose link it is; null for one that is unknown, used or expired. */

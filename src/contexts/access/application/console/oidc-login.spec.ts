@@ -2,6 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
 import { IdentityProvider, type Claims, OidcLogin, returnPath } from './oidc-login.js';
 import { People, type Person } from './people.js';
+import { accessConfig } from '../../settings.js';
 
 const ADA: Person = {
   operatorId: 'o1',
@@ -48,7 +49,7 @@ function login({ claims = CLAIMS, demanded, roles, lowers = true }: Setup = {}) 
     findByEmail: async (email: string) => (email === ADA.email ? current : null),
     lowerRole,
   } as unknown as People;
-  const config = { adminOidcClaim: demanded ?? null, adminOidcRoles: roles ?? null };
+  const config = { ...accessConfig({}), adminOidcClaim: demanded ?? null, adminOidcRoles: roles ?? null };
   const oidc = new OidcLogin(provider, people, config);
   return { lowerRole, finish: async () => (await oidc.finish(CALLBACK, ATTEMPT, '192.0.2.1')).person };
 }

@@ -1,8 +1,8 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
 import { People, type Person } from './people.js';
+import { accessConfig, type AccessConfig } from '../../settings.js';
 
 /** What a login at the identity provider needs to come back to; in a sealed cookie until then. */
 export interface OidcAttempt {
@@ -48,7 +48,7 @@ export class OidcLogin {
   constructor(
     private readonly provider: IdentityProvider,
     private readonly people: People,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'adminOidcClaim' | 'adminOidcRoles'>,
+    @Inject(accessConfig.KEY) private readonly config: AccessConfig,
   ) {}
 
   get isConfigured(): boolean {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { newId } from '../../../../kernel/ids.js';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
 import {
   ConsoleSessionTable,
@@ -9,6 +8,7 @@ import {
   type LoginMethod,
 } from '../../store/console-sessions.js';
 import { People, type Person } from './people.js';
+import { accessConfig, type AccessConfig } from '../../settings.js';
 
 export type { LoginMethod };
 
@@ -35,7 +35,7 @@ export class SessionTokens {
     private readonly table: ConsoleSessionTable,
     private readonly people: People,
     private readonly keyedHash: KeyedHash,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'consoleIdleSeconds' | 'consoleSessionSeconds'>,
+    @Inject(accessConfig.KEY) private readonly config: AccessConfig,
   ) {}
 
   /** The token of a new session. */

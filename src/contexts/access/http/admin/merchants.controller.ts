@@ -1,6 +1,6 @@
 import { Get, Inject, Patch, Post } from '@nestjs/common';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { httpConfig, type HttpConfig } from '../../../../platform/config/config.js';
 import {
   AdminController,
   listed,
@@ -46,7 +46,7 @@ export class AdminMerchantsController {
     private readonly merchants: MerchantList,
     private readonly operations: Operations,
     private readonly progress: SubscriptionProgress,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'rateLimitPerMinute'>,
+    @Inject(httpConfig.KEY) private readonly config: HttpConfig,
   ) {}
 
   @Get()

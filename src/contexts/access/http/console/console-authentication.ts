@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import type { AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { ConsoleSessions } from '../admin/admin-authentication.js';
 import { SessionTokens, type ConsoleSession } from '../../application/console/sessions.js';
 import { ConsoleSite, isActivity } from '../page-site.js';
+import { accessConfig, type AccessConfig } from '../../settings.js';
 
 const SIGNED_OUT = { status: 401, title: 'Invalid session', detail: 'Sign in to the console' };
 const READ_ONLY = { status: 403, detail: 'The console is read-only' };
@@ -16,7 +16,7 @@ export class ConsoleAuthentication extends ConsoleSessions {
   constructor(
     private readonly sessions: SessionTokens,
     private readonly site: ConsoleSite,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'consoleReadOnly'>,
+    @Inject(accessConfig.KEY) private readonly config: AccessConfig,
   ) {
     super();
   }

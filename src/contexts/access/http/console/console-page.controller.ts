@@ -1,10 +1,10 @@
 import { Get, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { CONSOLE_PAGE } from '../../../../platform/http/admin/listeners.js';
 import { sendApplication } from '../../../../platform/http/pages/document.js';
 import { PageController } from '../../../../platform/http/pages/page.js';
 import { OidcLogin } from '../../application/console/oidc-login.js';
+import { accessConfig, type AccessConfig } from '../../settings.js';
 
 const TITLE = 'Disburse console';
 
@@ -13,7 +13,7 @@ const TITLE = 'Disburse console';
 export class ConsolePageController {
   constructor(
     private readonly oidc: OidcLogin,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'mode' | 'consoleIdleSeconds'>,
+    @Inject(accessConfig.KEY) private readonly config: AccessConfig,
   ) {}
 
   @Get(['/', '*'])

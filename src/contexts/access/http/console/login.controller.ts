@@ -1,7 +1,6 @@
 import { Get, HttpCode, Inject, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { Field } from '../../../../platform/dto/field.js';
 import { freeForm, text } from '../../../../platform/dto/rules.js';
 import { CONSOLE_PAGE } from '../../../../platform/http/admin/listeners.js';
@@ -18,6 +17,7 @@ import { People, type Person } from '../../application/console/people.js';
 import { SessionTokens, type ConsoleSession, type LoginMethod } from '../../application/console/sessions.js';
 import { ConsoleAuthentication } from './console-authentication.js';
 import { ConsoleSite } from '../page-site.js';
+import { accessConfig, type AccessConfig } from '../../settings.js';
 
 const OIDC_COOKIE = 'console-oidc';
 const OIDC_PLACE = 'console oidc attempt';
@@ -60,8 +60,7 @@ export class LoginController {
     private readonly site: ConsoleSite,
     private readonly sealer: Sealer,
     private readonly limits: VisitorLimits,
-    @Inject(CONFIG)
-    private readonly config: Pick<Config, 'mode' | 'consoleSessionSeconds' | 'consoleReadOnly'>,
+    @Inject(accessConfig.KEY) private readonly config: AccessConfig,
   ) {}
 
   @Post('login/passkey/options')

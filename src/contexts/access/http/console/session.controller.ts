@@ -1,12 +1,12 @@
 import { Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { CONSOLE_PAGE } from '../../../../platform/http/admin/listeners.js';
 import { OPERATIONS } from '../../../../platform/operations/operation.js';
 import { PageController } from '../../../../platform/http/pages/page.js';
 import { SessionTokens } from '../../application/console/sessions.js';
 import { ConsoleAuthentication } from './console-authentication.js';
 import { ConsoleSite } from '../page-site.js';
+import { accessConfig, type AccessConfig } from '../../settings.js';
 
 /** Who is signed in. */
 interface SessionJson {
@@ -34,7 +34,7 @@ export class SessionController {
     private readonly authentication: ConsoleAuthentication,
     private readonly sessions: SessionTokens,
     private readonly site: ConsoleSite,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'consoleReadOnly'>,
+    @Inject(accessConfig.KEY) private readonly config: AccessConfig,
   ) {}
 
   @Get('session')

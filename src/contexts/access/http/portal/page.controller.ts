@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { processConfig, type ProcessConfig } from '../../../../platform/config/config.js';
 import { Field } from '../../../../platform/dto/field.js';
 import { text } from '../../../../platform/dto/rules.js';
 import { PORTAL_PAGE } from '../../../../platform/http/admin/listeners.js';
@@ -43,7 +43,7 @@ export class PortalPageController {
     private readonly site: PortalSite,
     private readonly limits: VisitorLimits,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
+    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}
 
   @Get(['/', '*'])

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Fault } from '../../../../kernel/fault.js';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { processConfig, type ProcessConfig } from '../../../../platform/config/config.js';
 import { Refusal, type HttpProblem } from '../../../../platform/http/problem.js';
 import {
   EXCHANGE_KEY_DIRECTORY,
@@ -41,7 +41,7 @@ export class PayLinks {
   constructor(
     @Inject(EXCHANGE_KEY_DIRECTORY) private readonly keys: ExchangeKeyDirectory,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'mode'>,
+    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
     private readonly sessions: PaySessions,
   ) {}
 

@@ -1,7 +1,7 @@
 import { Get, Inject, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isDecimal, isZero } from '../../../../kernel/decimal.js';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { chainConfig, type ChainConfig } from '../../../../platform/config/config.js';
 import { acceptsHtml, sendPage } from '../../../../platform/http/pages/document.js';
 import { localeOf, type Locale } from '../../../../platform/http/pages/locale.js';
 import { PageController, type Page } from '../../../../platform/http/pages/page.js';
@@ -19,6 +19,7 @@ import { PayLinks, type PayLink } from './pay-links.js';
 import { PaySessions, PayerGuard } from './payer-guard.js';
 import type { PayFacts } from './pay-types.js';
 import { TestPayments } from './test-payments.js';
+import { exchangeConfig, type ExchangeConfig } from '../../settings.js';
 
 /** The pay widget, `{pay_url}/widget` (contract.md 26). */
 export const PAY_PAGE: Page = {
@@ -31,8 +32,6 @@ export const PAY_PAGE: Page = {
   requestTimeoutMs: 15_000,
 };
 
-type PageConfig = Pick<Config, 'mode' | 'chainId' | 'usdcAddress' | 'payFramedBy'>;
-
 /** All orders are exchanged for this (contract.md 25.2). */
 const TO: Asset = { token: 'sol', chain: 'solana' };
 
@@ -40,7 +39,8 @@ const TO: Asset = { token: 'sol', chain: 'solana' };
 @PageController(PAY_PAGE)
 export class PayPageController {
   constructor(
-    @Inject(CONFIG) private readonly config: PageConfig,
+    @Inject(exchangeConfig.KEY) private readonly config: ExchangeConfig,
+    @Inject(chainConfig.KEY) private readonly chain: ChainConfig,
     private readonly providers: ExchangeProviders,
     private readonly links: PayLinks,
     private readonly payers: PayerGuard,
@@ -109,7 +109,7 @@ export class PayPageController {
   }
 
   private offers(): PayFacts['offers'] {
-    const { mode, chainId, usdcAddress } = this.config;
+    const { mode, chainId, usdcAddress } = this.chain;
     // In production every chain is the one of its name.
     const testChain = mode === 'sandbox' ? { chainId, usdc: usdcAddress ?? '' } : null;
     const open = this.providers.isConfigured ? this.providers.current.pairIds : [];

@@ -3,6 +3,7 @@ import type { Clock } from '../../../../kernel/clock.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
 import type { Payer, PayerSession } from '../../application/payer-orders.js';
 import { PaySessions } from './payer-guard.js';
+import { exchangeConfig } from '../../settings.js';
 
 const payer: PayerSession = {
   key_id: '4d5d2f0a-7a2e-4a55-9c6d-0d9f3a6b1c2e',
@@ -15,8 +16,8 @@ const payer: PayerSession = {
 const HOUR_MS = 3_600_000;
 let now = Date.UTC(2026, 0, 1);
 const clock: Clock = { now: () => new Date(now) };
-const settings = { exchangeOrderExpirySeconds: 3600, exchangePaidWaitSeconds: 86_400 };
-const sessionsWith = (key: string) => new PaySessions(clock, settings, new KeyedHash(Buffer.from(key)));
+const sessionsWith = (key: string) =>
+  new PaySessions(clock, exchangeConfig({}), new KeyedHash(Buffer.from(key)));
 const sessions = sessionsWith('key');
 
 describe('the session of a pay page', () => {

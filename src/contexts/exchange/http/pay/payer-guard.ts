@@ -1,7 +1,6 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CLOCK, type Clock, HOUR_MS } from '../../../../kernel/clock.js';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { SUSPENDED } from '../../../../platform/http/authentication.js';
 import {
   MERCHANT_DIRECTORY,
@@ -14,6 +13,7 @@ import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
 import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../../../access/contract.js';
 import type { Payer, PayerSession } from '../../application/payer-orders.js';
 import { requestOf } from '../../../../platform/http/request-state.js';
+import { exchangeConfig, type ExchangeConfig } from '../../settings.js';
 
 /** An order is followed to its end with the session that created it; the page may have been open this long before. */
 const BEFORE_MS = HOUR_MS;
@@ -23,7 +23,7 @@ const BEFORE_MS = HOUR_MS;
 export class PaySessions extends PageSessions<PayerSession> {
   constructor(
     @Inject(CLOCK) clock: Clock,
-    @Inject(CONFIG) config: Pick<Config, 'exchangeOrderExpirySeconds' | 'exchangePaidWaitSeconds'>,
+    @Inject(exchangeConfig.KEY) config: ExchangeConfig,
     keyedHash: KeyedHash,
   ) {
     const waitSeconds = config.exchangeOrderExpirySeconds + config.exchangePaidWaitSeconds;

@@ -9,10 +9,11 @@ import {
 import type { OrderFacts } from '../../domain/order-events.js';
 import type { ExistingOrder } from '../../domain/order.js';
 import { TestPayments } from './test-payments.js';
+import { chainConfig } from '../../../../platform/config/config.js';
 
 const stateOf = (more: Partial<OrderFacts> = {}): ExistingOrder =>
   stateAfter({ type: 'order.created.v1', data: { ...facts, ...more } });
-const DEV = { mode: 'sandbox', chainId: 31337 } as const;
+const DEV = chainConfig({});
 
 function started(config: ConstructorParameters<typeof TestPayments>[0] = DEV) {
   const sent: [string, bigint][] = [];
@@ -32,8 +33,8 @@ describe('test payments', () => {
 
   it('are not offered in production, and not on another chain than the dev chain', async () => {
     for (const config of [
-      { mode: 'production', chainId: 31337 },
-      { mode: 'sandbox', chainId: 1 },
+      { ...DEV, mode: 'production' },
+      { ...DEV, chainId: 1 },
     ] as const) {
       const { sent, payments } = started(config);
       await expect(payments.pay(stateOf())).rejects.toMatchObject({ code: 'not_found' });

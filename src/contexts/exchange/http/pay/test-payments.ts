@@ -1,17 +1,17 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { toMinorUnits } from '../../../../kernel/money.js';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { TEST_MONEY, type TestMoney } from '../../application/ports.js';
 import { isOpen, type ExistingOrder } from '../../domain/order.js';
 import { DEV_CHAIN_ID } from '../../settings.js';
 import { payOrder } from './pay-order.js';
+import { chainConfig, type ChainConfig } from '../../../../platform/config/config.js';
 
 /** Pays orders of the sandbox with test USDC. */
 @Injectable()
 export class TestPayments {
   constructor(
-    @Inject(CONFIG) private readonly config: Pick<Config, 'mode' | 'chainId'>,
+    @Inject(chainConfig.KEY) private readonly config: ChainConfig,
     @Optional() @Inject(TEST_MONEY) private readonly money?: TestMoney,
   ) {}
 

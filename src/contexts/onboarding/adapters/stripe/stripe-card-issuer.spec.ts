@@ -74,7 +74,7 @@ describe('cards of Stripe Issuing', () => {
       phone_number: PHONE,
       email: EMAIL,
       individual: { first_name: 'Ada', last_name: 'Lovelace', dob: { day: '2', month: '1', year: '1990' } },
-      billing: { address: stripe.account.stripeIssuingAddress },
+      billing: { address: stripe.account.stripeIssuingBillingAddress },
       metadata: { user_id: request.userId },
     });
     expect(JSON.stringify(card)).not.toContain(request.issuerWalletAddress);

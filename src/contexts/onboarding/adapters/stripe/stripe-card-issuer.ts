@@ -26,7 +26,7 @@ export interface StripeAccount {
   readonly stripeSecretKey: string;
   readonly stripeUrl: string;
   readonly stripeIssuingCurrency: string;
-  readonly stripeIssuingAddress: BillingAddress;
+  readonly stripeIssuingBillingAddress: BillingAddress;
 }
 
 /** Overrides the version of the account. */
@@ -102,7 +102,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   async forget(userId: string): Promise<void> {
     const row = await this.cards.forgotten(userId);
     if (row === null) return;
-    const address = { ...this.account.stripeIssuingAddress };
+    const address = { ...this.account.stripeIssuingBillingAddress };
     for (const id of await this.cardholdersOf(userId, row)) {
       for (const card of await this.liveCards(userId, id)) await this.cancel(card.id);
       const erased = { ...ERASED_PERSON, status: 'inactive', billing: { address } } as const;
@@ -146,7 +146,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
 
   private async createCardholder(request: CardRequest, row: StripeCardRow): Promise<Cardholder> {
     const { userId } = request;
-    const params = cardholderOf(request, this.account.stripeIssuingAddress);
+    const params = cardholderOf(request, this.account.stripeIssuingBillingAddress);
     const created = await this.create(userId, row, 'cardholder', ({ cardholders }, options) =>
       cardholders.create(params, options),
     );

@@ -2,7 +2,6 @@ import { Get, Inject, Logger, Param, Query, Req, Res, type OnApplicationBootstra
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CLOCK, timestamp, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import {
   escapeHtml,
   sendPage,
@@ -13,7 +12,7 @@ import { localeOf } from '../../../../platform/http/pages/locale.js';
 import { PageController } from '../../../../platform/http/pages/page.js';
 import { HealthRegistry } from '../../../../platform/telemetry/health.js';
 import { leadsToApp } from '../../../access/contract.js';
-import { chosenOf } from '../../settings.js';
+import { chosenOf, onboardingConfig, type OnboardingConfig } from '../../settings.js';
 import { SANDBOX_NAMES } from '../../domain/sandbox-names.js';
 import { Onboardings } from '../../application/onboardings.js';
 import { PresentTerms, SANDBOX_PATHS } from '../../application/present-terms.js';
@@ -42,9 +41,6 @@ export function acceptCallbackUrl(
   return allowed.length === 0 || allowed.includes(isWeb ? origin : protocol) ? href : null;
 }
 
-type PageConfig = Parameters<typeof chosenOf>[0] &
-  Pick<Config, 'roles' | 'onboardingMinimumAge' | 'onboardingImageDays'>;
-
 /** The page requests the camera itself, also where a merchant's frame delegates it; the contract has it delegate both. */
 const PERMISSIONS = 'camera=(self), microphone=(self), geolocation=(), payment=()';
 
@@ -57,7 +53,7 @@ export class OnboardingPageController implements OnApplicationBootstrap {
   private readonly warned = new Set<string>();
 
   constructor(
-    @Inject(CONFIG) private readonly config: PageConfig,
+    @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly visitors: VisitorGuard,
     private readonly onboardings: Onboardings,

@@ -6,7 +6,7 @@ import {
   WriteBy,
   type AdminWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { type SealingConfig, sealingConfig } from '../../../../platform/config/config.js';
 import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
@@ -45,7 +45,7 @@ export class AdminSystemController {
   constructor(
     private readonly status: SystemStatus,
     private readonly operations: Operations,
-    @Inject(CONFIG) private readonly config: Config,
+    @Inject(sealingConfig.KEY) private readonly config: SealingConfig,
   ) {}
 
   @Get()

@@ -8,7 +8,6 @@ import {
 import { HOUR_MS } from '../../../../kernel/clock.js';
 import { backoffMs, sleep, type Backoff } from '../../../../platform/background/backoff.js';
 import { Background, BackgroundWork } from '../../../../platform/background/background-work.js';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { failpoint } from '../../../../platform/failpoints.js';
 import { measureOnScrape } from '../../../../platform/telemetry/metrics.js';
 import { WorkItems, type WorkItem } from '../../../../platform/work/work-items.js';
@@ -18,6 +17,7 @@ import { ForwardingObserver } from './forwarding-observer.js';
 import { FORWARDING, ForwardingTable, type DueBatch } from '../../store/forwarding-table.js';
 import { RateLimit, ThrottledIdentities } from './request-limits.js';
 import { ForwardingRound, type RoundEnd } from './forwarding-round.js';
+import { trackingConfig, type TrackingConfig } from '../../settings.js';
 
 const POLL_MS = 500;
 const MAX_BATCHES = 512;
@@ -41,7 +41,7 @@ const DEFAULT_TIMES: ForwardingTimes = {
 };
 
 /** A lease outlives the longest request and a slow database. */
-export function timesFor({ analyticsTimeoutMs }: Pick<Config, 'analyticsTimeoutMs'>): ForwardingTimes {
+export function timesFor({ analyticsTimeoutMs }: TrackingConfig): ForwardingTimes {
   return { ...DEFAULT_TIMES, leaseMs: analyticsTimeoutMs + LEASE_MARGIN_MS };
 }
 
@@ -71,7 +71,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly observer: ForwardingObserver,
     @Inject(ANALYTICS) private readonly analytics: Analytics | null,
     @Inject(FORWARDING_TIMES) private readonly times: ForwardingTimes,
-    @Inject(CONFIG) config: Pick<Config, 'roles' | 'analyticsEventsPerSecond'>,
+    @Inject(trackingConfig.KEY) config: TrackingConfig,
   ) {
     this.active = config.roles.includes('worker');
     this.rate = new RateLimit(config.analyticsEventsPerSecond);

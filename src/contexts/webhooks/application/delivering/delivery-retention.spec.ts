@@ -5,6 +5,7 @@ import type { Database } from '../../../../platform/postgres/database.js';
 import type { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { DeliveryRetentionTable, PRUNED_AT_ONCE } from '../../store/delivery-retention-table.js';
 import { DeliveryRetention } from './delivery-retention.js';
+import { webhooksConfig } from '../../settings.js';
 
 const NOW = new Date('2026-06-01T00:00:00Z');
 const OLD = '2026-02-01T00:00:00Z';
@@ -53,7 +54,7 @@ const retention = (
   database: Database = db.database,
 ) =>
   new DeliveryRetention(
-    { webhookRetentionDays, webhookDisableWindowSeconds },
+    { ...webhooksConfig({}), webhookRetentionDays, webhookDisableWindowSeconds },
     { now: () => NOW },
     new DeliveryRetentionTable(database),
     {} as SubscriptionProgress,

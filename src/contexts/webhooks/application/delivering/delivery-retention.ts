@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock, DAY_MS, HOUR_MS } from '../../../../kernel/clock.js';
 import { Background, BackgroundWork } from '../../../../platform/background/background-work.js';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { DeliveryRetentionTable, placeBefore, type Place } from '../../store/delivery-retention-table.js';
 import { Forgets, type ForgottenPerson } from '../../../../platform/operations/erasure.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { DELIVERIES_SAGA } from '../deliveries-saga.js';
+import { webhooksConfig, type WebhooksConfig } from '../../settings.js';
 
 const DAY_SECONDS = 86_400;
 /** Reading a hundred thousand endpoints takes a second. */
@@ -17,7 +17,7 @@ const MARGIN_MS = DAY_MS;
 export function retentionSeconds({
   webhookRetentionDays,
   webhookDisableWindowSeconds,
-}: Pick<Config, 'webhookRetentionDays' | 'webhookDisableWindowSeconds'>): number {
+}: WebhooksConfig): number {
   if (webhookRetentionDays === 0) return Infinity;
   return Math.max(webhookRetentionDays * DAY_SECONDS, webhookDisableWindowSeconds);
 }
@@ -36,8 +36,7 @@ export class DeliveryRetention {
   });
 
   constructor(
-    @Inject(CONFIG)
-    private readonly config: Pick<Config, 'webhookRetentionDays' | 'webhookDisableWindowSeconds'>,
+    @Inject(webhooksConfig.KEY) private readonly config: WebhooksConfig,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly table: DeliveryRetentionTable,
     private readonly progress: SubscriptionProgress,

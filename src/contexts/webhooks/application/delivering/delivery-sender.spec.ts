@@ -18,6 +18,7 @@ import type {
   DeliveryTable,
 } from '../../store/delivery-table.js';
 import type { Destinations } from '../../store/destinations.js';
+import { webhooksConfig } from '../../settings.js';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
 const place = { endpoint_id: newId(), merchant_id: newId() };
@@ -88,7 +89,7 @@ describe('a delivery that is sent', () => {
       } as unknown as AutomaticDisabling,
       { post: () => ((posts += 1), Promise.resolve(received)) },
       { now: () => NOW },
-      { webhookRetryScheduleSeconds: [0, 5, 300, 1800] },
+      { ...webhooksConfig({}), webhookRetryScheduleSeconds: [0, 5, 300, 1800] },
     );
   });
 

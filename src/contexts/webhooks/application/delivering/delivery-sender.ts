@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { EventStoreUnavailable } from '../../../../platform/event-store/port.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../../../platform/http/merchant-directory.js';
 import { isDatabaseUnavailable } from '../../../../platform/postgres/unavailable.js';
@@ -19,6 +18,7 @@ import { Destinations, type Destination } from '../../store/destinations.js';
 import { SigningSecrets } from '../signing-secrets.js';
 import { AttemptLogger } from './attempt-logger.js';
 import { LaneSchedule } from './lane-schedule.js';
+import { webhooksConfig, type WebhooksConfig } from '../../settings.js';
 
 const USER_AGENT = 'svc-Webhooks/1.0';
 /** Pause after a delivery that could not be decided here (the event store was unavailable), and between tries to record one. */
@@ -59,7 +59,7 @@ export class DeliverySender {
     private readonly disabling: AutomaticDisabling,
     @Inject(RECEIVERS) private readonly receivers: Receivers,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'webhookRetryScheduleSeconds'>,
+    @Inject(webhooksConfig.KEY) private readonly config: WebhooksConfig,
   ) {}
 
   /**

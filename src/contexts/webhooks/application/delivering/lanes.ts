@@ -1,7 +1,7 @@
 import { Injectable, Logger, Inject, Optional, type OnApplicationBootstrap } from '@nestjs/common';
 import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
 import type { Job } from 'bullmq';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { processConfig, type ProcessConfig } from '../../../../platform/config/config.js';
 import { withTimeout } from '../../../../platform/timeout.js';
 import { DeliveryTable, type AttemptRecord, type ClaimedDelivery } from '../../store/delivery-table.js';
 import { DeliverySender } from './delivery-sender.js';
@@ -279,7 +279,7 @@ export class LaneWaker extends WorkerHost implements OnApplicationBootstrap {
   private readonly log = new Logger(LaneWaker.name);
 
   constructor(
-    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
+    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
     private readonly lanes: Lanes,
   ) {
     super();

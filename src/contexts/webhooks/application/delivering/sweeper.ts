@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Background, BackgroundWork } from '../../../../platform/background/background-work.js';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
+import { processConfig, type ProcessConfig } from '../../../../platform/config/config.js';
 import { DeliveryTable } from '../../store/delivery-table.js';
 import { Lanes } from './lanes.js';
 
@@ -37,7 +37,7 @@ export class Sweeper implements BeforeApplicationShutdown {
   private restUntil = 0;
 
   constructor(
-    @Inject(CONFIG) private readonly config: Pick<Config, 'roles'>,
+    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
     private readonly table: DeliveryTable,
     private readonly lanes: Lanes,
   ) {}
