@@ -80,7 +80,7 @@ export class CreatePortalSession extends Command<string> {
 }
 
 @CommandHandler(CreatePortalSession)
-export class CreatePortalSessionHandler implements ICommandHandler<CreatePortalSession> {
+class CreatePortalSessionHandler implements ICommandHandler<CreatePortalSession> {
   constructor(
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -119,7 +119,7 @@ export class EnterPortal extends Command<{ readonly token: string; readonly expi
 }
 
 @CommandHandler(EnterPortal)
-export class EnterPortalHandler implements ICommandHandler<EnterPortal> {
+class EnterPortalHandler implements ICommandHandler<EnterPortal> {
   constructor(
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -156,7 +156,7 @@ export class RevokePortalSession extends Command<void> {
 }
 
 @CommandHandler(RevokePortalSession)
-export class RevokePortalSessionHandler implements ICommandHandler<RevokePortalSession> {
+class RevokePortalSessionHandler implements ICommandHandler<RevokePortalSession> {
   constructor(
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -174,3 +174,9 @@ export class RevokePortalSessionHandler implements ICommandHandler<RevokePortalS
     await this.progress.waitFor(PORTAL_SESSIONS_VIEW, position);
   }
 }
+
+export const PORTAL_SESSION_HANDLERS = [
+  CreatePortalSessionHandler,
+  EnterPortalHandler,
+  RevokePortalSessionHandler,
+];

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { parseId, type CliContext } from '../../../platform/cli/cli-context.js';
 import { writes } from '../../../platform/cli/write.js';
-import { RestrictKey, SetKeyPage } from '../application/key-commands.js';
+import { RestrictKey, SetKeyPage } from '../application/credential-commands.js';
 import { logoOf } from '../domain/pay-page.js';
 import { CredentialIndex } from '../views/credentials.js';
 

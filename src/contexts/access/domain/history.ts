@@ -38,11 +38,10 @@ export const merchantHistory = historyRules(
         : 'The merchant is registered already',
     'merchant.suspended.v1': ({ at }, state) => suspendMerchant({ at }, state),
     'merchant.reinstated.v1': ({ at }, state) => reinstateMerchant({ at }, state),
-    'merchant.embedding_set.v1': ({ origins, callbacks, shown_as: displayName, at }, state) =>
-      setEmbedding({ change: { origins, callbacks, displayName }, at }, state),
+    'merchant.embedding_set.v1': ({ origins, callbacks, shown_as: display_name, at }, state) =>
+      setEmbedding({ change: { origins, callbacks, display_name }, at }, state),
     'merchant.renamed.v1': (data, state) => renameMerchant(data, state),
-    'merchant.limits_set.v1': ({ requests_per_minute: requestsPerMinute, at }, state) =>
-      setLimits({ requestsPerMinute, at }, state),
+    'merchant.limits_set.v1': (data, state) => setLimits(data, state),
     'merchant.ip_allow_list_set.v1': (data, state) => setAllowList(data, state),
   },
   { id: 'merchant_id' },

@@ -1,11 +1,154 @@
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import { type ServedRequest, RequestLog } from '../../../platform/http/request-log.js';
+import { columnArrays, deleteBefore } from '../../../platform/postgres/batches.js';
+import { CopyWriter } from '../../../platform/postgres/copy-writer.js';
+import { Database } from '../../../platform/postgres/database.js';
+import { DAY_MS, HOUR_MS } from '../../../kernel/clock.js';
+import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { LRUCache } from 'lru-cache';
 import { upTo } from '../../../platform/cache-size.js';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { MinuteCounts } from '../../../platform/http/address.js';
-import { RequestLog, type ServedRequest } from '../../../platform/http/request-log.js';
-import { requestsLeftOut } from '../metrics.js';
-import { RequestTable, type RequestBatch } from './request-table.js';
+import { Counter } from 'prom-client';
+import { registers } from '../../../platform/telemetry/metrics.js';
+
+/** The log has the last seven days: today's, and seven before it. */
+const REQUESTS_KEPT_DAYS = 7;
+const CREATED_AHEAD_DAYS = 3;
+const USAGE_KEPT_DAYS = 90;
+/** Half of the key of an advisory lock; the other is that of the table. */
+const PARTITIONS_LOCK = 7331021;
+
+const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
+const nameOf = (day: string): string => `requests_${day.replaceAll('-', '')}`;
+
+/** Creates and drops the partitions of `access.requests`, one per day in UTC, by the database's clock. */
+@Injectable()
+export class RequestPartitions {
+  @Background()
+  readonly work = new BackgroundWork({
+    name: 'partitions of the request log',
+    everyMs: HOUR_MS,
+    role: 'any',
+    run: (signal) => this.keep(signal),
+  });
+
+  constructor(private readonly database: Database) {}
+
+  /** `now`: for tests; the database's clock when absent. */
+  async keep(signal?: AbortSignal, now?: Date): Promise<void> {
+    const today = (now ?? (await this.now())).getTime();
+    await this.database.transaction(async (tx) => {
+      await tx.query('select pg_advisory_xact_lock($1)', [PARTITIONS_LOCK]);
+      const { rows } = await tx.query<{ name: string }>(
+        `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+         where i.inhparent = 'access.requests'::regclass`,
+      );
+      const present = new Set(rows.map(({ name }) => name));
+      for (let day = -1; day <= CREATED_AHEAD_DAYS; day += 1) {
+        const [from, to] = [dayOf(today + day * DAY_MS), dayOf(today + (day + 1) * DAY_MS)];
+        if (!present.has(nameOf(from)))
+          await tx.query(
+            `create table access.${nameOf(from)} partition of access.requests
+             for values from ('${from}T00:00:00Z') to ('${to}T00:00:00Z')`,
+          );
+      }
+      const first = nameOf(dayOf(today - REQUESTS_KEPT_DAYS * DAY_MS));
+      for (const name of present) if (name < first) await tx.query(`drop table access.${name}`);
+    });
+    const before = new Date(today - USAGE_KEPT_DAYS * DAY_MS);
+    await deleteBefore(this.database.pool, 'access.daily_requests', 'day < $1::date', before, signal);
+  }
+
+  private async now(): Promise<Date> {
+    const [row] = await this.database.query<{ now: Date }>('select clock_timestamp() as now');
+    return row!.now;
+  }
+}
+
+export interface RequestBatch {
+  readonly requests: readonly ServedRequest[];
+  /** Since the batch before, in the order of `merchantId`. */
+  readonly usage: readonly {
+    readonly merchantId: string;
+    readonly requests: number;
+    readonly refused: number;
+  }[];
+  /** Credentials that were used, in order. */
+  readonly credentialIds: readonly string[];
+}
+
+/** Losing the last requests with the database's machine is better than a disk write for each batch. */
+const BEGIN = 'begin; set local synchronous_commit = off; select clock_timestamp() as now';
+const COLUMNS =
+  'request_id, merchant_id, credential_id, at, method, path, query_names, status, duration_ms, refusal, string_to_sign';
+const MAX_REFUSAL = 500;
+
+const COUNT = `insert into access.daily_requests as total (merchant_id, day, requests, refused)
+  select merchant_id, (now() at time zone 'UTC')::date, requests, refused
+  from unnest($1::uuid[], $2::int[], $3::int[]) as more (merchant_id, requests, refused)
+  on conflict (merchant_id, day) do update
+  set requests = total.requests + excluded.requests, refused = total.refused + excluded.refused`;
+
+const USED = `insert into access.credential_uses as credential (credential_id, last_used_at)
+  select id, now() from unnest($1::uuid[]) as id
+  on conflict (credential_id) do update set last_used_at = excluded.last_used_at
+  where credential.last_used_at <= excluded.last_used_at - interval '1 minute'`;
+
+/** Requests of the last seven days, when credentials were last used, and how many requests a merchant sent per day. */
+@Injectable()
+export class RequestTable {
+  constructor(private readonly database: Database) {}
+
+  /** Writes the batch, in one transaction. `repeated`: it may be written already. Times are by the database's clock. */
+  async write(batch: RequestBatch, repeated: boolean): Promise<void> {
+    await this.database.transaction(
+      async (tx, began) => {
+        if (repeated && (await isWritten(tx, batch))) return;
+        const { now } = began.at(-1)!.rows[0] as { readonly now: Date };
+        await copy(tx, batch.requests, now.getTime() - performance.now());
+        const { usage, credentialIds } = batch;
+        await tx.query(COUNT, columnArrays(usage, 'merchantId', 'requests', 'refused'));
+        if (credentialIds.length > 0) await tx.query(USED, [credentialIds]);
+      },
+      { begin: BEGIN, bounded: true },
+    );
+  }
+}
+
+/** A batch is written as a whole. */
+async function isWritten(tx: PoolClient, { requests: [first] }: RequestBatch): Promise<boolean> {
+  if (first === undefined) return false;
+  const sql = 'select exists (select from access.requests where request_id = $1) as found';
+  const { rows } = await tx.query<{ found: boolean }>(sql, [first.requestId]);
+  return rows[0]!.found;
+}
+
+/** `origin`: the epoch milliseconds at which `performance.now()` was 0, by the database's clock. */
+async function copy(tx: PoolClient, requests: readonly ServedRequest[], origin: number): Promise<void> {
+  if (requests.length === 0) return;
+  const writer = new CopyWriter(tx);
+  for (const request of requests) {
+    const { requestId, merchantId, credentialId, method, path, queryNames, status, durationMs } = request;
+    writer.add(
+      `access.requests (${COLUMNS})`,
+      requestId,
+      merchantId,
+      credentialId,
+      new Date(origin + request.startedAt).toISOString(),
+      method,
+      path,
+      // Names that need quotes are none of these.
+      `{${queryNames.map((name) => `"${name}"`).join()}}`,
+      status,
+      durationMs.toFixed(2),
+      // A text of PostgreSQL cannot hold it.
+      request.refusal?.slice(0, MAX_REFUSAL).replaceAll('\0', '\ufffd') ?? null,
+      request.stringToSign,
+    );
+  }
+  await writer.finish();
+}
 
 const FLUSH_MS = 500;
 const MAX_BATCH = 5000;
@@ -18,6 +161,13 @@ const BYTES_PER_POINT = 512;
 const MAX_OF_ADDRESS = 100;
 const MAX_CREDENTIALS = 50_000;
 const MINUTE_MS = 60_000;
+
+const requestsLeftOut = new Counter({
+  name: 'disburse_request_log_left_out_total',
+  help: 'Requests of merchants that the request log left out: too many of a merchant that no secret signed (unsigned), the buffer was full while the database was unavailable (full), or the database refused their batch (refused).',
+  labelNames: ['reason'] as const,
+  registers,
+});
 
 interface Counts {
   requests: number;

@@ -10,32 +10,27 @@ import {
 } from '@simplewebauthn/server';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { isUuid } from '../../../../kernel/ids.js';
-import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
 import type { Passkey } from '../../domain/operator.js';
-import { LoginSecrets, type LoginPurpose } from '../../store/login-secrets.js';
-import { PasskeyCounters } from '../../store/passkey-counters.js';
+import { LoginSecrets, type LoginPurpose, PasskeyCounters } from '../../store/console-sessions.js';
 import { People, type Person } from './people.js';
 
 const CHALLENGE_SECONDS = 300;
 
 const logger = new Logger('Passkeys');
 
-/** Where the page of the console is: its origin, whose host is the RP ID of its passkeys. */
-interface ConsolePlace {
-  readonly origin: string;
-}
-
-/** Passkeys (WebAuthn): discoverable, with user verification. Their public keys are events of the operator. */
+/**
+ * Passkeys (WebAuthn): discoverable, with user verification. Their public keys are events of the operator. `origin` is that
+ * of the console's page: its host is the RP ID.
+ */
 @Injectable()
 export class Passkeys {
   constructor(
     private readonly people: People,
     private readonly secrets: LoginSecrets,
     private readonly counters: PasskeyCounters,
-    private readonly keyedHash: KeyedHash,
   ) {}
 
-  async enrolOptions({ operatorId, name, email }: Person, { origin }: ConsolePlace): Promise<object> {
+  async enrolOptions({ operatorId, name, email }: Person, origin: string): Promise<object> {
     const passkeys = await this.people.passkeysOf(operatorId);
     return generateRegistrationOptions({
       rpName: 'Disburse console',
@@ -51,7 +46,7 @@ export class Passkeys {
   }
 
   /** The new passkey, not stored yet. Throws DomainError `bad_request` for a response that does not verify. */
-  async verifyEnrolment(operatorId: string, response: object, { origin }: ConsolePlace): Promise<Passkey> {
+  async verifyEnrolment(operatorId: string, response: object, origin: string): Promise<Passkey> {
     await this.takeChallenge('enrol', response, operatorId);
     const { registrationInfo } = await verifying(() =>
       verifyRegistrationResponse({
@@ -72,7 +67,7 @@ export class Passkeys {
     };
   }
 
-  async loginOptions({ origin }: ConsolePlace): Promise<object> {
+  async loginOptions(origin: string): Promise<object> {
     return generateAuthenticationOptions({
       rpID: new URL(origin).hostname,
       challenge: await this.newChallenge('passkey', null),
@@ -81,7 +76,7 @@ export class Passkeys {
   }
 
   /** Who signs in. Throws DomainError `forbidden` where no person does. */
-  async login(response: object, { origin }: ConsolePlace): Promise<Person> {
+  async login(response: object, origin: string): Promise<Person> {
     await this.takeChallenge('passkey', response, null);
     const { id, response: signed } = response as Partial<AuthenticationResponseJSON>;
     const operatorId = Buffer.from(String(signed?.userHandle ?? ''), 'base64url').toString();
@@ -115,8 +110,7 @@ export class Passkeys {
     operatorId: string | null,
   ): Promise<Uint8Array<ArrayBuffer>> {
     const challenge = randomBytes(32);
-    const text = challenge.toString('base64url');
-    await this.secrets.insert(purpose, this.hashOf(text), operatorId, CHALLENGE_SECONDS);
+    await this.secrets.insert(purpose, challenge.toString('base64url'), operatorId, CHALLENGE_SECONDS);
     return new Uint8Array(challenge);
   }
 
@@ -127,12 +121,8 @@ export class Passkeys {
     operatorId: string | null,
   ): Promise<void> {
     const challenge = challengeIn(response);
-    const used = challenge === null ? null : await this.secrets.take(purpose, this.hashOf(challenge));
-    if (used === null || used.operatorId !== operatorId) throw expired();
-  }
-
-  private hashOf(challenge: string): string {
-    return this.keyedHash.of('webauthn challenge', challenge);
+    const used = challenge === null ? null : await this.secrets.take(purpose, challenge);
+    if (used === null || used.operator_id !== operatorId) throw expired();
   }
 }
 

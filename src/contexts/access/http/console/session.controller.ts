@@ -4,9 +4,11 @@ import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { CONSOLE_PAGE } from '../../../../platform/http/admin/listeners.js';
 import { OPERATIONS } from '../../../../platform/operations/operation.js';
 import { PageController } from '../../../../platform/http/pages/page.js';
-import { SessionTokens } from '../../application/console/sessions.js';
+import { ConsoleSessionTable } from '../../store/console-sessions.js';
 import { ConsoleAuthentication } from './console-authentication.js';
 import { ConsoleSite } from '../page-site.js';
+import { sendApplication } from '../../../../platform/http/pages/document.js';
+import { OidcLogin } from '../../adapters/oidc-login.js';
 
 /** Who is signed in. */
 interface SessionJson {
@@ -32,7 +34,7 @@ interface SessionJson {
 export class SessionController {
   constructor(
     private readonly authentication: ConsoleAuthentication,
-    private readonly sessions: SessionTokens,
+    private readonly sessions: ConsoleSessionTable,
     private readonly site: ConsoleSite,
     @Inject(CONFIG) private readonly config: Pick<Config, 'consoleReadOnly'>,
   ) {}
@@ -72,5 +74,23 @@ export class SessionController {
     return [...OPERATIONS.values()]
       .filter(({ secondPerson, scope }) => secondPerson && scopes.has(scope))
       .map(({ name }) => name);
+  }
+}
+
+const TITLE = 'Disburse console';
+
+/** The document of the console at every path of its pages: the script finds the page by the path (admin-api.md 5). */
+@PageController(CONSOLE_PAGE)
+export class ConsolePageController {
+  constructor(
+    private readonly oidc: OidcLogin,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'mode' | 'consoleIdleSeconds'>,
+  ) {}
+
+  @Get(['/', '*'])
+  open(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const { mode, consoleIdleSeconds: idle_seconds } = this.config;
+    const facts = { page: 'console', oidc: this.oidc.isConfigured, mode, idle_seconds };
+    sendApplication(request, reply, CONSOLE_PAGE, { title: TITLE, facts });
   }
 }
