@@ -67,7 +67,8 @@ import { PortalAuthentication } from './http/portal/portal-authentication.js';
 import { PortalOverviewController } from './http/portal/overview.controller.js';
 import { PortalPageController } from './http/portal/page.controller.js';
 import { RequestLog } from '../../platform/http/request-log.js';
-import { BufferedRequestLog, RequestPartitions, RequestTable } from './store/request-log.js';
+import { BufferedRequestLog } from './store/request-log.js';
+import { RequestPartitions, RequestTable } from './store/request-table.js';
 import { AdminRequestsController } from './http/admin/requests.controller.js';
 
 /** Who may call, with which credentials, from where. Operators act through the admin API and the console. */

@@ -33,7 +33,7 @@ import { CredentialSecrets, type IssuedCredential } from './credential-secrets.j
 import type { PayPageSettings } from '../domain/pay-page.js';
 
 /** Whose a credential is (admin-api.md 3): one of the two. */
-export interface CredentialOwner {
+interface CredentialOwner {
   readonly merchant_id: string | null;
   readonly operator_id: string | null;
 }
@@ -62,7 +62,7 @@ export function plainOrder(given: Pick<IssueParameters, 'kind'> & Partial<IssueP
 }
 
 /** Returns the id that the stream of the credentials has. Throws `not_found`. */
-export function requireOwner({ merchant_id, operator_id }: CredentialOwner): string {
+function requireOwner({ merchant_id, operator_id }: CredentialOwner): string {
   const id = merchant_id ?? operator_id;
   if (id === null) throw DomainError.notFound('Credential');
   return id;

@@ -55,8 +55,7 @@ export const credentialHistory = historyRules(
     'credential.rolled.v1': (data, state) => replaceCredential(data, state),
     'credential.revoked.v1': (data, state) => revokeCredential(data, state),
     'credential.restricted.v1': (data, state) => restrictKey(data, state),
-    'credential.page_set.v1': ({ key_id, logo, help_url: helpUrl, terms_url: termsUrl, at }, state) =>
-      setPage({ key_id, page: { logo, helpUrl, termsUrl }, at }, state),
+    'credential.page_set.v1': (data, state) => setPage({ ...data, page: data }, state),
   },
   { id: 'owner_id' },
 );
@@ -79,23 +78,10 @@ export const operatorHistory = historyRules(
 export const portalSessionHistory = historyRules(
   portalSession,
   {
-    'portal_session.created.v1': (data, state) =>
-      createPortalSession(
-        {
-          id: data.session_id,
-          merchantId: data.merchant_id,
-          actor: data.actor,
-          scopes: data.scopes,
-          returnUrl: data.return_url,
-          codeHash: data.code_hash,
-          at: data.created_at,
-        },
-        state,
-      ),
-    'portal_session.entered.v1': ({ token_hash: tokenHash, entered_at: at }, state) =>
-      enterPortal({ codeHash: state?.codeHash ?? '', tokenHash, at }, state),
-    'portal_session.revoked.v1': ({ merchant_id: merchantId, revoked_at: at }, state) =>
-      revokePortalSession({ merchantId, at }, state),
+    'portal_session.created.v1': (data, state) => createPortalSession(data, state),
+    'portal_session.entered.v1': (data, state) =>
+      enterPortal({ ...data, code_hash: state?.code_hash ?? '' }, state),
+    'portal_session.revoked.v1': (data, state) => revokePortalSession(data, state),
   },
   { id: 'session_id' },
 );

@@ -147,10 +147,10 @@ export function setEmbedding(
 ): MerchantEvent[] {
   const { merchantId: merchant_id, embedding } = requireMerchant(state);
   const { origins, callbacks, display_name: name } = { ...embedding, ...command.change };
-  const shown_as = name === null ? null : readLabel('shown_as', name, MAX_NAME_LENGTH);
+  const label = name === null ? null : readLabel('shown_as', name, MAX_NAME_LENGTH);
   const before = [embedding.origins, embedding.callbacks, embedding.display_name];
-  if (JSON.stringify([origins, callbacks, shown_as]) === JSON.stringify(before)) return [];
-  const data = { merchant_id, origins, callbacks, shown_as, at: command.at };
+  if (JSON.stringify([origins, callbacks, label]) === JSON.stringify(before)) return [];
+  const data = { merchant_id, origins, callbacks, shown_as: label, at: command.at };
   return [{ type: 'merchant.embedding_set.v1', data }];
 }
 

@@ -76,7 +76,7 @@ class NewActor implements PortalActor {
 }
 
 /** Body of POST portal_sessions. */
-export class NewPortalSessionBody {
+class NewPortalSessionBody {
   @Field(scopes, {
     optional: true,
     description: 'Absent: every `:read`, `endpoints:write` and `deliveries:write`.',
@@ -114,21 +114,21 @@ class DisplayedPortalSession {
   @ApiProperty({ ...TIME, nullable: true, description: 'Exact to a minute.' }) last_seen_at!: string | null;
 }
 
-export class PortalSessionResponse {
+class PortalSessionResponse {
   @Nested(() => DisplayedPortalSession) portal_session!: DisplayedPortalSession;
 
   @ApiProperty({ type: 'string', format: 'uri', description: 'Redirect the person there at once.' })
   url!: string;
 }
 
-export class PortalSessionsResponse extends PageOf('portal_sessions', DisplayedPortalSession, {
+class PortalSessionsResponse extends PageOf('portal_sessions', DisplayedPortalSession, {
   maxItems: MAX_PAGE,
 }) {}
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 
 /** Whether a person may be led there: https, and in the sandbox http of this machine. */
-export function isReturnUrl(url: string, mode: 'sandbox' | 'production'): boolean {
+function isReturnUrl(url: string, mode: 'sandbox' | 'production'): boolean {
   if (url.length > MAX_URL || CONTROL_CHARACTERS.test(url) || !URL.canParse(url)) return false;
   const { protocol, hostname, username, password } = new URL(url);
   if (username !== '' || password !== '') return false;
@@ -190,7 +190,7 @@ export class PortalSessionsController {
     if (return_url !== null && !isReturnUrl(return_url, this.config.mode))
       throw DomainError.invalid({ return_url: ['must be an https URL'] });
     const person = actor && { id: actor.id, name: actor.name };
-    const session = { merchantId, scopes, actor: person, returnUrl: return_url };
+    const session = { merchant_id: merchantId, scopes, actor: person, return_url };
     const command = new CreatePortalSession(session, this.address.url(), ticket, cause);
     return new Reply(201, await this.commandBus.execute(command));
   }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { ServedRequest } from '../../../platform/http/request-log.js';
-import { type RequestBatch, BufferedRequestLog } from './request-log.js';
+import type { RequestBatch } from './request-table.js';
+import { BufferedRequestLog } from './request-log.js';
 
 const SECRET = randomUUID();
 

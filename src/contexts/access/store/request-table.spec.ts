@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import type { ServedRequest } from '../../../platform/http/request-log.js';
-import { RequestPartitions, RequestTable } from './request-log.js';
+import { RequestPartitions, RequestTable } from './request-table.js';
 
 const db = onTestDatabase();
 const DAY_MS = 86_400_000;

@@ -34,14 +34,14 @@ import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
 const STATUSES = ['active', 'suspended'];
 const STRINGS = { type: 'array', items: { type: 'string' } };
 
-export class MerchantsQuery extends ListParameters {
+class MerchantsQuery extends ListParameters {
   @Filter(oneOf(STATUSES), 'Only those of this status.') status?: 'active' | 'suspended';
 
   @Filter(text({ maxLength: 255 }), 'Only those whose name contains this, in either letter case.')
   name?: string;
 }
 
-export class NewMerchantBody extends WriteBody {
+class NewMerchantBody extends WriteBody {
   @Field(label, { description: 'People who sign up read it too.' }) name!: string;
 }
 
@@ -62,7 +62,7 @@ class LimitsBody {
 }
 
 /** Members that are absent stay as they are; lists replace the former ones. */
-export class MerchantBody extends WriteBody {
+class MerchantBody extends WriteBody {
   @Field(label, { optional: true }) name?: string;
   @Field(networks, { optional: true, description: 'Where it may call from; empty: anywhere.' })
   ip_allow_list?: readonly string[];
@@ -82,7 +82,7 @@ class DisplayedLimits {
 }
 
 /** A merchant; its id is the value of `svc-api-key`. */
-export class AdminMerchant {
+class AdminMerchant {
   @ApiProperty(UUID) id!: string;
   @ApiProperty({ type: 'string' }) name!: string;
   @ApiProperty({ type: 'string', enum: STATUSES }) status!: string;
@@ -92,15 +92,15 @@ export class AdminMerchant {
   @ApiProperty(TIME) created_at!: Date;
 }
 
-export class MerchantResponse extends ResourceOf('merchant', AdminMerchant) {}
+class MerchantResponse extends ResourceOf('merchant', AdminMerchant) {}
 
-export class MerchantWritten extends MerchantResponse {
+class MerchantWritten extends MerchantResponse {
   @ApiProperty(UUID) operation_id!: string;
 }
 
-export class MerchantsResponse extends PageOf('merchants', AdminMerchant) {}
+class MerchantsResponse extends PageOf('merchants', AdminMerchant) {}
 
-export function merchantJson(row: MerchantListRow, defaultLimit: number): AdminMerchant {
+function merchantJson(row: MerchantListRow, defaultLimit: number): AdminMerchant {
   const { origins, callbacks, displayName: display_name } = row;
   return {
     id: row.id,

@@ -26,11 +26,11 @@ import { SubscriptionProgress } from '../../../../platform/projections/subscript
 import { CreateOperator, UpdateOperator } from '../../application/operator-commands.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
 
-export class OperatorsQuery extends ListParameters {
+class OperatorsQuery extends ListParameters {
   @Filter(oneOf(OPERATOR_STATUSES), 'Only those of this status.') status?: string;
 }
 
-export class NewOperatorBody extends WriteBody {
+class NewOperatorBody extends WriteBody {
   @Field(label) name!: string;
   @Field(text({ format: 'email', maxLength: 254 }), { description: 'No other operator has it.' })
   email!: string;
@@ -38,21 +38,21 @@ export class NewOperatorBody extends WriteBody {
   @Field(oneOf(ROLES)) role!: string;
 }
 
-export class OperatorBody extends WriteBody {
+class OperatorBody extends WriteBody {
   @Field(oneOf(ROLES), { optional: true }) role?: string;
   @Field(oneOf(OPERATOR_STATUSES), { optional: true }) status?: 'active' | 'disabled';
 }
 
-export class OperatorResponse extends ResourceOf('operator', DisplayedOperator) {}
+class OperatorResponse extends ResourceOf('operator', DisplayedOperator) {}
 
-export class OperatorWritten extends OperatorResponse {
+class OperatorWritten extends OperatorResponse {
   @ApiProperty(UUID) operation_id!: string;
 
   @ApiProperty({ type: 'string', required: false, description: 'Where the person enrols a passkey, once.' })
   login_url?: string;
 }
 
-export class OperatorsResponse extends PageOf('operators', DisplayedOperator) {}
+class OperatorsResponse extends PageOf('operators', DisplayedOperator) {}
 
 class WhoamiActor {
   /** Null for the shell of the machine. */

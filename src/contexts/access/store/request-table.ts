@@ -1,0 +1,146 @@
+import { Injectable } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import type { ServedRequest } from '../../../platform/http/request-log.js';
+import { columnArrays, deleteBefore } from '../../../platform/postgres/batches.js';
+import { CopyWriter } from '../../../platform/postgres/copy-writer.js';
+import { Database } from '../../../platform/postgres/database.js';
+import { DAY_MS, HOUR_MS } from '../../../kernel/clock.js';
+import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+
+/** The log has the last seven days: today's, and seven before it. */
+const REQUESTS_KEPT_DAYS = 7;
+const CREATED_AHEAD_DAYS = 3;
+const USAGE_KEPT_DAYS = 90;
+/** Half of the key of an advisory lock; the other is that of the table. */
+const PARTITIONS_LOCK = 7331021;
+
+const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
+const nameOf = (day: string): string => `requests_${day.replaceAll('-', '')}`;
+
+/** Creates and drops the partitions of `access.requests`, one per day in UTC, by the database's clock. */
+@Injectable()
+export class RequestPartitions {
+  @Background()
+  readonly work = new BackgroundWork({
+    name: 'partitions of the request log',
+    everyMs: HOUR_MS,
+    role: 'any',
+    run: (signal) => this.keep(signal),
+  });
+
+  constructor(private readonly database: Database) {}
+
+  /** `now`: for tests; the database's clock when absent. */
+  async keep(signal?: AbortSignal, now?: Date): Promise<void> {
+    const today = (now ?? (await this.now())).getTime();
+    await this.database.transaction(async (tx) => {
+      await tx.query('select pg_advisory_xact_lock($1)', [PARTITIONS_LOCK]);
+      const { rows } = await tx.query<{ name: string }>(
+        `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+         where i.inhparent = 'access.requests'::regclass`,
+      );
+      const present = new Set(rows.map(({ name }) => name));
+      for (let day = -1; day <= CREATED_AHEAD_DAYS; day += 1) {
+        const [from, to] = [dayOf(today + day * DAY_MS), dayOf(today + (day + 1) * DAY_MS)];
+        if (!present.has(nameOf(from)))
+          await tx.query(
+            `create table access.${nameOf(from)} partition of access.requests
+             for values from ('${from}T00:00:00Z') to ('${to}T00:00:00Z')`,
+          );
+      }
+      const first = nameOf(dayOf(today - REQUESTS_KEPT_DAYS * DAY_MS));
+      for (const name of present) if (name < first) await tx.query(`drop table access.${name}`);
+    });
+    const before = new Date(today - USAGE_KEPT_DAYS * DAY_MS);
+    await deleteBefore(this.database.pool, 'access.daily_requests', 'day < $1::date', before, signal);
+  }
+
+  private async now(): Promise<Date> {
+    const [row] = await this.database.query<{ now: Date }>('select clock_timestamp() as now');
+    return row!.now;
+  }
+}
+
+export interface RequestBatch {
+  readonly requests: readonly ServedRequest[];
+  /** Since the batch before, in the order of `merchantId`. */
+  readonly usage: readonly {
+    readonly merchantId: string;
+    readonly requests: number;
+    readonly refused: number;
+  }[];
+  /** Credentials that were used, in order. */
+  readonly credentialIds: readonly string[];
+}
+
+/** Losing the last requests with the database's machine is better than a disk write for each batch. */
+const BEGIN = 'begin; set local synchronous_commit = off; select clock_timestamp() as now';
+const COLUMNS =
+  'request_id, merchant_id, credential_id, at, method, path, query_names, status, duration_ms, refusal, string_to_sign';
+const MAX_REFUSAL = 500;
+
+const COUNT = `insert into access.daily_requests as total (merchant_id, day, requests, refused)
+  select merchant_id, (now() at time zone 'UTC')::date, requests, refused
+  from unnest($1::uuid[], $2::int[], $3::int[]) as more (merchant_id, requests, refused)
+  on conflict (merchant_id, day) do update
+  set requests = total.requests + excluded.requests, refused = total.refused + excluded.refused`;
+
+const USED = `insert into access.credential_uses as credential (credential_id, last_used_at)
+  select id, now() from unnest($1::uuid[]) as id
+  on conflict (credential_id) do update set last_used_at = excluded.last_used_at
+  where credential.last_used_at <= excluded.last_used_at - interval '1 minute'`;
+
+/** Requests of the last seven days, when credentials were last used, and how many requests a merchant sent per day. */
+@Injectable()
+export class RequestTable {
+  constructor(private readonly database: Database) {}
+
+  /** Writes the batch, in one transaction. `repeated`: it may be written already. Times are by the database's clock. */
+  async write(batch: RequestBatch, repeated: boolean): Promise<void> {
+    await this.database.transaction(
+      async (tx, began) => {
+        if (repeated && (await isWritten(tx, batch))) return;
+        const { now } = began.at(-1)!.rows[0] as { readonly now: Date };
+        await copy(tx, batch.requests, now.getTime() - performance.now());
+        const { usage, credentialIds } = batch;
+        await tx.query(COUNT, columnArrays(usage, 'merchantId', 'requests', 'refused'));
+        if (credentialIds.length > 0) await tx.query(USED, [credentialIds]);
+      },
+      { begin: BEGIN, bounded: true },
+    );
+  }
+}
+
+/** A batch is written as a whole. */
+async function isWritten(tx: PoolClient, { requests: [first] }: RequestBatch): Promise<boolean> {
+  if (first === undefined) return false;
+  const sql = 'select exists (select from access.requests where request_id = $1) as found';
+  const { rows } = await tx.query<{ found: boolean }>(sql, [first.requestId]);
+  return rows[0]!.found;
+}
+
+/** `origin`: the epoch milliseconds at which `performance.now()` was 0, by the database's clock. */
+async function copy(tx: PoolClient, requests: readonly ServedRequest[], origin: number): Promise<void> {
+  if (requests.length === 0) return;
+  const writer = new CopyWriter(tx);
+  for (const request of requests) {
+    const { requestId, merchantId, credentialId, method, path, queryNames, status, durationMs } = request;
+    writer.add(
+      `access.requests (${COLUMNS})`,
+      requestId,
+      merchantId,
+      credentialId,
+      new Date(origin + request.startedAt).toISOString(),
+      method,
+      path,
+      // Names that need quotes are none of these.
+      `{${queryNames.map((name) => `"${name}"`).join()}}`,
+      status,
+      durationMs.toFixed(2),
+      // A text of PostgreSQL cannot hold it.
+      request.refusal?.slice(0, MAX_REFUSAL).replaceAll('\0', '\ufffd') ?? null,
+      request.stringToSign,
+    );
+  }
+  await writer.finish();
+}
