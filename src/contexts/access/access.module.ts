@@ -44,13 +44,11 @@ import {
 } from './views/credentials.js';
 import { MerchantListRow, MerchantList } from './views/merchant-list.js';
 import { DisplayedOperator, OperatorsList, OperatorsView } from './views/operators.js';
-import { CredentialUses, PortalUses } from './store/credential-uses.js';
-import { NewSecrets } from './store/new-secrets.js';
+import { CredentialUses, PortalUses, NewSecrets } from './store/credential-uses.js';
 import { directoryProjection } from './views/directory-projection.js';
 import { AccessSearch } from './views/search.js';
 import { OidcLogin } from './adapters/oidc-login.js';
-import { Passkeys } from './application/console/passkeys.js';
-import { People } from './application/console/people.js';
+import { Passkeys, People } from './application/console/people.js';
 import { ConsoleAuthentication } from './http/console/console-authentication.js';
 import { ConsoleSite, PortalSite } from './http/page-site.js';
 import { ConsolePageController, SessionController } from './http/console/session.controller.js';

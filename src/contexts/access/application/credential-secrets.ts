@@ -7,7 +7,7 @@ import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { SealedSecrets, Sealer } from '../../../platform/sealing/sealer.js';
 import { KIND_RULES, type CredentialKind } from '../domain/credential-kinds.js';
 import type { Credential, CredentialSecret } from '../domain/credentials.js';
-import { NewSecrets } from '../store/new-secrets.js';
+import { NewSecrets } from '../store/credential-uses.js';
 
 const SECRET_BYTES = 32;
 

@@ -109,8 +109,13 @@ class CreatePortalSessionHandler implements ICommandHandler<CreatePortalSession>
   }
 }
 
+interface PortalEntry {
+  readonly token: string;
+  readonly expiresAt: string;
+}
+
 /** Exchanges the code for the token of the cookie. Throws as {@link enterPortal}; the code is good then as before. */
-export class EnterPortal extends Command<{ readonly token: string; readonly expiresAt: string }> {
+export class EnterPortal extends Command<PortalEntry> {
   constructor(
     readonly code: string,
     readonly leaves: string | null,
@@ -127,10 +132,7 @@ class EnterPortalHandler implements ICommandHandler<EnterPortal> {
     private readonly links: PortalLinks,
   ) {}
 
-  async execute({
-    code,
-    leaves,
-  }: EnterPortal): Promise<{ readonly token: string; readonly expiresAt: string }> {
+  async execute({ code, leaves }: EnterPortal): Promise<PortalEntry> {
     const id = this.links.idIn(code);
     const token = this.links.secretFor(id);
     const command = {

@@ -10,25 +10,6 @@ import { ConsoleSite } from '../page-site.js';
 import { sendApplication } from '../../../../platform/http/pages/document.js';
 import { OidcLogin } from '../../adapters/oidc-login.js';
 
-/** Who is signed in. */
-interface SessionJson {
-  readonly operator: {
-    readonly id: string;
-    readonly name: string;
-    readonly email: string;
-    readonly role: string;
-  };
-  readonly scopes: readonly string[];
-  /** Names of the operations that the person may approve, reject and confirm as another one's second person. */
-  readonly decisions: readonly string[];
-  readonly method: string;
-  readonly authenticated_at: string;
-  /** Without another request, and at most. */
-  readonly idle_expires_at: string;
-  readonly expires_at: string;
-  readonly read_only: boolean;
-}
-
 /** The session of the person at the browser. */
 @PageController(CONSOLE_PAGE)
 export class SessionController {
@@ -39,8 +20,9 @@ export class SessionController {
     @Inject(CONFIG) private readonly config: Pick<Config, 'consoleReadOnly'>,
   ) {}
 
+  /** Who is signed in. `decisions`: operations that the person may decide as another one's second person. */
   @Get('session')
-  async session(@Req() request: FastifyRequest): Promise<SessionJson> {
+  async session(@Req() request: FastifyRequest) {
     const { person, ...session } = await this.authentication.session(request);
     const { operatorId: id, name, email, role, scopes } = person;
     return {
