@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { CreateOperator } from '../src/contexts/access/application/operator-commands.js';
 import { newId } from '../src/kernel/ids.js';
 import type { Companion } from '../src/main.js';
-import { LoginLinks } from '../src/contexts/access/application/console/login-links.js';
+import { LoginSecrets } from '../src/contexts/access/store/console-sessions.js';
 import type { Config } from '../src/composition.js';
 import type { AdministratorCommands } from './administrators.js';
 import { createMerchant, issueCredential, issueExchangeKey } from './issuing.js';
@@ -38,6 +38,6 @@ function administratorsBy(app: INestApplicationContext, commands: CommandBus): A
     },
     issueKey: async (operator_id) =>
       (await issueCredential(commands, { kind: 'admin', operator_id, name: 'sandbox' })).secret,
-    loginLink: (operatorId) => app.get(LoginLinks, { strict: false }).issue(operatorId),
+    loginLink: (operatorId) => app.get(LoginSecrets, { strict: false }).issueLink(operatorId),
   };
 }

@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { ReportPayoutBody } from '../../src/contexts/payouts/http/payout-dto.js';
 import { itemsOf } from '../../src/contexts/tracking/domain/event-batch.js';
 import { EventBatch } from '../../src/contexts/tracking/http/event-batch-body.js';
-import { NewUser } from '../../src/contexts/users/http/user-dto.js';
+import { NewUser } from '../../src/contexts/users/http/users.controller.js';
 import {
   RecoveryRequest,
   NewWebhookEndpoint,

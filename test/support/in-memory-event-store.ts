@@ -1,18 +1,18 @@
 import { newId } from '../../src/kernel/ids.js';
 import { PollingSubscription } from '../../src/platform/event-store/polling-subscription.js';
-import {
-  type Commit,
-  type CommitResult,
-  type EventStore,
-  type ExpectedRevision,
-  type ReadOptions,
-  type RecordedEvent,
-  type StoredResponse,
-  type StreamAppend,
-  type Subscription,
+import type {
+  Commit,
+  CommitResult,
+  EventStore,
+  ExpectedRevision,
+  ReadOptions,
+  RecordedEvent,
+  StoredResponse,
+  StreamAppend,
+  Subscription,
 } from '../../src/platform/event-store/port.js';
 import { ChangeNotifier } from '../../src/platform/background/change-notifier.js';
-import { StoredEvent } from '../../src/platform/event-store/stored-event.js';
+import { StoredEvent } from '../../src/platform/event-store/postgres/postgres-event-store.js';
 
 /** What survives a restart: hand it to a second store to rehearse one. */
 export interface Memory {

@@ -12,8 +12,7 @@ import {
 import { Sealer } from '../../platform/sealing/sealer.js';
 import { LedgerKeys, RotateLedgerKeyHandler } from './application/ledger-keys.js';
 import { PayoutProofs } from './application/payout-proofs.js';
-import { AdminProofController } from './http/admin/proof.controller.js';
-import { AdminAuditController } from './http/admin/audit.controller.js';
+import { AdminProofController, AdminAuditController } from './http/admin/audit.controller.js';
 import { LedgerController } from './http/ledger.controller.js';
 import { Audit1795000000950 } from './migrations/1795000000950-audit.js';
 import { auditConfig } from './settings.js';
@@ -23,17 +22,16 @@ import { Ledger } from './store/ledger.js';
 import { SEALED_SIGNING_KEYS, SigningKeys } from './store/signing-keys.js';
 import { PortalProofController } from './http/portal/proof.controller.js';
 
-@Module({
-  providers: [SigningKeys, LedgerKeys, LedgerTables, LedgerStart, RotateLedgerKeyHandler, BeginLedgerHandler],
-  exports: [SigningKeys, LedgerKeys],
-})
-class LedgerKeysModule {}
-
 /** The ledger over the log: its leaves, its signed heads and what merchants see of them. */
 @Module({
-  imports: [LedgerKeysModule],
   controllers: [LedgerController, AdminProofController, PortalProofController, AdminAuditController],
   providers: [
+    SigningKeys,
+    LedgerKeys,
+    LedgerTables,
+    LedgerStart,
+    RotateLedgerKeyHandler,
+    BeginLedgerHandler,
     Ledger,
     Heads,
     LedgerAnchor,

@@ -9,7 +9,6 @@ import { OperationDecisions } from './application/decide-operation.js';
 import { Definitions } from './application/definitions.js';
 import { Execution } from './application/execution.js';
 import { OperationStreams } from './application/operation-streams.js';
-import { OperationGauge } from './application/operation-gauge.js';
 import { RequestedOperations } from './application/request-operation.js';
 import { Rebuilds } from '../../platform/projections/rebuilds.js';
 import { settlingSaga, SettlingWorker } from './application/settling.js';
@@ -24,13 +23,25 @@ import { operationViews } from './views/operation-projection.js';
 import { OperationRow } from './views/operation-row.js';
 import { OperationsView } from './views/operations.js';
 import { checkOperationsSettings, operationsConfig } from './settings.js';
-import { SYSTEM_TAGS, SystemModule } from './system.module.js';
+import { BacklogGauge } from './application/backlog-gauge.js';
+import { GlobalSearch } from './application/global-search.js';
+import { Heartbeat } from './application/heartbeat.js';
+import { SystemStatus } from './application/system-status.js';
+import { AdminSearchController } from './http/admin/search.controller.js';
+import { AdminSystemController } from './http/admin/system.controller.js';
+import { DueItems } from './store/due-items.js';
+import { Processes } from './store/processes.js';
 
-/** What operators do, why, and who approved it (admin-api.md 4). */
+/** What operators do, why, and who approved it (admin-api.md 4); the state of the service, and the search across contexts. */
 @Global()
 @Module({
-  imports: [DiscoveryModule, SystemModule],
-  controllers: [AdminOperationsController, PortalLookupsController],
+  imports: [DiscoveryModule],
+  controllers: [
+    AdminOperationsController,
+    PortalLookupsController,
+    AdminSystemController,
+    AdminSearchController,
+  ],
   providers: [
     Definitions,
     ...SYSTEM_HANDLERS,
@@ -41,7 +52,6 @@ import { SYSTEM_TAGS, SystemModule } from './system.module.js';
     { provide: Operations, useExisting: RequestedOperations },
     OperationDecisions,
     OperationsView,
-    OperationGauge,
     LookupsView,
     LookupTable,
     { provide: OperatorLookups, useExisting: LookupTable },
@@ -50,6 +60,12 @@ import { SYSTEM_TAGS, SystemModule } from './system.module.js';
       settlingSaga(definitions, () => work.wake()),
     ),
     Rebuilds,
+    Processes,
+    DueItems,
+    Heartbeat,
+    SystemStatus,
+    BacklogGauge,
+    GlobalSearch,
   ],
   exports: [
     ...[Operations, Definitions, Execution, OperationStreams],
@@ -66,7 +82,8 @@ export const operations = defineContext({
   entities: [OperationRow],
   document: {
     tags: {
-      ...SYSTEM_TAGS,
+      'Admin: system': [28, 'The state of the service.'],
+      'Admin: search': [31, 'Finds anything by its id.'],
       'Admin: operations': [29, 'What operators did, and what waits for a second person.'],
     },
   },

@@ -5,7 +5,7 @@ import { Sealer } from '../sealing/sealer.js';
 import { EventCodec } from './event-codec.js';
 import { EventRegistry, type EventTypeDefinition } from './event-registry.js';
 import type { JsonObject, NewEvent, RecordedEvent } from './port.js';
-import { StoredEvent } from './stored-event.js';
+import { StoredEvent } from './postgres/postgres-event-store.js';
 
 const CREATED: EventTypeDefinition = {
   type: 'user.created.v1',

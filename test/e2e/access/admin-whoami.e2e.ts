@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
-import { adminSecret } from '../../../src/contexts/access/domain/admin-secret.js';
+import { adminSecret } from '../../../src/contexts/access/application/credential-secrets.js';
 import { ROLE_SCOPES, SCOPES } from '../../../src/contexts/access/contract.js';
 import { RollCredential } from '../../../src/contexts/access/application/credential-commands.js';
 import { UpdateOperator } from '../../../src/contexts/access/application/operator-commands.js';

@@ -134,10 +134,9 @@ describe('the keys of the exchange', () => {
   it('have a pay page with a logo, help and terms; what is left out is cleared, what is wrong changes nothing', async () => {
     const { id, api_key: key, secret } = await issue();
     const displayed = async (): Promise<unknown> => {
-      const { logo, helpUrl, termsUrl } = (await app.app
-        .get<ExchangeKeyDirectory>(EXCHANGE_KEY_DIRECTORY)
-        .find(key))!.page;
-      return { has_logo: logo !== null, help_url: helpUrl, terms_url: termsUrl };
+      const { logo, ...links } = (await app.app.get<ExchangeKeyDirectory>(EXCHANGE_KEY_DIRECTORY).find(key))!
+        .page;
+      return { has_logo: logo !== null, ...links };
     };
     const file = (name: string, bytes: Buffer): string => {
       const path = join(specFolder('logos'), name);

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import type { BrowserContextOptions } from 'playwright-core';
-import { SetKeyPage } from '../../../src/contexts/access/application/key-commands.js';
+import { SetKeyPage } from '../../../src/contexts/access/application/credential-commands.js';
 import { logoOf } from '../../../src/contexts/access/domain/pay-page.js';
 import type { TestApp } from '../../support/app.js';
 import { SIZES, type TestBrowser } from '../../support/http/browser.js';
@@ -60,8 +60,8 @@ export function testLanguages(app: TestApp, browser: TestBrowser): void {
     const key = await app.newExchangeKey(false);
     const page = {
       logo: logoOf(PNG),
-      helpUrl: 'https://shop.example/help',
-      termsUrl: 'https://shop.example/terms',
+      help_url: 'https://shop.example/help',
+      terms_url: 'https://shop.example/terms',
     };
     const owner = { merchant_id: app.merchant.credentials.apiKey, operator_id: null };
     await app.app.get(CommandBus).execute(new SetKeyPage(key.credentials.apiKey, { ...owner, page }));
@@ -76,8 +76,8 @@ export function testLanguages(app: TestApp, browser: TestBrowser): void {
     ).toBe(32);
     for (const [name, url] of [
       ['back', back],
-      ['help', page.helpUrl],
-      ['terms', page.termsUrl],
+      ['help', page.help_url],
+      ['terms', page.terms_url],
     ] as const)
       expect(await guest.page.getByRole('link', { name: guest.says(name) }).getAttribute('href')).toBe(url);
     await guest.check();

@@ -1,6 +1,6 @@
 import { CommandBus } from '@nestjs/cqrs';
 import { CreateOperator } from '../../../src/contexts/access/application/operator-commands.js';
-import { LoginLinks } from '../../../src/contexts/access/application/console/login-links.js';
+import { LoginSecrets } from '../../../src/contexts/access/store/console-sessions.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { CONSOLE_PAGE } from '../../../src/platform/http/admin/listeners.js';
 import { PagesModule } from '../../../src/platform/http/pages/pages.module.js';
@@ -31,7 +31,7 @@ export class ConsoleSite {
 
   /** A one-time link to the console. */
   link(id: string): Promise<string> {
-    return this.app.app.get(LoginLinks, { strict: false }).issue(id);
+    return this.app.app.get(LoginSecrets, { strict: false }).issueLink(id);
   }
 
   async token(id: string): Promise<string> {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { LoginLinks } from '../../../src/contexts/access/application/console/login-links.js';
+import type { LoginSecrets } from '../../../src/contexts/access/store/console-sessions.js';
 import {
   IssueCredential,
   IssueCredentialHandler,
@@ -11,7 +11,7 @@ import {
 } from '../../../src/contexts/access/application/credential-commands.js';
 import { People } from '../../../src/contexts/access/application/console/people.js';
 import { CredentialSecrets } from '../../../src/contexts/access/application/credential-secrets.js';
-import { AccessCommands } from '../../../src/contexts/access/application/access-commands.js';
+import { AccessCommands } from '../../../src/contexts/access/application/merchant-commands.js';
 import {
   CreateOperator,
   CreateOperatorHandler,
@@ -77,7 +77,7 @@ function handlersOn(loop: CommandLoop, clock: Clock, persons: readonly string[])
     new IssueCredentialHandler(access, secrets),
     new RollCredentialHandler(access, secrets),
     new RevokeCredentialHandler(access),
-    new CreateOperatorHandler(access, loop, keyedHash, operators, {} as LoginLinks, config),
+    new CreateOperatorHandler(access, keyedHash, operators, {} as LoginSecrets, config),
     new UpdateOperatorHandler(access, loop, operators, progress),
     new AddPasskeyHandler(access),
     new LowerRoleHandler(access),

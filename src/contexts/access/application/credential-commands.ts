@@ -21,16 +21,19 @@ import {
   revokeCredential,
   rollCredential,
   type Credential,
+  restrictKey,
+  setPage,
 } from '../domain/credentials.js';
 import { merchant, requireMerchant } from '../domain/merchant.js';
 import { knownOperator, operatorPerson } from '../domain/operator.js';
 import { ROLE_SCOPES } from '../domain/roles.js';
-import { AccessCommands } from './access-commands.js';
+import { AccessCommands } from './merchant-commands.js';
 import { areWithin, canonicalCidrs } from './allow-lists.js';
 import { CredentialSecrets, type IssuedCredential } from './credential-secrets.js';
+import type { PayPageSettings } from '../domain/pay-page.js';
 
 /** Whose a credential is (admin-api.md 3): one of the two. */
-export interface CredentialOwner {
+interface CredentialOwner {
   readonly merchant_id: string | null;
   readonly operator_id: string | null;
 }
@@ -59,7 +62,7 @@ export function plainOrder(given: Pick<IssueParameters, 'kind'> & Partial<IssueP
 }
 
 /** Returns the id that the stream of the credentials has. Throws `not_found`. */
-export function requireOwner({ merchant_id, operator_id }: CredentialOwner): string {
+function requireOwner({ merchant_id, operator_id }: CredentialOwner): string {
   const id = merchant_id ?? operator_id;
   if (id === null) throw DomainError.notFound('Credential');
   return id;
@@ -70,7 +73,7 @@ export function credentialStreams(owner: CredentialOwner): string[] {
   return [`${credentials.category}-${requireOwner(owner)}`];
 }
 
-export const CREDENTIAL = {
+const CREDENTIAL = {
   subject: 'credential',
   scope: 'credentials:write',
   streams: (_: string, owner: CredentialOwner) => credentialStreams(owner),
@@ -190,7 +193,7 @@ export class IssueCredentialHandler implements OperationHandler<IssueCredential>
       credentials,
       owner_id,
       (state, at) => issueCredential({ owner_id, kind, terms, secret, is_pending, at }, state),
-      { ...(cause && { cause }) },
+      { cause },
     );
   }
 
@@ -271,7 +274,7 @@ class RevokeLeakedCredentialHandler implements OperationHandler<RevokeLeakedCred
       credentials,
       requireOwner(parameters),
       (state, at) => revokeCredential({ credential_id: subjectId, at }, state),
-      { ...(cause && { cause }) },
+      { cause },
     );
   }
 }
@@ -287,9 +290,49 @@ export class RevokeCredentialHandler
   }
 }
 
+const KEY = { ...CREDENTIAL, subject: 'exchange_key' } as const;
+
+/**
+ * Calls with the key from outside these addresses and CIDR ranges get 403; none: anywhere. Throws `not_found`,
+ * `invalid_transition` for a revoked key, or `validation_failed`.
+ */
+@Operation({ ...KEY, name: 'credentials.restrict' })
+export class RestrictKey extends OperatorCommand<
+  CredentialOwner & { readonly addresses: readonly string[] }
+> {}
+
+@CommandHandler(RestrictKey)
+class RestrictKeyHandler implements OperationHandler<RestrictKey> {
+  constructor(private readonly access: AccessCommands) {}
+
+  async execute({ subjectId: key_id, parameters }: RestrictKey): Promise<void> {
+    const addresses = canonicalCidrs(parameters.addresses);
+    await this.access.change(credentials, requireOwner(parameters), (state, at) =>
+      restrictKey({ key_id, addresses, at }, state),
+    );
+  }
+}
+
+/** Throws `not_found`, `invalid_transition` for a revoked key, or `validation_failed`. */
+@Operation({ ...KEY, name: 'credentials.set_page' })
+export class SetKeyPage extends OperatorCommand<CredentialOwner & { readonly page: PayPageSettings }> {}
+
+@CommandHandler(SetKeyPage)
+class SetKeyPageHandler implements OperationHandler<SetKeyPage> {
+  constructor(private readonly access: AccessCommands) {}
+
+  async execute({ subjectId: key_id, parameters }: SetKeyPage): Promise<void> {
+    await this.access.change(credentials, requireOwner(parameters), (state, at) =>
+      setPage({ key_id, page: parameters.page, at }, state),
+    );
+  }
+}
+
 export const CREDENTIAL_HANDLERS = [
   IssueCredentialHandler,
   RevokeCredentialHandler,
   RevokeLeakedCredentialHandler,
   RollCredentialHandler,
+  RestrictKeyHandler,
+  SetKeyPageHandler,
 ];

@@ -119,11 +119,11 @@ export class CredentialDirectory extends OperatorDirectory {
       this.credentialsOf(merchantId),
     ]);
     if (state.status === 'unknown') return null;
-    const { status, name, embedding, cidrs: ipAllowList, requestsPerMinute } = state;
-    const { origins, callbacks, displayName } = embedding;
+    const { status, name, embedding, cidrs: ipAllowList, requests_per_minute: requestsPerMinute } = state;
+    const { origins, callbacks, display_name } = embedding;
     const own = keys.credentials.filter(({ kind }) => kind === 'payouts');
     const { texts: privateKeys, ids: privateKeyIds } = this.open(own);
-    const settings = { displayName: displayName ?? name, origins, callbacks, requestsPerMinute };
+    const settings = { displayName: display_name ?? name, origins, callbacks, requestsPerMinute };
     return { merchantId, status, ipAllowList, privateKeys, privateKeyIds, ...settings };
   }
 

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import { newSecretsInMemory } from '../../../../test/support/access/new-secrets.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { CREDENTIAL_KINDS, type CredentialKind } from '../domain/credential-kinds.js';
-import { CredentialSecrets } from './credential-secrets.js';
 import { processConfig } from '../../../platform/config/config.js';
+import { adminSecret, CredentialSecrets, isAdminSecret } from './credential-secrets.js';
 
 const secretsOf = (sealer: Sealer): CredentialSecrets =>
   new CredentialSecrets(sealer, new KeyedHash(randomBytes(32)), newSecretsInMemory(), processConfig({}));
@@ -82,5 +84,50 @@ describe('secrets that are obtained for an id', () => {
     expect([sandbox.isAdmin(secret), production.isAdmin(secret)]).toEqual([true, false]);
     expect(secret_hash).toBe(sandbox.hashOf(secret));
     expect((await sandbox.obtain('admin', 'o1', 'id')).sealed_secret).toBeNull();
+  });
+});
+
+const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
+
+describe('the secret of an admin key', () => {
+  it('has 43 base62 digits of 32 bytes and a check of 6', () => {
+    expect(adminSecret('test', new Uint8Array(32))).toMatch(/^dsb_test_admin_0{43}[0-9A-Za-z]{6}$/);
+    const largest = adminSecret('live', new Uint8Array(32).fill(255));
+    // 2^256 - 1 in base 62.
+    expect(largest.slice('dsb_live_admin_'.length, -6)).toBe('yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp1');
+  });
+
+  it('has the CRC-32 of what is before it as its check', () => {
+    const secret = adminSecret('test', new Uint8Array(32));
+    const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+    const check = [...secret.slice(-6)].reduce((number, digit) => number * 62 + digits.indexOf(digit), 0);
+    expect(check).toBe(crc32(secret.slice(0, -6)));
+  });
+
+  it('is recognised in its own mode alone', () => {
+    fc.assert(
+      fc.property(bytes32, (bytes) => {
+        const secret = adminSecret('live', bytes);
+        expect(isAdminSecret('live', secret)).toBe(true);
+        expect(isAdminSecret('test', secret)).toBe(false);
+      }),
+    );
+  });
+
+  it('is refused with one character changed, missing or added', () => {
+    fc.assert(
+      fc.property(bytes32, fc.nat(), fc.constantFrom(...'0aZ_'), (bytes, at, other) => {
+        const secret = adminSecret('test', bytes);
+        const place = at % secret.length;
+        const [head, tail] = [secret.slice(0, place), secret.slice(place + 1)];
+        fc.pre(secret[place] !== other);
+        for (const wrong of [head + other + tail, head + tail, head + other + secret[place] + tail])
+          expect(isAdminSecret('test', wrong)).toBe(false);
+      }),
+    );
+  });
+
+  it('has exactly 32 bytes', () => {
+    expect(() => adminSecret('live', new Uint8Array(31))).toThrow(RangeError);
   });
 });

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { processConfig, type ProcessConfig } from '../../../platform/config/config.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { SealedSecrets, Sealer } from '../../../platform/sealing/sealer.js';
-import { adminSecret, isAdminSecret, type KeyMode } from '../domain/admin-secret.js';
 import { KIND_RULES, type CredentialKind } from '../domain/credential-kinds.js';
 import type { Credential, CredentialSecret } from '../domain/credentials.js';
-import { NewSecrets } from '../store/new-secrets.js';
+import { NewSecrets } from '../store/credential-uses.js';
 
 const SECRET_BYTES = 32;
 
@@ -75,4 +75,35 @@ type SealedCredential = Pick<Credential, 'kind' | 'owner_id' | 'credential_id' |
 
 function associatedDataOf(kind: CredentialKind, ownerId: string, id: string): string {
   return `${kind}/${ownerId}/secret/${id}`;
+}
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const SECRET_DIGITS = 43;
+const CHECK_DIGITS = 6;
+const FORM = new RegExp(`^dsb_(live|test)_admin_[0-9A-Za-z]{${SECRET_DIGITS + CHECK_DIGITS}}$`);
+
+type KeyMode = 'live' | 'test';
+
+/** `dsb_<live|test>_admin_<secret><check>` of 32 bytes (admin-api.md 1). */
+export function adminSecret(mode: KeyMode, bytes: Uint8Array): string {
+  if (bytes.length !== SECRET_BYTES) throw new RangeError(`an admin key has ${SECRET_BYTES} bytes`);
+  const text = `dsb_${mode}_admin_${base62(BigInt(`0x${Buffer.from(bytes).toString('hex')}`), SECRET_DIGITS)}`;
+  return text + checkOf(text);
+}
+
+/** Whether the text has the form of an admin key of this mode and its check is right: only then is it worth a query. */
+export function isAdminSecret(mode: KeyMode, text: string): boolean {
+  if (FORM.exec(text)?.[1] !== mode) return false;
+  return checkOf(text.slice(0, -CHECK_DIGITS)) === text.slice(-CHECK_DIGITS);
+}
+
+function checkOf(text: string): string {
+  return base62(BigInt(crc32(text)), CHECK_DIGITS);
+}
+
+/** Most significant digit first, padded with `0`. */
+function base62(number: bigint, length: number): string {
+  let digits = '';
+  for (let rest = number; rest > 0n; rest /= 62n) digits = DIGITS[Number(rest % 62n)] + digits;
+  return digits.padStart(length, '0');
 }

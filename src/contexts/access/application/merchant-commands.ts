@@ -1,4 +1,11 @@
-import { Inject } from '@nestjs/common';
+import { Injectable, Inject } from '@nestjs/common';
+import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { Claim } from '../../../platform/event-store/command-loop-types.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
+import { DIRECTORY_VIEW } from '../views/directory-projection.js';
 import { CommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { httpConfig, type HttpConfig } from '../../../platform/config/config.js';
@@ -12,8 +19,39 @@ import {
   updateMerchant,
   type MerchantChange,
 } from '../domain/merchant.js';
-import { AccessCommands } from './access-commands.js';
 import { canonicalCallbacks, canonicalCidrs, canonicalOrigins } from './allow-lists.js';
+
+/** Decides on one aggregate, then waits, for a bounded time, until the directory has the change: a printed secret can be used at once. */
+@Injectable()
+export class AccessCommands {
+  constructor(
+    private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly progress: SubscriptionProgress,
+  ) {}
+
+  /** The state by the events, without any delay. */
+  async load<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    id: string,
+  ): Promise<State> {
+    return (await this.loop.load(aggregate, id)).state;
+  }
+
+  async change<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    id: string,
+    decide: (state: State, at: string) => readonly Event[],
+    { claims = [], cause }: { claims?: readonly Claim[]; cause?: EventMetadata | undefined } = {},
+  ): Promise<void> {
+    const at = timestamp(this.clock);
+    const { position } = await this.loop.execute(aggregate, id, (state) => decide(state, at), {
+      metadata: cause ?? { actor: 'operator' },
+      claims,
+    });
+    await this.progress.waitFor(DIRECTORY_VIEW, position);
+  }
+}
 
 const MERCHANT = {
   subject: 'merchant',
@@ -41,21 +79,9 @@ class CreateMerchantHandler implements OperationHandler<CreateMerchant> {
   }
 }
 
-/** The members of a PATCH that it has. */
-interface UpdateParameters {
-  readonly name?: string;
-  readonly ip_allow_list?: readonly string[];
-  readonly embedding?: {
-    readonly origins?: readonly string[];
-    readonly callbacks?: readonly string[];
-    readonly display_name?: string | null;
-  };
-  readonly limits?: { readonly requests_per_minute: number | null };
-}
-
 /** At once, or not at all. Throws `not_found`, or `validation_failed` on the field at fault. */
 @Operation({ ...MERCHANT, name: 'merchants.update', secondPerson: 'depends' })
-export class UpdateMerchant extends OperatorCommand<UpdateParameters> {}
+export class UpdateMerchant extends OperatorCommand<MerchantChange> {}
 
 @CommandHandler(UpdateMerchant)
 class UpdateMerchantHandler implements OperationHandler<UpdateMerchant> {
@@ -69,7 +95,7 @@ class UpdateMerchantHandler implements OperationHandler<UpdateMerchant> {
     if (limits === undefined) return null;
     const { rateLimitPerMinute } = this.config;
     const state = await this.access.load(merchant, subjectId);
-    const former = state.status === 'unknown' ? null : state.requestsPerMinute;
+    const former = state.status === 'unknown' ? null : state.requests_per_minute;
     const isHigher = (limits.requests_per_minute ?? rateLimitPerMinute) > (former ?? rateLimitPerMinute);
     return isHigher ? 'before' : null;
   }
@@ -87,21 +113,18 @@ class UpdateMerchantHandler implements OperationHandler<UpdateMerchant> {
 
 /** Throws `validation_failed` on the field at fault. */
 function canonicalChange(
-  { name, ip_allow_list: cidrs, embedding, limits }: UpdateParameters,
+  { ip_allow_list, embedding, ...change }: MerchantChange,
   mode: HttpConfig['mode'],
 ): MerchantChange {
-  const { display_name: displayName, origins, callbacks } = embedding ?? {};
+  const { origins, callbacks } = embedding ?? {};
+  const lists = {
+    ...(origins && { origins: canonicalOrigins(origins, mode) }),
+    ...(callbacks && { callbacks: canonicalCallbacks(callbacks) }),
+  };
   return {
-    name,
-    requestsPerMinute: limits?.requests_per_minute,
-    ...(cidrs && { cidrs: canonicalCidrs(cidrs) }),
-    ...(embedding && {
-      embedding: {
-        ...(origins && { origins: canonicalOrigins(origins, mode) }),
-        ...(callbacks && { callbacks: canonicalCallbacks(callbacks) }),
-        ...(displayName !== undefined && { displayName }),
-      },
-    }),
+    ...change,
+    ...(ip_allow_list && { ip_allow_list: canonicalCidrs(ip_allow_list) }),
+    ...(embedding && { embedding: { ...embedding, ...lists } }),
   };
 }
 

@@ -29,11 +29,10 @@ import {
   type Passkey,
 } from '../domain/operator.js';
 import { ROLE_SCOPES, scopesGained, type Scope } from '../domain/roles.js';
-import { ConsoleSessionTable } from '../store/console-sessions.js';
+import { ConsoleSessionTable, LoginSecrets } from '../store/console-sessions.js';
 import { DIRECTORY_VIEW } from '../views/directory-projection.js';
 import { OperatorsView } from '../views/operators.js';
-import { AccessCommands } from './access-commands.js';
-import { LoginLinks } from './console/login-links.js';
+import { AccessCommands } from './merchant-commands.js';
 import { accessConfig, type AccessConfig } from '../settings.js';
 
 const EMAIL_TAKEN = 'is used by another operator';
@@ -53,11 +52,11 @@ function emailInUse(): DomainError {
 
 /** The id of the next of the first two operators; null once two were ever added, in any state. */
 export async function nextFirstOperator(
-  loop: Pick<CommandLoop, 'load'>,
+  access: Pick<AccessCommands, 'load'>,
   operators: Pick<OperatorsView, 'count'>,
 ): Promise<string | null> {
-  const states = await Promise.all(FIRST_OPERATORS.map((id) => loop.load(operatorPerson, id)));
-  const next = FIRST_OPERATORS.find((_, place) => states[place]!.state.status === 'unknown');
+  const states = await Promise.all(FIRST_OPERATORS.map((id) => access.load(operatorPerson, id)));
+  const next = FIRST_OPERATORS.find((_, place) => states[place]!.status === 'unknown');
   // Others may have been added with an approval.
   return next !== undefined && (await operators.count()) < FIRST_OPERATORS.length ? next : null;
 }
@@ -83,10 +82,9 @@ export class CreateOperator extends OperatorCommand<NewPerson, Login> {}
 export class CreateOperatorHandler implements OperationHandler<CreateOperator> {
   constructor(
     private readonly access: AccessCommands,
-    private readonly loop: CommandLoop,
     private readonly keyedHash: KeyedHash,
     private readonly operators: OperatorsView,
-    private readonly links: LoginLinks,
+    private readonly links: LoginSecrets,
     @Inject(accessConfig.KEY) private readonly config: AccessConfig,
   ) {}
 
@@ -101,7 +99,7 @@ export class CreateOperatorHandler implements OperationHandler<CreateOperator> {
   async check({ subjectId: operatorId, parameters: person }: CreateOperator): Promise<void> {
     const state = await this.access.load(operatorPerson, operatorId);
     createOperator({ ...person, operatorId, at: '' }, state);
-    if (person.is_first && (await nextFirstOperator(this.loop, this.operators)) !== operatorId)
+    if (person.is_first && (await nextFirstOperator(this.access, this.operators)) !== operatorId)
       throw new DomainError('invalid_transition', 'There are operators already: they add others');
     if ((await this.operators.byEmail(tidy(person.email))) !== null) throw emailInUse();
   }
@@ -136,7 +134,7 @@ export class CreateOperatorHandler implements OperationHandler<CreateOperator> {
   }
 
   private async login(id: string): Promise<Login> {
-    return this.config.adminOidcIssuer === null ? { login_url: await this.links.issue(id) } : {};
+    return this.config.adminOidcIssuer === null ? { login_url: await this.links.issueLink(id) } : {};
   }
 }
 
@@ -148,16 +146,15 @@ export class IssueLoginLink extends OperatorCommand<EmptyParameters, Login> {}
 class IssueLoginLinkHandler implements OperationHandler<IssueLoginLink> {
   constructor(
     private readonly access: AccessCommands,
-    private readonly loop: CommandLoop,
     private readonly operators: OperatorsView,
-    private readonly links: LoginLinks,
+    private readonly links: LoginSecrets,
     @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}
 
   /** With the link of another person the shell would itself be a second person. */
   async secondPerson(): Promise<'before' | null> {
     const isFree =
-      this.config.mode === 'sandbox' || (await nextFirstOperator(this.loop, this.operators)) !== null;
+      this.config.mode === 'sandbox' || (await nextFirstOperator(this.access, this.operators)) !== null;
     return isFree ? null : 'before';
   }
 
@@ -171,7 +168,7 @@ class IssueLoginLinkHandler implements OperationHandler<IssueLoginLink> {
   }
 
   async execute({ subjectId }: IssueLoginLink): Promise<Login> {
-    return { login_url: await this.links.issue(subjectId) };
+    return { login_url: await this.links.issueLink(subjectId) };
   }
 }
 

@@ -62,7 +62,7 @@ export class ActivePortalSessions {
   /** The session of a token, while it is active; null otherwise. */
   async find(token: string): Promise<PortalSession | null> {
     const { state } = await this.loop.load(portalSession, this.links.idIn(token));
-    const isOwn = state !== null && state.tokenHash === this.links.hashOf('token', token);
+    const isOwn = state !== null && state.token_hash === this.links.hashOf('token', token);
     return isOwn && portalSessionStatus(state, timestamp(this.clock)) === 'active' ? state : null;
   }
 }
@@ -70,7 +70,7 @@ export class ActivePortalSessions {
 /** Gives the JSON text of the 201. */
 export class CreatePortalSession extends Command<string> {
   constructor(
-    readonly session: Pick<NewPortalSession, 'merchantId' | 'actor' | 'scopes' | 'returnUrl'>,
+    readonly session: Pick<NewPortalSession, 'merchant_id' | 'actor' | 'scopes' | 'return_url'>,
     readonly portalUrl: string,
     readonly ticket: IdempotencyTicket,
     readonly cause: EventMetadata,
@@ -80,7 +80,7 @@ export class CreatePortalSession extends Command<string> {
 }
 
 @CommandHandler(CreatePortalSession)
-export class CreatePortalSessionHandler implements ICommandHandler<CreatePortalSession> {
+class CreatePortalSessionHandler implements ICommandHandler<CreatePortalSession> {
   constructor(
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -93,9 +93,10 @@ export class CreatePortalSessionHandler implements ICommandHandler<CreatePortalS
     return withIdempotencyKey(ticket, 'portal_session', async (id) => {
       const code = this.links.secretFor(id);
       const url = this.links.entry(portalUrl, code);
-      const command = { ...session, id, codeHash: this.links.hashOf('code', code), at };
+      const terms = { code_hash: this.links.hashOf('code', code), created_at: at };
+      const command = { session_id: id, ...session, ...terms };
       const body = (created: PortalSession | null): string =>
-        JSON.stringify({ portal_session: portalSessionJson({ ...created!, lastSeenAt: null }, at), url });
+        JSON.stringify({ portal_session: portalSessionJson({ ...created!, last_seen_at: null }, at), url });
       const { state, position } = await this.loop.execute(
         portalSession,
         id,
@@ -108,8 +109,13 @@ export class CreatePortalSessionHandler implements ICommandHandler<CreatePortalS
   }
 }
 
+interface PortalEntry {
+  readonly token: string;
+  readonly expiresAt: string;
+}
+
 /** Exchanges the code for the token of the cookie. Throws as {@link enterPortal}; the code is good then as before. */
-export class EnterPortal extends Command<{ readonly token: string; readonly expiresAt: string }> {
+export class EnterPortal extends Command<PortalEntry> {
   constructor(
     readonly code: string,
     readonly leaves: string | null,
@@ -119,28 +125,26 @@ export class EnterPortal extends Command<{ readonly token: string; readonly expi
 }
 
 @CommandHandler(EnterPortal)
-export class EnterPortalHandler implements ICommandHandler<EnterPortal> {
+class EnterPortalHandler implements ICommandHandler<EnterPortal> {
   constructor(
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly links: PortalLinks,
   ) {}
 
-  async execute({
-    code,
-    leaves,
-  }: EnterPortal): Promise<{ readonly token: string; readonly expiresAt: string }> {
+  async execute({ code, leaves }: EnterPortal): Promise<PortalEntry> {
     const id = this.links.idIn(code);
     const token = this.links.secretFor(id);
-    const hashes = {
-      codeHash: this.links.hashOf('code', code),
-      tokenHash: this.links.hashOf('token', token),
+    const command = {
+      code_hash: this.links.hashOf('code', code),
+      token_hash: this.links.hashOf('token', token),
+      entered_at: timestamp(this.clock),
+      leaves,
     };
-    const command = { ...hashes, leaves, at: timestamp(this.clock) };
     const { state } = await this.loop.execute(portalSession, id, (current) => enterPortal(command, current), {
       metadata: { actor: 'portal' },
     });
-    return { token, expiresAt: state!.expiresAt! };
+    return { token, expiresAt: state!.session_expires_at! };
   }
 }
 
@@ -156,7 +160,7 @@ export class RevokePortalSession extends Command<void> {
 }
 
 @CommandHandler(RevokePortalSession)
-export class RevokePortalSessionHandler implements ICommandHandler<RevokePortalSession> {
+class RevokePortalSessionHandler implements ICommandHandler<RevokePortalSession> {
   constructor(
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -164,7 +168,7 @@ export class RevokePortalSessionHandler implements ICommandHandler<RevokePortalS
   ) {}
 
   async execute({ merchantId, sessionId, cause: metadata }: RevokePortalSession): Promise<void> {
-    const command = { merchantId, at: timestamp(this.clock) };
+    const command = { merchant_id: merchantId, revoked_at: timestamp(this.clock) };
     const { position } = await this.loop.execute(
       portalSession,
       sessionId,
@@ -174,3 +178,9 @@ export class RevokePortalSessionHandler implements ICommandHandler<RevokePortalS
     await this.progress.waitFor(PORTAL_SESSIONS_VIEW, position);
   }
 }
+
+export const PORTAL_SESSION_HANDLERS = [
+  CreatePortalSessionHandler,
+  EnterPortalHandler,
+  RevokePortalSessionHandler,
+];

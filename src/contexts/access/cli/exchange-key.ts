@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { parseId, type CliContext } from '../../../platform/cli/cli-context.js';
 import { writes } from '../../../platform/cli/write.js';
-import { RestrictKey, SetKeyPage } from '../application/key-commands.js';
+import { RestrictKey, SetKeyPage } from '../application/credential-commands.js';
 import { logoOf } from '../domain/pay-page.js';
 import { CredentialIndex } from '../views/credentials.js';
 
@@ -20,8 +20,8 @@ export function exchangeKeyCommands(program: Command, cli: CliContext): void {
     .option('--help-url <url>', 'where a customer finds help')
     .option('--terms-url <url>', 'the terms of the merchant');
   writes(page, cli, async function (context, write, id) {
-    const { logo, helpUrl = null, termsUrl = null } = this.opts<Options>();
-    const settings = { logo: logo === undefined ? null : logoOf(read(logo)), helpUrl, termsUrl };
+    const { logo, helpUrl: help_url = null, termsUrl: terms_url = null } = this.opts<Options>();
+    const settings = { logo: logo === undefined ? null : logoOf(read(logo)), help_url, terms_url };
     const { keyId, owner } = await find(context, id!);
     await write(new SetKeyPage(keyId, { ...owner, page: settings }), owner.merchant_id);
     return { text: 'Pay page set', json: {} };

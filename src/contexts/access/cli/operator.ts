@@ -1,23 +1,59 @@
 import type { Command } from 'commander';
-import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { cliAction, parseId, type CliContext } from '../../../platform/cli/cli-context.js';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { newId } from '../../../kernel/ids.js';
+import { tidy } from '../../../kernel/typed-text.js';
+import { type CliContext, cliAction, parseId } from '../../../platform/cli/cli-context.js';
 import { writes } from '../../../platform/cli/write.js';
-import { RemovePasskey } from '../application/operator-commands.js';
+import {
+  CreateOperator,
+  IssueLoginLink,
+  nextFirstOperator,
+  RemovePasskey,
+} from '../application/operator-commands.js';
+import { AccessCommands } from '../application/merchant-commands.js';
+import { OperatorsView } from '../views/operators.js';
 import { knownOperator, operatorPerson } from '../domain/operator.js';
-import { loginLinkProgram } from './login-link.js';
 
 /** `npm run operator -- ...`: how persons sign in to the console. */
 export function operatorProgram(program: Command, cli: CliContext): void {
   program.description('Lets operators sign in to the console, and removes their passkeys.');
-  loginLinkProgram(program, cli);
+  // For the first administrators, and for a person who has lost all passkeys.
+  const link = program
+    .command('login-link <email>')
+    .description('print a one-time link with which an operator enrols a passkey for the console')
+    .option('--name <name>', 'adds the person first, as one of the first two administrators');
+  writes(link, cli, async function (context, write, email = '') {
+    const { name } = this.opts<{ readonly name?: string }>();
+    const operators = context.get(OperatorsView, { strict: false });
+    const person = await operators.byEmail(tidy(email));
+    if (person?.status === 'disabled')
+      throw new DomainError('invalid_transition', 'The operator is disabled');
+    if (person === null && name === undefined) throw DomainError.notFound('Operator');
+    const access = context.get(AccessCommands, { strict: false });
+    const command =
+      person === null
+        ? // Refused once there were two.
+          new CreateOperator((await nextFirstOperator(access, operators)) ?? newId(), {
+            name: name!,
+            email,
+            role: 'administrator',
+            is_first: true,
+          })
+        : new IssueLoginLink(person.operatorId);
+    const { login_url = null } = await write(command, null);
+    const who = person?.name ?? name!;
+    const text =
+      login_url === null ? `${who} signs in with the identity provider` : `For ${who}, once:\n\n${login_url}`;
+    return { text, json: { login_url } };
+  });
 
   program
     .command('passkeys <operator-id>')
     .description('list the passkeys of an operator')
     .action(
       cliAction(cli, async (context, id) => {
-        const loop = context.get(CommandLoop, { strict: false });
-        const { state } = await loop.load(operatorPerson, parseId(id, 'Operator'));
+        const access = context.get(AccessCommands, { strict: false });
+        const state = await access.load(operatorPerson, parseId(id, 'Operator'));
         const passkeys = knownOperator(state).passkeys.map(({ credential_id, transports }) => ({
           credential_id,
           transports,

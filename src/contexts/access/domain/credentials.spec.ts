@@ -236,9 +236,9 @@ describe('a key of the exchange', () => {
     (...addresses: string[]): Decision =>
     (state) =>
       restrictKey({ key_id, addresses, at }, state);
-  const pageSet = ({ logo, helpUrl, termsUrl }: PayPageSettings): CredentialEvent => ({
+  const pageSet = (page: PayPageSettings): CredentialEvent => ({
     type: 'credential.page_set.v1',
-    data: { ...owner, key_id, logo, help_url: helpUrl, terms_url: termsUrl, at },
+    data: { ...owner, key_id, ...page, at },
   });
   const display =
     (page: Partial<PayPageSettings>): Decision =>
@@ -273,7 +273,7 @@ describe('a key of the exchange', () => {
 
   it('has a pay page with a logo and links, which are replaced together', () => {
     const logo = logoOf(Buffer.from('\x89PNG\r\n\x1a\nIHDR', 'latin1'));
-    const page = { logo, helpUrl: 'https://shop.example/help', termsUrl: null };
+    const page = { logo, help_url: 'https://shop.example/help', terms_url: null };
     given(s1).when(display(page)).then(pageSet(page));
     given(s1, pageSet(page)).when(display(page)).then();
     const withoutLogo = { ...page, logo: null };
@@ -282,7 +282,7 @@ describe('a key of the exchange', () => {
     given(s1, revoked('s1')).when(display(page)).thenRefused('invalid_transition');
     expect(fold(credentials, [s1, pageSet(page), revoked('s1')]).pages).toEqual({});
     given(s1)
-      .when(display({ helpUrl: 'http://shop.example' }))
+      .when(display({ help_url: 'http://shop.example' }))
       .thenRefused('validation_failed');
     given().when(display({})).thenRefused('not_found');
   });

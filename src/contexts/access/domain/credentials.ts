@@ -47,13 +47,7 @@ export type CredentialEvent =
   /** The addresses of a key, in canonical form. Empty: it may be used from anywhere. */
   | DomainEvent<'credential.restricted.v1', OfKey & { readonly addresses: readonly string[] }>
   /** What the pay page of a key displays; in place of what was set before. */
-  | DomainEvent<'credential.page_set.v1', OfKey & Page>;
-
-interface Page {
-  readonly logo: string | null;
-  readonly help_url: string | null;
-  readonly terms_url: string | null;
-}
+  | DomainEvent<'credential.page_set.v1', OfKey & PayPageSettings>;
 
 /** A credential that is not revoked; it may be over. */
 export interface Credential extends Omit<Issued, 'at'> {
@@ -100,8 +94,8 @@ export const credentials: Aggregate<Credentials, CredentialEvent> = {
       case 'credential.restricted.v1':
         return change(({ key_id }) => key_id === event.data.key_id, { addresses: event.data.addresses });
       case 'credential.page_set.v1': {
-        const { key_id, logo, help_url: helpUrl, terms_url: termsUrl } = event.data;
-        return { ...state, pages: { ...state.pages, [key_id]: { logo, helpUrl, termsUrl } } };
+        const { key_id, logo, help_url, terms_url } = event.data;
+        return { ...state, pages: { ...state.pages, [key_id]: { logo, help_url, terms_url } } };
       }
       case 'credential.revoked.v1': {
         const { credential_id } = event.data;
@@ -123,7 +117,7 @@ export const credentials: Aggregate<Credentials, CredentialEvent> = {
     }
   },
   snapshots: {
-    version: 1,
+    version: 2,
     events: [
       'credential.issued.v1',
       'credential.activated.v1',
@@ -307,9 +301,9 @@ export function setPage(
 ): CredentialEvent[] {
   const [first] = requireKey(state, key_id);
   checkPage(page);
-  const { logo, helpUrl: help_url, termsUrl: terms_url } = page;
+  const { logo, help_url, terms_url } = page;
   const former = state.pages[key_id] ?? NO_PAGE_SETTINGS;
-  if (logo === former.logo && help_url === former.helpUrl && terms_url === former.termsUrl) return [];
+  if (logo === former.logo && help_url === former.help_url && terms_url === former.terms_url) return [];
   const data = { ...pickOwner(first), key_id, logo, help_url, terms_url, at };
   return [{ type: 'credential.page_set.v1', data }];
 }

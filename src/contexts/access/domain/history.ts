@@ -38,11 +38,10 @@ export const merchantHistory = historyRules(
         : 'The merchant is registered already',
     'merchant.suspended.v1': ({ at }, state) => suspendMerchant({ at }, state),
     'merchant.reinstated.v1': ({ at }, state) => reinstateMerchant({ at }, state),
-    'merchant.embedding_set.v1': ({ origins, callbacks, shown_as: displayName, at }, state) =>
-      setEmbedding({ change: { origins, callbacks, displayName }, at }, state),
+    'merchant.embedding_set.v1': ({ origins, callbacks, shown_as: display_name, at }, state) =>
+      setEmbedding({ change: { origins, callbacks, display_name }, at }, state),
     'merchant.renamed.v1': (data, state) => renameMerchant(data, state),
-    'merchant.limits_set.v1': ({ requests_per_minute: requestsPerMinute, at }, state) =>
-      setLimits({ requestsPerMinute, at }, state),
+    'merchant.limits_set.v1': (data, state) => setLimits(data, state),
     'merchant.ip_allow_list_set.v1': (data, state) => setAllowList(data, state),
   },
   { id: 'merchant_id' },
@@ -56,8 +55,7 @@ export const credentialHistory = historyRules(
     'credential.rolled.v1': (data, state) => replaceCredential(data, state),
     'credential.revoked.v1': (data, state) => revokeCredential(data, state),
     'credential.restricted.v1': (data, state) => restrictKey(data, state),
-    'credential.page_set.v1': ({ key_id, logo, help_url: helpUrl, terms_url: termsUrl, at }, state) =>
-      setPage({ key_id, page: { logo, helpUrl, termsUrl }, at }, state),
+    'credential.page_set.v1': (data, state) => setPage({ ...data, page: data }, state),
   },
   { id: 'owner_id' },
 );
@@ -80,23 +78,10 @@ export const operatorHistory = historyRules(
 export const portalSessionHistory = historyRules(
   portalSession,
   {
-    'portal_session.created.v1': (data, state) =>
-      createPortalSession(
-        {
-          id: data.session_id,
-          merchantId: data.merchant_id,
-          actor: data.actor,
-          scopes: data.scopes,
-          returnUrl: data.return_url,
-          codeHash: data.code_hash,
-          at: data.created_at,
-        },
-        state,
-      ),
-    'portal_session.entered.v1': ({ token_hash: tokenHash, entered_at: at }, state) =>
-      enterPortal({ codeHash: state?.codeHash ?? '', tokenHash, at }, state),
-    'portal_session.revoked.v1': ({ merchant_id: merchantId, revoked_at: at }, state) =>
-      revokePortalSession({ merchantId, at }, state),
+    'portal_session.created.v1': (data, state) => createPortalSession(data, state),
+    'portal_session.entered.v1': (data, state) =>
+      enterPortal({ ...data, code_hash: state?.code_hash ?? '' }, state),
+    'portal_session.revoked.v1': (data, state) => revokePortalSession(data, state),
   },
   { id: 'session_id' },
 );

@@ -76,18 +76,18 @@ describe('a merchant', () => {
     const [origins, callbacks] = [['https://shop.example'], ['shopapp:']];
     given(registered).when(embed({ origins })).then(embedded(origins, []));
     given(registered, embedded(origins, []))
-      .when(embed({ callbacks, displayName: ' The Shop ' }))
+      .when(embed({ callbacks, display_name: ' The Shop ' }))
       .then(embedded(origins, callbacks, 'The Shop'));
     given(registered, embedded(origins, callbacks, 'The Shop'))
       .when(embed({ origins: [], callbacks: [] }))
       .then(embedded([], [], 'The Shop'));
     given(registered, embedded(origins, callbacks))
-      .when(embed({ callbacks, displayName: null }))
+      .when(embed({ callbacks, display_name: null }))
       .then();
     given(registered).when(embed({})).then();
-    for (const displayName of ['  ', 'x'.repeat(256)])
+    for (const display_name of ['  ', 'x'.repeat(256)])
       given(registered)
-        .when(embed({ displayName }))
+        .when(embed({ display_name }))
         .thenRefused('validation_failed', { shown_as: expect.anything() as unknown as string[] });
   });
 

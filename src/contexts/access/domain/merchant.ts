@@ -38,9 +38,9 @@ const MAX_NAME_LENGTH = 255;
 export interface Embedding {
   readonly origins: readonly string[];
   readonly callbacks: readonly string[];
-  readonly displayName: string | null;
+  readonly display_name: string | null;
 }
-const NO_EMBEDDING: Embedding = { origins: [], callbacks: [], displayName: null };
+const NO_EMBEDDING: Embedding = { origins: [], callbacks: [], display_name: null };
 
 /** A merchant; the stream is `merchant-<merchant_id>`. Its keys are in `credentials-<merchant_id>`. */
 export type Merchant = { readonly status: 'unknown' } | RegisteredMerchant;
@@ -50,7 +50,7 @@ interface RegisteredMerchant {
   readonly name: string;
   readonly embedding: Embedding;
   readonly cidrs: readonly string[];
-  readonly requestsPerMinute: number | null;
+  readonly requests_per_minute: number | null;
 }
 
 export const merchant: Aggregate<Merchant, MerchantEvent> = {
@@ -59,7 +59,7 @@ export const merchant: Aggregate<Merchant, MerchantEvent> = {
   evolve(state, event) {
     if (event.type === 'merchant.registered.v1') {
       const { merchant_id: merchantId, name } = event.data;
-      const settings = { name, embedding: NO_EMBEDDING, cidrs: [], requestsPerMinute: null };
+      const settings = { name, embedding: NO_EMBEDDING, cidrs: [], requests_per_minute: null };
       return { status: 'active', merchantId, ...settings };
     }
     if (state.status === 'unknown') return state;
@@ -69,13 +69,13 @@ export const merchant: Aggregate<Merchant, MerchantEvent> = {
       case 'merchant.reinstated.v1':
         return { ...state, status: 'active' };
       case 'merchant.embedding_set.v1': {
-        const { origins, callbacks, shown_as: displayName } = event.data;
-        return { ...state, embedding: { origins, callbacks, displayName } };
+        const { origins, callbacks, shown_as: display_name } = event.data;
+        return { ...state, embedding: { origins, callbacks, display_name } };
       }
       case 'merchant.renamed.v1':
         return { ...state, name: event.data.name };
       case 'merchant.limits_set.v1':
-        return { ...state, requestsPerMinute: event.data.requests_per_minute };
+        return { ...state, requests_per_minute: event.data.requests_per_minute };
       case 'merchant.ip_allow_list_set.v1':
         return { ...state, cidrs: event.data.cidrs };
       default:
@@ -116,15 +116,14 @@ export const MAX_REQUESTS_PER_MINUTE = 1_000_000;
 
 /** Null: the default of the service. Throws `validation_failed` on `requests_per_minute`. */
 export function setLimits(
-  { requestsPerMinute, at }: { requestsPerMinute: number | null; at: string },
+  { requests_per_minute, at }: { requests_per_minute: number | null; at: string },
   state: Merchant,
 ): MerchantEvent[] {
-  const { merchantId: merchant_id, requestsPerMinute: former } = requireMerchant(state);
-  if (requestsPerMinute !== null && !isLimit(requestsPerMinute))
+  const { merchantId: merchant_id, requests_per_minute: former } = requireMerchant(state);
+  if (requests_per_minute !== null && !isLimit(requests_per_minute))
     throw DomainError.invalid({ requests_per_minute: [`must be from 1 to ${MAX_REQUESTS_PER_MINUTE}`] });
-  if (requestsPerMinute === former) return [];
-  const data = { merchant_id, requests_per_minute: requestsPerMinute, at };
-  return [{ type: 'merchant.limits_set.v1', data }];
+  if (requests_per_minute === former) return [];
+  return [{ type: 'merchant.limits_set.v1', data: { merchant_id, requests_per_minute, at } }];
 }
 
 function isLimit(value: number): boolean {
@@ -147,9 +146,9 @@ export function setEmbedding(
   state: Merchant,
 ): MerchantEvent[] {
   const { merchantId: merchant_id, embedding } = requireMerchant(state);
-  const { origins, callbacks, displayName } = { ...embedding, ...command.change };
-  const label = displayName === null ? null : readLabel('shown_as', displayName, MAX_NAME_LENGTH);
-  const before = [embedding.origins, embedding.callbacks, embedding.displayName];
+  const { origins, callbacks, display_name: name } = { ...embedding, ...command.change };
+  const label = name === null ? null : readLabel('shown_as', name, MAX_NAME_LENGTH);
+  const before = [embedding.origins, embedding.callbacks, embedding.display_name];
   if (JSON.stringify([origins, callbacks, label]) === JSON.stringify(before)) return [];
   const data = { merchant_id, origins, callbacks, shown_as: label, at: command.at };
   return [{ type: 'merchant.embedding_set.v1', data }];
@@ -165,24 +164,24 @@ export function setAllowList(
   return [{ type: 'merchant.ip_allow_list_set.v1', data: { merchant_id, cidrs, at } }];
 }
 
-/** What an operator changes of a merchant at once; what is absent stays. Lists in canonical form. */
+/** The members of a PATCH that it has; the others stay as they are. Lists in canonical form. */
 export interface MerchantChange {
-  readonly name?: string | undefined;
-  readonly cidrs?: readonly string[] | undefined;
-  readonly embedding?: Partial<Embedding> | undefined;
-  readonly requestsPerMinute?: number | null | undefined;
+  readonly name?: string;
+  readonly ip_allow_list?: readonly string[];
+  readonly embedding?: Partial<Embedding>;
+  readonly limits?: { readonly requests_per_minute: number | null };
 }
 
 export function updateMerchant(
   { change, at }: { change: MerchantChange; at: string },
   state: Merchant,
 ): MerchantEvent[] {
-  const { name, cidrs, embedding, requestsPerMinute } = change;
+  const { name, ip_allow_list: cidrs, embedding, limits } = change;
   requireMerchant(state);
   return [
     ...(name === undefined ? [] : renameMerchant({ name, at }, state)),
     ...(cidrs === undefined ? [] : setAllowList({ cidrs, at }, state)),
     ...(embedding === undefined ? [] : setEmbedding({ change: embedding, at }, state)),
-    ...(requestsPerMinute === undefined ? [] : setLimits({ requestsPerMinute, at }, state)),
+    ...(limits === undefined ? [] : setLimits({ ...limits, at }, state)),
   ];
 }

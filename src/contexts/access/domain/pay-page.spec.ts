@@ -55,7 +55,7 @@ describe('the links of a pay page', () => {
 
   it('begin with https and have at most 2048 characters', () => {
     expect(longest).toHaveLength(2048);
-    const page = { logo: null, helpUrl: longest, termsUrl: 'https://example.com' };
+    const page = { logo: null, help_url: longest, terms_url: 'https://example.com' };
     expect(() => checkPage(page)).not.toThrow();
     expect(() => checkPage(NO_PAGE_SETTINGS)).not.toThrow();
   });
@@ -65,8 +65,8 @@ describe('the links of a pay page', () => {
     (url) => {
       const words = ['must be a URL that begins with https:// and has at most 2048 characters'];
       const check = (page: object) => fieldsOf(() => checkPage({ ...NO_PAGE_SETTINGS, ...page }));
-      expect(check({ helpUrl: url })).toEqual(['validation_failed', { help_url: words }]);
-      expect(check({ termsUrl: url })).toEqual(['validation_failed', { terms_url: words }]);
+      expect(check({ help_url: url })).toEqual(['validation_failed', { help_url: words }]);
+      expect(check({ terms_url: url })).toEqual(['validation_failed', { terms_url: words }]);
     },
   );
 });

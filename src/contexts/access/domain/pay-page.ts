@@ -4,11 +4,11 @@ import { DomainError } from '../../../kernel/domain-error.js';
 export interface PayPageSettings {
   /** A `data:` URL of a PNG or WebP: part of the page, so the page loads nothing from elsewhere. */
   readonly logo: string | null;
-  readonly helpUrl: string | null;
-  readonly termsUrl: string | null;
+  readonly help_url: string | null;
+  readonly terms_url: string | null;
 }
 
-export const NO_PAGE_SETTINGS: PayPageSettings = { logo: null, helpUrl: null, termsUrl: null };
+export const NO_PAGE_SETTINGS: PayPageSettings = { logo: null, help_url: null, terms_url: null };
 
 /** The logo is in each page and in the log. */
 const MAX_LOGO_BYTES = 16_384;
@@ -23,8 +23,8 @@ export function logoOf(bytes: Buffer): string {
 }
 
 /** Throws `validation_failed`. */
-export function checkPage({ logo, helpUrl, termsUrl }: PayPageSettings): void {
-  for (const [name, url] of Object.entries({ help_url: helpUrl, terms_url: termsUrl }))
+export function checkPage({ logo, help_url, terms_url }: PayPageSettings): void {
+  for (const [name, url] of Object.entries({ help_url, terms_url }))
     if (url !== null && !isWebLink(url))
       throw DomainError.invalid({
         [name]: [`must be a URL that begins with https:// and has at most ${MAX_URL_LENGTH} characters`],

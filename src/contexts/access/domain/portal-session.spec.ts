@@ -34,7 +34,7 @@ const entered: PortalSessionEvent = {
 const revoked: PortalSessionEvent = { type: 'portal_session.revoked.v1', data: { ...ids, revoked_at: at } };
 
 const given = givenOf(portalSession);
-const enter = { codeHash: 'code', tokenHash: 'token', at: entered.data.entered_at };
+const enter = { code_hash: 'code', token_hash: 'token', entered_at: entered.data.entered_at };
 
 describe('a session of the portal', () => {
   it('is entered within 15 minutes and lasts eight hours from then', () => {
@@ -50,8 +50,8 @@ describe('a session of the portal', () => {
   });
 
   it.each([
-    ['after 15 minutes', { ...enter, at: '2026-01-02T03:15:00.000Z' }, [created]],
-    ['with another code', { ...enter, codeHash: 'other' }, [created]],
+    ['after 15 minutes', { ...enter, entered_at: '2026-01-02T03:15:00.000Z' }, [created]],
+    ['with another code', { ...enter, code_hash: 'other' }, [created]],
     ['once it is revoked', enter, [created, revoked]],
     ['that does not exist', enter, []],
   ])('is not entered %s', (_, command, events) => {
@@ -61,7 +61,7 @@ describe('a session of the portal', () => {
   });
 
   it('is revoked before and after it is entered, once, by its merchant alone', () => {
-    const revoke = { merchantId: 'm1', at };
+    const revoke = { merchant_id: 'm1', revoked_at: at };
     given(created)
       .when((state) => revokePortalSession(revoke, state))
       .then(revoked);
@@ -72,21 +72,12 @@ describe('a session of the portal', () => {
       .when((state) => revokePortalSession(revoke, state))
       .then();
     given(created)
-      .when((state) => revokePortalSession({ ...revoke, merchantId: 'm2' }, state))
+      .when((state) => revokePortalSession({ ...revoke, merchant_id: 'm2' }, state))
       .thenRefused('not_found');
   });
 
   it('is not created twice', () => {
-    const { actor } = created.data;
-    const session = {
-      id: 's1',
-      merchantId: 'm1',
-      actor,
-      scopes: ['keys:read'],
-      returnUrl: null,
-      codeHash: 'code',
-      at,
-    };
+    const { code_expires_at: _, ...session } = created.data;
     given()
       .when((state) => createPortalSession(session, state))
       .then(created);

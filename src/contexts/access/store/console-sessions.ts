@@ -1,14 +1,24 @@
-import { Injectable } from '@nestjs/common';
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { newId } from '../../../kernel/ids.js';
+import { httpConfig, listenerUrl, type HttpConfig } from '../../../platform/config/config.js';
 import { databaseNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
+import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
+import { accessConfig, type AccessConfig } from '../settings.js';
 
-export type LoginMethod = 'passkey' | 'oidc' | 'link';
+export interface LoginFacts {
+  readonly method: 'passkey' | 'oidc' | 'link';
+  readonly address: string;
+  /** By another clock; absent: now. */
+  readonly authenticatedAt?: Date;
+}
 
 export interface ConsoleSessionRow {
   readonly session_id: string;
   readonly operator_id: string;
-  readonly method: LoginMethod;
+  readonly method: LoginFacts['method'];
   readonly address: string;
   readonly authenticated_at: Date;
   readonly expires_at: Date;
@@ -20,77 +30,75 @@ type SessionFacts = Omit<ConsoleSessionRow, 'expires_at' | 'idle_expires_at'> & 
   readonly token_hash: string;
 };
 
-interface NewConsoleSession {
-  readonly sessionId: string;
-  readonly tokenHash: string;
-  readonly operatorId: string;
-  readonly method: LoginMethod;
-  readonly address: string;
-  /** The time of the login, from {@link authenticatedAt}. */
-  readonly seconds: number;
-  /** By another clock; null: now. */
-  readonly authenticatedAt: Date | null;
-}
-
 /** The row is written at most this often for requests of one session. */
 const SEEN_EVERY_SECONDS = 1;
 const KEPT_SECONDS = 86_400;
 
-/** Purpose of MACs. */
+/** Purpose of MACs and hashes. */
 const SESSION = 'console session';
 
-function textOf(facts: SessionFacts): string {
+const newToken = (): string => randomBytes(32).toString('base64url');
+
+function sessionText(facts: SessionFacts): string {
   const { token_hash, session_id, operator_id, method, address, authenticated_at } = facts;
   return JSON.stringify([token_hash, session_id, operator_id, method, address, authenticated_at]);
 }
 
-/** Sessions of the console, in `access.console_sessions`. Ages are by the clock of the database. */
+/**
+ * Sessions of the console, in `access.console_sessions`: a random token in a cookie, of which a keyed hash is stored. Ages
+ * are by the clock of the database.
+ */
 @Injectable()
 export class ConsoleSessionTable {
+  private readonly logger = new Logger(ConsoleSessionTable.name);
+
   constructor(
     private readonly database: Database,
     private readonly sealer: Sealer,
+    private readonly keyedHash: KeyedHash,
+    @Inject(accessConfig.KEY) private readonly config: AccessConfig,
   ) {}
 
-  /** Drops those that ended a day ago. */
-  async insert(session: NewConsoleSession): Promise<void> {
-    const { sessionId, tokenHash, operatorId, method, address, seconds, authenticatedAt } = session;
+  /** Returns the token of a new session. Drops sessions that ended a day ago. */
+  async open(operator_id: string, { method, address, authenticatedAt }: LoginFacts): Promise<string> {
+    const token = newToken();
     const now = await databaseNow(this.database);
-    const authenticated_at = authenticatedAt !== null && authenticatedAt < now ? authenticatedAt : now;
-    const ids = { token_hash: tokenHash, session_id: sessionId, operator_id: operatorId };
-    const mac = this.sealer.mac(SESSION, textOf({ ...ids, method, address, authenticated_at }));
+    const authenticated_at = authenticatedAt !== undefined && authenticatedAt < now ? authenticatedAt : now;
+    const [token_hash, session_id] = [this.hashToken(token), newId()];
+    const facts = { token_hash, session_id, operator_id, method, address, authenticated_at };
+    const mac = this.sealer.mac(SESSION, sessionText(facts));
     await this.database.query(
       `with ended as (
          delete from access.console_sessions where expires_at < now() - ${KEPT_SECONDS} * interval '1 s'
        )
-       insert into access.console_sessions (session_id, token_hash, operator_id, method, address, authenticated_at,
+       insert into access.console_sessions (token_hash, session_id, operator_id, method, address, authenticated_at,
          last_seen_at, expires_at, mac)
        values ($1, $2, $3, $4, $5, $6, now(), $6::timestamptz + $7 * interval '1 s', $8)`,
-      [sessionId, tokenHash, operatorId, method, address, authenticated_at, seconds, mac],
+      [...Object.values(facts), this.config.consoleSessionSeconds, mac],
     );
+    this.logger.log({ msg: 'console login', operator_id, session_id, method });
+    return token;
   }
 
   /**
    * Null for one that is unknown, ended, idle for too long, or changed outside the service. `uses`: the request counts as
    * activity.
    */
-  async find(
-    tokenHash: string,
-    { idleSeconds, seconds }: { readonly idleSeconds: number; readonly seconds: number },
-    uses: boolean,
-  ): Promise<ConsoleSessionRow | null> {
+  async find(token: string, uses = true): Promise<ConsoleSessionRow | null> {
+    const { consoleIdleSeconds: idleSeconds, consoleSessionSeconds: seconds } = this.config;
+    const token_hash = this.hashToken(token);
     const [row] = await this.database.query<ConsoleSessionRow & { mac: string | null; stale: boolean }>(
       `select session_id, operator_id, method, address, authenticated_at, expires_at, mac,
          last_seen_at + $2 * interval '1 s' as idle_expires_at,
          last_seen_at < now() - ${SEEN_EVERY_SECONDS} * interval '1 s' as stale
        from access.console_sessions
        where token_hash = $1 and ended_at is null and expires_at > now() and last_seen_at > now() - $2 * interval '1 s'`,
-      [tokenHash, idleSeconds],
+      [token_hash, idleSeconds],
     );
     if (row === undefined) return null;
     const { stale, mac, ...session } = row;
     const isLonger = session.expires_at.getTime() > session.authenticated_at.getTime() + seconds * 1000;
-    if (isLonger || !this.sealer.isAuthentic(SESSION, textOf({ ...session, token_hash: tokenHash }), mac))
+    if (isLonger || !this.sealer.isAuthentic(SESSION, sessionText({ ...session, token_hash }), mac))
       return null;
     if (!uses || !stale) return session;
     const [seen] = await this.database.query<{ idle_expires_at: Date }>(
@@ -114,5 +122,133 @@ export class ConsoleSessionTable {
       'update access.console_sessions set ended_at = now() where operator_id = $1 and ended_at is null',
       [operatorId],
     );
+  }
+
+  private hashToken(token: string): string {
+    return this.keyedHash.of(SESSION, token);
+  }
+}
+
+/** What a login secret is good for: a one-time link, or a challenge of WebAuthn. */
+export type LoginPurpose = 'link' | 'enrol' | 'passkey';
+
+interface SecretRow {
+  /** Null: no particular person. */
+  readonly operator_id: string | null;
+  readonly expires_at: Date;
+  readonly mac: string | null;
+}
+
+/** Purpose of MACs. */
+const SECRET = 'login secret';
+
+/** Returns where people open the console, without a slash at its end. WebAuthn needs a name: on loopback that is `localhost`. */
+export function consoleUrl({ adminUrl, adminPort }: HttpConfig): string {
+  return (adminUrl ?? listenerUrl('localhost', adminPort)).replace(/\/+$/, '');
+}
+
+/** One-time secrets of logins under keyed hashes, in `access.login_secrets`. */
+@Injectable()
+export class LoginSecrets {
+  constructor(
+    private readonly database: Database,
+    private readonly sealer: Sealer,
+    private readonly keyedHash: KeyedHash,
+    private readonly sessions: ConsoleSessionTable,
+    @Inject(accessConfig.KEY) private readonly config: AccessConfig,
+    @Inject(httpConfig.KEY) private readonly http: HttpConfig,
+  ) {}
+
+  /**
+   * A link with which a person enrols a passkey once: `{admin_url}/enrol#<token>`, in the fragment so that no log has it. It
+   * replaces former links of the person that were not used, and ends the sessions: the device may be lost.
+   */
+  async issueLink(operatorId: string): Promise<string> {
+    const token = newToken();
+    const unused = "delete from access.login_secrets where operator_id = $1 and purpose = 'link'";
+    await this.database.query(unused, [operatorId]);
+    await this.sessions.endAll(operatorId);
+    await this.insert('link', token, operatorId, this.config.loginLinkSeconds);
+    return `${consoleUrl(this.http)}/enrol#${token}`;
+  }
+
+  /** `operatorId` null: of no particular person. Drops those that have expired. */
+  async insert(
+    purpose: LoginPurpose,
+    secret: string,
+    operatorId: string | null,
+    seconds: number,
+  ): Promise<void> {
+    const hash = this.hashSecret(purpose, secret);
+    const expires_at = new Date((await databaseNow(this.database)).getTime() + seconds * 1000);
+    const mac = this.sealer.mac(SECRET, secretText(hash, purpose, { operator_id: operatorId, expires_at }));
+    await this.database.query(
+      `with expired as (delete from access.login_secrets where expires_at < now())
+       insert into access.login_secrets (hash, purpose, operator_id, expires_at, mac)
+       values ($1, $2, $3, $4, $5)`,
+      [hash, purpose, operatorId, expires_at, mac],
+    );
+  }
+
+  /** Returns the person of the secret, or null: unknown, used, expired, or changed outside the service. */
+  async find(purpose: LoginPurpose, secret: string): Promise<SecretRow | null> {
+    return this.one(
+      `select operator_id, expires_at, mac from access.login_secrets
+       where hash = $1 and purpose = $2 and expires_at > now()`,
+      purpose,
+      secret,
+    );
+  }
+
+  /** As {@link find}; afterwards it is used. Of two concurrent calls one gets null. */
+  async take(purpose: LoginPurpose, secret: string): Promise<SecretRow | null> {
+    return this.one(
+      `delete from access.login_secrets where hash = $1 and purpose = $2 and expires_at > now()
+       returning operator_id, expires_at, mac`,
+      purpose,
+      secret,
+    );
+  }
+
+  private async one(sql: string, purpose: LoginPurpose, secret: string): Promise<SecretRow | null> {
+    const hash = this.hashSecret(purpose, secret);
+    const [row] = await this.database.query<SecretRow>(sql, [hash, purpose]);
+    const isAuthentic = row && this.sealer.isAuthentic(SECRET, secretText(hash, purpose, row), row.mac);
+    return isAuthentic ? row : null;
+  }
+
+  private hashSecret(purpose: LoginPurpose, secret: string): string {
+    return this.keyedHash.of(purpose === 'link' ? 'login link' : 'webauthn challenge', secret);
+  }
+}
+
+function secretText(hash: string, purpose: LoginPurpose, row: Omit<SecretRow, 'mac'>): string {
+  return JSON.stringify([hash, purpose, row.operator_id, row.expires_at]);
+}
+
+/** Signature counters of passkeys, in `access.passkey_counters`: no event, because each login moves one. */
+@Injectable()
+export class PasskeyCounters {
+  constructor(private readonly database: Database) {}
+
+  /** 0 for a passkey that was never used. */
+  async read(passkeyId: string): Promise<number> {
+    const [row] = await this.database.query<{ counter: string }>(
+      'select counter from access.passkey_counters where passkey_id = $1',
+      [passkeyId],
+    );
+    return Number(row?.counter ?? 0);
+  }
+
+  /** False, and nothing is written, where another login has moved it as far: of a clone, one is refused. */
+  async advance(passkeyId: string, counter: number): Promise<boolean> {
+    const rows = await this.database.query(
+      `insert into access.passkey_counters as kept (passkey_id, counter, used_at) values ($1, $2, now())
+       on conflict (passkey_id) do update set counter = excluded.counter, used_at = excluded.used_at
+         where excluded.counter > kept.counter or (excluded.counter = 0 and kept.counter = 0)
+       returning 1 as moved`,
+      [passkeyId, counter],
+    );
+    return rows.length === 1;
   }
 }

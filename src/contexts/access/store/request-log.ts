@@ -1,10 +1,11 @@
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { Counter } from 'prom-client';
 import { upTo } from '../../../platform/cache-size.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { MinuteCounts } from '../../../platform/http/address.js';
 import { RequestLog, type ServedRequest } from '../../../platform/http/request-log.js';
-import { requestsLeftOut } from '../metrics.js';
+import { registers } from '../../../platform/telemetry/metrics.js';
 import { RequestTable, type RequestBatch } from './request-table.js';
 
 const FLUSH_MS = 500;
@@ -18,6 +19,13 @@ const BYTES_PER_POINT = 512;
 const MAX_OF_ADDRESS = 100;
 const MAX_CREDENTIALS = 50_000;
 const MINUTE_MS = 60_000;
+
+const requestsLeftOut = new Counter({
+  name: 'disburse_request_log_left_out_total',
+  help: 'Requests of merchants that the request log left out: too many of a merchant that no secret signed (unsigned), the buffer was full while the database was unavailable (full), or the database refused their batch (refused).',
+  labelNames: ['reason'] as const,
+  registers,
+});
 
 interface Counts {
   requests: number;

@@ -9,7 +9,10 @@ import {
   type SelectQueryBuilder,
 } from 'typeorm';
 import { keysetPage, ReadModels, type KeysetPage } from '../../../platform/read-models/read-models.js';
+import { Gauge } from 'prom-client';
+import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { GroupCall } from '../../../platform/background/group-call.js';
+import { registers } from '../../../platform/telemetry/metrics.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { CredentialKind, MemoSigning } from '../domain/credential-kinds.js';
 import { MerchantListRow } from './merchant-list.js';
@@ -117,7 +120,17 @@ export class CredentialList {
 export const sealedSecrets = (kind: CredentialKind): string =>
   `select sealed_secret as sealed from access.credentials where kind = '${kind}' and revoked_at is null`;
 
-/** One that is rolling counts if no other credential of its key remains. */
+const credentialExpiry = new Gauge({
+  name: 'disburse_credential_expiry_timestamp_seconds',
+  help: 'When the next credential that has no replacement expires, in seconds since 1970, by kind: payouts, exchange, admin. In the past for a day after it has expired; missing where none expires.',
+  labelNames: ['kind'] as const,
+  registers,
+});
+
+/**
+ * By kind, the next that expires, or one that did within a day. One that is rolling counts if no other credential of its key
+ * remains.
+ */
 const NEXT_EXPIRIES = `select c.kind, min(least(c.expires_at, c.rolling_until)) as "expiresAt"
   from access.credentials c
   where least(c.expires_at, c.rolling_until) > now() - interval '1 day' and not c.is_pending and c.revoked_at is null
@@ -137,6 +150,13 @@ export class CredentialIndex {
     { length: READ_LANES },
     () => new GroupCall((ids: readonly string[]) => this.findMerchants(ids)),
   );
+
+  @Background()
+  readonly work = new BackgroundWork({
+    name: 'gauge of credentials that expire',
+    everyMs: 60_000,
+    run: () => this.measure(),
+  });
 
   constructor(private readonly database: Database) {}
 
@@ -163,9 +183,15 @@ export class CredentialIndex {
     return (await this.id(sql, credentialId)) ?? credentialId;
   }
 
-  /** By kind, of those that were neither rolled nor revoked: the next that expires, or one that did within a day. */
   nextExpiries(): Promise<{ kind: CredentialKind; expiresAt: Date }[]> {
     return this.database.query(NEXT_EXPIRIES);
+  }
+
+  private async measure(): Promise<void> {
+    const next = await this.nextExpiries();
+    // A credential that was rolled or revoked must not keep its date.
+    credentialExpiry.reset();
+    for (const { kind, expiresAt } of next) credentialExpiry.set({ kind }, expiresAt.getTime() / 1000);
   }
 
   private async findMerchants(ids: readonly string[]): Promise<boolean[]> {

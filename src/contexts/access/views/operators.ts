@@ -6,34 +6,23 @@ import { ApiProperty } from '../../../platform/dto/field.js';
 import { TIME, UUID } from '../../../platform/dto/rules.js';
 import { keysetPage, ReadModels, type KeysetPage } from '../../../platform/read-models/read-models.js';
 
-interface OperatorRow {
+interface OperatorRow extends Record<string, unknown> {
   readonly operatorId: string;
   readonly name: string;
-  readonly email: string;
-  readonly role: Role;
   readonly status: 'active' | 'disabled';
-  readonly createdAt: Date;
-  /** The last time, also of one who was enabled again. */
-  readonly disabledAt: Date | null;
 }
 
-const OPERATORS = `
-  select operator_id as "operatorId", name, email, role, status, created_at as "createdAt",
-    disabled_at as "disabledAt" from access.operators`;
+const OPERATORS = 'select operator_id as "operatorId", name, status from access.operators';
 
 /** Which persons are there? */
 @Injectable()
 export class OperatorsView {
   constructor(private readonly database: Database) {}
 
-  /** `operatorId` must be a uuid. */
-  async operator(operatorId: string): Promise<OperatorRow | null> {
-    return this.first(`${OPERATORS} where operator_id = $1`, operatorId);
-  }
-
   /** In either letter case. */
   async byEmail(email: string): Promise<OperatorRow | null> {
-    return this.first(`${OPERATORS} where lower(email) = lower($1)`, email);
+    const sql = `${OPERATORS} where lower(email) = lower($1)`;
+    return (await this.database.query<OperatorRow>(sql, [email]))[0] ?? null;
   }
 
   /** Also those who are disabled. */
@@ -46,10 +35,6 @@ export class OperatorsView {
   async administrators(): Promise<readonly string[]> {
     const sql = `${OPERATORS} where role = 'administrator' and status = 'active' order by created_at`;
     return (await this.database.query<OperatorRow>(sql)).map(({ operatorId }) => operatorId);
-  }
-
-  private async first(sql: string, value: string): Promise<OperatorRow | null> {
-    return (await this.database.query<OperatorRow>(sql, [value]))[0] ?? null;
   }
 }
 

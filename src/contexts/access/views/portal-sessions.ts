@@ -10,7 +10,6 @@ import {
   type PortalActor,
   type PortalSession,
   type PortalSessionEvent,
-  type PortalSessionStatus,
 } from '../domain/portal-session.js';
 
 export const PORTAL_SESSIONS_VIEW = subscriptionName('access.portal_sessions');
@@ -55,50 +54,37 @@ export const portalSessionsProjection = subscriptionOf<PortalSessionEvent>({
   tables: { schema: 'access', names: ['portal_sessions'] },
 });
 
-interface Row {
-  readonly [column: string]: unknown;
-  readonly session_id: string;
-  /** As it is in the event, sealed. */
-  readonly actor: string | null;
-  readonly scopes: readonly string[];
-  readonly return_url: string | null;
-  readonly created_at: Date;
-  readonly code_expires_at: Date;
-  readonly session_expires_at: Date | null;
-  readonly revoked_at: Date | null;
-  readonly last_seen_at: Date | null;
-}
+type Time = string | Date;
 
-interface PortalSessionJson {
-  readonly id: string;
-  readonly actor: PortalActor | null;
-  readonly scopes: readonly string[];
-  readonly return_url: string | null;
-  readonly status: PortalSessionStatus;
-  readonly created_at: string;
-  readonly code_expires_at: string;
-  readonly session_expires_at: string | null;
-  readonly last_seen_at: string | null;
+/** Times are in ISO 8601, or as PostgreSQL returns them. */
+interface Displayed extends Pick<PortalSession, 'session_id' | 'actor' | 'scopes' | 'return_url'> {
+  readonly created_at: Time;
+  readonly code_expires_at: Time;
+  readonly session_expires_at: Time | null;
+  readonly revoked_at: Time | null;
+  readonly last_seen_at: Time | null;
 }
-
-type Displayed = Omit<PortalSession, 'codeHash' | 'merchantId' | 'enteredAt' | 'tokenHash'> & {
-  readonly lastSeenAt: string | null;
-};
 
 /** As merchants get it, at this time (admin-api.md 6). */
-export function portalSessionJson(session: Displayed, at: string): PortalSessionJson {
+export function portalSessionJson(session: Displayed, at: string) {
   return {
-    id: session.id,
+    id: session.session_id,
     actor: session.actor,
     scopes: session.scopes,
-    return_url: session.returnUrl,
+    return_url: session.return_url,
     status: portalSessionStatus(session, at),
-    created_at: session.createdAt,
-    code_expires_at: session.codeExpiresAt,
-    session_expires_at: session.expiresAt,
-    last_seen_at: session.lastSeenAt,
+    created_at: session.created_at,
+    code_expires_at: session.code_expires_at,
+    session_expires_at: session.session_expires_at,
+    last_seen_at: session.last_seen_at,
   };
 }
+
+/** The actor is as in the event, sealed. */
+type Row = Omit<Displayed, 'actor' | 'created_at'> & {
+  readonly actor: string | null;
+  readonly created_at: Date;
+};
 
 @Injectable()
 export class PortalSessionsView {
@@ -108,14 +94,7 @@ export class PortalSessionsView {
   ) {}
 
   /** A page of the merchant's sessions, newest first. `at`: ISO 8601. */
-  async page(
-    merchantId: string,
-    { pageSize, after }: KeysetPage,
-    at: string,
-  ): Promise<{
-    readonly portal_sessions: readonly PortalSessionJson[];
-    readonly next_cursor: string | null;
-  }> {
+  async page(merchantId: string, { pageSize, after }: KeysetPage, at: string) {
     const rows = await this.database.query<Row>(
       `select s.*, u.last_seen_at from access.portal_sessions s left join access.portal_session_uses u using (session_id)
        where merchant_id = $1 and ($2::timestamptz is null or (created_at, session_id) < ($2, $3::uuid))
@@ -126,7 +105,7 @@ export class PortalSessionsView {
     const last = rows.length > pageSize ? page.at(-1) : undefined;
     const actors = await this.actorsOf(page);
     return {
-      portal_sessions: page.map((row, n) => portalSessionJson(displayed(row, actors[n] ?? null), at)),
+      portal_sessions: page.map((row, n) => portalSessionJson({ ...row, actor: actors[n] ?? null }, at)),
       next_cursor: last ? encodeCursor({ createdAt: last.created_at, id: last.session_id }) : null,
     };
   }
@@ -140,18 +119,4 @@ export class PortalSessionsView {
     const opened = await this.codec.open(events);
     return opened.map(({ data }) => data.actor as unknown as PortalActor | null);
   }
-}
-
-function displayed(row: Row, actor: PortalActor | null): Displayed {
-  return {
-    id: row.session_id,
-    actor,
-    scopes: row.scopes,
-    returnUrl: row.return_url,
-    createdAt: row.created_at.toISOString(),
-    codeExpiresAt: row.code_expires_at.toISOString(),
-    expiresAt: row.session_expires_at?.toISOString() ?? null,
-    revokedAt: row.revoked_at?.toISOString() ?? null,
-    lastSeenAt: row.last_seen_at?.toISOString() ?? null,
-  };
 }

@@ -1,10 +1,114 @@
 import type { Command } from 'commander';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { fromMinorUnits } from '../../../kernel/money.js';
+import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
-import { balanceProgram } from './balance.js';
-import { explainProgram } from './explain.js';
+import { logPages } from '../../../platform/event-store/log-pages.js';
+import { requireId, explain, type Walk } from '../application/explain.js';
+import { isUpTo } from '../application/export.js';
+import { BalanceReplay } from '../domain/balance-replay.js';
+import { Violations } from '../domain/findings.js';
+import { POINT_FORMS, readPoint } from '../domain/log-point.js';
+import { columns, printResult, progressOf, printTable, time } from './output.js';
+import { storedLedger, ledgerProgram } from './ledger.js';
 import { exportProgram } from './export.js';
-import { ledgerProgram } from './ledger.js';
 import { verifyProgram } from './verify.js';
+
+/** `npm run audit -- balance`: the figures of one user in the money books, at a point of the log. Changes nothing. */
+function balanceProgram(program: Command, cli: CliContext): void {
+  program
+    .command('balance')
+    .description('what a user had by the money books: up to a position, before a time, or now')
+    .requiredOption('--user <id>', 'the user')
+    .option('--at <point>', POINT_FORMS)
+    .action(async ({ user, at }: { readonly user: string; readonly at?: string }) => {
+      const id = requireId('user', user);
+      const point = at === undefined ? null : readPoint(at);
+      if (at !== undefined && point === null)
+        throw new DomainError('bad_request', `--at takes ${POINT_FORMS}.`);
+      const books = new BalanceReplay(new Violations());
+      const progress = progressOf();
+      const end = point?.kind === 'position' ? { end: point.position } : {};
+      let [read, position] = [0, '-1'];
+      await connected(cli, async (_, store) => {
+        for await (const page of logPages(store, end)) {
+          for (const event of page) if (point === null || isUpTo(point, event)) books.add(event);
+          read += page.length;
+          position = page.at(-1)!.position;
+          progress(read, position);
+        }
+      });
+      const balance = books.balances.get(id);
+      if (balance === undefined)
+        throw new DomainError('not_found', `The log knows no user ${id} at this point.`);
+      const { confirmed, pending, merchantId: merchant_id } = balance;
+      const figures = { confirmed, pending, committed: confirmed + pending };
+      const usdc = Object.entries(figures).map(([name, minor]) => [name, fromMinorUnits(minor)] as const);
+      const result = { user_id: id, merchant_id, at: at ?? null, position, ...Object.fromEntries(usdc) };
+      printResult(program, cli, result, () =>
+        [...columns(usdc), `the books at ${at ?? 'the end'}, read up to position ${position}`].join('\n'),
+      );
+    });
+}
+
+/** `npm run audit -- explain KIND ID`: the events of one stream, their causes, leaves and deliveries. Changes nothing. */
+function explainProgram(program: Command, cli: CliContext): void {
+  program
+    .command('explain <kind> <id>')
+    .description('the events of a payout, order, user, operation or delivery, their causes and deliveries')
+    .action(async (kind: string, id: string) => {
+      const walk = await connected(cli, async (database, log) =>
+        explain(
+          { log, query: (sql, values) => database.query(sql, values), ...storedLedger(database) },
+          kind,
+          id,
+        ),
+      );
+      printResult(program, cli, walk, printWalk);
+    });
+}
+
+/** One table for each part of the walk. */
+function printWalk({ stream, events, causes, deliveries, changed_rows, missing, head }: Walk): string {
+  const positions = new Map(events.map(({ id, position }) => [id, position]));
+  const cause = (id = ''): string => positions.get(id) ?? id;
+  return [
+    stream,
+    ...printTable(
+      events.map(({ position, recorded_at, stream: of, type, data, metadata, leaf }) => ({
+        position,
+        'recorded (UTC)': time(recorded_at),
+        stream: of,
+        event: type,
+        actor: metadata.actor ?? '',
+        request: metadata.request_id ?? '',
+        'because of': cause(metadata.causation_id),
+        operation: metadata.operation_id ?? '',
+        leaf: leaf.index === null ? leaf.proof : `${leaf.index}, ${leaf.proof}`,
+        data: JSON.stringify(data),
+      })),
+    ),
+    ...printTable(
+      deliveries.map(({ delivery_id: delivery, type, state, attempts, url, attempt_list }) => ({
+        delivery,
+        type,
+        state,
+        attempts: String(attempts),
+        'last response': String(attempt_list.at(-1)?.http_status ?? attempt_list.at(-1)?.error ?? ''),
+        address: url ?? '',
+      })),
+    ),
+    ...printTable(
+      changed_rows.map(({ what, id, at }) => ({ 'changed row': what, id, 'at (UTC)': time(at) })),
+    ),
+    ...printTable(missing.map(({ event_id, stream: of }) => ({ 'NOT in the log': event_id, stream: of }))),
+    '',
+    `causes, from the last event back: ${causes.join(' ← ')}`,
+    head === null
+      ? 'no head is signed yet'
+      : `head over ${head.size} events, root ${head.root}${head.problem === null ? '' : `, NOT to be trusted: ${head.problem}`}`,
+  ].join('\n');
+}
 
 /** `npm run audit`: replays the events instead of trusting the read models. */
 export function auditProgram(program: Command, cli: CliContext): void {

@@ -1,10 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { Gauge } from 'prom-client';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
 import { ReportsAudit } from '../../../platform/operations/system-report.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { lastVerification } from '../metrics.js';
+import { registers } from '../../../platform/telemetry/metrics.js';
 
 const MEASURED_EVERY_MS = 15_000;
+
+const lastVerification = new Gauge({
+  name: 'disburse_audit_verify_timestamp_seconds',
+  help: 'When the log was last verified (npm run audit -- verify), in seconds since 1970, by outcome: in_order, wrong, incomplete. An incomplete run replaces no other. Missing before the first time.',
+  labelNames: ['outcome'] as const,
+  registers,
+});
 
 /** The outcome of the last verification of log and tables; `read_to` is the position up to which events were replayed. */
 export interface LastVerify {

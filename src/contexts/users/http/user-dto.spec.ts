@@ -3,7 +3,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { BodyPipe } from '../../../platform/http/validation.js';
 import { MAX_EXTERNAL_ID_LENGTH } from '../application/profile.js';
 import { parsePhoneNumber } from '../application/phone-number.js';
-import { NewUser } from './user-dto.js';
+import { NewUser } from './users.controller.js';
 
 const PHONE = '+15550001111';
 

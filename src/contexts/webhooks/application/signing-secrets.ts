@@ -3,7 +3,7 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { KeyRing } from '../../../platform/sealing/key-ring.js';
 import { SealedSecrets, Sealer } from '../../../platform/sealing/sealer.js';
 import type { EndpointSnapshot } from '../domain/endpoint-snapshot.js';
-import { signatureHeader, signingSecret, SECRET_BYTES, type SignedMessage } from './sign.js';
+import { Webhook } from 'standardwebhooks';
 
 interface Place {
   readonly merchant_id: string;
@@ -89,4 +89,25 @@ function textOf({ delivery_id, endpoint_id, merchant_id, type, is_test, body }: 
 
 function associatedDataOf({ merchant_id, endpoint_id }: Place): string {
   return `webhook_endpoint/${merchant_id}/${endpoint_id}`;
+}
+
+const SECRET_BYTES = 32;
+
+/** What is signed: `timestamp` is Unix seconds. */
+interface SignedMessage {
+  readonly id: string;
+  readonly timestamp: number;
+  readonly body: string;
+}
+
+/** A signing secret as the merchant sees it: `whsec_` and the standard base64 of 32 random bytes. */
+export function signingSecret(random: Buffer): string {
+  if (random.length !== SECRET_BYTES) throw new RangeError(`a signing secret holds ${SECRET_BYTES} bytes`);
+  return `whsec_${random.toString('base64')}`;
+}
+
+/** The `webhook-signature` header of one attempt (contract.md 13.3, 13.4): one `v1` entry per secret, separated by spaces. */
+export function signatureHeader(secrets: readonly string[], { id, timestamp, body }: SignedMessage): string {
+  const at = new Date(timestamp * 1000);
+  return secrets.map((secret) => new Webhook(secret).sign(id, at, body)).join(' ');
 }

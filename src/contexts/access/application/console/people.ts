@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { isUuid } from '../../../../kernel/ids.js';
 import { CommandLoop } from '../../../../platform/event-store/command-loop.js';
 import type { AnyCommand } from '../../../../platform/operations/operation.js';
@@ -7,6 +7,17 @@ import { operatorPerson, type OperatorPerson, type Passkey } from '../../domain/
 import { isRole, ROLE_SCOPES, scopesGained } from '../../domain/roles.js';
 import { OperatorsView } from '../../views/operators.js';
 import { AddPasskey, LowerRole } from '../operator-commands.js';
+import { randomBytes } from 'node:crypto';
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+  type AuthenticationResponseJSON,
+  type RegistrationResponseJSON,
+} from '@simplewebauthn/server';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { LoginSecrets, type LoginPurpose, PasskeyCounters } from '../../store/console-sessions.js';
 
 /** An operator who may sign in. */
 export interface Person {
@@ -104,4 +115,141 @@ function personIn(state: OperatorPerson): Person | null {
   const scopes = new Set(isRole(role) ? ROLE_SCOPES[role] : []);
   const disabledAt = state.disabledAt === null ? null : new Date(state.disabledAt);
   return { operatorId, name, email, role, scopes, disabledAt };
+}
+
+const CHALLENGE_SECONDS = 300;
+
+const logger = new Logger('Passkeys');
+
+/**
+ * Passkeys (WebAuthn): discoverable, with user verification. Their public keys are events of the operator. `origin` is that
+ * of the console's page: its host is the RP ID.
+ */
+@Injectable()
+export class Passkeys {
+  constructor(
+    private readonly people: People,
+    private readonly secrets: LoginSecrets,
+    private readonly counters: PasskeyCounters,
+  ) {}
+
+  async enrolOptions({ operatorId, name, email }: Person, origin: string): Promise<object> {
+    const passkeys = await this.people.passkeysOf(operatorId);
+    return generateRegistrationOptions({
+      rpName: 'Disburse console',
+      rpID: new URL(origin).hostname,
+      userName: email,
+      userDisplayName: name,
+      userID: new Uint8Array(Buffer.from(operatorId)),
+      challenge: await this.newChallenge('enrol', operatorId),
+      attestationType: 'none',
+      excludeCredentials: passkeys.map(({ credential_id: id }) => ({ id })),
+      authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    });
+  }
+
+  /** The new passkey, not stored yet. Throws DomainError `bad_request` for a response that does not verify. */
+  async verifyEnrolment(operatorId: string, response: object, origin: string): Promise<Passkey> {
+    await this.takeChallenge('enrol', response, operatorId);
+    const { registrationInfo } = await verifying(() =>
+      verifyRegistrationResponse({
+        response: response as RegistrationResponseJSON,
+        expectedChallenge: () => true,
+        expectedOrigin: origin,
+        expectedRPID: new URL(origin).hostname,
+        requireUserVerification: true,
+      }),
+    );
+    if (registrationInfo === undefined) throw invalid();
+    const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
+    return {
+      credential_id: id,
+      public_key: Buffer.from(publicKey).toString('base64url'),
+      counter,
+      transports: transports.map(String),
+    };
+  }
+
+  async loginOptions(origin: string): Promise<object> {
+    return generateAuthenticationOptions({
+      rpID: new URL(origin).hostname,
+      challenge: await this.newChallenge('passkey', null),
+      userVerification: 'required',
+    });
+  }
+
+  /** Who signs in. Throws DomainError `forbidden` where no person does. */
+  async login(response: object, origin: string): Promise<Person> {
+    await this.takeChallenge('passkey', response, null);
+    const { id, response: signed } = response as Partial<AuthenticationResponseJSON>;
+    const operatorId = Buffer.from(String(signed?.userHandle ?? ''), 'base64url').toString();
+    const person = isUuid(operatorId) ? await this.people.find(operatorId) : null;
+    const passkeys = person === null ? [] : await this.people.passkeysOf(operatorId);
+    const passkey = passkeys.find(({ credential_id }) => credential_id === id);
+    if (person === null || passkey === undefined) throw unknown();
+    const { credential_id: passkeyId, public_key: publicKey } = passkey;
+    const counter = Math.max(passkey.counter, await this.counters.read(passkeyId));
+    const { verified, authenticationInfo } = await verifying(async () =>
+      verifyAuthenticationResponse({
+        response: response as AuthenticationResponseJSON,
+        expectedChallenge: () => true,
+        expectedOrigin: origin,
+        expectedRPID: new URL(origin).hostname,
+        requireUserVerification: true,
+        credential: {
+          id: passkeyId,
+          publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')),
+          counter,
+        },
+      }),
+    );
+    if (!verified || !(await this.counters.advance(passkeyId, authenticationInfo.newCounter)))
+      throw invalid();
+    return person;
+  }
+
+  private async newChallenge(
+    purpose: LoginPurpose,
+    operatorId: string | null,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const challenge = randomBytes(32);
+    await this.secrets.insert(purpose, challenge.toString('base64url'), operatorId, CHALLENGE_SECONDS);
+    return new Uint8Array(challenge);
+  }
+
+  /** The challenge that the response signs is good once. Throws for one that was not given to this person. */
+  private async takeChallenge(
+    purpose: LoginPurpose,
+    response: object,
+    operatorId: string | null,
+  ): Promise<void> {
+    const challenge = challengeIn(response);
+    const used = challenge === null ? null : await this.secrets.take(purpose, challenge);
+    if (used === null || used.operator_id !== operatorId) throw expired();
+  }
+}
+
+const invalid = (): DomainError => new DomainError('bad_request', 'The passkey could not be verified');
+const expired = (): DomainError => new DomainError('bad_request', 'The attempt has expired: try again');
+const unknown = (): DomainError => new DomainError('forbidden', 'This passkey belongs to no active operator');
+
+/** What the package throws is about the response. */
+function verifying<T>(verify: () => Promise<T>): Promise<T> {
+  return verify().catch((error: unknown) => {
+    logger.warn({ msg: 'passkey refused', reason: (error as Error).message });
+    throw invalid();
+  });
+}
+
+/** The challenge that the browser signed over; what it says is verified afterwards. */
+function challengeIn(response: object): string | null {
+  const { response: signed } = response as { readonly response?: { readonly clientDataJSON?: unknown } };
+  if (typeof signed?.clientDataJSON !== 'string') return null;
+  try {
+    const data: unknown = JSON.parse(Buffer.from(signed.clientDataJSON, 'base64url').toString());
+    const { challenge } = data as { readonly challenge?: unknown };
+    return typeof challenge === 'string' ? challenge : null;
+  } catch {
+    return null;
+  }
 }

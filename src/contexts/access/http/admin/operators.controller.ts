@@ -1,31 +1,101 @@
+import { ApiProperty, Field, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
+import { oneOf, text, UUID, TIME } from '../../../../platform/dto/rules.js';
+import { WriteBody, PendingResponse, writeOf, written } from '../../../../platform/http/admin/writes.js';
+import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
+import { ROLES, SCOPES } from '../../domain/roles.js';
+import { DisplayedOperator, OPERATOR_STATUSES, OperatorsList } from '../../views/operators.js';
+import { label } from './rules.js';
 import { Get, Patch, Post } from '@nestjs/common';
-import { DomainError } from '../../../../kernel/domain-error.js';
 import {
   AdminController,
+  Caller,
+  type AdminCaller,
   listed,
   WriteBy,
   WriteTo,
   type AdminWrite,
   type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
-import { PendingResponse, writeOf, written } from '../../../../platform/http/admin/writes.js';
-import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Reads } from '../../../../platform/http/reads.js';
-import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import type { Reply } from '../../../../platform/http/reply.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { CreateOperator, UpdateOperator } from '../../application/operator-commands.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
-import { OperatorsList } from '../../views/operators.js';
-import {
-  NewOperatorBody,
-  OperatorBody,
-  OperatorResponse,
-  OperatorsQuery,
-  OperatorsResponse,
-  OperatorWritten,
-} from './operator-dto.js';
+
+class OperatorsQuery extends ListParameters {
+  @Filter(oneOf(OPERATOR_STATUSES), 'Only those of this status.') status?: string;
+}
+
+class NewOperatorBody extends WriteBody {
+  @Field(label) name!: string;
+  @Field(text({ format: 'email', maxLength: 254 }), { description: 'No other operator has it.' })
+  email!: string;
+
+  @Field(oneOf(ROLES)) role!: string;
+}
+
+class OperatorBody extends WriteBody {
+  @Field(oneOf(ROLES), { optional: true }) role?: string;
+  @Field(oneOf(OPERATOR_STATUSES), { optional: true }) status?: 'active' | 'disabled';
+}
+
+class OperatorResponse extends ResourceOf('operator', DisplayedOperator) {}
+
+class OperatorWritten extends OperatorResponse {
+  @ApiProperty(UUID) operation_id!: string;
+
+  @ApiProperty({ type: 'string', required: false, description: 'Where the person enrols a passkey, once.' })
+  login_url?: string;
+}
+
+class OperatorsResponse extends PageOf('operators', DisplayedOperator) {}
+
+class WhoamiActor {
+  /** Null for the shell of the machine. */
+  @ApiProperty(UUID) operator_id!: string | null;
+  @ApiProperty({ type: 'string' }) name!: string;
+
+  @ApiProperty({ ...UUID, nullable: true, description: 'Null in a session of the console.' })
+  credential_id!: string | null;
+}
+
+class WhoamiResponse {
+  @ApiProperty({ type: WhoamiActor }) actor!: WhoamiActor;
+  @ApiProperty({ type: 'string', enum: [...ROLES] }) role!: string | null;
+  @ApiProperty({ type: 'array', items: { type: 'string', enum: [...SCOPES] } }) scopes!: readonly string[];
+
+  @ApiProperty({ type: 'array', items: UUID, nullable: true, description: 'Null: all.' })
+  merchants!: readonly string[] | null;
+
+  @ApiProperty({ ...TIME, nullable: true }) expires_at!: string | null;
+}
+
+@AdminController('whoami')
+export class AdminWhoamiController {
+  @Get()
+  @ApiRoute({
+    id: 'adminWhoami',
+    tag: 'Admin: operators',
+    summary: 'Show who is calling and what the credential may do',
+    scopes: [],
+    responses: { 200: [WhoamiResponse, 'The person and the credential of this request.'] },
+  })
+  @Reads({ view: null, lookup: null })
+  whoami(@Caller() caller: AdminCaller): WhoamiResponse {
+    const { operatorId: operator_id, name, credentialId: credential_id, role, scopes, merchants } = caller;
+    return {
+      actor: { operator_id, name, credential_id },
+      role,
+      scopes: SCOPES.filter((scope) => scopes.has(scope)),
+      merchants,
+      expires_at: caller.expiresAt,
+    };
+  }
+}
 
 const TAG = 'Admin: operators';
 

@@ -3,18 +3,24 @@ import type { FastifyRequest } from 'fastify';
 import type { AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { ConsoleSessions } from '../admin/admin-authentication.js';
-import { SessionTokens, type ConsoleSession } from '../../application/console/sessions.js';
+import { People, type Person } from '../../application/console/people.js';
+import { ConsoleSessionTable, type ConsoleSessionRow } from '../../store/console-sessions.js';
 import { ConsoleSite, isActivity } from '../page-site.js';
 import { accessConfig, type AccessConfig } from '../../settings.js';
 
 const SIGNED_OUT = { status: 401, title: 'Invalid session', detail: 'Sign in to the console' };
 const READ_ONLY = { status: 403, detail: 'The console is read-only' };
 
+export interface ConsoleSession extends ConsoleSessionRow {
+  readonly person: Person;
+}
+
 /** Identifies callers of the admin API by their session of the console (admin-api.md 1 and 5). */
 @Injectable()
 export class ConsoleAuthentication extends ConsoleSessions {
   constructor(
-    private readonly sessions: SessionTokens,
+    private readonly sessions: ConsoleSessionTable,
+    private readonly people: People,
     private readonly site: ConsoleSite,
     @Inject(accessConfig.KEY) private readonly config: AccessConfig,
   ) {
@@ -39,9 +45,14 @@ export class ConsoleAuthentication extends ConsoleSessions {
     return session;
   }
 
+  /** Null where it has ended, or its person may not sign in any more. */
   private async current(request: FastifyRequest): Promise<ConsoleSession | null> {
     const token = this.site.session(request);
-    return token === null ? null : this.sessions.find(token, isActivity(request));
+    const session = token === null ? null : await this.sessions.find(token, isActivity(request));
+    if (session === null) return null;
+    const person = await this.people.find(session.operator_id);
+    const isOld = person?.disabledAt && session.authenticated_at <= person.disabledAt;
+    return person && !isOld ? { ...session, person } : null;
   }
 }
 

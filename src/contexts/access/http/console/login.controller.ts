@@ -10,12 +10,10 @@ import { VisitorLimits } from '../../../../platform/http/pages/visitors.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { rawTarget } from '../../../../platform/http/request-state.js';
 import { Sealer } from '../../../../platform/sealing/sealer.js';
-import { type OidcAttempt, OidcLogin, returnPath } from '../../application/console/oidc-login.js';
-import { LoginLinks } from '../../application/console/login-links.js';
-import { Passkeys } from '../../application/console/passkeys.js';
-import { People, type Person } from '../../application/console/people.js';
-import { SessionTokens, type ConsoleSession, type LoginMethod } from '../../application/console/sessions.js';
-import { ConsoleAuthentication } from './console-authentication.js';
+import { type OidcAttempt, OidcLogin, returnPath } from '../../adapters/oidc-login.js';
+import { Passkeys, People, type Person } from '../../application/console/people.js';
+import { ConsoleSessionTable, LoginSecrets, type LoginFacts } from '../../store/console-sessions.js';
+import { ConsoleAuthentication, type ConsoleSession } from './console-authentication.js';
 import { ConsoleSite } from '../page-site.js';
 import { accessConfig, type AccessConfig } from '../../settings.js';
 
@@ -51,9 +49,9 @@ class EnrolBody extends EnrolOptionsBody {
 @PageController(CONSOLE_PAGE)
 export class LoginController {
   constructor(
-    private readonly sessions: SessionTokens,
+    private readonly sessions: ConsoleSessionTable,
     private readonly people: People,
-    private readonly links: LoginLinks,
+    private readonly secrets: LoginSecrets,
     private readonly passkeys: Passkeys,
     private readonly oidc: OidcLogin,
     private readonly authentication: ConsoleAuthentication,
@@ -68,7 +66,7 @@ export class LoginController {
   async passkeyOptions(@Req() request: FastifyRequest): Promise<object> {
     this.arrive(request);
     this.requirePasskeys();
-    return this.passkeys.loginOptions({ origin: this.site.originOf(request) });
+    return this.passkeys.loginOptions(this.site.originOf(request));
   }
 
   /** The body is what the browser responds with. */
@@ -81,7 +79,7 @@ export class LoginController {
     this.arrive(request);
     this.requirePasskeys();
     const response = (request.body ?? {}) as object;
-    const person = await this.passkeys.login(response, { origin: this.site.originOf(request) });
+    const person = await this.passkeys.login(response, this.site.originOf(request));
     await this.signIn(request, reply, person, { method: 'passkey' });
   }
 
@@ -95,7 +93,7 @@ export class LoginController {
   ): Promise<void> {
     this.arrive(request);
     if (this.config.mode !== 'sandbox') throw DomainError.notFound('Page');
-    await this.signIn(request, reply, await this.personOf(await this.links.take(token)), {
+    await this.signIn(request, reply, await this.personOf(await this.secrets.take('link', token)), {
       method: 'link',
     });
   }
@@ -110,8 +108,8 @@ export class LoginController {
     const person =
       token === undefined
         ? (await this.freshSession(request)).person
-        : await this.personOf(await this.links.find(token));
-    return this.passkeys.enrolOptions(person, { origin: this.site.originOf(request) });
+        : await this.personOf(await this.secrets.find('link', token));
+    return this.passkeys.enrolOptions(person, this.site.originOf(request));
   }
 
   /** Adds the passkey and signs in with it. The link is used up by a passkey that verifies, not by a failed attempt. */
@@ -123,18 +121,18 @@ export class LoginController {
     @ValidBody() { token, response }: EnrolBody,
   ): Promise<void> {
     this.arrive(request);
-    const place = { origin: this.site.originOf(request) };
+    const origin = this.site.originOf(request);
     if (token === undefined) {
       const { person, session_id: sessionId } = await this.freshSession(request);
-      const passkey = await this.passkeys.verifyEnrolment(person.operatorId, response, place);
+      const passkey = await this.passkeys.verifyEnrolment(person.operatorId, response, origin);
       const by = { reason: 'enrolled in a session of the console', address: request.ip, sessionId };
       await this.people.addPasskey(person, passkey, by);
       return;
     }
-    const person = await this.personOf(await this.links.find(token));
-    const verified = await this.passkeys.verifyEnrolment(person.operatorId, response, place);
+    const person = await this.personOf(await this.secrets.find('link', token));
+    const verified = await this.passkeys.verifyEnrolment(person.operatorId, response, origin);
     // Of two concurrent attempts with one link, one adds its passkey.
-    await this.personOf(await this.links.take(token));
+    await this.personOf(await this.secrets.take('link', token));
     const by = { reason: 'enrolled with a one-time link', address: request.ip, sessionId: null };
     await this.people.addPasskey(person, verified, by);
     await this.signIn(request, reply, person, { method: 'passkey' });
@@ -198,8 +196,8 @@ export class LoginController {
     throw new Refusal(BAD_ATTEMPT);
   }
 
-  private async personOf(operatorId: string | null): Promise<Person> {
-    const person = operatorId === null ? null : await this.people.find(operatorId);
+  private async personOf(link: { readonly operator_id: string | null } | null): Promise<Person> {
+    const person = await this.people.find(link?.operator_id ?? '');
     if (person === null) throw new Refusal(BAD_LINK);
     return person;
   }
@@ -217,15 +215,12 @@ export class LoginController {
     request: FastifyRequest,
     reply: FastifyReply,
     { operatorId }: Person,
-    {
-      method,
-      authenticatedAt = null,
-    }: { readonly method: LoginMethod; readonly authenticatedAt?: Date | null },
+    login: Omit<LoginFacts, 'address'>,
   ): Promise<void> {
     const former = this.site.session(request);
     const ended = former === null ? null : await this.sessions.find(former, false);
     if (ended !== null) await this.sessions.end(ended.session_id);
-    const token = await this.sessions.open(operatorId, { method, address: request.ip, authenticatedAt });
+    const token = await this.sessions.open(operatorId, { ...login, address: request.ip });
     this.site.setSession(reply, token, this.config.consoleSessionSeconds);
   }
 }

@@ -3,42 +3,26 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CONSOLE_PAGE } from '../../../../platform/http/admin/listeners.js';
 import { OPERATIONS } from '../../../../platform/operations/operation.js';
 import { PageController } from '../../../../platform/http/pages/page.js';
-import { SessionTokens } from '../../application/console/sessions.js';
+import { ConsoleSessionTable } from '../../store/console-sessions.js';
 import { ConsoleAuthentication } from './console-authentication.js';
 import { ConsoleSite } from '../page-site.js';
+import { sendApplication } from '../../../../platform/http/pages/document.js';
+import { OidcLogin } from '../../adapters/oidc-login.js';
 import { accessConfig, type AccessConfig } from '../../settings.js';
-
-/** Who is signed in. */
-interface SessionJson {
-  readonly operator: {
-    readonly id: string;
-    readonly name: string;
-    readonly email: string;
-    readonly role: string;
-  };
-  readonly scopes: readonly string[];
-  /** Names of the operations that the person may approve, reject and confirm as another one's second person. */
-  readonly decisions: readonly string[];
-  readonly method: string;
-  readonly authenticated_at: string;
-  /** Without another request, and at most. */
-  readonly idle_expires_at: string;
-  readonly expires_at: string;
-  readonly read_only: boolean;
-}
 
 /** The session of the person at the browser. */
 @PageController(CONSOLE_PAGE)
 export class SessionController {
   constructor(
     private readonly authentication: ConsoleAuthentication,
-    private readonly sessions: SessionTokens,
+    private readonly sessions: ConsoleSessionTable,
     private readonly site: ConsoleSite,
     @Inject(accessConfig.KEY) private readonly config: AccessConfig,
   ) {}
 
+  /** Who is signed in. `decisions`: operations that the person may decide as another one's second person. */
   @Get('session')
-  async session(@Req() request: FastifyRequest): Promise<SessionJson> {
+  async session(@Req() request: FastifyRequest) {
     const { person, ...session } = await this.authentication.session(request);
     const { operatorId: id, name, email, role, scopes } = person;
     return {
@@ -72,5 +56,23 @@ export class SessionController {
     return [...OPERATIONS.values()]
       .filter(({ secondPerson, scope }) => secondPerson && scopes.has(scope))
       .map(({ name }) => name);
+  }
+}
+
+const TITLE = 'Disburse console';
+
+/** The document of the console at every path of its pages: the script finds the page by the path (admin-api.md 5). */
+@PageController(CONSOLE_PAGE)
+export class ConsolePageController {
+  constructor(
+    private readonly oidc: OidcLogin,
+    @Inject(accessConfig.KEY) private readonly config: AccessConfig,
+  ) {}
+
+  @Get(['/', '*'])
+  open(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const { mode, consoleIdleSeconds: idle_seconds } = this.config;
+    const facts = { page: 'console', oidc: this.oidc.isConfigured, mode, idle_seconds };
+    sendApplication(request, reply, CONSOLE_PAGE, { title: TITLE, facts });
   }
 }

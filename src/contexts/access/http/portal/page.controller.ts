@@ -63,8 +63,8 @@ export class PortalPageController {
     const id = this.links.idIn(code);
     this.limits.take(request.ip, 'portal', id);
     const former = await this.authentication.session(request);
-    const lives = former !== null && !replace && (await this.uses.find(former.id, false));
-    const command = new EnterPortal(code, lives ? former.merchantId : null);
+    const lives = former !== null && !replace && (await this.uses.find(former.session_id, false));
+    const command = new EnterPortal(code, lives ? former.merchant_id : null);
     const { token, expiresAt } = await this.commandBus.execute(command).catch(refused);
     if (former !== null) await this.revoke(former, request, 'POST /session');
     await this.uses.begin(id);
@@ -86,12 +86,12 @@ export class PortalPageController {
   }
 
   private async revoke(
-    { id, merchantId }: Pick<PortalSession, 'id' | 'merchantId'>,
+    { session_id, merchant_id }: PortalSession,
     request: FastifyRequest,
     actor: string,
   ): Promise<void> {
-    const cause = { actor, request_id: request.id, portal_session_id: id };
-    await this.commandBus.execute(new RevokePortalSession(merchantId, id, cause));
+    const cause = { actor, request_id: request.id, portal_session_id: session_id };
+    await this.commandBus.execute(new RevokePortalSession(merchant_id, session_id, cause));
   }
 }
 

@@ -34,12 +34,12 @@ export class PortalAuthentication extends PortalCallers {
     const session = await this.session(request);
     const merchant = session && (await this.merchantOf(session, isActivity(request)));
     if (!session || !merchant) throw new Refusal(SESSION_ENDED);
-    this.limits.take(ip, session.merchantId, session.id);
+    this.limits.take(ip, session.merchant_id, session.session_id);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       this.site.requireOwnOrigin(request);
       if (merchant.status === 'suspended') throw new Refusal(SUSPENDED);
     }
-    Object.assign(edge, { merchant, portalSessionId: session.id });
+    Object.assign(edge, { merchant, portalSessionId: session.session_id });
     return callerOf(session);
   }
 
@@ -50,19 +50,20 @@ export class PortalAuthentication extends PortalCallers {
   }
 
   /** Null also where the session was idle for too long. */
-  private async merchantOf({ id, merchantId }: PortalSession, uses: boolean): Promise<KnownMerchant | null> {
-    return (await this.uses.find(id, uses)) ? this.merchants.find(merchantId) : null;
+  private async merchantOf(session: PortalSession, uses: boolean): Promise<KnownMerchant | null> {
+    const { session_id, merchant_id } = session;
+    return (await this.uses.find(session_id, uses)) ? this.merchants.find(merchant_id) : null;
   }
 }
 
 function callerOf(session: PortalSession): PortalCaller {
   return {
     scopes: new Set(session.scopes),
-    idempotencyScope: session.id,
-    merchantId: session.merchantId,
-    sessionId: session.id,
+    idempotencyScope: session.session_id,
+    merchantId: session.merchant_id,
+    sessionId: session.session_id,
     actor: session.actor,
-    expiresAt: session.expiresAt!,
-    returnUrl: session.returnUrl,
+    expiresAt: session.session_expires_at!,
+    returnUrl: session.return_url,
   };
 }

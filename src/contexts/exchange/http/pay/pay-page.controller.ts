@@ -81,7 +81,7 @@ export class PayPageController {
   /** `ip`: that of the visitor. */
   private factsOf(link: PayLink, name: string, ip: string, locale: Locale): PayFacts {
     const { payer, key } = link;
-    const { logo, helpUrl: help_url, termsUrl: terms_url } = key.page;
+    const { logo, help_url, terms_url } = key.page;
     return {
       session: this.sessions.open(payer),
       has_expired: payer.has_expired === true,

@@ -1,8 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
-import { IdentityProvider, type Claims, OidcLogin, returnPath } from './oidc-login.js';
-import { People, type Person } from './people.js';
-import { accessConfig } from '../../settings.js';
+import { People, type Person } from '../application/console/people.js';
+import { accessConfig } from '../settings.js';
+import { type Claims, OidcLogin, returnPath } from './oidc-login.js';
 
 const ADA: Person = {
   operatorId: 'o1',
@@ -32,13 +31,12 @@ interface Setup {
 }
 
 function login({ claims = CLAIMS, demanded, roles, lowers = true }: Setup = {}) {
-  const provider = {
-    isConfigured: true,
-    finish: async () => {
+  class ProviderLogin extends OidcLogin {
+    protected override async readClaims(): Promise<Claims> {
       if (claims instanceof Error) throw claims;
       return claims;
-    },
-  } as unknown as IdentityProvider;
+    }
+  }
   let current = ADA;
   const lowerRole = jest.fn(async (_: Person, role: string, _address: string) => {
     if (lowers) current = { ...ADA, role };
@@ -49,8 +47,10 @@ function login({ claims = CLAIMS, demanded, roles, lowers = true }: Setup = {}) 
     findByEmail: async (email: string) => (email === ADA.email ? current : null),
     lowerRole,
   } as unknown as People;
-  const config = { ...accessConfig({}), adminOidcClaim: demanded ?? null, adminOidcRoles: roles ?? null };
-  const oidc = new OidcLogin(provider, people, config);
+  const oidc = new ProviderLogin(people, {
+    ...accessConfig({}),
+    ...{ adminOidcClaim: demanded ?? null, adminOidcRoles: roles ?? null },
+  });
   return { lowerRole, finish: async () => (await oidc.finish(CALLBACK, ATTEMPT, '192.0.2.1')).person };
 }
 
@@ -103,9 +103,14 @@ describe('a login at the identity provider', () => {
   });
 
   it.each([
-    ['forbidden', new ProviderRefused('The identity provider did not confirm the login')],
-    ['unavailable', new ProviderUnavailable('the identity provider is unavailable')],
-  ])('is %s where the provider says so', async (code, error) => {
+    [
+      'forbidden',
+      'a refusal',
+      Object.assign(new Error('invalid_grant'), { code: 'OAUTH_RESPONSE_BODY_ERROR' }),
+    ],
+    ['unavailable', 'no connection', new TypeError('fetch failed')],
+    ['unavailable', 'no response', Object.assign(new Error('timed out'), { code: 'OAUTH_TIMEOUT' })],
+  ])('is %s with %s of the provider', async (code, _, error) => {
     await expect(login({ claims: error }).finish()).rejects.toMatchObject({ code });
   });
 });
