@@ -27,7 +27,6 @@ const PLATFORM = [
     'openapi',
     'http',
     'context|cli',
-    'read-models',
     'boot',
   ],
 ];

@@ -36,18 +36,12 @@ import { merchantScheme, SvcSignature } from './http/svc-signature.js';
 import { PortalKeysController } from './http/portal/keys.controller.js';
 import { ExpiryGauge } from './application/expiry-gauge.js';
 import { portalSessionsProjection, PortalSessionsView } from './views/portal-sessions.js';
-import { LoggedRequest, DailyRequests, LoggedRequests } from './views/logged-requests.js';
+import { DailyRequests, LoggedRequests } from './views/logged-requests.js';
 import { checkAccessSettings, ACCESS_SETTINGS } from './settings.js';
 import { Access1795000000250 } from './migrations/1795000000250-access.js';
-import {
-  CredentialIndex,
-  CredentialList,
-  CredentialRow,
-  CredentialUseRow,
-  sealedSecrets,
-} from './views/credentials.js';
-import { MerchantListRow, MerchantList } from './views/merchant-list.js';
-import { DisplayedOperator, OperatorsList, OperatorsView } from './views/operators.js';
+import { CredentialIndex, CredentialList, sealedSecrets } from './views/credentials.js';
+import { MerchantList } from './views/merchant-list.js';
+import { OperatorsView } from './views/operators.js';
 import { CredentialUses, PortalUses } from './store/credential-uses.js';
 import { NewSecrets } from './store/new-secrets.js';
 import { directoryProjection } from './views/directory-projection.js';
@@ -179,7 +173,6 @@ class RequestLogModule {}
     AdminCredentials,
     AccessSearch,
     CredentialList,
-    OperatorsList,
     {
       provide: ADMIN_RATE_LIMITER,
       inject: [Database, KeyedHash],
@@ -239,6 +232,5 @@ export const access = defineContext({
     exchange: async () => (await import('./cli/exchange-key.js')).exchangeKeyCommands,
     operator: async () => (await import('./cli/operator.js')).operatorProgram,
   },
-  entities: [LoggedRequest, CredentialRow, CredentialUseRow, MerchantListRow, DisplayedOperator],
   migrations: [Access1795000000250],
 });

@@ -21,7 +21,6 @@ import { PortalLookupsController } from './http/portal/lookups.controller.js';
 import { LookupTable } from './store/lookup-table.js';
 import { LookupsView } from './views/lookups.js';
 import { operationViews } from './views/operation-projection.js';
-import { OperationRow } from './views/operation-row.js';
 import { OperationsView } from './views/operations.js';
 import { checkOperationsSettings, OPERATIONS_SETTINGS } from './settings.js';
 import { SYSTEM_TAGS, SystemModule } from './system.module.js';
@@ -63,7 +62,6 @@ export const operations = defineContext({
   module: () => OperationsModule,
   histories: [operationHistory],
   readModels: [operationViews],
-  entities: [OperationRow],
   document: {
     tags: {
       ...SYSTEM_TAGS,

@@ -72,7 +72,7 @@ describe('a login at the identity provider', () => {
 
   it('lowers the role to that of the group', async () => {
     const roleOf = async (id: string) =>
-      (await site.app.app.get(OperatorsView, { strict: false }).operator(id))?.role;
+      (await site.app.app.get(OperatorsView, { strict: false }).find(id))?.role;
     const { id, email } = await site.operator('support');
     issuer.signInAs(claimsOf(email, { groups: ['helpers'] }));
     const browser = new CookieClient(site.origin);

@@ -14,7 +14,7 @@ import {
   type PortalSession,
   portalSessionStatus,
 } from '../domain/portal-session.js';
-import { PORTAL_SESSIONS_VIEW, portalSessionJson } from '../views/portal-sessions.js';
+import { PORTAL_SESSIONS_VIEW } from '../views/portal-sessions.js';
 import { randomBytes } from 'node:crypto';
 import { newId, uuidOf } from '../../../kernel/ids.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
@@ -95,7 +95,7 @@ export class CreatePortalSessionHandler implements ICommandHandler<CreatePortalS
       const url = this.links.entry(portalUrl, code);
       const command = { ...session, id, codeHash: this.links.hashOf('code', code), at };
       const body = (created: PortalSession | null): string =>
-        JSON.stringify({ portal_session: portalSessionJson({ ...created!, lastSeenAt: null }, at), url });
+        JSON.stringify({ portal_session: toJson(created!, at), url });
       const { state, position } = await this.loop.execute(
         portalSession,
         id,
@@ -106,6 +106,21 @@ export class CreatePortalSessionHandler implements ICommandHandler<CreatePortalS
       return body(state);
     });
   }
+}
+
+/** A session that is new, as merchants get it (admin-api.md 6). */
+function toJson(session: PortalSession, at: string): object {
+  return {
+    id: session.id,
+    actor: session.actor,
+    scopes: session.scopes,
+    return_url: session.returnUrl,
+    status: portalSessionStatus(session, at),
+    created_at: session.createdAt,
+    code_expires_at: session.codeExpiresAt,
+    session_expires_at: session.expiresAt,
+    last_seen_at: null,
+  };
 }
 
 /** Exchanges the code for the token of the cookie. Throws as {@link enterPortal}; the code is good then as before. */

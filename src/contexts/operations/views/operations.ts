@@ -2,37 +2,34 @@ import { Injectable } from '@nestjs/common';
 import type { OperationJson } from '../../../platform/operations/operations.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { keysetPage, ReadModels, type KeysetPage } from '../../../platform/read-models/read-models.js';
-import { OperationRow } from './operation-row.js';
+import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.js';
 
-interface OperationFilter {
+interface OperationFilter extends KeysetPage {
   readonly status?: string | undefined;
   readonly name?: string | undefined;
   readonly operator_id?: string | undefined;
   readonly subject_id?: string | undefined;
-  readonly page: KeysetPage;
 }
 
 /** The operations of all operators. */
 @Injectable()
 export class OperationsView {
-  constructor(
-    private readonly readModels: ReadModels,
-    private readonly database: Database,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   /** The newest first. `merchants`: only operations on what belongs to one of these; null: all. */
   async page(
     merchants: readonly string[] | null,
-    { status, name, operator_id, subject_id, page }: OperationFilter,
+    filter: OperationFilter,
   ): Promise<{ operations: OperationJson[]; next_cursor: string | null }> {
-    const query = await this.readModels.query(OperationRow, 'operation');
-    if (status !== undefined) query.andWhere('operation.status = :status', { status });
-    if (name !== undefined) query.andWhere('operation.name = :name', { name });
-    if (operator_id !== undefined) query.andWhere('operation.operatorId = :operator_id', { operator_id });
-    if (subject_id !== undefined) query.andWhere('operation.subjectId = :subject_id', { subject_id });
-    if (merchants !== null) query.andWhere('operation.merchantId = any(:merchants::uuid[])', { merchants });
-    const { rows, next_cursor } = await keysetPage(query, page, { time: 'requestedAt', id: 'id' });
+    const where = {
+      'status = ?': filter.status,
+      'name = ?': filter.name,
+      'operator_id = ?': filter.operator_id,
+      'subject_id = ?': filter.subject_id,
+      'merchant_id = any(?)': merchants,
+    };
+    const list = { columns: 'body', from: 'operations.operations', time: 'requested_at', where };
+    const { rows, next_cursor } = await listPage<{ body: string }>(this.database, list, filter);
     return { operations: rows.map(({ body }) => JSON.parse(body) as OperationJson), next_cursor };
   }
 

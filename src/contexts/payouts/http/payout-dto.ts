@@ -4,10 +4,10 @@ import { isAmount } from '../../../kernel/money.js';
 import { asciiDigits, tidy } from '../../../kernel/typed-text.js';
 import { ApiProperty, Field, Nested, ResourceOf, PageOf, type Rule } from '../../../platform/dto/field.js';
 import { COUNT, oneOf, text, TIME, USDC, uuid, UUID } from '../../../platform/dto/rules.js';
-import { createdPage, createdListQuery, Filter, MAX_PAGE } from '../../../platform/http/list-query.js';
+import { createdListQuery, Filter, MAX_PAGE } from '../../../platform/http/list-query.js';
 import { depthOf, JsonText } from '../../../platform/json-text/json-text.js';
 import { MAX_PAYOUT_AMOUNT, readPayoutAmount } from '../domain/payout.js';
-import type { BalanceFigures, PayoutFilter, Total, Totals } from '../views/payouts.js';
+import type { BalanceFigures, Total, Totals } from '../views/payouts.js';
 
 export const STATUSES = ['pending', 'received', 'expired'] as const;
 const HASH_MAX_LENGTH = 255;
@@ -101,11 +101,6 @@ export class MerchantPayoutsQuery extends PayoutsQuery {
 
   @Filter(oneOf(['true']), 'With the totals of all payouts that match.')
   totals?: 'true';
-}
-
-export function payoutFilter(query: PayoutsQuery): PayoutFilter {
-  const { user_id: userId, status, transaction_hash: transactionHash } = query;
-  return { ...createdPage(query), userId, status, transactionHash };
 }
 
 class PayoutTotal implements Total {

@@ -49,7 +49,7 @@ export class PayoutExport {
   start(type: string, merchantId: string, filter: PayoutFilter): StreamReply {
     this.reserve(merchantId);
     const body = Readable.from(
-      this.lines(type, merchantId, { ...filter, pageSize: Math.min(ROWS, filter.pageSize) }),
+      this.lines(type, merchantId, { ...filter, page_size: Math.min(ROWS, filter.page_size) }),
       {
         objectMode: false,
       },

@@ -1,19 +1,19 @@
 import { ApiProperty, Nested, ResourceOf, PageOf } from '../../../platform/dto/field.js';
 import { TIME, UUID } from '../../../platform/dto/rules.js';
-import type { ExistingUser } from '../domain/user.js';
-import { USER_STATES, type UserRow, type UserState } from '../views/user-row.js';
+import { USER_STATES, type UserState } from '../views/users-projection.js';
+import type { UserRow } from '../views/users.js';
 import { OnboardingJson } from './onboarding-progress.js';
 
 const PERSONAL = 'Null without the scope users_personal:read, and of an erased user.';
 
 /** A user as operators get it (admin-api.md 3): the User of the merchant API, whose it is, and the onboarding. */
-export class AdminUser {
+export class AdminUser implements UserRow {
   @ApiProperty(UUID) id!: string;
   @ApiProperty(UUID) merchant_id!: string;
   @ApiProperty({ type: 'string', minLength: 1, nullable: true }) external_id!: string | null;
   @ApiProperty({ type: 'string', nullable: true, description: PERSONAL }) phone_number!: string | null;
   @ApiProperty({ type: 'string', nullable: true, description: PERSONAL }) email!: string | null;
-  @ApiProperty(TIME) created_at!: string;
+  @ApiProperty(TIME) created_at!: Date | string;
   @ApiProperty({ type: 'string', enum: USER_STATES }) account_state!: UserState;
 
   @ApiProperty({
@@ -34,26 +34,3 @@ export class AdminUserWritten extends AdminUserResponse {
 }
 
 export class AdminUsersResponse extends PageOf('users', AdminUser) {}
-
-type PersonalData = Pick<ExistingUser, 'phoneNumber' | 'email'>;
-
-/** `personal`: null leaves it out. */
-export function adminUserJson(
-  row: Pick<UserRow, 'userId' | 'merchantId' | 'externalId' | 'state' | 'wallet'> & {
-    readonly createdAt: Date;
-  },
-  personal: PersonalData | null,
-  onboarding: OnboardingJson,
-): AdminUser {
-  return {
-    id: row.userId,
-    merchant_id: row.merchantId,
-    external_id: row.externalId,
-    phone_number: personal?.phoneNumber ?? null,
-    email: personal?.email ?? null,
-    created_at: row.createdAt.toISOString(),
-    account_state: row.state,
-    issuer_wallet_address: row.wallet,
-    onboarding,
-  };
-}

@@ -1,9 +1,19 @@
 import { columnArrays } from '../../../platform/postgres/batches.js';
 import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
-import type { UserCreated, UserEvent } from '../domain/user.js';
-import { USER_STATES, type UserState } from './user-row.js';
+import type { AccountState, UserCreated, UserEvent } from '../domain/user.js';
 
 export const USERS_VIEW = subscriptionName('users.views');
+
+export type UserState = AccountState | 'erased';
+
+/** In the order in which users go through them; the column holds the place. */
+export const USER_STATES: readonly UserState[] = [
+  'onboarding',
+  'active',
+  'deactivating',
+  'deactivated',
+  'erased',
+];
 
 /** The state after each event. */
 const STATES = {

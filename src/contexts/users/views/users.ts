@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
+import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { tidy } from '../../../kernel/typed-text.js';
 import { user, type ExistingUser } from '../domain/user.js';
+import { USER_STATES, type UserState } from './users-projection.js';
 
 /** Ids of a merchant's users, by what is theirs. Null where there is no such user. */
 @Injectable()
@@ -48,5 +50,65 @@ export class UsersView {
   async ofWallet(merchantId: string, address: string): Promise<ExistingUser | null> {
     const userId = await this.ids.ofWallet(merchantId, address);
     return userId === null ? null : this.find(merchantId, userId);
+  }
+}
+
+/** A user without personal data, as operators get it (admin-api.md 3). */
+export interface UserRow {
+  readonly id: string;
+  readonly merchant_id: string;
+  readonly external_id: string | null;
+  readonly created_at: Date | string;
+  readonly account_state: UserState;
+  /** EIP-55 checksummed. */
+  readonly issuer_wallet_address: string | null;
+}
+
+const COLUMNS = `user_id as id, merchant_id, external_id, created_at,
+  (array['${USER_STATES.join("','")}'])[state + 1] as account_state, wallet as issuer_wallet_address`;
+
+/** An absent filter does not restrict the list. */
+export interface UserFilter extends KeysetPage {
+  readonly user_ids?: readonly string[] | undefined;
+  readonly external_id?: string | undefined;
+  /** In either letter case. */
+  readonly wallet?: string | undefined;
+  readonly state?: UserState | undefined;
+}
+
+/** The users of all merchants. */
+@Injectable()
+export class UserRows {
+  constructor(private readonly database: Database) {}
+
+  /** Newest first. Null merchants: of all. */
+  page(merchants: readonly string[] | null, filter: UserFilter) {
+    const { user_ids, external_id, wallet, state } = filter;
+    const list = {
+      columns: COLUMNS,
+      from: 'users.users',
+      id: 'user_id',
+      lanes: { column: 'merchant_id', type: 'uuid', values: merchants },
+      where: {
+        'user_id = any(?)': user_ids,
+        'external_id = ?': external_id,
+        'lower(wallet) = ?': wallet?.trim().toLowerCase(),
+        'state = ?': state && USER_STATES.indexOf(state),
+      },
+    } as const;
+    return listPage<UserRow>(this.database, list, filter);
+  }
+
+  /** Ids of the merchants that have users, by leaps through the index. */
+  async merchants(): Promise<readonly string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `with recursive owners as (
+         (select merchant_id as id from users.users order by merchant_id limit 1)
+         union all
+         select (select merchant_id from users.users where merchant_id > last.id order by merchant_id limit 1)
+         from owners last where last.id is not null
+       ) select id from owners where id is not null`,
+    );
+    return rows.map(({ id }) => id);
   }
 }

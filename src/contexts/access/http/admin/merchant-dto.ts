@@ -1,13 +1,10 @@
 import { ApiProperty, Field, Nested, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
-import { integer, oneOf, text, TIME, UUID } from '../../../../platform/dto/rules.js';
+import { integer, oneOf, text, UUID } from '../../../../platform/dto/rules.js';
 import { WriteBody } from '../../../../platform/http/admin/writes.js';
 import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
 import { MAX_REQUESTS_PER_MINUTE } from '../../domain/merchant.js';
-import type { MerchantListRow } from '../../views/merchant-list.js';
+import { AdminMerchant, STATUSES } from '../../views/merchant-list.js';
 import { label, listOf, networks } from './rules.js';
-
-const STATUSES = ['active', 'suspended'];
-const STRINGS = { type: 'array', items: { type: 'string' } };
 
 export class MerchantsQuery extends ListParameters {
   @Filter(oneOf(STATUSES), 'Only those of this status.') status?: 'active' | 'suspended';
@@ -46,27 +43,6 @@ export class MerchantBody extends WriteBody {
   @Nested(() => LimitsBody, { optional: true }) limits?: LimitsBody;
 }
 
-class DisplayedEmbedding {
-  @ApiProperty(STRINGS) origins!: readonly string[];
-  @ApiProperty(STRINGS) callbacks!: readonly string[];
-  @ApiProperty({ type: 'string', nullable: true }) display_name!: string | null;
-}
-
-class DisplayedLimits {
-  @ApiProperty({ type: 'integer' }) requests_per_minute!: number;
-}
-
-/** A merchant; its id is the value of `svc-api-key`. */
-export class AdminMerchant {
-  @ApiProperty(UUID) id!: string;
-  @ApiProperty({ type: 'string' }) name!: string;
-  @ApiProperty({ type: 'string', enum: STATUSES }) status!: string;
-  @ApiProperty(STRINGS) ip_allow_list!: readonly string[];
-  @Nested(() => DisplayedEmbedding) embedding!: DisplayedEmbedding;
-  @Nested(() => DisplayedLimits) limits!: DisplayedLimits;
-  @ApiProperty(TIME) created_at!: Date;
-}
-
 export class MerchantResponse extends ResourceOf('merchant', AdminMerchant) {}
 
 export class MerchantWritten extends MerchantResponse {
@@ -74,16 +50,3 @@ export class MerchantWritten extends MerchantResponse {
 }
 
 export class MerchantsResponse extends PageOf('merchants', AdminMerchant) {}
-
-export function merchantJson(row: MerchantListRow, defaultLimit: number): AdminMerchant {
-  const { origins, callbacks, displayName: display_name } = row;
-  return {
-    id: row.id,
-    name: row.name,
-    status: row.status,
-    ip_allow_list: row.ipAllowList,
-    embedding: { origins, callbacks, display_name },
-    limits: { requests_per_minute: row.requestsPerMinute ?? defaultLimit },
-    created_at: row.registeredAt,
-  };
-}

@@ -1,6 +1,5 @@
-import { Get, Inject, Patch, Post } from '@nestjs/common';
+import { Get, Patch, Post } from '@nestjs/common';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import {
   AdminController,
   listed,
@@ -24,10 +23,8 @@ import {
   UpdateMerchant,
 } from '../../application/merchant-commands.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
-import { MerchantList } from '../../views/merchant-list.js';
+import { MerchantList, type AdminMerchant } from '../../views/merchant-list.js';
 import {
-  merchantJson,
-  type AdminMerchant,
   MerchantBody,
   MerchantResponse,
   MerchantsQuery,
@@ -46,7 +43,6 @@ export class AdminMerchantsController {
     private readonly merchants: MerchantList,
     private readonly operations: Operations,
     private readonly progress: SubscriptionProgress,
-    @Inject(CONFIG) private readonly config: Pick<Config, 'rateLimitPerMinute'>,
   ) {}
 
   @Get()
@@ -63,10 +59,9 @@ export class AdminMerchantsController {
     @ListQuery() query: MerchantsQuery,
   ): Promise<Disclosure<MerchantsResponse>> {
     const { rows, next_cursor } = await this.merchants.page(merchants, query);
-    const displayed = rows.map((row) => merchantJson(row, this.config.rateLimitPerMinute));
     return new Disclosure(
       rows.map(({ id }) => id),
-      () => ({ merchants: displayed, next_cursor }),
+      () => ({ merchants: rows, next_cursor }),
     );
   }
 
@@ -163,8 +158,8 @@ export class AdminMerchantsController {
   /** Includes all that was written before. Throws `not_found`. */
   private async json(id: string): Promise<AdminMerchant> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
-    const row = await this.merchants.find(id);
-    if (row === null) throw DomainError.notFound(MERCHANT);
-    return merchantJson(row, this.config.rateLimitPerMinute);
+    const merchant = await this.merchants.find(id);
+    if (merchant === null) throw DomainError.notFound(MERCHANT);
+    return merchant;
   }
 }

@@ -17,7 +17,7 @@ import { Operations } from '../../../../platform/operations/operations.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { CreateOperator, UpdateOperator } from '../../application/operator-commands.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
-import { OperatorsList } from '../../views/operators.js';
+import { OperatorsView } from '../../views/operators.js';
 import {
   NewOperatorBody,
   OperatorBody,
@@ -33,7 +33,7 @@ const TAG = 'Admin: operators';
 @AdminController('operators')
 export class AdminOperatorsController {
   constructor(
-    private readonly operators: OperatorsList,
+    private readonly operators: OperatorsView,
     private readonly operations: Operations,
     private readonly progress: SubscriptionProgress,
   ) {}

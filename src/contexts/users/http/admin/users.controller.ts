@@ -54,21 +54,11 @@ export class AdminUsersController {
   @Reads({ view: USERS_VIEW, mayBeLate: true, lookup: 'users' })
   async list(
     @Caller() caller: AdminCaller,
-    @Reach() merchantIds: readonly string[] | null,
+    @Reach() merchants: readonly string[] | null,
     @ListQuery() query: UsersQuery,
   ): Promise<AdminUsersResponse> {
     if (query.phone_number !== undefined) requireScopes(caller, [PERSONAL_SCOPE]);
-    return this.users.page(
-      {
-        merchantIds,
-        phoneNumber: query.phone_number,
-        externalId: query.external_id,
-        wallet: query.wallet,
-        state: query.state,
-        ...query.page,
-      },
-      caller.scopes.has(PERSONAL_SCOPE),
-    );
+    return this.users.page(merchants, query, caller.scopes.has(PERSONAL_SCOPE));
   }
 
   @Get(':id')
