@@ -32,7 +32,7 @@ import {
 } from '../domain/order-events.js';
 import { orderRecord, type OrderRecord } from '../domain/order-record.js';
 import { OrdersView, type OrderFilter } from './orders.js';
-import { applyOrderEvents } from './order-projection.js';
+import { orderViews } from './order-projection.js';
 
 let db: TestDatabase;
 
@@ -186,7 +186,7 @@ async function page(requested: OrderFilter): Promise<Page> {
 }
 
 async function apply(events: readonly RecordedEvent[], schema?: string): Promise<void> {
-  await db.database.transaction((tx) => applyOrderEvents(events, tx, schema));
+  await db.database.transaction((tx) => orderViews.apply(events, tx, schema));
 }
 
 const rows = (): Promise<unknown[]> => db.database.query('select * from exchange.orders order by id');
