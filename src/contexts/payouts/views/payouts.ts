@@ -2,6 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { fromMinorUnits } from '../../../kernel/money.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
+import { ApiProperty, Nested } from '../../../platform/dto/field.js';
+import { COUNT, USDC } from '../../../platform/dto/rules.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import {
@@ -58,7 +60,7 @@ export class PayoutsView {
   }
 
   /** The JSON text of one page of a merchant, newest first. */
-  async page(merchantId: string, filter: PayoutFilter, totals?: Totals): Promise<string> {
+  async page(merchantId: string, filter: PayoutFilter, totals?: PayoutTotals): Promise<string> {
     const { bodies, next_cursor } = await bodyPage(this.database, toList([merchantId], filter), filter);
     const added = totals === undefined ? '' : `,"totals":${JSON.stringify(totals)}`;
     return `{"payouts":[${bodies}],"next_cursor":${JSON.stringify(next_cursor)}${added}}`;
@@ -103,14 +105,14 @@ export class PayoutsView {
   }
 
   /** Reads all payouts that match, on every page: a total costs as much as the list is long. */
-  async totals(merchantId: string, filter: PayoutFilter): Promise<Totals> {
+  async totals(merchantId: string, filter: PayoutFilter): Promise<PayoutTotals> {
     const list = { columns: 'body', ...toList([merchantId], filter) };
     const { matching, params } = toStatement(list, { page_size: 0 });
     const rows = await this.database.query<{ status: number; count: string; amount: string }>(
       `select status, count(*), sum(amount_minor) as amount from payouts.payouts where ${matching} group by status`,
       params,
     );
-    const of = (status: Status): Total => {
+    const of = (status: Status): PayoutTotal => {
       const row = rows.find((each) => each.status === STATUS[status]);
       return { count: Number(row?.count ?? 0), amount: fromMinorUnits(BigInt(row?.amount ?? 0)) };
     };
@@ -152,13 +154,17 @@ function toList(merchants: readonly string[] | null, filter: PayoutFilter): Omit
   return { from, where: { ...where, ...state, [hash]: comparableHash(transaction_hash) } };
 }
 
-export interface Total {
-  readonly count: number;
-  /** A decimal of USDC. */
-  readonly amount: string;
+class PayoutTotal {
+  @ApiProperty(COUNT) count!: number;
+  @ApiProperty({ ...USDC, description: 'Sum of their amounts.' }) amount!: string;
 }
 
-export type Totals = Readonly<Record<Status, Total>>;
+/** Counts and sums of payouts by status. */
+export class PayoutTotals implements Readonly<Record<Status, PayoutTotal>> {
+  @Nested(() => PayoutTotal) pending!: PayoutTotal;
+  @Nested(() => PayoutTotal) received!: PayoutTotal;
+  @Nested(() => PayoutTotal) expired!: PayoutTotal;
+}
 
 /** What was seen of the transfer of a payout? Read from its stream: there is nothing to wait for. */
 @Injectable()
@@ -199,15 +205,15 @@ export class EvidenceView {
   }
 }
 
-/** Decimal strings of USDC (contract.md 11.1). */
-export interface BalanceFigures {
-  readonly confirmed: string;
-  readonly pending: string;
-  readonly committed: string;
-  readonly currency_code: 'USDC';
+/** What the payouts of a user add up to, in decimals of USDC (contract.md 11.1). */
+export class Balance {
+  @ApiProperty({ ...USDC, description: 'Sum of received payouts.' }) confirmed!: string;
+  @ApiProperty({ ...USDC, description: 'Sum of pending payouts.' }) pending!: string;
+  @ApiProperty({ ...USDC, description: 'confirmed + pending.' }) committed!: string;
+  @ApiProperty({ const: 'USDC' }) currency_code!: 'USDC';
 }
 
-export const NOTHING_PAID: BalanceFigures = toFigures(0n, 0n);
+export const NOTHING_PAID: Balance = toFigures(0n, 0n);
 
 /** What do a user's payouts add up to? */
 @Injectable()
@@ -215,7 +221,7 @@ export class BalancesView {
   constructor(private readonly database: Database) {}
 
   /** Running totals, kept by the projection; null when it knows no such user of the merchant. */
-  async find(merchantId: string, userId: string): Promise<BalanceFigures | null> {
+  async find(merchantId: string, userId: string): Promise<Balance | null> {
     const [row] = await this.database.query<{ confirmed: string; pending: string }>(
       'select confirmed, pending from payouts.balances where user_id = $1 and merchant_id = $2',
       [userId, merchantId],
@@ -225,7 +231,7 @@ export class BalancesView {
 }
 
 /** Formats sums in minor units. */
-function toFigures(confirmed: bigint, pending: bigint): BalanceFigures {
+function toFigures(confirmed: bigint, pending: bigint): Balance {
   return {
     confirmed: fromMinorUnits(confirmed),
     pending: fromMinorUnits(pending),

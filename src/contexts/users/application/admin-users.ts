@@ -12,7 +12,7 @@ import {
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { type ErasedUser, type ExistingUser, user } from '../domain/user.js';
 import { UserRows, type UserFilter } from '../views/users.js';
-import type { AdminUser, AdminUsersResponse } from './admin-user-json.js';
+import type { AdminUser, AdminUsersResponse } from './user-json.js';
 import { LocateUser } from './locate-user.js';
 import { OnboardingProgress } from './onboarding-progress.js';
 import { parsePhoneNumber } from './phone-number.js';

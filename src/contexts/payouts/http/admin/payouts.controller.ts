@@ -7,7 +7,7 @@ import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
 import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { payout } from '../../domain/payout.js';
-import { PayoutChecks, type CheckJson } from '../../store/payout-checks.js';
+import { PayoutChecks, type LastCheck } from '../../store/payout-checks.js';
 import { PAYOUT_VIEWS } from '../../views/audited-payouts.js';
 import { EvidenceView, PayoutsView, type ListedPayout } from '../../views/payouts.js';
 import {
@@ -90,7 +90,7 @@ export class AdminPayoutsController {
   @Reads({ ...UP_TO_DATE, lookup: 'payout' })
   async checksOf(@UuidParam('id', 'Payout') id: string): Promise<Disclosure<PayoutChecksResponse>> {
     const { merchant_id: merchantId } = await this.find(id);
-    return new Disclosure([merchantId], async () => ({ checks: [...(await this.checks.list(id))] }));
+    return new Disclosure([merchantId], async () => ({ checks: await this.checks.list(id) }));
   }
 
   @Get(':id/evidence')
@@ -120,6 +120,6 @@ export class AdminPayoutsController {
 }
 
 /** The payout of the merchant API with two more members; its text is not parsed. */
-function adminJson({ id, merchant_id, body }: ListedPayout, checks: ReadonlyMap<string, CheckJson>): string {
+function adminJson({ id, merchant_id, body }: ListedPayout, checks: ReadonlyMap<string, LastCheck>): string {
   return `${body.slice(0, -1)},"merchant_id":"${merchant_id}","check":${JSON.stringify(checks.get(id))}}`;
 }

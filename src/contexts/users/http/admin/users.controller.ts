@@ -16,11 +16,7 @@ import { ApiRoute } from '../../../../platform/openapi/route.js';
 import type { AnyCommand } from '../../../../platform/operations/operation.js';
 import { EraseUser, StartDeactivation } from '../../application/user-commands.js';
 import { requireScopes } from '../../../../platform/operations/scopes.js';
-import {
-  AdminUserResponse,
-  AdminUsersResponse,
-  AdminUserWritten,
-} from '../../application/admin-user-json.js';
+import { AdminUserResponse, AdminUsersResponse, AdminUserWritten } from '../../application/user-json.js';
 import { AdminUsers, PERSONAL_SCOPE } from '../../application/admin-users.js';
 import { userStreams } from '../../domain/user.js';
 import { USERS_VIEW } from '../../views/users-projection.js';
