@@ -32,7 +32,6 @@ const database = await Database.connect({
   url: process.env['DATABASE_URL']!,
   poolSize: Number(process.env['POOL_SIZE']),
 });
-/** No list of these is of overdue payouts, which alone depend on settings. */
 const payouts = new PayoutsView(database, {} as ConstructorParameters<typeof PayoutsView>[1]);
 await database.query(OBJECTS_TABLE);
 const app = bareShell(keys);
@@ -51,27 +50,23 @@ function merchantOf(request: FastifyRequest): string {
 
 function filterOf(request: FastifyRequest): PayoutFilter {
   const query = request.query as Record<string, string | undefined>;
-  const place = query['page_cursor'] === undefined ? null : decodeCursor(query['page_cursor']);
   return {
     page_size: Number(query['page_size'] ?? 1000),
-    ...(query['user_id'] === undefined ? {} : { user_id: query['user_id'] }),
+    user_id: query['user_id'],
     ...(query['status'] === undefined ? {} : { status: query['status'] as 'pending' }),
-    ...(query['created_from'] === undefined ? {} : { created_from: query['created_from'] }),
-    ...(query['created_to'] === undefined ? {} : { created_to: query['created_to'] }),
-    ...(place === null ? {} : { page_cursor: place }),
+    created_from: query['created_from'],
+    created_to: query['created_to'],
+    page_cursor: decodeCursor(query['page_cursor'] ?? '') ?? undefined,
   };
 }
 
 /** A page the usual way: rows become objects, objects become JSON. Keyset pagination as well; no filters but the place. */
-async function listObjects(
-  merchantId: string,
-  { page_cursor: place, page_size }: PayoutFilter,
-): Promise<string> {
+async function listObjects(merchantId: string, { page_cursor, page_size }: PayoutFilter): Promise<string> {
   const { rows } = await database.pool.query<Payout>({
     text: `select id, user_id, amount, currency_code, status, transaction_hash, reason, custom_metadata, created_at
-      from bench.objects where merchant_id = $1 ${place ? 'and (created_at, id) < ($3, $4)' : ''}
+      from bench.objects where merchant_id = $1 ${page_cursor ? 'and (created_at, id) < ($3, $4)' : ''}
       order by created_at desc, id desc limit $2`,
-    values: [merchantId, page_size + 1, ...(place ? [place.time, place.id] : [])],
+    values: [merchantId, page_size + 1, ...(page_cursor ? [page_cursor.time, page_cursor.id] : [])],
   });
   const last = rows.length > page_size ? rows[page_size - 1] : undefined;
   return JSON.stringify({

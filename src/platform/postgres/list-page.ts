@@ -146,13 +146,11 @@ export async function bodyPage(
 ): Promise<BodyPage> {
   const { sql, params, matching } = toStatement({ ...list, columns: 'body' }, page);
   const total = withTotal ? `(select count(*) from ${list.from} where ${matching})` : 'null';
-  const read = async (joined: string): Promise<JoinedRow> => {
-    const text = `select bodies, last_at, last_id, fits, ${total}::text as total from (${joined}) joined`;
-    return (await database.query<JoinedRow>(text, params))[0]!;
-  };
-  const usual = await read(pageBySize(sql, page.page_size));
+  const read = async (joined: typeof pageBySize): Promise<JoinedRow> =>
+    (await database.query<JoinedRow>(joined(sql, page.page_size, total), params))[0]!;
+  const usual = await read(pageBySize);
   // Adding bytes up row by row costs a page a third: only pages that are too large for one pay for it.
-  const joined = usual.fits ? usual : await read(pageByBytes(sql, page.page_size));
+  const joined = usual.fits ? usual : await read(pageByBytes);
   const { bodies, last_at, last_id } = joined;
   const next_cursor = last_at && last_id ? encodeCursor(last_at, last_id) : null;
   return { bodies: bodies ?? '', next_cursor, total: joined.total };
@@ -168,8 +166,8 @@ interface JoinedRow {
 }
 
 /** A row of the joined bodies, the time and id of the last one when another page follows, and whether they fit. */
-function pageBySize(sql: string, size: number): string {
-  return `select case when fits then bodies end as bodies, last_at, last_id, fits
+function pageBySize(sql: string, size: number, total: string): string {
+  return `select case when fits then bodies end as bodies, last_at, last_id, fits, ${total}::text as total
     from (
       select string_agg(body, ',') filter (where place <= ${size}) as bodies,
              case when count(*) > ${size} then max(place_time) filter (where place = ${size}) end as last_at,
@@ -180,11 +178,11 @@ function pageBySize(sql: string, size: number): string {
 }
 
 /** The same of the first ones that have so many bytes. */
-function pageByBytes(sql: string, size: number): string {
+function pageByBytes(sql: string, size: number, total: string): string {
   return `select string_agg(body, ',') filter (where fits) as bodies,
            max(place_time) filter (where is_last) as last_at,
            max(place_id::text) filter (where is_last) as last_id,
-           true as fits
+           true as fits, ${total}::text as total
     from (
       select place_time, place_id, body, fits, fits and not lead(fits, 1, true) over () as is_last
       from (

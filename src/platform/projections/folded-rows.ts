@@ -8,7 +8,7 @@ interface FoldedRows<State, Event extends DomainEvent> {
   readonly aggregate: Aggregate<State, Event>;
   /** The member of an event's data that is the id of its row. */
   readonly id: string;
-  /** The columns beside `id`, `revision` and `events`; null: no row. */
+  /** The columns but `id`, `revision` and `events`; null: no row. */
   readonly toRow: (state: State) => object | null;
 }
 

@@ -167,7 +167,7 @@ export function revokePortalSession(
 }
 
 export const PORTAL_SESSION_STATUSES = ['pending', 'active', 'revoked', 'expired'] as const;
-export type PortalSessionStatus = (typeof PORTAL_SESSION_STATUSES)[number];
+type PortalSessionStatus = (typeof PORTAL_SESSION_STATUSES)[number];
 
 /** At this time, ISO 8601. */
 export function portalSessionStatus(

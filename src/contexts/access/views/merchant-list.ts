@@ -5,7 +5,7 @@ import { TIME, UUID } from '../../../platform/dto/rules.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.js';
 
-export const STATUSES = ['active', 'suspended'];
+export const MERCHANT_STATUSES = ['active', 'suspended'];
 const STRINGS = { type: 'array', items: { type: 'string' } };
 
 class DisplayedEmbedding {
@@ -22,7 +22,7 @@ class DisplayedLimits {
 export class AdminMerchant {
   @ApiProperty(UUID) id!: string;
   @ApiProperty({ type: 'string' }) name!: string;
-  @ApiProperty({ type: 'string', enum: STATUSES }) status!: string;
+  @ApiProperty({ type: 'string', enum: MERCHANT_STATUSES }) status!: string;
   @ApiProperty(STRINGS) ip_allow_list!: readonly string[];
   @Nested(() => DisplayedEmbedding) embedding!: DisplayedEmbedding;
   @Nested(() => DisplayedLimits) limits!: DisplayedLimits;

@@ -3,11 +3,11 @@ import { integer, oneOf, text, UUID } from '../../../../platform/dto/rules.js';
 import { WriteBody } from '../../../../platform/http/admin/writes.js';
 import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
 import { MAX_REQUESTS_PER_MINUTE } from '../../domain/merchant.js';
-import { AdminMerchant, STATUSES } from '../../views/merchant-list.js';
+import { AdminMerchant, MERCHANT_STATUSES } from '../../views/merchant-list.js';
 import { label, listOf, networks } from './rules.js';
 
 export class MerchantsQuery extends ListParameters {
-  @Filter(oneOf(STATUSES), 'Only those of this status.') status?: 'active' | 'suspended';
+  @Filter(oneOf(MERCHANT_STATUSES), 'Only those of this status.') status?: 'active' | 'suspended';
 
   @Filter(text({ maxLength: 255 }), 'Only those whose name contains this, in either letter case.')
   name?: string;
