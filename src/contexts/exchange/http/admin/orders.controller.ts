@@ -65,12 +65,7 @@ export class AdminOrdersController {
     const { user_id, credential_id } = query;
     if (user_id !== undefined) requireScopes(caller, [PERSONAL]);
     const key_id = credential_id && (await this.directory.exchangeKeyOf(credential_id));
-    const { orders, next_cursor } = await this.orders.rows(
-      merchants,
-      { ...query, key_id },
-      caller.scopes.has(PERSONAL),
-    );
-    return { orders: orders.map(displayed), next_cursor };
+    return this.orders.rows(merchants, { ...query, key_id }, caller.scopes.has(PERSONAL));
   }
 
   @Get(':id')
@@ -86,7 +81,7 @@ export class AdminOrdersController {
     @Caller() caller: AdminCaller,
     @UuidParam('id', 'Order') id: string,
   ): Promise<AdminOrderResponse> {
-    return { order: displayed(withoutPerson(await this.details.get(id), caller)) };
+    return { order: withoutPerson(await this.details.get(id), caller) };
   }
 
   @Post(':id/refunds')
@@ -123,8 +118,4 @@ export class AdminOrdersController {
 
 function withoutPerson(found: ListedOrder, { scopes }: Pick<AdminCaller, 'scopes'>): ListedOrder {
   return scopes.has(PERSONAL) ? found : { ...found, ...HIDDEN_PERSON };
-}
-
-function displayed(found: ListedOrder) {
-  return { ...found, deposits: [...found.deposits], refunds: [...found.refunds] };
 }
