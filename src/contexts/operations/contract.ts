@@ -1,3 +1,3 @@
 export { LookupsView, type LookupJson } from './views/lookups.js';
 export { OperationsView } from './views/operations.js';
-export { OPERATION_VIEWS } from './views/operation-projection.js';
+export { OPERATION_VIEWS } from './views/operations.js';

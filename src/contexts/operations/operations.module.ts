@@ -20,8 +20,7 @@ import { Operations1795000000980 } from './migrations/1795000000980-operations.j
 import { PortalLookupsController } from './http/portal/lookups.controller.js';
 import { LookupTable } from './store/lookup-table.js';
 import { LookupsView } from './views/lookups.js';
-import { operationViews } from './views/operation-projection.js';
-import { OperationsView } from './views/operations.js';
+import { OperationsView, operationViews } from './views/operations.js';
 import { checkOperationsSettings, OPERATIONS_SETTINGS } from './settings.js';
 import { SYSTEM_TAGS, SystemModule } from './system.module.js';
 

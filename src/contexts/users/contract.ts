@@ -15,8 +15,7 @@ export type {
   UserErased,
   UserEvent,
 } from './domain/user.js';
-export { UserIds, UsersView } from './views/users.js';
-export { USERS_VIEW } from './views/users-projection.js';
+export { UserIds, USERS_VIEW, UsersView } from './views/users.js';
 export { AdminUsers, type UserWrite } from './application/admin-users.js';
 export {
   OnboardingProgress,

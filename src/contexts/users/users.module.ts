@@ -15,8 +15,7 @@ import { LocateUser } from './application/locate-user.js';
 import { AdminUsersController } from './http/admin/users.controller.js';
 import { UsersController } from './http/users.controller.js';
 import { Users1795000000310 } from './migrations/1795000000310-users.js';
-import { usersProjection } from './views/users-projection.js';
-import { UserIds, UserRows, UsersView } from './views/users.js';
+import { UserIds, UserRows, UsersView, usersProjection } from './views/users.js';
 import { userHistory } from './domain/history.js';
 
 @Global()

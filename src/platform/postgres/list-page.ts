@@ -17,7 +17,7 @@ export interface CreatedDays {
   readonly created_to?: string | undefined;
 }
 
-/** SQL conditions with the value of every `?` in each; `true` is for one without. An absent, null or false one restricts nothing. */
+/** SQL conditions, each with the value of its `?`; `true` where it has none. An absent, null or false value restricts nothing. */
 export type Conditions = Readonly<Record<string, unknown>>;
 
 /** A list, newest first, as one statement. */
@@ -84,8 +84,7 @@ export function toStatement(list: List, { page_size, page_cursor }: KeysetPage):
   const params: unknown[] = [];
   const whole = toConditions(where, params);
   const values = lanes?.values ?? null;
-  const [first] = values ?? [];
-  if (values?.length === 1) whole.push(`${lanes!.column} = $${params.push(first)}`);
+  if (values?.length === 1) whole.push(`${lanes!.column} = $${params.push(values[0])}`);
   const lane = values === null || values.length === 1 ? null : `$${params.push(values)}::${lanes!.type}[]`;
   const all = [
     ...whole,
@@ -93,7 +92,6 @@ export function toStatement(list: List, { page_size, page_cursor }: KeysetPage):
     ...(statuses === undefined ? [] : [`status in (${statuses.join()})`]),
   ];
   const conditions = [...whole, ...afterPlace(page_cursor, time, id, params)];
-  const newest = `desc, place_id desc limit ${page_size + 1}`;
   const rows = (...more: readonly string[]): string =>
     `(select ${columns}, ${time} as place_time, ${id} as place_id from ${from}
       where ${['true', ...conditions, ...more].join(' and ')}
@@ -104,7 +102,8 @@ export function toStatement(list: List, { page_size, page_cursor }: KeysetPage):
     const ofLane = rows(`${lanes!.column} = lane.value`, ...own);
     return `(select newest.* from unnest(${lane}) as lane (value) cross join lateral ${ofLane} newest)`;
   });
-  const sql = `select * from (${ranges.join(' union all ')}) merged order by place_time ${newest}`;
+  const sql = `select * from (${ranges.join(' union all ')}) merged
+    order by place_time desc, place_id desc limit ${page_size + 1}`;
   return { sql, params, matching: ['true', ...all].join(' and ') };
 }
 

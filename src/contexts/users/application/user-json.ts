@@ -1,8 +1,7 @@
 import { ApiProperty, Nested, PageOf, ResourceOf } from '../../../platform/dto/field.js';
 import { TIME, UUID } from '../../../platform/dto/rules.js';
 import type { AccountState, ExistingUser } from '../domain/user.js';
-import { USER_STATES, type UserState } from '../views/users-projection.js';
-import type { UserRow } from '../views/users.js';
+import { USER_STATES, type UserRow, type UserState } from '../views/users.js';
 import { OnboardingJson } from './onboarding-progress.js';
 
 const ACCOUNT_STATES: readonly AccountState[] = ['onboarding', 'active', 'deactivating', 'deactivated'];

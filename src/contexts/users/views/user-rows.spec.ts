@@ -3,8 +3,7 @@ import { onTestDatabase } from '../../../../test/support/postgres.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { newId } from '../../../kernel/ids.js';
-import { usersProjection } from './users-projection.js';
-import { UserIds, UserRows, type UserFilter } from './users.js';
+import { type UserFilter, UserIds, UserRows, usersProjection } from './users.js';
 
 const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7';
 const DAY = (n: number): string => `2026-01-0${n}T00:00:00.000Z`;

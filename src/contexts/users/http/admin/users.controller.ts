@@ -19,7 +19,7 @@ import { requireScopes } from '../../../../platform/operations/scopes.js';
 import { AdminUserResponse, AdminUsersResponse, AdminUserWritten } from '../../application/user-json.js';
 import { AdminUsers, PERSONAL_SCOPE } from '../../application/admin-users.js';
 import { userStreams } from '../../domain/user.js';
-import { USERS_VIEW } from '../../views/users-projection.js';
+import { USERS_VIEW } from '../../views/users.js';
 import { UsersQuery } from './user-dto.js';
 
 const TAG = 'Admin: users';
