@@ -5,7 +5,7 @@ import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.
 import { KEPT_DAYS } from '../store/lookup-table.js';
 
 /** An operator read data of a merchant, or changed it (admin-api.md 6). */
-export interface LookupJson {
+interface LookupJson {
   readonly at: Date;
   readonly operator_name: string;
   readonly kind: 'read' | 'write';
