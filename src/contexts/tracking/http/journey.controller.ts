@@ -2,7 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { Fault } from '../../../kernel/fault.js';
 import { ApiProperty, PageOf } from '../../../platform/dto/field.js';
 import { text, TIME, UUID } from '../../../platform/dto/rules.js';
-import { Day, ExactPageCursor, Filter, MAX_PAGE, PageSize } from '../../../platform/http/list-query.js';
+import { Day, Filter, MAX_PAGE, PageCursor, PageSize } from '../../../platform/http/list-query.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { ListQuery, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
@@ -24,7 +24,7 @@ export class JourneyQuery implements JourneyFilter {
   @Day('Last day, inclusive, in UTC.') event_to?: string;
   @PageSize(DEFAULT_PAGE, 'Events per page.') page_size!: number;
 
-  @ExactPageCursor()
+  @PageCursor()
   page_cursor?: JourneyFilter['page_cursor'];
 }
 

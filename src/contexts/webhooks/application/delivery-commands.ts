@@ -21,7 +21,7 @@ import { decideFor, EndpointCommand, type Responded, type MerchantCaller } from 
 import { DELIVERIES_SAGA } from './deliveries-saga.js';
 import { testEvent } from './published-events.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { StoredDeliveries, type DeliveryJson, type FoundDelivery } from '../store/stored-deliveries.js';
+import { StoredDeliveries, toMerchantJson, type FoundDelivery } from '../store/stored-deliveries.js';
 
 /** Requests a synthetic delivery to an endpoint, enabled or not. Throws `not_found`. */
 export class RequestTestDelivery extends EndpointCommand {}
@@ -113,7 +113,7 @@ export class ResendDeliveryHandler implements OperationHandler<ResendDelivery> {
   async execute({ subjectId, operation }: ResendDelivery): Promise<void> {
     const delivery = await this.deliveries.find(null, subjectId);
     if (delivery === null) throw DomainError.notFound('Delivery');
-    const { merchantId } = delivery;
+    const { merchant_id: merchantId } = delivery.json;
     const metadata = { actor: 'operator', merchant_id: merchantId };
     const caller = { merchantId, metadata, ticket: ticketOf(operation!.id) };
     const { position } = await this.bus.execute(new ResendWebhookDelivery(caller, subjectId));
@@ -130,8 +130,9 @@ function ticketOf(operationId: string): IdempotencyTicket {
 }
 
 /** The delivery as the request makes it: due at once, unless an attempt is in flight already. */
-function resent({ json, inFlight }: FoundDelivery, requestedAt: string): DeliveryJson {
-  return inFlight ? json : { ...json, status: 'pending', next_attempt_at: requestedAt, finished_at: null };
+function resent({ json, inFlight }: FoundDelivery, requestedAt: string): object {
+  const own = toMerchantJson(json);
+  return inFlight ? own : { ...own, status: 'pending', next_attempt_at: requestedAt, finished_at: null };
 }
 
 /**

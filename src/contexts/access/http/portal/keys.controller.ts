@@ -16,10 +16,10 @@ import { Filter, ListParameters } from '../../../../platform/http/list-query.js'
 import { UpToDate } from '../../../../platform/http/reads.js';
 import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
 import { IssueCredential, plainOrder, RevokeCredential } from '../../application/credential-commands.js';
-import { CREDENTIAL_STATUSES, type CredentialStatus } from '../../views/credentials.js';
+import { CREDENTIAL_STATUSES, type AdminCredential, type CredentialStatus } from '../../views/credentials.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
 import { AdminCredentials } from '../admin/admin-credentials.js';
-import type { AdminCredential, CredentialsResponse } from '../admin/credential-dto.js';
+import type { CredentialsResponse } from '../admin/credential-dto.js';
 import { label } from '../admin/rules.js';
 import { CREDENTIAL_KINDS, KIND_RULES, type CredentialKind } from '../../domain/credential-kinds.js';
 import { SECRET_DISPLAYED_MS } from '../../domain/credentials.js';
@@ -85,8 +85,8 @@ export class PortalKeysController {
     return { credential: await this.find(id, merchant_id) };
   }
 
-  private async find(id: string, merchantId: string): Promise<AdminCredential> {
+  private find(id: string, merchantId: string): Promise<AdminCredential> {
     const reach = { merchants: [merchantId], operatorId: null };
-    return this.credentials.json(await this.credentials.find(id, reach, KEY));
+    return this.credentials.find(id, reach, KEY);
   }
 }

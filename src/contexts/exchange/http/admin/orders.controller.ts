@@ -17,11 +17,10 @@ import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { requireReach, requireScopes } from '../../../../platform/operations/scopes.js';
 import { CredentialIndex } from '../../../access/contract.js';
-import { OrderDetails } from '../../views/order-details.js';
-import type { ListedOrder } from '../../domain/listed-order.js';
+import type { ListedOrder } from '../../domain/order-record.js';
 import { order } from '../../domain/order.js';
 import { ORDER_VIEWS } from '../../views/order-projection.js';
-import { HIDDEN_PERSON, OrdersList } from '../../views/orders-list.js';
+import { HIDDEN_PERSON, OrderDetails, OrdersView } from '../../views/orders.js';
 import {
   AdminOrderResponse,
   AdminOrdersQuery,
@@ -38,7 +37,7 @@ const NOT_FOUND = 'There is no such order within reach of the key.';
 @AdminController('orders')
 export class AdminOrdersController {
   constructor(
-    private readonly orders: OrdersList,
+    private readonly orders: OrdersView,
     private readonly details: OrderDetails,
     private readonly directory: CredentialIndex,
     private readonly operations: Operations,
@@ -63,20 +62,10 @@ export class AdminOrdersController {
     @Reach() merchants: readonly string[] | null,
     @ListQuery() query: AdminOrdersQuery,
   ): Promise<AdminOrdersResponse> {
-    const { user_id: userId, credential_id: credentialId } = query;
-    if (userId !== undefined) requireScopes(caller, [PERSONAL]);
-    const { orders, next_cursor } = await this.orders.page({
-      merchants,
-      filter: {
-        keyId: credentialId === undefined ? undefined : await this.directory.exchangeKeyOf(credentialId),
-        userId,
-        status: query.status,
-        isRefundable: query.refundable === 'true',
-      },
-      page: query.page,
-      withPersonal: caller.scopes.has(PERSONAL),
-    });
-    return { orders: orders.map(displayed), next_cursor };
+    const { user_id, credential_id } = query;
+    if (user_id !== undefined) requireScopes(caller, [PERSONAL]);
+    const key_id = credential_id && (await this.directory.exchangeKeyOf(credential_id));
+    return this.orders.rows(merchants, { ...query, key_id }, caller.scopes.has(PERSONAL));
   }
 
   @Get(':id')
@@ -92,7 +81,7 @@ export class AdminOrdersController {
     @Caller() caller: AdminCaller,
     @UuidParam('id', 'Order') id: string,
   ): Promise<AdminOrderResponse> {
-    return { order: displayed(withoutPerson(await this.details.get(id), caller)) };
+    return { order: withoutPerson(await this.details.get(id), caller) };
   }
 
   @Post(':id/refunds')
@@ -129,8 +118,4 @@ export class AdminOrdersController {
 
 function withoutPerson(found: ListedOrder, { scopes }: Pick<AdminCaller, 'scopes'>): ListedOrder {
   return scopes.has(PERSONAL) ? found : { ...found, ...HIDDEN_PERSON };
-}
-
-function displayed(found: ListedOrder) {
-  return { ...found, deposits: [...found.deposits], refunds: [...found.refunds] };
 }

@@ -5,10 +5,9 @@ import { PortalController, PortalScopes } from '../../../../platform/http/admin/
 import { ListQuery, MerchantId, UuidParam } from '../../../../platform/http/decorators.js';
 import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
 import { UpToDate } from '../../../../platform/http/reads.js';
-import { OrderDetails } from '../../views/order-details.js';
 import { ORDER_STATUSES, type OrderStatus } from '../../domain/order-events.js';
 import { ORDER_VIEWS } from '../../views/order-projection.js';
-import { OrdersList } from '../../views/orders-list.js';
+import { OrderDetails, OrdersView } from '../../views/orders.js';
 import { nonEmpty } from '../parameters.js';
 
 class PortalOrdersQuery extends ListParameters {
@@ -21,7 +20,7 @@ class PortalOrdersQuery extends ListParameters {
 @PortalController('orders')
 export class PortalOrdersController {
   constructor(
-    private readonly orders: OrdersList,
+    private readonly orders: OrdersView,
     private readonly details: OrderDetails,
   ) {}
 
@@ -29,13 +28,7 @@ export class PortalOrdersController {
   @PortalScopes('orders:read')
   @UpToDate(ORDER_VIEWS)
   async list(@MerchantId() merchantId: string, @ListQuery() query: PortalOrdersQuery) {
-    const { user_id: userId, status, refundable, page } = query;
-    return this.orders.page({
-      merchants: [merchantId],
-      filter: { userId, status, isRefundable: refundable === 'true' },
-      page,
-      withPersonal: true,
-    });
+    return this.orders.rows([merchantId], query, true);
   }
 
   @Get(':id')

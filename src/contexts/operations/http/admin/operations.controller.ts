@@ -18,9 +18,7 @@ import { requireReach } from '../../../../platform/operations/scopes.js';
 import { OperationDecisions } from '../../application/decide-operation.js';
 import { OperationStreams } from '../../application/operation-streams.js';
 import { existingOperation } from '../../domain/operation.js';
-import { operationJson } from '../../views/operation-json.js';
-import { OPERATION_VIEWS } from '../../views/operation-projection.js';
-import { OperationsView } from '../../views/operations.js';
+import { OPERATION_VIEWS, OperationsView, operationJson } from '../../views/operations.js';
 import { DecisionBody, DecisionResponse, OperationsQuery, OperationsResponse } from './operation-dto.js';
 
 const TAG = 'Admin: operations';

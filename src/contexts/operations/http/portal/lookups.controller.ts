@@ -12,6 +12,6 @@ export class PortalLookupsController {
   @Get()
   @PortalScopes()
   list(@MerchantId() merchantId: string, @ListQuery() query: ListParameters) {
-    return this.lookups.page(merchantId, query.page);
+    return this.lookups.page(merchantId, query);
   }
 }

@@ -6,7 +6,7 @@ import { Reply } from '../../../../platform/http/reply.js';
 import { UpToDate } from '../../../../platform/http/reads.js';
 import { PAYOUT_VIEWS } from '../../views/audited-payouts.js';
 import { EvidenceView, PayoutsView } from '../../views/payouts.js';
-import { payoutFilter, PayoutsQuery, type EvidenceResponse } from '../payout-dto.js';
+import { PayoutsQuery, type EvidenceResponse } from '../payout-dto.js';
 
 const READ = 'payouts:read';
 
@@ -22,7 +22,7 @@ export class PortalPayoutsController {
   @PortalScopes(READ)
   @UpToDate(PAYOUT_VIEWS)
   async list(@MerchantId() merchantId: string, @ListQuery() query: PayoutsQuery): Promise<Reply> {
-    return new Reply(200, await this.payouts.page(merchantId, payoutFilter(query)));
+    return new Reply(200, await this.payouts.page(merchantId, query));
   }
 
   @Get(':id')
@@ -31,7 +31,7 @@ export class PortalPayoutsController {
   async get(@MerchantId() merchantId: string, @UuidParam('id', 'Payout') id: string): Promise<Reply> {
     const payout = await this.payouts.find(merchantId, id);
     if (payout === null) throw DomainError.notFound('Payout');
-    return new Reply(200, `{"payout":${payout}}`);
+    return new Reply(200, `{"payout":${payout.body}}`);
   }
 
   @Get(':id/evidence')

@@ -14,8 +14,7 @@ import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { ResendDelivery } from '../../application/delivery-commands.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { DELIVERIES_SAGA } from '../../application/deliveries-saga.js';
-import { DeliveriesList, type AdminDeliveriesPage } from '../../views/deliveries-list.js';
-import { DeliveriesView } from '../../views/deliveries.js';
+import { DeliveriesView, type DeliveriesPage } from '../../views/deliveries.js';
 import {
   AdminDeliveriesQuery,
   AdminDeliveriesResponse,
@@ -31,7 +30,6 @@ const NO_DELIVERY = 'There is no such delivery, or the key is confined to other 
 @AdminController('deliveries')
 export class AdminDeliveriesController {
   constructor(
-    private readonly list: DeliveriesList,
     private readonly deliveries: DeliveriesView,
     private readonly operations: Operations,
   ) {}
@@ -50,18 +48,10 @@ export class AdminDeliveriesController {
   })
   @Reads({ view: DELIVERIES_SAGA, mayBeLate: true, lookup: 'deliveries' })
   page(
-    @Reach() merchantIds: readonly string[] | null,
+    @Reach() merchants: readonly string[] | null,
     @ListQuery() query: AdminDeliveriesQuery,
-  ): Promise<AdminDeliveriesPage> {
-    return this.list.page({
-      merchantIds,
-      endpointId: query.endpoint_id,
-      status: query.status,
-      type: query.type,
-      from: query.from?.at,
-      until: query.to?.end,
-      ...query.page,
-    });
+  ): Promise<DeliveriesPage> {
+    return this.deliveries.list(merchants, query);
   }
 
   @Get(':id')

@@ -4,13 +4,13 @@ import { ListQuery } from '../../../../platform/http/decorators.js';
 import { Reach, Reads } from '../../../../platform/http/reads.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { DELIVERIES_SAGA } from '../../application/deliveries-saga.js';
-import { EndpointsList, type EndpointsPage } from '../../views/endpoints-list.js';
+import { EndpointsView, type EndpointsPage } from '../../views/endpoints.js';
 import { AdminEndpointsResponse, EndpointsQuery } from './webhook-dto.js';
 
 /** Webhook endpoints of all merchants (admin-api.md 3), without their signing secrets. */
 @AdminController('webhook_endpoints')
 export class AdminEndpointsController {
-  constructor(private readonly list: EndpointsList) {}
+  constructor(private readonly endpoints: EndpointsView) {}
 
   @Get()
   @ApiRoute({
@@ -24,9 +24,9 @@ export class AdminEndpointsController {
   })
   @Reads({ view: DELIVERIES_SAGA, mayBeLate: true, lookup: 'webhook endpoints' })
   page(
-    @Reach() merchantIds: readonly string[] | null,
+    @Reach() merchants: readonly string[] | null,
     @ListQuery() query: EndpointsQuery,
   ): Promise<EndpointsPage> {
-    return this.list.page({ merchantIds, status: query.status, ...query.page });
+    return this.endpoints.page(merchants, query);
   }
 }

@@ -1,4 +1,4 @@
-import { ApiProperty, Many, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
+import { ApiProperty, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
 import { datePoint, type DatePoint } from '../../../../platform/dto/date-point.js';
 import { oneOf, uuid, UUID } from '../../../../platform/dto/rules.js';
 import { Filter, MAX_PAGE, ListParameters } from '../../../../platform/http/list-query.js';
@@ -9,7 +9,8 @@ import {
   type EventType,
 } from '../../domain/webhook-endpoints.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../../domain/retry.js';
-import { WebhookDelivery, WebhookDeliveryDetail } from '../delivery-dto.js';
+import { WebhookDeliveryDetail } from '../delivery-dto.js';
+import { WebhookDelivery } from '../../store/stored-deliveries.js';
 import { WebhookEndpoint } from '../endpoint-dto.js';
 
 /** Query of GET /admin/v1/webhook_endpoints. */
@@ -37,12 +38,9 @@ class AdminWebhookEndpoint extends WebhookEndpoint {
   @ApiProperty(UUID) merchant_id!: string;
 }
 
-export class AdminEndpointsResponse {
-  @Many(() => AdminWebhookEndpoint, { maxItems: MAX_PAGE })
-  webhook_endpoints!: readonly AdminWebhookEndpoint[];
-
-  @ApiProperty({ type: 'string', nullable: true }) next_cursor!: string | null;
-}
+export class AdminEndpointsResponse extends PageOf('webhook_endpoints', AdminWebhookEndpoint, {
+  maxItems: MAX_PAGE,
+}) {}
 
 class AdminDelivery extends WebhookDelivery {
   @ApiProperty(UUID) merchant_id!: string;

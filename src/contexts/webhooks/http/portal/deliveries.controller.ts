@@ -8,8 +8,7 @@ import { UpToDate } from '../../../../platform/http/reads.js';
 import type { MerchantCaller } from '../../application/caller.js';
 import { DELIVERIES_SAGA } from '../../application/deliveries-saga.js';
 import { ResendWebhookDelivery } from '../../application/delivery-commands.js';
-import { DeliveriesList, type AdminDeliveriesPage } from '../../views/deliveries-list.js';
-import { DeliveriesView } from '../../views/deliveries.js';
+import { DeliveriesView, type DeliveriesPage } from '../../views/deliveries.js';
 import { CallingMerchant } from '../webhook-endpoints.controller.js';
 import { DeliveriesQuery } from '../admin/webhook-dto.js';
 import { WriteResponses } from '../write-responses.js';
@@ -21,28 +20,22 @@ const WHAT = 'Webhook delivery';
 export class PortalDeliveriesController {
   constructor(
     private readonly commandBus: CommandBus,
-    private readonly deliveries: DeliveriesList,
-    private readonly view: DeliveriesView,
+    private readonly deliveries: DeliveriesView,
     private readonly written: WriteResponses,
   ) {}
 
   @Get()
   @PortalScopes('deliveries:read')
   @UpToDate(DELIVERIES_SAGA)
-  async list(
-    @MerchantId() merchantId: string,
-    @ListQuery() query: DeliveriesQuery,
-  ): Promise<AdminDeliveriesPage> {
-    const { endpoint_id: endpointId, status, type, from, to } = query;
-    const filter = { endpointId, status, type, from: from?.at, until: to?.end };
-    return this.deliveries.page({ merchantIds: [merchantId], ...filter, ...query.page });
+  list(@MerchantId() merchantId: string, @ListQuery() query: DeliveriesQuery): Promise<DeliveriesPage> {
+    return this.deliveries.list([merchantId], query);
   }
 
   @Get(':id')
   @PortalScopes('deliveries:read')
   @UpToDate(DELIVERIES_SAGA)
   async get(@MerchantId() merchantId: string, @UuidParam('id', WHAT) id: string): Promise<Reply> {
-    const delivery = await this.view.detail(merchantId, id);
+    const delivery = await this.deliveries.detail(merchantId, id);
     if (delivery === null) throw DomainError.notFound(WHAT);
     return new Reply(200, `{"delivery":${delivery.text}}`);
   }
