@@ -16,22 +16,6 @@ import {
 } from '../../../platform/projections/projection.js';
 import { user, type UserErased } from '../domain/user.js';
 
-/** Of an erasure in order: of the command, then of the worker. */
-export const ERASURE_FAILPOINTS = [
-  'erasure.recorded',
-  'erasure.claimed',
-  'erasure.key_dropped',
-  'erasure.snapshots_dropped',
-  'erasure.responses_dropped',
-  'erasure.part_dropped',
-] as const;
-
-type Name = (typeof ERASURE_FAILPOINTS)[number];
-
-declare module '../../../platform/failpoints.js' {
-  interface Failpoints extends Record<Name, true> {}
-}
-
 /** Drops the key of the person, which makes sealed fields of events unreadable, snapshots, and stored responses about the person. */
 @Injectable()
 export class UserErasure {
