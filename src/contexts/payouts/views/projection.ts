@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import { columnArrays } from '../../../platform/postgres/batches.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
-import type { SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import type { ReadModel } from '../../../platform/projections/projection.js';
 import {
   PAYOUT_EXPIRED,
   PAYOUT_INTENDED,
@@ -9,7 +9,6 @@ import {
   PAYOUT_REPORTED,
 } from '../domain/payout-events.js';
 import { PAYOUT_VIEWS } from './audited-payouts.js';
-import { fillPayoutViews } from './fill.js';
 import {
   addChange,
   bodySql,
@@ -21,7 +20,7 @@ import {
 } from './payout-changes.js';
 
 /** Payouts and balances, always in step: one transaction per batch moves both. */
-export const payoutViews: SubscriptionDefinition = {
+export const payoutViews: ReadModel = {
   name: PAYOUT_VIEWS,
   events: [
     'user.created.v1',
@@ -36,7 +35,6 @@ export const payoutViews: SubscriptionDefinition = {
   gatherMs: 20,
   apply: applyPayoutEvents,
   tables: { schema: 'payouts', names: ['payouts', 'balances', 'payout_intents'] },
-  fill: fillPayoutViews,
 };
 
 /** One statement per kind of row, however many events. Totals move only with rows that really moved. */
