@@ -108,6 +108,7 @@ export class ReadModelCheck implements TableCheck {
   }
 
   async drop(): Promise<void> {
+    await this.shadow.stop();
     const rolledBack = await this.tx.query('rollback').catch(() => null);
     this.tx.release(rolledBack === null);
   }
@@ -201,11 +202,15 @@ export class ReadModelRebuild {
     await lockRebuild(tx, name);
     const shadow = await ShadowTables.create(tx, this.codec, definition);
     const catchUp = async (end?: string | null): Promise<void> => {
-      for await (const page of pages(shadow.position, end)) await shadow.add(page);
-      await shadow.settle();
+      try {
+        for await (const page of pages(shadow.position, end)) await shadow.add(page);
+        await shadow.settle();
+      } finally {
+        await shadow.stop();
+      }
     };
     await catchUp();
-    await shadow.analyze();
+    await shadow.complete();
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       for (let pass = 0; pass < CATCH_UPS; pass += 1)
         await catchUp((await this.checkpoints.read([name])).get(name) ?? null);

@@ -4,8 +4,8 @@ import type { RecordedEvent } from '../event-store/port.js';
 import { compareTables, type TableComparison } from './compare-tables.js';
 import type { ReadModel } from './projection.js';
 
-/** Events that are applied at once. */
-const BATCH = 5000;
+/** Events that are applied at once: more of them are old before they are garbage. */
+const BATCH = 3000;
 
 /** How long readers may have to wait behind a rebuild that locks their tables. */
 const SWAP_LOCK_MS = 100;
@@ -28,6 +28,7 @@ export class ShadowTables {
   position: string | null = null;
   private readonly names: ReadonlySet<string>;
   private pending: RecordedEvent[] = [];
+  private applied: Promise<void> = Promise.resolve();
 
   private constructor(
     private readonly tx: PoolClient,
@@ -53,7 +54,7 @@ export class ShadowTables {
       await tx.query(`create ${kind} table ${schema}.${name} (like ${live} including all excluding indexes)`);
     }
     const shadow = new ShadowTables(tx, codec, definition, schema);
-    await shadow.index();
+    await shadow.index({ unique: true });
     return shadow;
   }
 
@@ -63,19 +64,35 @@ export class ShadowTables {
     this.events += relevant.length;
     this.pending.push(...relevant);
     this.position = page.at(-1)?.position ?? this.position;
-    if (this.pending.length >= BATCH) await this.settle();
+    if (this.pending.length >= BATCH) await this.applyNext();
   }
 
-  /** Applies what was added and not applied yet. */
+  /** Resolves once everything that was added is applied. */
   async settle(): Promise<void> {
+    await this.applyNext();
+    await this.applied;
+  }
+
+  /** Resolves once nothing is applied any more, whatever became of it: then the transaction may end. */
+  async stop(): Promise<void> {
+    await this.applied.catch(() => undefined);
+  }
+
+  /** One batch is applied while the next is read. */
+  private async applyNext(): Promise<void> {
+    await this.applied;
     const events = this.pending.splice(0);
     if (events.length === 0) return;
     const { definition, tx, schema } = this;
-    await definition.apply(await this.codec.decode(events, definition.staysSealed), tx, schema);
+    const apply = async () =>
+      definition.apply(await this.codec.decode(events, definition.staysSealed), tx, schema);
+    this.applied = apply();
+    // The next call meets the failure; until then it must not count as unhandled.
+    this.applied.catch(() => undefined);
   }
 
   /** Creates the indexes of the live tables, as the catalogue knows them, under the same names. */
-  private async index(): Promise<void> {
+  private async index({ unique }: { readonly unique: boolean }): Promise<void> {
     const { tx, schema } = this;
     const { tables } = this.definition;
     for (const table of tables.names) {
@@ -83,8 +100,8 @@ export class ShadowTables {
         `select i.relname as name, pg_get_indexdef(i.oid) as definition, c.contype as constrains
          from pg_index x join pg_class i on i.oid = x.indexrelid
          left join pg_constraint c on c.conindid = i.oid and c.contype in ('p', 'u')
-         where x.indrelid = $1::regclass`,
-        [`${tables.schema}.${table}`],
+         where x.indrelid = $1::regclass and x.indisunique = $2`,
+        [`${tables.schema}.${table}`, unique],
       );
       for (const { name, definition, constrains } of rows) {
         await tx.query(definition.replace(` ON ${tables.schema}.${table} `, ` ON ${schema}.${table} `));
@@ -95,15 +112,16 @@ export class ShadowTables {
     }
   }
 
-  /** The planner knows nothing of rows that this transaction wrote. */
-  async analyze(): Promise<void> {
+  /** Applies the rest, and creates the indexes that decide no conflict: they cost less once the rows are there. */
+  async complete(): Promise<void> {
+    await this.settle();
+    await this.index({ unique: false });
     for (const name of this.definition.tables.names) await this.tx.query(`analyze ${this.schema}.${name}`);
   }
 
   /** By `schema.name` of the live table. */
   async compare(): Promise<ReadonlyMap<string, TableComparison>> {
-    await this.settle();
-    await this.analyze();
+    await this.complete();
     const { schema, names, json = [] } = this.definition.tables;
     const compared = new Map<string, TableComparison>();
     for (const name of names) {

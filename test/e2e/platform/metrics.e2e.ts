@@ -147,7 +147,7 @@ it('what an operator has to act on is measured: due work, nodes, keys that expir
   );
   const measured = (name: string, labels: Record<string, string>, value: number): Promise<unknown> =>
     eventually(async () => {
-      for (const { work } of gauges) work.wake();
+      for (const gauge of gauges) await gauge.measure();
       const found = (await scraped()).samples.filter((each) => each.name === name);
       return valueOf({ metrics: [], samples: found }, name, labels) === value && found.length > 0;
     });

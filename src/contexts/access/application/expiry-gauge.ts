@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/background/background-work.js';
 import { credentialExpiry } from '../metrics.js';
 import { CredentialIndex } from '../views/credentials.js';
 
@@ -8,16 +8,10 @@ const EVERY_MS = 60_000;
 /** Measures which credential expires next. */
 @Injectable()
 export class ExpiryGauge {
-  @Background()
-  readonly work = new BackgroundWork({
-    name: 'gauge of credentials that expire',
-    everyMs: EVERY_MS,
-    run: () => this.measure(),
-  });
-
   constructor(private readonly index: CredentialIndex) {}
 
-  private async measure(): Promise<void> {
+  @Periodic({ name: 'gauge of credentials that expire', everyMs: EVERY_MS })
+  async measure(): Promise<void> {
     const next = await this.index.nextExpiries();
     // A credential that was rolled or revoked must not keep its date.
     credentialExpiry.reset();

@@ -1,6 +1,6 @@
 import { SECRET_DISPLAYED_MS } from '../domain/credentials.js';
 import { Injectable } from '@nestjs/common';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/background/background-work.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
 
@@ -10,13 +10,6 @@ const KEPT_DAYS = 40;
 /** Secrets of new credentials, sealed, in `access.new_secrets`: for a day, so that a retry after a crash issues the same one. */
 @Injectable()
 export class NewSecrets {
-  @Background()
-  readonly retention = new BackgroundWork({
-    name: 'retention of new secrets',
-    everyMs: 600_000,
-    run: () => this.forget(),
-  });
-
   constructor(
     private readonly database: Database,
     private readonly sealer: Sealer,
@@ -48,6 +41,7 @@ export class NewSecrets {
     }
   }
 
+  @Periodic({ name: 'retention of new secrets', everyMs: 600_000 })
   async forget(): Promise<void> {
     await this.database.query(
       `update access.new_secrets set sealed = null

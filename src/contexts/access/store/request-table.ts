@@ -4,7 +4,7 @@ import type { ServedRequest } from '../../../platform/http/request-log.js';
 import { columnArrays, deleteBefore } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { DAY_MS, HOUR_MS } from '../../../kernel/clock.js';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/background/background-work.js';
 
 /** The log has the last seven days: today's, and seven before it. */
 const REQUESTS_KEPT_DAYS = 7;
@@ -19,17 +19,10 @@ const nameOf = (day: string): string => `requests_${day.replaceAll('-', '')}`;
 /** Creates and drops the partitions of `access.requests`, one per day in UTC, by the database's clock. */
 @Injectable()
 export class RequestPartitions {
-  @Background()
-  readonly work = new BackgroundWork({
-    name: 'partitions of the request log',
-    everyMs: HOUR_MS,
-    role: 'any',
-    run: (signal) => this.keep(signal),
-  });
-
   constructor(private readonly database: Database) {}
 
   /** `now`: for tests; the database's clock when absent. */
+  @Periodic({ name: 'partitions of the request log', everyMs: HOUR_MS, role: 'any' })
   async keep(signal?: AbortSignal, now?: Date): Promise<void> {
     const today = (now ?? (await this.now())).getTime();
     await this.database.transaction(async (tx) => {

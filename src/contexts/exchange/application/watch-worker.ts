@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { Background, Periodic } from '../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { DueWork, type WorkOutcome } from '../../../platform/work/due-work.js';
@@ -109,19 +109,13 @@ const logger = new Logger(WatchWorker.name);
 /** Keeps the metrics of the orders that are watched. */
 @Injectable()
 export class WatchGauge {
-  @Background()
-  readonly work = new BackgroundWork({
-    name: 'gauge of exchange orders',
-    everyMs: GAUGE_EVERY_MS,
-    run: () => this.measure(),
-  });
-
   constructor(
     private readonly orders: OrdersView,
     private readonly items: WorkItems,
   ) {}
 
-  private async measure(): Promise<void> {
+  @Periodic({ name: 'gauge of exchange orders', everyMs: GAUGE_EVERY_MS })
+  async measure(): Promise<void> {
     const [{ refundable, shortfall, ...open }, late] = await Promise.all([
       this.orders.totals(),
       this.items.overdue(WATCH, LATE_MS),

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/background/background-work.js';
 import { dueWork, dueWorkAge } from '../metrics.js';
 import { SystemStatus } from './system-status.js';
 
@@ -9,19 +9,13 @@ const EVERY_MS = 10_000;
 /** Measures what is due and not done, in each worker: where no worker runs, its metrics are missing. */
 @Injectable()
 export class BacklogGauge {
-  @Background()
-  readonly work = new BackgroundWork({
-    name: 'gauge of due work',
-    everyMs: EVERY_MS,
-    run: () => this.measure(),
-  });
-
   constructor(
     private readonly system: SystemStatus,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  private async measure(): Promise<void> {
+  @Periodic({ name: 'gauge of due work', everyMs: EVERY_MS })
+  async measure(): Promise<void> {
     const backlogs = await this.system.backlogs().finally(() => {
       // Neither a kind without any work nor one that could not be read keeps its last age.
       dueWork.reset();

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/background/background-work.js';
 import { overdueConfirmations, pendingApprovals } from '../metrics.js';
 import { OperationsView } from '../views/operations.js';
 
@@ -8,16 +8,10 @@ const GAUGE_EVERY_MS = 10_000;
 /** Counts what waits for second persons. */
 @Injectable()
 export class OperationGauge {
-  @Background()
-  readonly work = new BackgroundWork({
-    name: 'gauge of operations',
-    everyMs: GAUGE_EVERY_MS,
-    run: () => this.measure(),
-  });
-
   constructor(private readonly operations: OperationsView) {}
 
-  private async measure(): Promise<void> {
+  @Periodic({ name: 'gauge of operations', everyMs: GAUGE_EVERY_MS })
+  async measure(): Promise<void> {
     const { pending, overdue } = await this.operations.counts();
     pendingApprovals.set(pending);
     overdueConfirmations.set(overdue);

@@ -53,6 +53,9 @@ export async function applyPayoutEvents(
   await settlePayouts([...outcomes.values()], tx, schema);
 }
 
+/** JSON escapes it. Joined texts cost less than quoted ones. */
+const SEPARATOR = '\u001e';
+
 async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema: string): Promise<number> {
   if (rows.length === 0) return 0;
   const result = await tx.query<{ inserted: number }>(
@@ -61,10 +64,10 @@ async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema:
          (id, merchant_id, user_id, created_at, transaction_hash, log_index, body, status, amount_minor)
        select id, merchant_id, user_id, created_at, transaction_hash, log_index,
               ${bodySql('body_before_time', 'created_at')}, status, amount_minor
-       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::integer[], $7::text[],
-                   $8::smallint[], $9::bigint[])
-         as row (id, merchant_id, user_id, created_at, transaction_hash, log_index, body_before_time, status,
-                 amount_minor)
+       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::integer[], $7::smallint[],
+                   $8::bigint[], string_to_array($9, '${SEPARATOR}'))
+         as row (id, merchant_id, user_id, created_at, transaction_hash, log_index, status, amount_minor,
+                 body_before_time)
        on conflict (id) do nothing
        returning merchant_id, user_id, status, amount_minor
      ), totals as (
@@ -79,18 +82,11 @@ async function insertPayouts(rows: readonly PayoutRow[], tx: PoolClient, schema:
        delete from ${schema}.payout_intents where payout_id = any($1::uuid[])
      )
      select count(*)::int as inserted from inserted`,
-    columnArrays(
-      rows,
-      'id',
-      'merchantId',
-      'userId',
-      'createdAt',
-      'transactionHash',
-      'logIndex',
-      'bodyBeforeTime',
-      'status',
-      'amountMinor',
-    ),
+    [
+      ...columnArrays(rows, 'id', 'merchantId', 'userId', 'createdAt', 'transactionHash', 'logIndex'),
+      ...columnArrays(rows, 'status', 'amountMinor'),
+      rows.map(({ bodyBeforeTime }) => bodyBeforeTime).join(SEPARATOR),
+    ],
   );
   return result.rows[0]?.inserted ?? 0;
 }

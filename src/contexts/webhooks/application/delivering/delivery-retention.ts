@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock, DAY_MS, HOUR_MS } from '../../../../kernel/clock.js';
-import { Background, BackgroundWork } from '../../../../platform/background/background-work.js';
+import { Periodic } from '../../../../platform/background/background-work.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { DeliveryRetentionTable, placeBefore, type Place } from '../../store/delivery-retention-table.js';
 import { Forgets, type ForgottenPerson } from '../../../../platform/operations/erasure.js';
@@ -28,13 +28,6 @@ export function retentionSeconds({
  */
 @Injectable()
 export class DeliveryRetention {
-  @Background()
-  readonly work = new BackgroundWork({
-    name: 'retention of deliveries',
-    everyMs: ROUND_MS,
-    run: (signal) => this.prune(signal),
-  });
-
   constructor(
     @Inject(CONFIG)
     private readonly config: Pick<Config, 'webhookRetentionDays' | 'webhookDisableWindowSeconds'>,
@@ -43,6 +36,7 @@ export class DeliveryRetention {
     private readonly progress: SubscriptionProgress,
   ) {}
 
+  @Periodic({ name: 'retention of deliveries', everyMs: ROUND_MS })
   async prune(signal?: AbortSignal): Promise<void> {
     if (this.config.webhookRetentionDays === 0) return;
     const before = await this.cutoff();
