@@ -11,7 +11,6 @@ import { Execution } from './application/execution.js';
 import { OperationStreams } from './application/operation-streams.js';
 import { OperationGauge } from './application/operation-gauge.js';
 import { RequestedOperations } from './application/request-operation.js';
-import { Rebuilds } from '../../platform/projections/rebuilds.js';
 import { settlingSaga, SettlingWorker } from './application/settling.js';
 import { Subjects } from './application/subjects.js';
 import { operationHistory } from './domain/history.js';
@@ -49,11 +48,10 @@ import { SYSTEM_TAGS, SystemModule } from './system.module.js';
     provideSaga([SettlingWorker, Definitions], ({ work }: SettlingWorker, definitions: Definitions) =>
       settlingSaga(definitions, () => work.wake()),
     ),
-    Rebuilds,
   ],
   exports: [
     ...[Operations, Definitions, Execution, OperationStreams],
-    ...[Rebuilds, OperatorLookups, LookupsView, OperationsView],
+    ...[OperatorLookups, LookupsView, OperationsView],
   ],
 })
 class OperationsModule {}
