@@ -9,7 +9,6 @@ import { OperationDecisions } from './application/decide-operation.js';
 import { Definitions } from './application/definitions.js';
 import { Execution } from './application/execution.js';
 import { OperationStreams } from './application/operation-streams.js';
-import { OperationGauge } from './application/operation-gauge.js';
 import { RequestedOperations } from './application/request-operation.js';
 import { settlingSaga, SettlingWorker } from './application/settling.js';
 import { Subjects } from './application/subjects.js';
@@ -40,7 +39,6 @@ import { SYSTEM_TAGS, SystemModule } from './system.module.js';
     { provide: Operations, useExisting: RequestedOperations },
     OperationDecisions,
     OperationsView,
-    OperationGauge,
     LookupsView,
     LookupTable,
     { provide: OperatorLookups, useExisting: LookupTable },

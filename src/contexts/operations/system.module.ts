@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
-import { BacklogGauge } from './application/backlog-gauge.js';
 import { GlobalSearch } from './application/global-search.js';
 import { Heartbeat } from './application/heartbeat.js';
 import { SystemStatus } from './application/system-status.js';
@@ -18,6 +17,6 @@ export const SYSTEM_TAGS = {
 @Module({
   imports: [DiscoveryModule],
   controllers: [AdminSystemController, AdminSearchController],
-  providers: [Processes, DueItems, Heartbeat, SystemStatus, BacklogGauge, GlobalSearch],
+  providers: [Processes, DueItems, Heartbeat, SystemStatus, GlobalSearch],
 })
 export class SystemModule {}

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 import { ExpiryGauge } from '../../../src/contexts/access/application/expiry-gauge.js';
 import { LastVerifies } from '../../../src/contexts/audit/store/last-verify.js';
-import { BacklogGauge } from '../../../src/contexts/operations/application/backlog-gauge.js';
+import { SystemStatus } from '../../../src/contexts/operations/application/system-status.js';
 import { registry } from '../../../src/platform/telemetry/metrics.js';
 import { freePort } from '../../../sandbox/processes.js';
 import { onTestApp } from '../../support/app.js';
@@ -142,7 +142,7 @@ it('what a payout took until its outcome, and until its webhook, is measured', a
 });
 
 it('what an operator has to act on is measured: due work, nodes, keys that expire, the last verification', async () => {
-  const gauges = [ExpiryGauge, LastVerifies, BacklogGauge].map((each) =>
+  const gauges = [ExpiryGauge, LastVerifies, SystemStatus].map((each) =>
     app.app.get(each, { strict: false }),
   );
   const measured = (name: string, labels: Record<string, string>, value: number): Promise<unknown> =>

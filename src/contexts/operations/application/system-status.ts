@@ -1,10 +1,13 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { Periodic } from '../../../platform/background/background-work.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { ReportsAudit, ReportsBacklog, type DueBacklog } from '../../../platform/operations/system-report.js';
 import { SubscriptionLag } from '../../../platform/projections/subscription-lag.js';
 import type { HaltedSubscription, Schedule } from '../../../platform/telemetry/process-facts.js';
+import { dueWork, dueWorkAge } from '../metrics.js';
 import { DueItems } from '../store/due-items.js';
 import { Processes, type ProcessRow } from '../store/processes.js';
 import type { RunningProcess, SystemResponse } from './system-json.js';
@@ -24,6 +27,7 @@ export class SystemStatus implements OnModuleInit {
     private readonly lag: SubscriptionLag,
     private readonly rows: Processes,
     private readonly items: DueItems,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   onModuleInit(): void {
@@ -89,7 +93,22 @@ export class SystemStatus implements OnModuleInit {
     return count;
   }
 
-  async backlogs(): Promise<readonly DueBacklog[]> {
+  /** Measures what is due and not done, in each worker: where no worker runs, its metrics are missing. */
+  @Periodic({ name: 'gauge of due work', everyMs: 10_000 })
+  async measure(): Promise<void> {
+    const backlogs = await this.backlogs().finally(() => {
+      // Neither a kind without any work nor one that could not be read keeps its last age.
+      dueWork.reset();
+      dueWorkAge.reset();
+    });
+    const now = this.clock.now().getTime();
+    for (const { name: work, due, oldest_at: oldest } of backlogs) {
+      dueWork.set({ work }, due);
+      dueWorkAge.set({ work }, oldest === null ? 0 : Math.max(0, now - Date.parse(oldest)) / 1000);
+    }
+  }
+
+  private async backlogs(): Promise<readonly DueBacklog[]> {
     const own = this.reports.map(({ call }) => call());
     const [items, ...reported] = await Promise.all([this.items.backlogs(), ...own]);
     // An item may be a lock on work that its context counts.

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { Periodic } from '../../../platform/background/background-work.js';
 import type { OperationJson } from '../../../platform/operations/operations.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { keysetPage, ReadModels, type KeysetPage } from '../../../platform/read-models/read-models.js';
+import { overdueConfirmations, pendingApprovals } from '../metrics.js';
 import { OperationRow } from './operation-row.js';
 
 interface OperationFilter {
@@ -46,13 +48,15 @@ export class OperationsView {
     );
   }
 
-  /** How many wait for an approval, and how many confirmations are overdue. */
-  async counts(): Promise<{ readonly pending: number; readonly overdue: number }> {
+  /** Measures what waits for second persons. */
+  @Periodic({ name: 'gauge of operations', everyMs: 10_000 })
+  async measure(): Promise<void> {
     const [row] = await this.database.query<{ pending: number; overdue: number }>(
       `select (count(*) filter (where status = 'pending_approval'))::int as pending,
          (count(*) filter (where status = 'unconfirmed' and expires_at <= now()))::int as overdue
        from operations.operations where status in ('pending_approval', 'unconfirmed')`,
     );
-    return row!;
+    pendingApprovals.set(row!.pending);
+    overdueConfirmations.set(row!.overdue);
   }
 }
