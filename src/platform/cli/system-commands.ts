@@ -2,7 +2,7 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler } from '@nestjs/cqrs';
 import { DAY_MS } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/domain-error.js';
-import { Background } from '../background/background-work.js';
+import { Background } from '../jobs/background-work.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { CONTEXTS, knownTypes, type Context } from '../context.js';
 import { currentOperation, withinOperation } from '../event-store/current-operation.js';
@@ -10,8 +10,8 @@ import { PassingTypes } from '../projections/passing-types.js';
 import { ReadModelRebuild } from '../projections/read-model-rebuild.js';
 import { masterKeysOf } from '../sealing/key-ring.js';
 import { FRESH_AFTER_SECONDS, KeyRotation } from '../sealing/key-rotation.js';
-import { DueWork } from '../work/due-work.js';
-import { WorkItems } from '../work/work-items.js';
+import { DueWork } from '../jobs/due-work.js';
+import { WorkItems } from '../jobs/work-items.js';
 import {
   Operation,
   OperatorCommand,

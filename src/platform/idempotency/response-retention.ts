@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock, HOUR_MS } from '../../kernel/clock.js';
-import { Periodic } from '../background/background-work.js';
+import { Periodic } from '../jobs/background-work.js';
 import { earlierNow } from '../postgres/clock-check.js';
 import { Database } from '../postgres/database.js';
 import { ResponseStore } from './response-store.js';

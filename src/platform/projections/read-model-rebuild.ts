@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { DomainError } from '../../kernel/domain-error.js';
-import { waitForRetry } from '../background/backoff.js';
+import { waitForRetry } from '../jobs/backoff.js';
 import { EventCodec } from '../event-store/event-codec.js';
 import { logPages } from '../event-store/log-pages.js';
 import { comparePositions, EVENT_STORE, type EventStore, type RecordedEvent } from '../event-store/port.js';

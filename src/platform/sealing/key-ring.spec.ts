@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.js';
 import { onTestDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
-import { BackgroundWork } from '../background/background-work.js';
+import { BackgroundWork } from '../jobs/background-work.js';
 import { ConfigError } from '../config/settings.js';
 import { KeyRing, MasterKey, ROOT_ID } from './key-ring.js';
 import { addFreshKey, retireFormer, ringStatus } from './key-rotation.js';

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Periodic } from '../background/background-work.js';
+import { Periodic } from '../jobs/background-work.js';
 import { Database } from '../postgres/database.js';
 import { KeyRing } from './key-ring.js';
 import { associatedDataOfPersonalKey } from './personal-keys.js';

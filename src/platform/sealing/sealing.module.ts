@@ -1,5 +1,5 @@
 import { Global, Logger, Module, Optional, type OnModuleInit } from '@nestjs/common';
-import { Periodic } from '../background/background-work.js';
+import { Periodic } from '../jobs/background-work.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../postgres/database.js';
 import { HealthRegistry } from '../telemetry/health.js';

@@ -1,6 +1,6 @@
 import { SECRET_DISPLAYED_MS } from '../domain/credentials.js';
 import { Injectable } from '@nestjs/common';
-import { Periodic } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
 

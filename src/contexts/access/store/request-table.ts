@@ -4,7 +4,7 @@ import type { ServedRequest } from '../../../platform/http/request-log.js';
 import { columnArrays, deleteBefore } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { DAY_MS, HOUR_MS } from '../../../kernel/clock.js';
-import { Periodic } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 
 /** The log has the last seven days: today's, and seven before it. */
 const REQUESTS_KEPT_DAYS = 7;

@@ -9,7 +9,7 @@ import {
   type SelectQueryBuilder,
 } from 'typeorm';
 import { keysetPage, ReadModels, type KeysetPage } from '../../../platform/read-models/read-models.js';
-import { GroupCall } from '../../../platform/background/group-call.js';
+import { GroupCall } from '../../../platform/jobs/group-call.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { CredentialKind, MemoSigning } from '../domain/credential-kinds.js';
 import { MerchantListRow } from './merchant-list.js';

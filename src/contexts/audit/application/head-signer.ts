@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock, timestamp } from '../../../kernel/clock.js';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { Background, BackgroundWork } from '../../../platform/jobs/background-work.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import { consistencyRanges, provesConsistency } from '../domain/merkle-proof.js';

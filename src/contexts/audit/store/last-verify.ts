@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Periodic } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { ReportsAudit } from '../../../platform/operations/system-report.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { lastVerification } from '../metrics.js';

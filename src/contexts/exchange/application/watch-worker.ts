@@ -1,10 +1,10 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
-import { Background, Periodic } from '../../../platform/background/background-work.js';
+import { Background, Periodic } from '../../../platform/jobs/background-work.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { failpoint } from '../../../platform/failpoints.js';
-import { DueWork, type WorkOutcome } from '../../../platform/work/due-work.js';
-import { WorkItems, type WorkItem } from '../../../platform/work/work-items.js';
+import { DueWork, type WorkOutcome } from '../../../platform/jobs/due-work.js';
+import { WorkItems, type WorkItem } from '../../../platform/jobs/work-items.js';
 import type { ExistingOrder } from '../domain/order.js';
 import { MAX_RETRY_MS, nextPoll, WATCH, WATCH_LINES } from '../domain/watch-schedule.js';
 import { openOrders, refundableOrders, shortfallOrders, watchBacklog, watchBacklogAge } from '../metrics.js';

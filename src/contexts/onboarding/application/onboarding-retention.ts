@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { HOUR_MS } from '../../../kernel/clock.js';
-import { Periodic } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { Images } from '../store/images.js';
 import { PhoneCodes } from '../store/phone-codes.js';

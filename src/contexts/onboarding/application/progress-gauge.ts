@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Periodic } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { oldestOnboarding, onboardings } from '../metrics.js';
 import { Progress } from '../views/progress.js';
 

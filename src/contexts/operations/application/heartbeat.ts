@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Periodic } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { ProcessFacts } from '../../../platform/telemetry/process-facts.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
-import { Periodic } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { ReportsAudit, ReportsBacklog, type DueBacklog } from '../../../platform/operations/system-report.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock, DAY_MS, HOUR_MS, timestamp } from '../../../kernel/clock.js';
 import { deriveId } from '../../../kernel/ids.js';
-import { Periodic } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { OperatorLookups } from '../../../platform/operations/operator-lookups.js';
 import type { Requester } from '../../../platform/operations/operations.js';
 import { deleteBefore } from '../../../platform/postgres/batches.js';

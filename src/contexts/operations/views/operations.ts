@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Periodic } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import type { OperationJson } from '../../../platform/operations/operations.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { Database } from '../../../platform/postgres/database.js';

@@ -1,7 +1,7 @@
 import { Injectable, Logger, Inject } from '@nestjs/common';
 import { Command, CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { Periodic } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { Deactivations, type Deactivating } from '../store/deactivations.js';
 import { fence } from '../../../platform/event-store/claims.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { backoffMs, type Backoff } from '../../../platform/background/backoff.js';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { backoffMs, type Backoff } from '../../../platform/jobs/backoff.js';
+import { Background, BackgroundWork } from '../../../platform/jobs/background-work.js';
 import { measureOnScrape } from '../../../platform/telemetry/metrics.js';
 import type { BatchEvent } from '../domain/event-batch.js';
 import { eventBatches, trackedEvents, waitingBatches } from '../metrics.js';

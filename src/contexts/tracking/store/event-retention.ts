@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock, HOUR_MS } from '../../../kernel/clock.js';
-import { Periodic } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { deleteBefore } from '../../../platform/postgres/batches.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';

@@ -6,9 +6,9 @@ import { failpoint } from '../../../platform/failpoints.js';
 import { PersonalResponses } from '../../../platform/idempotency/personal-responses.js';
 import { PersonalKeys } from '../../../platform/sealing/personal-keys.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { Background } from '../../../platform/background/background-work.js';
-import { DueWork } from '../../../platform/work/due-work.js';
-import { WorkItems, scheduleWork } from '../../../platform/work/work-items.js';
+import { Background } from '../../../platform/jobs/background-work.js';
+import { DueWork } from '../../../platform/jobs/due-work.js';
+import { WorkItems, scheduleWork } from '../../../platform/jobs/work-items.js';
 import {
   subscriptionName,
   subscriptionOf,

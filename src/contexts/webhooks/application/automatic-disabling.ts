@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { sleep } from '../../../platform/background/backoff.js';
-import { Background, BackgroundWork, Periodic } from '../../../platform/background/background-work.js';
+import { sleep } from '../../../platform/jobs/backoff.js';
+import { Background, BackgroundWork, Periodic } from '../../../platform/jobs/background-work.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { Log } from '../../../platform/telemetry/logger.js';
 import {

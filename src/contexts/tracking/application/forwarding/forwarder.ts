@@ -6,11 +6,11 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { HOUR_MS } from '../../../../kernel/clock.js';
-import { backoffMs, sleep, type Backoff } from '../../../../platform/background/backoff.js';
-import { Background, BackgroundWork } from '../../../../platform/background/background-work.js';
+import { backoffMs, sleep, type Backoff } from '../../../../platform/jobs/backoff.js';
+import { Background, BackgroundWork } from '../../../../platform/jobs/background-work.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { measureOnScrape } from '../../../../platform/telemetry/metrics.js';
-import { WorkItems, type WorkItem } from '../../../../platform/work/work-items.js';
+import { WorkItems, type WorkItem } from '../../../../platform/jobs/work-items.js';
 import { ANALYTICS, type Analytics, type SendResult } from '../ports.js';
 import { PendingBatch } from './pending-batch.js';
 import { ForwardingObserver } from './forwarding-observer.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock, DAY_MS, HOUR_MS } from '../../../../kernel/clock.js';
-import { Periodic } from '../../../../platform/background/background-work.js';
+import { Periodic } from '../../../../platform/jobs/background-work.js';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import { DeliveryRetentionTable, placeBefore, type Place } from '../../store/delivery-retention-table.js';
 import { Forgets, type ForgottenPerson } from '../../../../platform/operations/erasure.js';
