@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { Config } from '../config/config.js';
-import { methodDecorator } from '../operations/discovered-methods.js';
+import { methodDecorator } from '../discovered-methods.js';
 import type { Schedule } from '../telemetry/process-facts.js';
 import { backoffMs, sleep, type Backoff } from './backoff.js';
 

@@ -73,7 +73,7 @@ export class ShadowTables {
     await this.applied;
   }
 
-  /** Resolves once nothing is applied any more, whatever became of it: then the transaction may end. */
+  /** Resolves once nothing is applied any more, also after a failure: then the transaction may end. */
   async stop(): Promise<void> {
     await this.applied.catch(() => undefined);
   }

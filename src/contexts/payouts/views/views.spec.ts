@@ -189,7 +189,10 @@ describe('the read models of payouts', () => {
       fc.asyncProperty(stories, order, async (all, mix) => {
         const merchant = nextMerchant();
         const { events, payouts } = eventsOf(all, mix, merchant);
-        const codec = { currentName: (type: string) => type, decode: async (page: readonly RecordedEvent[]) => page };
+        const codec = {
+          currentName: (type: string) => type,
+          decode: async (page: readonly RecordedEvent[]) => page,
+        };
         await db.database.transaction(async (tx) => {
           const shadow = await ShadowTables.create(tx, codec, payoutViews);
           for (let from = 0; from < events.length; from += 5) {
