@@ -1,9 +1,9 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { Background, Periodic } from '../../../platform/jobs/background-work.js';
 import { failpoint } from '../../../platform/failpoints.js';
-import { DueWork, type WorkOutcome } from '../../../platform/work/due-work.js';
-import { WorkItems, type WorkItem } from '../../../platform/work/work-items.js';
+import { DueWork, type WorkOutcome } from '../../../platform/jobs/due-work.js';
+import { WorkItems, type WorkItem } from '../../../platform/jobs/work-items.js';
 import type { ExistingOrder } from '../domain/order.js';
 import { MAX_RETRY_MS, nextPoll, WATCH, WATCH_LINES } from '../domain/watch-schedule.js';
 import { openOrders, refundableOrders, shortfallOrders, watchBacklog, watchBacklogAge } from '../metrics.js';
@@ -109,19 +109,13 @@ const logger = new Logger(WatchWorker.name);
 /** Keeps the metrics of the orders that are watched. */
 @Injectable()
 export class WatchGauge {
-  @Background()
-  readonly work = new BackgroundWork({
-    name: 'gauge of exchange orders',
-    everyMs: GAUGE_EVERY_MS,
-    run: () => this.measure(),
-  });
-
   constructor(
     private readonly orders: OrdersView,
     private readonly items: WorkItems,
   ) {}
 
-  private async measure(): Promise<void> {
+  @Periodic({ name: 'gauge of exchange orders', everyMs: GAUGE_EVERY_MS })
+  async measure(): Promise<void> {
     const [{ refundable, shortfall, ...open }, late] = await Promise.all([
       this.orders.totals(),
       this.items.overdue(WATCH, LATE_MS),

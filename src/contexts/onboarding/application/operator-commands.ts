@@ -7,7 +7,7 @@ import {
   type EmptyParameters,
   type OperationHandler,
 } from '../../../platform/operations/operation.js';
-import { WorkItems } from '../../../platform/work/work-items.js';
+import { WorkItems } from '../../../platform/jobs/work-items.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { Stage } from '../domain/onboarding.js';
 import { missingImages } from '../domain/image-kind.js';

@@ -62,7 +62,6 @@ export class OnfidoVerifier implements IdentityVerifier {
     const check = (await this.listedCheck(applicant)) ?? (await this.openCheck(applicant, request));
     requireOwn(check, verificationId, applicant);
     await this.verifications.checked(verificationId, this.provider, idIn(check));
-    failpoint('onboarding.check_kept');
     await request.deleteImages();
     failpoint('onboarding.images_deleted');
     return check;
@@ -73,7 +72,6 @@ export class OnfidoVerifier implements IdentityVerifier {
     const id = idIn(await this.api.call((api, options) => api.createApplicant(body, options)));
     failpoint('onboarding.applicant_created');
     const kept = await this.verifications.keepApplicant(verificationId, this.provider, userId, id);
-    failpoint('onboarding.applicant_kept');
     // Another process was first, or the person is erased.
     if (kept !== id) await this.deleteApplicant(id);
     if (kept === null) throw new ProviderUnavailable('The person is erased: Onfido gets no data');

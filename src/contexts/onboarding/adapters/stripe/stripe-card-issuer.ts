@@ -90,7 +90,6 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     if (oldest === undefined) throw unavailable('Stripe', 'it does not list the card that it created');
     const cardId = await this.cards.keep('card_id', userId, oldest.id);
     if (cardId === null) throw unavailable('Stripe', 'the person is erased');
-    failpoint('onboarding.card_kept');
     // Created by a stalled process.
     for (const { id } of live) if (id !== cardId) await this.cancel(id);
     return cardId;
@@ -133,7 +132,6 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
         : await this.cardholder(known, userId);
     const found = cardholder ?? (await this.createCardholder(request, row));
     const id = await this.cards.keep('cardholder_id', userId, found.id);
-    failpoint('onboarding.cardholder_kept');
     if (id !== found.id)
       throw unavailable('Stripe', 'another process created the cardholder, or the person is erased');
     requireUsable(found);

@@ -1,7 +1,10 @@
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 
 /** A decorator of methods of providers, with a value; `discover` returns those of this process, bound to their providers. */
-export function methodDecorator<Value extends string, Method extends (...given: never[]) => unknown>() {
+export function methodDecorator<
+  Value extends string | object,
+  Method extends (...given: never[]) => unknown,
+>() {
   const decorator = DiscoveryService.createDecorator<Value>();
   const declared = new Set<Value>();
   const decorate = (value: Value) => {

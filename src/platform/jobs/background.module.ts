@@ -11,10 +11,10 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { processConfig, type ProcessConfig } from '../config/config.js';
 import { ProcessFacts } from '../telemetry/process-facts.js';
 import { withTimeout } from '../timeout.js';
-import { backgroundWorkOf, type BackgroundWork } from './background-work.js';
+import { BackgroundWork, backgroundWorkOf, Periodic } from './background-work.js';
 
 /**
- * Runs the {@link BackgroundWork} in `@Background()` fields of providers from the start of the process to its end. Each
+ * Runs the {@link BackgroundWork} of `@Background()` fields and `@Periodic()` methods of providers from the start of the process to its end. Each
  * is an interval of `SchedulerRegistry`, without the module of @nestjs/schedule: that clears all intervals as soon as the
  * process begins to stop, and a sender needs its heartbeat until it has released what it claimed.
  */
@@ -37,8 +37,10 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
   onApplicationBootstrap(): void {
     const { roles } = this.config;
     const providers = new Set(this.discovery.getProviders().map(({ instance }): unknown => instance));
+    const periodic = Periodic.discover(this.discovery);
     this.works = [...providers]
       .flatMap((provider) => backgroundWorkOf(provider))
+      .concat(periodic.map(({ value, call: run }) => new BackgroundWork({ ...value, run })))
       .filter(({ options: { role = 'worker' } }) =>
         role === 'any' ? roles.length > 0 : roles.includes(role),
       );

@@ -4,31 +4,15 @@ import { type StoreConfig, storeConfig } from '../config/config.js';
 import { HealthRegistry } from '../telemetry/health.js';
 import { reaching } from '../postgres/unavailable.js';
 import { QueueBackend } from './queue-backend.js';
+import { WorkItems } from './work-items.js';
 
-/** The {@link QueueBackend} of the process: QUEUE_URL, or the database. A process without a role needs neither. */
+/**
+ * The table of due work and the queue, for every module: BullMQ
+ * (`BullModule.registerQueue({ name })`, `@Processor(name)`) on QUEUE_URL or the database.
+ */
 @Global()
 @Module({
-  providers: [
-    {
-      provide: QueueBackend,
-      inject: [storeConfig.KEY],
-      useFactory: ({ roles, queueUrl, databaseUrl }: StoreConfig) => {
-        if (roles.length === 0 && databaseUrl !== null) return QueueBackend.unused(databaseUrl);
-        const url = queueUrl ?? databaseUrl;
-        if (url === null) throw new Error('neither QUEUE_URL nor DATABASE_URL is set');
-        const setting = queueUrl === null ? 'DATABASE_URL' : 'QUEUE_URL';
-        return reaching('queue', setting, () => QueueBackend.connect(url));
-      },
-    },
-  ],
-  exports: [QueueBackend],
-})
-class QueueBackendModule {}
-
-/** BullMQ for every module: `BullModule.registerQueue({ name })` and `@Processor(name)` work from here on. */
-@Module({
   imports: [
-    QueueBackendModule,
     BullModule.forRootAsync({
       inject: [QueueBackend],
       useFactory: (backend: QueueBackend) => ({
@@ -37,8 +21,24 @@ class QueueBackendModule {}
       }),
     }),
   ],
+  providers: [
+    WorkItems,
+    {
+      provide: QueueBackend,
+      inject: [storeConfig.KEY],
+      useFactory: ({ roles, queueUrl, databaseUrl }: StoreConfig) => {
+        // A process without a role is a program: it needs no queue.
+        if (roles.length === 0 && databaseUrl !== null) return QueueBackend.unused(databaseUrl);
+        const url = queueUrl ?? databaseUrl;
+        if (url === null) throw new Error('neither QUEUE_URL nor DATABASE_URL is set');
+        const setting = queueUrl === null ? 'DATABASE_URL' : 'QUEUE_URL';
+        return reaching('queue', setting, () => QueueBackend.connect(url));
+      },
+    },
+  ],
+  exports: [QueueBackend, WorkItems],
 })
-export class QueueModule implements OnModuleInit {
+export class JobsModule implements OnModuleInit {
   constructor(
     private readonly health: HealthRegistry,
     private readonly backend: QueueBackend,

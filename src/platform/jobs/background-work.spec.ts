@@ -3,7 +3,13 @@ import { Injectable, Logger } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import { BackgroundModule } from './background.module.js';
-import { Background, BackgroundWork, type BackgroundOptions, type ProcessRole } from './background-work.js';
+import {
+  Background,
+  BackgroundWork,
+  Periodic,
+  type BackgroundOptions,
+  type ProcessRole,
+} from './background-work.js';
 import { processConfig } from '../config/config.js';
 
 const HOUR_MS = 3_600_000;
@@ -128,6 +134,11 @@ class Several {
   readonly first = noting('worker');
   @Background()
   readonly others = [noting('api', 'api'), noting('any', 'any')];
+
+  @Periodic({ name: 'periodic', everyMs: HOUR_MS })
+  async note(): Promise<void> {
+    ran.push('periodic');
+  }
 }
 
 class Holder {
@@ -156,7 +167,7 @@ describe('the background of a process', () => {
 
   it('runs and lists what is for its roles, and nothing in a program', async () => {
     for (const [roles, expected] of [
-      [['worker'], ['worker', 'any']],
+      [['worker'], ['worker', 'any', 'periodic']],
       [['api'], ['api', 'any']],
       [[], []],
     ] as const) {

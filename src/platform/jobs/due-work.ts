@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { backoffMs, type Backoff } from '../background/backoff.js';
-import { BackgroundWork } from '../background/background-work.js';
+import { backoffMs, type Backoff } from './backoff.js';
+import { BackgroundWork } from './background-work.js';
 import type { ClaimOptions, Next, WorkItem, WorkItems } from './work-items.js';
 
 /** `retry`: again after the delay of the kind's policy, without a word in the log; so is a {@link Next} without a delay. */

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { ProcessConfig } from '../config/config.js';
+import { methodDecorator } from '../discovered-methods.js';
 import type { Schedule } from '../telemetry/process-facts.js';
 import { backoffMs, sleep, type Backoff } from './backoff.js';
 
@@ -27,8 +28,8 @@ export interface BackgroundOptions {
  * time in a process. A tick during a run is skipped, a wake during a run is followed by another run. A run that fails is
  * logged and repeated after a growing delay; neither ticks nor wakes shorten that.
  *
- * It is a field of the provider that does it, marked `@Background()`: {@link BackgroundModule} starts it in processes of its
- * role, registers its interval and stops it. What only one process may do at a time claims an item of `work.items`.
+ * It is a method of a provider marked `@Periodic()`, or a field marked `@Background()` where something wakes or stops it:
+ * {@link BackgroundModule} starts it in processes of its role, registers its interval and stops it. What only one process may do at a time claims an item of `work.items`.
  */
 export class BackgroundWork {
   private readonly stopping = new AbortController();
@@ -97,6 +98,12 @@ export class BackgroundWork {
 }
 
 const log = new Logger(BackgroundWork.name);
+
+/** Declares a method of a provider as {@link BackgroundWork} that nothing wakes. */
+export const Periodic = methodDecorator<
+  Omit<BackgroundOptions, 'run'>,
+  (signal: AbortSignal) => Promise<unknown>
+>();
 
 const FIELDS = Symbol('background work');
 
