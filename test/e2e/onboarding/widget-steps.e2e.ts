@@ -5,7 +5,7 @@ import { createMerchant } from '../../../sandbox/issuing.js';
 import { SandboxSms } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { SMS_SENDER } from '../../../src/contexts/onboarding/application/ports.js';
 import { onboarding } from '../../../src/contexts/onboarding/domain/onboarding.js';
-import { MESSAGES } from '../../../src/contexts/onboarding/messages/messages.js';
+import { MESSAGES } from '../../../src/contexts/onboarding/words/messages.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { eventually } from '../../support/eventually.js';
 import { JPEG } from '../../support/onboarding/images.js';

@@ -19,7 +19,7 @@ import {
 } from '../application/ports.js';
 import type { KycOutcome } from '../domain/decisions.js';
 import { SandboxReviews, Verifications } from '../store/verifications.js';
-import { en } from '../messages/en.js';
+import en from '../words/en.json' with { type: 'json' };
 import { onboardingConfig, type OnboardingConfig } from '../settings.js';
 
 const MAX_MESSAGES = 10_000;

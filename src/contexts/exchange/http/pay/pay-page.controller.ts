@@ -13,13 +13,18 @@ import { ExchangeProviders } from '../../application/exchange-providers.js';
 import { type Asset, chainOf, decimalsOf, pairsTo, tokenOf } from '../../domain/catalog.js';
 import { isOnCurve } from '../../domain/unspendable.js';
 import { paymentUri } from '../../domain/payment-uris.js';
-import { MESSAGES } from '../../messages/messages.js';
+import de from '../../words/de.json' with { type: 'json' };
+import en from '../../words/en.json' with { type: 'json' };
+import es from '../../words/es.json' with { type: 'json' };
 import { sendIcon } from '../tokens.controller.js';
 import { PayLinks, type PayLink } from './pay-links.js';
 import { PaySessions, PayerGuard } from './payer-guard.js';
-import type { PayFacts } from './pay-types.js';
+import type { Messages, PayFacts } from './pay-types.js';
 import { TestPayments } from './test-payments.js';
 import { exchangeConfig, type ExchangeConfig } from '../../settings.js';
+
+/** The words of the pay page in each language. */
+export const MESSAGES: Readonly<Record<Locale, Messages>> = { en, es, de };
 
 /** The pay widget, `{pay_url}/widget` (contract.md 26). */
 export const PAY_PAGE: Page = {

@@ -1,5 +1,5 @@
 import type { ImageKind } from '../../domain/image-kind.js';
-import { en } from '../../messages/en.js';
+import en from '../../words/en.json' with { type: 'json' };
 import type { OnfidoObject, OnfidoRefused } from './onfido-api.js';
 
 export function imageReason(kind: ImageKind, { about }: OnfidoRefused): string {

@@ -12,7 +12,7 @@ import {
 import type { Fault } from '../../../../../test/support/exchange/provider-server.js';
 import { NO_FACE, type Check } from '../../../../../test/support/onboarding/onfido/records.js';
 import { newId } from '../../../../kernel/ids.js';
-import { en } from '../../messages/en.js';
+import en from '../../words/en.json' with { type: 'json' };
 import { OnfidoVerifier } from './onfido-verifier.js';
 
 let harness: OnfidoHarness;

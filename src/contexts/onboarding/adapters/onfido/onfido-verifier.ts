@@ -5,7 +5,7 @@ import { missingImages, type IdentityImage, type ImageKind } from '../../domain/
 import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
 import type { IdentityRequest, IdentityVerifier } from '../../application/ports.js';
 import type { Verification, Verifications } from '../../store/verifications.js';
-import { en } from '../../messages/en.js';
+import en from '../../words/en.json' with { type: 'json' };
 import { requiredNames } from '../provider-client.js';
 import { OnfidoApi, OnfidoRefused, type OnfidoAccount, type OnfidoObject } from './onfido-api.js';
 import { checkReason, imageReason } from './onfido-reasons.js';

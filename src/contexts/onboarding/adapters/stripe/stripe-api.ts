@@ -2,7 +2,7 @@ import type { OutboundClient } from '../../../../platform/outbound/outbound-clie
 import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
 import type { CardRequest } from '../../application/ports.js';
 import type { BillingAddress } from '../../settings.js';
-import { en } from '../../messages/en.js';
+import en from '../../words/en.json' with { type: 'json' };
 import { plainHeaders, requiredNames, unavailable } from '../provider-client.js';
 
 /** `fetch` for Stripe's package. Sends every request to `base`. */

@@ -6,7 +6,7 @@ import { ProviderRefused } from '../../../../platform/outbound/provider-errors.j
 import type { CardIssuer, CardRequest } from '../../application/ports.js';
 import type { BillingAddress } from '../../settings.js';
 import type { StripeCardRow, StripeCards } from '../../store/stripe-cards.js';
-import { en } from '../../messages/en.js';
+import en from '../../words/en.json' with { type: 'json' };
 import { providerClient, unavailable } from '../provider-client.js';
 import {
   cardholderOf,

@@ -17,7 +17,7 @@ import { SANDBOX_NAMES } from '../../domain/sandbox-names.js';
 import { Onboardings } from '../../application/onboardings.js';
 import { PresentTerms, SANDBOX_PATHS } from '../../application/present-terms.js';
 import { CODE_EVERY_SECONDS } from '../../domain/tries.js';
-import { MESSAGES } from '../../messages/messages.js';
+import { MESSAGES } from '../../words/messages.js';
 import { ONBOARDING_PAGE, VisitorGuard, type OnboardingVisitor } from './onboarding-page.js';
 import type { OnboardingFacts } from './onboarding-types.js';
 

@@ -1,6 +1,6 @@
 import type { ImageKind } from '../../domain/image-kind.js';
 import type { Stage } from '../../domain/onboarding.js';
-import type { Messages } from '../../messages/en.js';
+import type { Messages } from '../../words/messages.js';
 
 /**
  * What the onboarding widget (`widgets/onboarding`) and its server send each other: types alone, as the page is built

@@ -32,7 +32,7 @@ import { IMAGE_KINDS, type IdentityImage, type ImageKind } from '../../domain/im
 import type { Onboarding } from '../../domain/onboarding.js';
 import { isSameSubscriber, type ExistingUser } from '../../../users/contract.js';
 import { Images } from '../../store/images.js';
-import { reasonIn, type Locale } from '../../messages/messages.js';
+import { reasonIn, type Locale } from '../../words/messages.js';
 import { NO_IMAGE, readImage } from './image-content.js';
 import {
   ONBOARDING_PAGE,
