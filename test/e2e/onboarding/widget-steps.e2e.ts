@@ -169,7 +169,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     const { state } = await widget.people.module
       .get(CommandLoop, { strict: false })
       .load(onboarding, visitor.userId);
-    expect(state).toMatchObject({ details: { firstName: 'Sukarno', lastName: null } });
+    expect(state).toMatchObject({ details: { first_name: 'Sukarno', last_name: null } });
   });
 
   it('a phone number and its code are the same in every spelling, digits and marks of copied text', async () => {

@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { isDecimal } from '../../../../kernel/decimal.js';
 import { ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
 import { pairOf } from '../../domain/catalog.js';
-import type { AgreedShift } from '../../store/sideshift-shifts.js';
-import { readShift } from './shift.js';
+import { type AgreedShift, readShift } from './shift.js';
 import type { SideShiftObject } from './sideshift-api.js';
 
 const PAIR = pairOf('USDCSOL')!;

@@ -22,12 +22,10 @@ import {
   type Cardholder,
 } from './stripe-api.js';
 
-export interface StripeAccount {
-  readonly stripeSecretKey: string;
-  readonly stripeUrl: string;
-  readonly stripeIssuingCurrency: string;
-  readonly stripeIssuingBillingAddress: BillingAddress;
-}
+export type StripeAccount = Readonly<
+  Record<'stripeSecretKey' | 'stripeUrl' | 'stripeIssuingCurrency', string> &
+    Record<'stripeIssuingBillingAddress', BillingAddress>
+>;
 
 /** Overrides the version of the account. */
 const STRIPE_VERSION = '2026-10-28.endive';

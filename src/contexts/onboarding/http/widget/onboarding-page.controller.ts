@@ -13,7 +13,7 @@ import { PageController } from '../../../../platform/http/pages/page.js';
 import { HealthRegistry } from '../../../../platform/telemetry/health.js';
 import { leadsToApp } from '../../../access/contract.js';
 import { chosenOf, onboardingConfig, type OnboardingConfig } from '../../settings.js';
-import { SANDBOX_NAMES } from '../../domain/sandbox-names.js';
+import { SANDBOX_NAMES } from '../../domain/image-kind.js';
 import { Onboardings } from '../../application/onboardings.js';
 import { PresentTerms, SANDBOX_PATHS } from '../../application/present-terms.js';
 import { CODE_EVERY_SECONDS } from '../../domain/tries.js';
