@@ -109,7 +109,7 @@ const SOLANA_KNOWN: ReadonlySet<string> = new Set([
 /** The zero address, precompiled contracts and the usual burn addresses of EVM chains. */
 const EVM_BURN = /^0x(0{36}[0-9a-f]{4}|(dead){10}|dead0{36}|dead0{32}dead|f{40}|e{40})$/i;
 
-export function isUnspendableOnSolana(address: string): boolean {
+function isUnspendableOnSolana(address: string): boolean {
   return SOLANA_NATIVE.test(address) || SOLANA_KNOWN.has(address);
 }
 

@@ -138,6 +138,6 @@ export function iconUrl({ publicUrl, host, port }: HttpConfig, tokenId: string):
 }
 
 /** The SVG under a name of {@link iconPath}; null when there is no such file. */
-export function icon(name: string): string | null {
+function icon(name: string): string | null {
   return files.get(name) ?? null;
 }

@@ -58,7 +58,7 @@ interface WalletIndex {
   readonly address: string;
 }
 
-export interface IndexedKey {
+interface IndexedKey {
   readonly fingerprint: string;
   readonly firstIndex: number;
   addressAt(index: number): string;

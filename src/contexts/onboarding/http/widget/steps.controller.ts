@@ -85,7 +85,7 @@ export class CodeRequest implements Required<StepBodies['code']> {
   @Field(nonce) browser!: string;
 }
 
-export class CodeEntry extends CodeRequest implements Required<StepBodies['phone']> {
+class CodeEntry extends CodeRequest implements Required<StepBodies['phone']> {
   @Field(text()) code!: string;
 }
 
