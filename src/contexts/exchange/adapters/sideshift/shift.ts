@@ -53,9 +53,9 @@ export function readShift(
   requireSame(response, agreed, pair);
   const deposits = depositsOf(response, agreed, pair, nowMs);
   const listed = deposits.flatMap(({ deposit }) => (deposit === null ? [] : [deposit]));
-  listed.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  listed.sort((a, b) => (a.deposited_at < b.deposited_at ? -1 : a.deposited_at > b.deposited_at ? 1 : 0));
   for (const { deposit_id, amount } of recorded)
-    if (listed.find(({ id }) => id === deposit_id)?.amount !== amount)
+    if (listed.find((each) => each.deposit_id === deposit_id)?.amount !== amount)
       contradiction('a deposit that was there is gone, or of another amount');
   return {
     deposits: listed,
@@ -152,11 +152,11 @@ function depositOf(
   if (isZero(amount)) return contradiction('a deposit is of nothing');
   const hash = hashOf(depositHash);
   const deposit = {
-    id: `sideshift:${agreed.provider_reference}:${plainHash(hash)}${before === 0 ? '' : `:${before}`}`,
+    deposit_id: `sideshift:${agreed.provider_reference}:${plainHash(hash)}${before === 0 ? '' : `:${before}`}`,
     claim: `${pair.from.chain}_${plainHash(hash)}`,
     amount,
-    transactionHash: hash,
-    at: depositTime(depositReceivedAt, agreed, nowMs),
+    transaction_hash: hash,
+    deposited_at: depositTime(depositReceivedAt, agreed, nowMs),
   };
   if (status === 'settled') {
     const amountTo = assetAmount(settleAmount, pair.to, 'what was paid out');
