@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { IDENTITY_VERIFIER } from '../../../src/contexts/onboarding/application/ports.js';
-import { en } from '../../../src/contexts/onboarding/messages/en.js';
+import en from '../../../src/contexts/onboarding/words/en.json' with { type: 'json' };
 import { Images } from '../../../src/contexts/onboarding/store/images.js';
 import { OnboardingRetention } from '../../../src/contexts/onboarding/application/onboarding-retention.js';
 import { ProgressGauge } from '../../../src/contexts/onboarding/application/progress-gauge.js';

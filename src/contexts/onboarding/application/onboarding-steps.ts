@@ -20,7 +20,7 @@ import {
 } from '../domain/onboarding.js';
 import { Images } from '../store/images.js';
 import { Verifications } from '../store/verifications.js';
-import { en } from '../messages/en.js';
+import en from '../words/en.json' with { type: 'json' };
 import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
 import {
   CARD_ISSUER,

@@ -14,7 +14,7 @@ import { missingImages } from '../domain/image-kind.js';
 import { Images } from '../store/images.js';
 import { SandboxReviews, Verifications } from '../store/verifications.js';
 import { USER_SUBJECT } from '../../users/contract.js';
-import { en } from '../messages/en.js';
+import en from '../words/en.json' with { type: 'json' };
 import { Onboardings } from './onboardings.js';
 import { RetryCard, SubmitKyc } from './person-commands.js';
 import { STEP } from './steps-worker.js';

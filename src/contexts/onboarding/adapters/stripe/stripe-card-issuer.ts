@@ -6,7 +6,7 @@ import { ProviderRefused } from '../../../../platform/outbound/provider-errors.j
 import type { CardIssuer, CardRequest } from '../../application/ports.js';
 import type { BillingAddress } from '../../settings.js';
 import type { StripeCardRow, StripeCards } from '../../store/stripe-cards.js';
-import { en } from '../../messages/en.js';
+import en from '../../words/en.json' with { type: 'json' };
 import { providerClient, unavailable } from '../provider-client.js';
 import {
   cardholderOf,
@@ -22,12 +22,10 @@ import {
   type Cardholder,
 } from './stripe-api.js';
 
-export interface StripeAccount {
-  readonly stripeSecretKey: string;
-  readonly stripeUrl: string;
-  readonly stripeIssuingCurrency: string;
-  readonly stripeIssuingBillingAddress: BillingAddress;
-}
+export type StripeAccount = Readonly<
+  Record<'stripeSecretKey' | 'stripeUrl' | 'stripeIssuingCurrency', string> &
+    Record<'stripeIssuingBillingAddress', BillingAddress>
+>;
 
 /** Overrides the version of the account. */
 const STRIPE_VERSION = '2026-10-28.endive';

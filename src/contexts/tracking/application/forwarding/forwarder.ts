@@ -11,10 +11,9 @@ import { Background, BackgroundWork } from '../../../../platform/jobs/background
 import { measureOnScrape } from '../../../../platform/telemetry/metrics.js';
 import { WorkItems, type WorkItem } from '../../../../platform/jobs/work-items.js';
 import { ANALYTICS, type Analytics, type SendResult } from '../ports.js';
-import { PendingBatch } from './pending-batch.js';
+import { PendingBatch, RateLimit, ThrottledIdentities } from './request-limits.js';
 import { ForwardingObserver } from './forwarding-observer.js';
 import { FORWARDING, ForwardingTable, type DueBatch } from '../../store/forwarding-table.js';
-import { RateLimit, ThrottledIdentities } from './request-limits.js';
 import { ForwardingRound, type RoundEnd } from './forwarding-round.js';
 import { trackingConfig, type TrackingConfig } from '../../settings.js';
 

@@ -1,16 +1,19 @@
 import type { Locale } from '../../../platform/http/pages/locale.js';
-import { de } from './de.js';
-import { en, type Messages } from './en.js';
-import { es } from './es.js';
+import de from './de.json' with { type: 'json' };
+import en from './en.json' with { type: 'json' };
+import es from './es.json' with { type: 'json' };
 
 export type { Locale };
+
+/** The words of a language; English ones define the keys. */
+export type Messages = Readonly<Record<keyof typeof en, string>>;
 
 /** The words of each language that the onboarding speaks. */
 export const MESSAGES: Readonly<Record<Locale, Messages>> = { en, es, de };
 
 type ReasonKey = Extract<keyof Messages, `reason${string}`>;
 
-/** What events say in English, and by which words the page says it. */
+/** Keys by English text. Events record that text, so a change of it needs a second key for the old one. */
 const KEYS: ReadonlyMap<string, ReasonKey> = new Map(
   Object.entries(MESSAGES.en).flatMap(([key, text]) => (isReason(key) ? [[text, key] as const] : [])),
 );
