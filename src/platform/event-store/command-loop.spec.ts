@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { newId } from '../../kernel/ids.js';
-import { AlreadyResponded, ClaimHeld, PreconditionFailed, type Claim } from './command-loop-types.js';
+import { AlreadyResponded, ClaimHeld, type Claim } from './command-loop-types.js';
 import {
   add,
   counter,
@@ -102,14 +102,20 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     });
   });
 
-  it('writes while its preconditions hold and names the one that does not', async () => {
+  it('decides again while its preconditions do not hold, each time on what they are then', async () => {
     await loop.execute(counter, 'other', () => [add(1)]);
-    const on = (expected: number) => ({
-      preconditions: [{ stream: 'counter-other', events: [], expected }],
+    const read: number[] = [];
+    const on = (expected: (attempt: number) => number) => ({
+      expectNew: true,
+      preconditions: async (attempt: number) => {
+        read.push(attempt);
+        return [{ stream: 'counter-other', events: [], expected: expected(attempt) }];
+      },
     });
-    await loop.execute(counter, 'one', () => [add(1)], on(0));
-    const executing = loop.execute(counter, 'one', () => [add(1)], on(4));
-    await expect(executing).rejects.toEqual(new PreconditionFailed('counter-other', 0));
+    await loop.execute(counter, 'one', () => [add(1)], on((attempt) => (attempt < 2 ? 4 : 0)));
+    expect(read).toEqual([0, 1, 2]);
+    const executing = loop.execute(counter, 'one', () => [add(1)], on(() => 4));
+    await expect(executing).rejects.toMatchObject({ code: 'unavailable' });
     expect((await loop.load(counter, 'one')).state).toBe(1);
   });
 
@@ -147,7 +153,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     });
   });
 
-  it('makes the response, and sends it along where the store carries it, also when there is nothing to write', async () => {
+  it('makes the response where the store carries it, and sends it along, also when there is nothing to write', async () => {
     const response: StoredResponse = { scope: 'm', key: newId(), fingerprint: 'f', status: 201, body: '' };
     let calls = 0;
     const give = (state: number): StoredResponse => {
@@ -155,7 +161,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
       return { ...response, body: `state ${state}` };
     };
     await loop.execute(counter, 'one', () => [add(3)], { response: give });
-    expect(calls).toBe(1);
+    expect(calls).toBe(atomic ? 1 : 0);
     if (!atomic) return;
     const again = loop.execute(counter, 'two', () => [add(1)], { response: give });
     await expect(again).rejects.toEqual(new AlreadyResponded({ ...response, body: 'state 3' }));

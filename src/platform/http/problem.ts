@@ -127,7 +127,6 @@ export const QUERY_NOT_UTF8: HttpProblem = {
 export function applyProblem(reply: FastifyReply, problem: HttpProblem): string {
   const { edge } = reply.request;
   edge.refusal = problem.detail;
-  if (problem.isTransient && edge.ticket !== null) edge.ticket.isTransient = true;
   edge.stringToSign = problem.stringToSign ?? null;
   if (problem.headers !== undefined) reply.headers(problem.headers);
   reply.code(problem.status).header('content-type', PROBLEM_TYPE);

@@ -1,11 +1,10 @@
 import { Global, Module } from '@nestjs/common';
 import { OPEN_EVENT_STORE, type OpenEventStore } from '../event-store/open-event-store.js';
-import { Idempotency } from './idempotency.js';
 import { PersonalResponses } from './personal-responses.js';
 import { ResponseRetention } from './response-retention.js';
 import { ResponseStore } from './response-store.js';
 
-/** {@link Idempotency} for the edge, over the responses that are stored next to the events. */
+/** The responses of requests with an Idempotency-Key, stored next to the events. */
 @Global()
 @Module({
   providers: [
@@ -16,8 +15,7 @@ import { ResponseStore } from './response-store.js';
     },
     ResponseRetention,
     PersonalResponses,
-    Idempotency,
   ],
-  exports: [Idempotency, ResponseStore, PersonalResponses],
+  exports: [ResponseStore, PersonalResponses],
 })
 export class IdempotencyModule {}

@@ -28,6 +28,9 @@ const PAGE = 500;
 
 /** Responses of requests with an Idempotency-Key, by scope and key; always in PostgreSQL, kept 30 days (contract.md 4.4). */
 export class ResponseStore {
+  /** Fingerprints of the requests in progress in this process, by scope and key. */
+  readonly inFlight = new Map<string, string>();
+
   constructor(
     private readonly pool: Pool,
     private readonly writer: ResponseWriter,

@@ -18,7 +18,7 @@ import { systemClock, type Clock } from '../../../src/kernel/clock.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
 import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
-import { RequestTicket } from '../../../src/platform/idempotency/ticket.js';
+import { IdempotencyTicket } from '../../../src/platform/idempotency/ticket.js';
 import { ClockCheck } from '../../../src/platform/postgres/clock-check.js';
 import { WorkItems } from '../../../src/platform/work/work-items.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
@@ -92,7 +92,7 @@ export class OrderHarness {
       },
       null,
       // The response was lost, as in a crash on a store that does not carry it.
-      Object.assign(new RequestTicket(this.keyId, key, 'f'), { response: () => undefined }),
+      new IdempotencyTicket(this.keyId, key),
       {},
     );
   }
@@ -106,8 +106,7 @@ export class OrderHarness {
   }
 
   action(orderId: string): OrderAction {
-    const ticket = new RequestTicket(this.keyId, null, 'f');
-    return { orderId, keyId: this.keyId, complianceNotice: null, ticket, cause: {} };
+    return { orderId, keyId: this.keyId, complianceNotice: null, cause: {} };
   }
 
   /** The saga applies what is new; `from` null: all of it again. */

@@ -16,7 +16,6 @@ import {
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SvcSignature } from '../../../src/contexts/access/http/svc-signature.js';
-import { Idempotency } from '../../../src/platform/idempotency/idempotency.js';
 import { ResponseStore } from '../../../src/platform/idempotency/response-store.js';
 import type { IdempotencyTicket } from '../../../src/platform/idempotency/ticket.js';
 import { AlreadyResponded } from '../../../src/platform/event-store/command-loop-types.js';
@@ -237,13 +236,12 @@ export async function startEdgeApp(
       { provide: Database, useValue: unclosed(database) },
       { provide: EVENT_STORE, useValue: events },
       { provide: ResponseStore, useValue: new ResponseStore(database.pool, events) },
-      Idempotency,
       { provide: MERCHANT_DIRECTORY, useValue: { find: async (key: string) => merchants.get(key) ?? null } },
       { provide: Probe, useValue: probe },
       { provide: Sealer, useValue: new Sealer(Buffer.alloc(32, 7)) },
       { provide: KeyedHash, useValue: new KeyedHash(Buffer.alloc(32, 7)) },
     ],
-    exports: [CONFIG, Database, Idempotency, KeyedHash, MERCHANT_DIRECTORY],
+    exports: [CONFIG, Database, EVENT_STORE, KeyedHash, MERCHANT_DIRECTORY, ResponseStore, Sealer],
   })
   class EdgeTestModule {}
 

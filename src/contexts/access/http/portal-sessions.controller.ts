@@ -9,6 +9,7 @@ import {
   ListQuery,
   MerchantId,
   OptionalBody,
+  SealsResponse,
   StoresResponseWithEvents,
   Ticket,
   UuidParam,
@@ -66,6 +67,7 @@ export class PortalSessionsController {
 
   @Post()
   @StoresResponseWithEvents()
+  @SealsResponse()
   @ApiRoute({
     id: 'createPortalSession',
     tag: TAG,

@@ -6,7 +6,7 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
-import { withIdempotencyKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
+import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { createOrder, existingOrder, order, type ExistingOrder } from '../domain/order.js';
 import { type OrderFacts, type RequestedOrder, userHash } from '../domain/order-events.js';
@@ -52,19 +52,13 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
     private readonly keyedHash: KeyedHash,
   ) {}
 
-  execute(command: CreateOrder): Promise<ExistingOrder> {
-    return withIdempotencyKey(command.ticket, 'order', (orderId) => this.create(orderId, command));
-  }
-
-  private async create(
-    orderId: string,
-    {
-      order: { client, caller_address, amount_from, ...requested },
-      complianceNotice,
-      ticket,
-      cause,
-    }: CreateOrder,
-  ): Promise<ExistingOrder> {
+  async execute({
+    order: { client, caller_address, amount_from, ...requested },
+    complianceNotice,
+    ticket,
+    cause,
+  }: CreateOrder): Promise<ExistingOrder> {
+    const orderId = ticket.id('order');
     const pair = pairOf(requested.pair_id);
     if (pair === null) throw DomainError.invalid({ pair_id: ['is not a pair that can be exchanged'] });
     const decimalsTo = decimalsOf(pair.to);
@@ -95,8 +89,7 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
     const { state } = await this.loop.execute(order, orderId, (current) => createOrder(facts, current), {
       metadata: cause,
       expectNew: true,
-      response: (after) =>
-        ticket.response(201, orderResponse(existingOrder(after), complianceNotice), { holdsSecret: true }),
+      response: (after) => ticket.response(201, orderResponse(existingOrder(after), complianceNotice)),
     });
     return state as ExistingOrder;
   }

@@ -36,7 +36,8 @@ export interface OrderAction {
   readonly authorize?: ((order: ExistingOrder) => void) | undefined;
   /** Goes into the response that is stored: {@link orderResponse}. */
   readonly complianceNotice: string | null;
-  readonly ticket: IdempotencyTicket;
+  /** Absent: the response is stored nowhere. */
+  readonly ticket?: IdempotencyTicket;
   readonly cause: EventMetadata;
 }
 
@@ -179,6 +180,6 @@ async function act(
   decide: Parameters<typeof loop.execute<OrderState, OrderEvent>>[2],
 ): Promise<ExistingOrder> {
   const response = (after: OrderState): StoredResponse | undefined =>
-    ticket.response(200, orderResponse(existingOrder(after), complianceNotice), { holdsSecret: true });
+    ticket?.response(200, orderResponse(existingOrder(after), complianceNotice));
   return existingOrder((await loop.execute(order, orderId, decide, { metadata: cause, response })).state);
 }

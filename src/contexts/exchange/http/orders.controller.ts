@@ -5,6 +5,7 @@ import {
   Cause,
   Inputs,
   ListQuery,
+  SealsResponse,
   StoresResponseWithEvents,
   Ticket,
   UuidParam,
@@ -52,6 +53,7 @@ export class OrdersController {
 
   @Post()
   @StoresResponseWithEvents()
+  @SealsResponse()
   @ApiRoute({
     id: 'createOrder',
     tag: 'Exchange orders',
@@ -132,6 +134,7 @@ export class OrdersController {
 
   @Patch(':id/cancel')
   @StoresResponseWithEvents()
+  @SealsResponse()
   @ApiRoute({
     id: 'cancelOrder',
     tag: 'Exchange orders',
@@ -156,6 +159,7 @@ export class OrdersController {
 
   @Patch(':id/mark_as_paid')
   @StoresResponseWithEvents()
+  @SealsResponse()
   @ApiRoute({
     id: 'markOrderAsPaid',
     tag: 'Exchange orders',

@@ -5,6 +5,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import {
   Cause,
   MerchantId,
+  SealsResponse,
   Ticket,
   UuidParam,
   ValidBody,
@@ -27,6 +28,7 @@ export class UsersController {
   ) {}
 
   @Post()
+  @SealsResponse()
   @ApiRoute({
     id: 'createUser',
     tag: 'Users',

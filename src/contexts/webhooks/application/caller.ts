@@ -31,7 +31,6 @@ interface Response<State> {
   readonly status: number;
   /** From the state: a repeat finds what the first request did, and responds alike. */
   readonly body: (state: State) => string;
-  readonly holdsSecret?: boolean;
 }
 
 /** Decides for a caller; the response travels with the events. Throws what {@link CommandLoop.execute} throws. */
@@ -40,11 +39,11 @@ export async function decideFor<State, Event extends DomainEvent>(
   loop: CommandLoop,
   [aggregate, id]: readonly [Aggregate<State, Event>, string],
   decide: (state: State) => readonly Event[],
-  { status, body, holdsSecret = false }: Response<State>,
+  { status, body }: Response<State>,
 ): Promise<Responded> {
   const { state, position } = await loop.execute(aggregate, id, decide, {
     metadata,
-    response: (after) => ticket.response(status, body(after), { holdsSecret }),
+    response: (after) => ticket.response(status, body(after)),
   });
   return { body: body(state), position };
 }

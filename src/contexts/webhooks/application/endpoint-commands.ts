@@ -2,7 +2,6 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { withIdempotencyKey } from '../../../platform/idempotency/ticket.js';
 import {
   breakEndpoint,
   endpointJson,
@@ -45,20 +44,18 @@ export class RegisterWebhookEndpointHandler implements ICommandHandler<RegisterW
   async execute({ caller, fields }: RegisterWebhookEndpoint): Promise<Responded> {
     await this.urls.check(fields.url);
     const registry = [webhookEndpoints, caller.merchantId] as const;
-    return withIdempotencyKey(caller.ticket, 'webhook_endpoint', (endpoint_id) => {
-      const place = { endpoint_id, merchant_id: caller.merchantId };
-      const created_at = timestamp(this.clock);
-      const command = { ...place, ...fields, sealed_signing_secret: this.secrets.create(place), created_at };
-      return decideFor(caller, this.loop, registry, (state) => register(command, state), {
-        status: 201,
-        holdsSecret: true,
-        body: (state) => {
-          const endpoint = endpointOf(state, endpoint_id);
-          // A repeat shows the secret of the first time.
-          const signing_secret = this.secrets.open(place, endpoint.secrets.at(-1)!.sealed);
-          return JSON.stringify({ webhook_endpoint: { ...endpointJson(endpoint, 0), signing_secret } });
-        },
-      });
+    const endpoint_id = caller.ticket.id('webhook_endpoint');
+    const place = { endpoint_id, merchant_id: caller.merchantId };
+    const created_at = timestamp(this.clock);
+    const command = { ...place, ...fields, sealed_signing_secret: this.secrets.create(place), created_at };
+    return decideFor(caller, this.loop, registry, (state) => register(command, state), {
+      status: 201,
+      body: (state) => {
+        const endpoint = endpointOf(state, endpoint_id);
+        // A repeat shows the secret of the first time.
+        const signing_secret = this.secrets.open(place, endpoint.secrets.at(-1)!.sealed);
+        return JSON.stringify({ webhook_endpoint: { ...endpointJson(endpoint, 0), signing_secret } });
+      },
     });
   }
 }
@@ -172,32 +169,30 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
     private readonly failing: FailingEndpoints,
   ) {}
 
-  execute({ caller, endpointId, overlapSeconds }: RotateSigningSecret): Promise<Responded> {
+  async execute({ caller, endpointId, overlapSeconds }: RotateSigningSecret): Promise<Responded> {
     const place = { endpoint_id: endpointId, merchant_id: caller.merchantId };
     const registry = [webhookEndpoints, caller.merchantId] as const;
-    return withIdempotencyKey(caller.ticket, 'webhook_secret', async (rotation_id) => {
-      const failures = await this.failing.count(endpointId);
-      const now = this.clock.now();
-      const command = {
-        ...place,
-        rotation_id,
-        sealed_signing_secret: this.secrets.create(place),
-        former_expires_at: new Date(now.getTime() + overlapSeconds * 1000).toISOString(),
-        at: now.toISOString(),
-      };
-      return decideFor(caller, this.loop, registry, (state) => rotateSecret(command, state), {
-        status: 200,
-        holdsSecret: true,
-        body: (state) => {
-          const endpoint = endpointOf(state, endpointId);
-          // A repeat shows the secret of the first time.
-          const { sealed } = endpoint.secrets.find(({ rotationId }) => rotationId === rotation_id)!;
-          const signing_secret = this.secrets.open(place, sealed);
-          return JSON.stringify({
-            webhook_endpoint: { ...endpointJson(endpoint, failures), signing_secret },
-          });
-        },
-      });
+    const rotation_id = caller.ticket.id('webhook_secret');
+    const failures = await this.failing.count(endpointId);
+    const now = this.clock.now();
+    const command = {
+      ...place,
+      rotation_id,
+      sealed_signing_secret: this.secrets.create(place),
+      former_expires_at: new Date(now.getTime() + overlapSeconds * 1000).toISOString(),
+      at: now.toISOString(),
+    };
+    return decideFor(caller, this.loop, registry, (state) => rotateSecret(command, state), {
+      status: 200,
+      body: (state) => {
+        const endpoint = endpointOf(state, endpointId);
+        // A repeat shows the secret of the first time.
+        const { sealed } = endpoint.secrets.find(({ rotationId }) => rotationId === rotation_id)!;
+        const signing_secret = this.secrets.open(place, sealed);
+        return JSON.stringify({
+          webhook_endpoint: { ...endpointJson(endpoint, failures), signing_secret },
+        });
+      },
     });
   }
 }

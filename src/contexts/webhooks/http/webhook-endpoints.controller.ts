@@ -18,6 +18,7 @@ import {
   UuidParam,
   ValidBody,
   merchantOf,
+  SealsResponse,
   ticketOf,
 } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
@@ -68,6 +69,7 @@ export class WebhookEndpointsController {
   ) {}
 
   @Post()
+  @SealsResponse()
   @ApiRoute({
     id: 'registerWebhookEndpoint',
     tag: TAG,
@@ -182,6 +184,7 @@ export class WebhookEndpointsController {
   }
 
   @Post(':id/rotate_secret')
+  @SealsResponse()
   @ApiRoute({
     id: 'rotateWebhookSecret',
     tag: TAG,

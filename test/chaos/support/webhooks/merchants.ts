@@ -4,7 +4,7 @@ import type { EventStore, NewEvent } from '../../../../src/platform/event-store/
 import { CommandLoop } from '../../../../src/platform/event-store/command-loop.js';
 import { systemClock } from '../../../../src/kernel/clock.js';
 import { newId } from '../../../../src/kernel/ids.js';
-import { RequestTicket } from '../../../../src/platform/idempotency/ticket.js';
+import { IdempotencyTicket } from '../../../../src/platform/idempotency/ticket.js';
 import type { Sealer } from '../../../../src/platform/sealing/sealer.js';
 import {
   RegisterWebhookEndpoint,
@@ -62,7 +62,7 @@ export class Merchants {
       const last = place % ENDPOINTS_PER_MERCHANT === ENDPOINTS_PER_MERCHANT - 1;
       const behavior = behaviorOf(place);
       const fields = { url: urlOf(place), description: null, event_types: last ? FEW_TYPES : null };
-      const caller = { merchantId, metadata: {}, ticket: new RequestTicket(merchantId, null, '') };
+      const caller = { merchantId, metadata: {}, ticket: new IdempotencyTicket(newId()) };
       const { body } = await handler.execute(new RegisterWebhookEndpoint(caller, fields));
       const { webhook_endpoint: created } = JSON.parse(body) as {
         webhook_endpoint: { id: string; signing_secret: string };

@@ -9,7 +9,7 @@ import {
   type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { PendingResponse, writeOf, written } from '../../../../platform/http/admin/writes.js';
-import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import { ListQuery, SealsResponse, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Reads } from '../../../../platform/http/reads.js';
 import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
@@ -53,6 +53,7 @@ export class AdminOperatorsController {
   }
 
   @Post()
+  @SealsResponse()
   @ApiRoute({
     id: 'adminCreateOperator',
     tag: TAG,
@@ -73,7 +74,6 @@ export class AdminOperatorsController {
     const id = write.idempotency.id('operator');
     const command = new CreateOperator(id, { name, email, role });
     const outcome = await this.operations.request(command, { ...writeOf(write, body), merchantId: null });
-    write.idempotency.storeSealed();
     // The link of an approved one is for who approved it, also where a repeat of the request executes it.
     const isOwn = outcome.operation.approval !== 'required';
     return written(outcome, 201, async (result) => ({

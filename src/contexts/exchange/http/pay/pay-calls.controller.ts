@@ -4,14 +4,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Fault } from '../../../../kernel/fault.js';
-import { deriveId } from '../../../../kernel/ids.js';
 import { Field } from '../../../../platform/dto/field.js';
 import { text } from '../../../../platform/dto/rules.js';
 import { clientOf } from '../../../../platform/http/address.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
 import { PageCall, PageController, Visit } from '../../../../platform/http/pages/page.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import type { IdempotencyTicket } from '../../../../platform/idempotency/ticket.js';
+import { IdempotencyTicket } from '../../../../platform/idempotency/ticket.js';
 import { CancelOrder, MarkOrderAsPaid } from '../../application/order-actions.js';
 import { CreateOrder } from '../../application/create-order.js';
 import { ofPayer, PayerOrders } from '../../application/payer-orders.js';
@@ -72,7 +71,7 @@ export class PayCallsController {
     const { secret_hash, has_expired, ...requested } = payer;
     const caller = { caller_address: ip, client: clientOf(ip), merchant_id: merchant.merchantId };
     const order = { ...requested, ...caller, pair_id: pair.id, amount_from: amountFrom };
-    const ticket = new PageTicket(this.sessions.link(payer), body.request_id);
+    const ticket = new IdempotencyTicket('pay page', this.sessions.link(payer), body.request_id);
     return this.display(await this.commandBus.execute(new CreateOrder(order, null, ticket, cause)));
   }
 
@@ -124,7 +123,7 @@ export class PayCallsController {
     this.takeBudget(visit);
     const { payer, cause } = visit;
     const own = { orderId, keyId: payer.key_id, authorize: ofPayer(payer) };
-    const action = { ...own, complianceNotice: null, ticket: new PageTicket(orderId, Action.name), cause };
+    const action = { ...own, complianceNotice: null, cause };
     return this.display(await this.commandBus.execute(new Action(action)));
   }
 
@@ -144,21 +143,5 @@ export class PayCallsController {
 
   private now(): number {
     return this.clock.now().getTime();
-  }
-}
-
-/** Its ids follow from the page's own id of the request; its response is created again each time. */
-class PageTicket implements IdempotencyTicket {
-  constructor(
-    private readonly scope: string,
-    private readonly request: string,
-  ) {}
-
-  id(purpose: string, use = 0): string {
-    return deriveId('pay page', this.scope, this.request, purpose, String(use));
-  }
-
-  response(): undefined {
-    return undefined;
   }
 }
