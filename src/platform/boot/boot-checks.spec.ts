@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { publishedBy } from '../../contexts/webhooks/application/published-events.js';
 import { ALL_CONTEXTS } from '../../composition.js';
 import { defineContext, eventsOf, publication, type Context } from '../context.js';
-import { EventRegistry } from '../event-store/event-registry.js';
+import { EventRegistry } from '../event-store/event-codec.js';
 import type { WebhookDescription } from '../openapi/document.js';
 import type { SubscriptionDefinition } from '../projections/projection.js';
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';

@@ -1,7 +1,7 @@
 import { Global, Inject, Module, type DynamicModule, type OnModuleInit } from '@nestjs/common';
 import type { Config } from '../config/config.js';
 import { CONTEXTS, eventsOf, type Context } from '../context.js';
-import { EventRegistry } from '../event-store/event-registry.js';
+import { EventRegistry } from '../event-store/event-codec.js';
 import { declaredSubscriptions, type SubscriptionDefinition } from '../projections/projection.js';
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';
 import { ReadModelsModule } from '../read-models/read-models.module.js';

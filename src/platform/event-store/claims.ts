@@ -2,7 +2,7 @@ import { CLAIM_OWNER_ABANDONED, CLAIM_ACQUIRED } from '../../kernel/claims.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { newId } from '../../kernel/ids.js';
 import { ClaimHeld, type Claim } from './command-loop-types.js';
-import type { EventTypeDefinition } from './event-registry.js';
+import type { EventTypeDefinition } from './event-codec.js';
 import type { EventMetadata, EventStore, NewEvent, StreamAppend } from './port.js';
 
 /** Event names of claims. */

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { fold, streamOf, type Aggregate, type DomainEvent } from '../../kernel/aggregate.js';
 import { DomainError } from '../../kernel/domain-error.js';
@@ -14,7 +15,6 @@ import {
   type Executed,
   type Loaded,
 } from './command-loop-types.js';
-import { currentOperation, SubjectChanged, type CurrentOperation } from './current-operation.js';
 import { EventCodec } from './event-codec.js';
 import {
   EVENT_STORE,
@@ -33,6 +33,38 @@ const ATTEMPTS = 25;
 const SNAPSHOT_EVERY = 100;
 const RETRY = { firstMs: 2, maxMs: 50 };
 const NOTHING: CommitResult = { outcome: 'committed', position: null, revisions: [] };
+
+/** An operation of an operator while its change is written (ADR 176). */
+export interface CurrentOperation {
+  readonly id: string;
+  /**
+   * Revisions of the streams of its subject that the change rests on; null: the stream does not exist yet. The command loop
+   * removes a stream that it wrote to.
+   */
+  readonly expected: Map<string, number | null>;
+  /** The command loop adds each event that it wrote. */
+  readonly written: { readonly stream: string; readonly eventId: string; readonly type: string }[];
+  /** Its own stream: its first commit requires that the operation is still at this revision, so neither decided nor ended. */
+  readonly own?: { readonly stream: string; readonly revision: number };
+}
+
+const storage = new AsyncLocalStorage<CurrentOperation>();
+
+/** Runs `work`, whose commands name the operation as the cause of their events and keep to the expected revisions. */
+export function withinOperation<T>(operation: CurrentOperation, work: () => Promise<T>): Promise<T> {
+  return storage.run(operation, work);
+}
+
+export function currentOperation(): CurrentOperation | undefined {
+  return storage.getStore();
+}
+
+/** The subject of the operation changed since its operator read it: nothing was written. */
+export class SubjectChanged extends DomainError {
+  constructor() {
+    super('invalid_transition', 'The subject was changed in the meantime');
+  }
+}
 
 /** A loaded aggregate. */
 interface Found<S> extends Loaded<S> {
@@ -111,7 +143,12 @@ export class CommandLoop {
       if (isAssumed && events.length === 0) continue;
       const state = fold(aggregate, events, found.state);
       const metadata = causeOf(options, found);
-      const fresh = events.map(({ type, data }) => ({ id: newId(), type, data: data as JsonObject, metadata }));
+      const fresh = events.map(({ type, data }) => ({
+        id: newId(),
+        type,
+        data: data as JsonObject,
+        metadata,
+      }));
       const append = { stream, events: fresh, expected: found.revision ?? ('no_stream' as const) };
       const response = this.store.carriesResponses ? options.response?.(state) : undefined;
       failpoint('command.decided');

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '../../kernel/ids.js';
 import { Sealer } from '../sealing/sealer.js';
-import { EventCodec } from './event-codec.js';
-import { EventRegistry, type EventTypeDefinition } from './event-registry.js';
+import { EventCodec, EventRegistry, type EventTypeDefinition } from './event-codec.js';
 import type { JsonObject, NewEvent, RecordedEvent } from './port.js';
 import { StoredEvent } from './stored-event.js';
 

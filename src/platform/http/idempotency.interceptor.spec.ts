@@ -8,6 +8,7 @@ import { IdempotencyKeyExpired } from '../../kernel/idempotency.js';
 import { newId } from '../../kernel/ids.js';
 import { AlreadyResponded } from '../event-store/command-loop-types.js';
 import type { StoredResponse } from '../event-store/port.js';
+import { ResponseSeal } from '../idempotency/response-seal.js';
 import type { ResponseStore } from '../idempotency/response-store.js';
 import { Sealer } from '../sealing/sealer.js';
 import { SealsResponse, StoresResponseWithEvents, ticketOf } from './decorators.js';
@@ -38,7 +39,8 @@ type Sent = readonly [number, string, boolean];
 function interceptor({ carriesResponses = true } = {}) {
   const kept = new Map<string, StoredResponse>();
   let lookups = 0;
-  const store: Pick<ResponseStore, 'inFlight' | 'find' | 'storeOrGet'> = {
+  const store: Pick<ResponseStore, 'inFlight' | 'seal' | 'find' | 'storeOrGet'> = {
+    seal: new ResponseSeal(new Sealer(randomBytes(32))),
     inFlight: new Map(),
     find: async (scope, key) => {
       lookups += 1;
@@ -51,11 +53,7 @@ function interceptor({ carriesResponses = true } = {}) {
       return first ?? null;
     },
   };
-  const one = new IdempotencyInterceptor(
-    store as ResponseStore,
-    { carriesResponses },
-    new Sealer(randomBytes(32)),
-  );
+  const one = new IdempotencyInterceptor(store as ResponseStore, { carriesResponses });
   /** Sends a request; `handle` responds with a status and a body, and fails for a status of 400 and more. */
   const send = async (
     { scope = 'merchant', key = null, method = 'POST', url = '/users', body = '{}', route = 'plain' }: Call,

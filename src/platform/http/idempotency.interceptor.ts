@@ -13,10 +13,8 @@ import { isUuid } from '../../kernel/ids.js';
 import { AlreadyResponded } from '../event-store/command-loop-types.js';
 import { EVENT_STORE, type EventStore, type StoredResponse } from '../event-store/port.js';
 import { failpoint } from '../failpoints.js';
-import { ResponseSeal } from '../idempotency/response-seal.js';
 import { ResponseStore } from '../idempotency/response-store.js';
 import { KeyedTicket } from '../idempotency/ticket.js';
-import { Sealer } from '../sealing/sealer.js';
 import { SEALED, WITH_EVENTS } from './decorators.js';
 import { parseBody } from './edge-hooks.js';
 import { toProblem } from './problem-filter.js';
@@ -44,15 +42,10 @@ const TRANSIENT = [403, 404, 409, 412, 428];
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
-  private readonly seal: ResponseSeal;
-
   constructor(
     private readonly responses: ResponseStore,
     @Inject(EVENT_STORE) private readonly events: Pick<EventStore, 'carriesResponses'>,
-    sealer: Sealer,
-  ) {
-    this.seal = new ResponseSeal(sealer);
-  }
+  ) {}
 
   intercept(context: ExecutionContext, next: CallHandler) {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
@@ -73,7 +66,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     if (key === null) throw new Refusal(MALFORMED_KEY);
     const path = edge.authentication?.inputsInQuery === true ? rawTarget(request) : rawPath(request);
     const fingerprint = fingerprintOf(method, path, edge.rawBody);
-    const { inFlight } = this.responses;
+    const { inFlight, seal } = this.responses;
     const name = `${scope}:${key}`;
     const other = inFlight.get(name);
     if (other !== undefined) {
@@ -84,7 +77,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     edge.idempotency = 'fresh';
     const handler = context.getHandler();
     const isSealed = Reflect.getMetadata(SEALED, handler) === true;
-    const ticket = new KeyedTicket({ scope, key, fingerprint }, this.seal, isSealed);
+    const ticket = new KeyedTicket({ scope, key, fingerprint }, seal, isSealed);
     edge.ticket = ticket;
     const reply = context.switchToHttp().getResponse<FastifyReply>();
     try {
@@ -141,7 +134,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     }
     edge.idempotency = 'replayed';
     reply.header('idempotent-replayed', 'true');
-    const { status, body } = this.seal.open(stored);
+    const { status, body } = this.responses.seal.open(stored);
     if (status >= 400) edge.refusal = (JSON.parse(body) as HttpProblem).detail;
     return new Reply(status, body);
   }

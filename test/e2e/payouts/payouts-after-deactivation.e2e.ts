@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
-import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
+import { EventCodec, EventRegistry } from '../../../src/platform/event-store/event-codec.js';
 import { openEventStoreDb } from '../../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
 import { InMemoryEventStore } from '../../support/in-memory-event-store.js';
 import type { EventStore, JsonObject, RecordedEvent } from '../../../src/platform/event-store/port.js';

@@ -7,8 +7,7 @@ import type { TableCheck } from '../../../src/platform/projections/table-check.j
 import { liveTables } from '../../../src/contexts/audit/cli/live-tables.js';
 import { ALL_CONTEXTS, MIGRATIONS, readConfig } from '../../../src/composition.js';
 import { knownEvents } from '../../../src/platform/context.js';
-import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
-import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
+import { EventCodec, EventRegistry } from '../../../src/platform/event-store/event-codec.js';
 import type { EventStore } from '../../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
 import { payoutViews } from '../../../src/contexts/payouts/views/projection.js';

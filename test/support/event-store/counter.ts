@@ -6,8 +6,7 @@ import type {
   Executed,
   ExecuteOptions,
 } from '../../../src/platform/event-store/command-loop-types.js';
-import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
-import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
+import { EventCodec, EventRegistry } from '../../../src/platform/event-store/event-codec.js';
 import type { EventStore } from '../../../src/platform/event-store/port.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 

@@ -15,8 +15,7 @@ import { ORDER_EVENTS } from '../../../src/contexts/exchange/domain/order-events
 import { existingOrder, order, type ExistingOrder } from '../../../src/contexts/exchange/domain/order.js';
 import { readConfig } from '../../../src/composition.js';
 import { systemClock, type Clock } from '../../../src/kernel/clock.js';
-import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
-import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
+import { EventCodec, EventRegistry } from '../../../src/platform/event-store/event-codec.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { IdempotencyTicket } from '../../../src/platform/idempotency/ticket.js';
 import { ClockCheck } from '../../../src/platform/postgres/clock-check.js';

@@ -19,8 +19,10 @@ import { SvcSignature } from '../../../src/contexts/access/http/svc-signature.js
 import { ResponseStore } from '../../../src/platform/idempotency/response-store.js';
 import type { IdempotencyTicket } from '../../../src/platform/idempotency/ticket.js';
 import { AlreadyResponded } from '../../../src/platform/event-store/command-loop-types.js';
+import { OPEN_EVENT_STORE } from '../../../src/platform/event-store/open-event-store.js';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
+import { CLOCK, systemClock } from '../../../src/kernel/clock.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { readConfig } from '../../../src/composition.js';
 import { Fault } from '../../../src/kernel/fault.js';
@@ -235,7 +237,9 @@ export async function startEdgeApp(
       { provide: CONFIG, useValue: config },
       { provide: Database, useValue: unclosed(database) },
       { provide: EVENT_STORE, useValue: events },
-      { provide: ResponseStore, useValue: new ResponseStore(database.pool, events) },
+      { provide: OPEN_EVENT_STORE, useValue: { responses: { pool: database.pool, writer: events } } },
+      { provide: CLOCK, useValue: systemClock },
+      ResponseStore,
       { provide: MERCHANT_DIRECTORY, useValue: { find: async (key: string) => merchants.get(key) ?? null } },
       { provide: Probe, useValue: probe },
       { provide: Sealer, useValue: new Sealer(Buffer.alloc(32, 7)) },

@@ -12,8 +12,7 @@ import type { Aggregate, DomainEvent } from '../../../src/kernel/aggregate.js';
 import type { Clock } from '../../../src/kernel/clock.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
-import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
-import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
+import { EventCodec, EventRegistry } from '../../../src/platform/event-store/event-codec.js';
 import type { EventStore } from '../../../src/platform/event-store/port.js';
 import type { OperatorDirectory } from '../../../src/platform/operations/operator-directory.js';
 import {

@@ -1,5 +1,5 @@
 import type { LogRule } from '../../../kernel/history-rules.js';
-import { EventRegistry } from '../../../platform/event-store/event-registry.js';
+import { EventRegistry } from '../../../platform/event-store/event-codec.js';
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { type Context, knownEvents } from '../../../platform/context.js';
 import { BalanceReplay, EvidenceCheck, type BookedEvent } from '../domain/balance-replay.js';

@@ -1,7 +1,6 @@
 import type { PoolClient } from 'pg';
 import { knownEvents, type Context } from '../../../platform/context.js';
-import { EventCodec } from '../../../platform/event-store/event-codec.js';
-import { EventRegistry } from '../../../platform/event-store/event-registry.js';
+import { EventCodec, EventRegistry } from '../../../platform/event-store/event-codec.js';
 import { comparePositions } from '../../../platform/event-store/port.js';
 import type { Database } from '../../../platform/postgres/database.js';
 import type { TableCheck } from '../../../platform/projections/table-check.js';

@@ -7,7 +7,7 @@ import {
   SubjectChanged,
   withinOperation,
   type CurrentOperation,
-} from '../../../platform/event-store/current-operation.js';
+} from '../../../platform/event-store/command-loop.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import type { OperationProgress } from '../../../platform/operations/operation.js';
 import type { OperationOutcome } from '../../../platform/operations/operations.js';

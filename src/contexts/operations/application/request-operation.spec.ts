@@ -11,7 +11,7 @@ import { OPERATIONS, operationFacts } from '../../../platform/operations/operati
 import { Definitions } from './definitions.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { deriveId } from '../../../kernel/ids.js';
-import { withinOperation } from '../../../platform/event-store/current-operation.js';
+import { withinOperation } from '../../../platform/event-store/command-loop.js';
 
 const idempotency = { id: (purpose: string, use = 0) => deriveId('key', purpose, String(use)) };
 

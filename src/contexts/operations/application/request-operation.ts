@@ -5,7 +5,7 @@ import { newId } from '../../../kernel/ids.js';
 import { IdempotencyKeyExpired, requireIdempotent } from '../../../kernel/idempotency.js';
 import { findUnrecordable } from '../../../kernel/text.js';
 import { CONFIG, type Config } from '../../../platform/config/config.js';
-import { SubjectChanged } from '../../../platform/event-store/current-operation.js';
+import { SubjectChanged } from '../../../platform/event-store/command-loop.js';
 import type { JsonObject } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';

@@ -11,8 +11,7 @@ import { CONFIG, type Config } from '../../../platform/config/config.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { payee, type Payee } from '../../users/contract.js';
 import { PAYOUT_INTENDED, type PayoutFacts } from '../domain/payout-events.js';
-import { payout, report, type Report } from '../domain/payout.js';
-import { responseTo } from '../domain/payout-json.js';
+import { payout, report, type Report, responseTo } from '../domain/payout.js';
 
 /** Gives the JSON text of the 201. Throws DomainError `not_found` for users of others, `invalid_transition` for users who are being deactivated. */
 export class ReportPayout extends Command<string> {

@@ -1,5 +1,4 @@
-import { EventCodec } from '../../../../src/platform/event-store/event-codec.js';
-import { EventRegistry } from '../../../../src/platform/event-store/event-registry.js';
+import { EventCodec, EventRegistry } from '../../../../src/platform/event-store/event-codec.js';
 import type { EventStore, NewEvent } from '../../../../src/platform/event-store/port.js';
 import { CommandLoop } from '../../../../src/platform/event-store/command-loop.js';
 import { systemClock } from '../../../../src/kernel/clock.js';
