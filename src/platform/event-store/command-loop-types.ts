@@ -33,10 +33,14 @@ export interface ExecuteOptions<State> {
   /** Claims that must be won together with the events. A claim already held by this aggregate is fine. */
   readonly claims?: readonly Claim[];
   /**
-   * The response that travels with the events, where the store carries responses; called with the state after them.
-   * Undefined: the request has no key. It is stored also when there were no events to write.
+   * The response, from the state after the events: a repeat finds what the first request did, and responds alike. Where the
+   * store carries responses, that of the ticket travels with the events, also when there were none to write.
    */
-  readonly response?: (state: State) => StoredResponse | undefined;
+  readonly response?: {
+    readonly ticket?: { response(status: number, body: string): StoredResponse | undefined };
+    readonly status: number;
+    readonly body: (state: State) => string;
+  };
   /**
    * Reads what else the decision rests on, before each attempt (from 0), and returns the revisions of those streams: appends
    * without events that travel in the same commit. A store that is not atomic checks them just before.
@@ -56,6 +60,8 @@ export interface ExecuteOptions<State> {
 
 export interface Executed<State, Event> {
   readonly state: State;
+  /** The body of the response; empty without one. */
+  readonly body: string;
   /** Events written by this call; empty when there was nothing to do. */
   readonly events: readonly Event[];
   /** Position to wait for in the views; null when nothing was written. */

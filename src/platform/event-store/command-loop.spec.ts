@@ -46,7 +46,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
   });
 
   it('writes nothing when there is nothing to do', async () => {
-    const nothing = { state: 0, events: [], position: null, lastId: null };
+    const nothing = { state: 0, body: '', events: [], position: null, lastId: null };
     expect(await loop.execute(counter, 'one', () => [])).toEqual(nothing);
     expect(await store.head()).toBeNull();
   });
@@ -112,9 +112,19 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
         return [{ stream: 'counter-other', events: [], expected: expected(attempt) }];
       },
     });
-    await loop.execute(counter, 'one', () => [add(1)], on((attempt) => (attempt < 2 ? 4 : 0)));
+    await loop.execute(
+      counter,
+      'one',
+      () => [add(1)],
+      on((attempt) => (attempt < 2 ? 4 : 0)),
+    );
     expect(read).toEqual([0, 1, 2]);
-    const executing = loop.execute(counter, 'one', () => [add(1)], on(() => 4));
+    const executing = loop.execute(
+      counter,
+      'one',
+      () => [add(1)],
+      on(() => 4),
+    );
     await expect(executing).rejects.toMatchObject({ code: 'unavailable' });
     expect((await loop.load(counter, 'one')).state).toBe(1);
   });
@@ -153,22 +163,26 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     });
   });
 
-  it('makes the response where the store carries it, and sends it along, also when there is nothing to write', async () => {
-    const response: StoredResponse = { scope: 'm', key: newId(), fingerprint: 'f', status: 201, body: '' };
-    let calls = 0;
-    const give = (state: number): StoredResponse => {
-      calls += 1;
-      return { ...response, body: `state ${state}` };
-    };
-    await loop.execute(counter, 'one', () => [add(3)], { response: give });
-    expect(calls).toBe(atomic ? 1 : 0);
+  it('gives the body, and sends the response along where the store carries it, also when there is nothing to write', async () => {
+    const place = { scope: 'm', key: newId(), fingerprint: 'f' };
+    const under = (key: string) => ({
+      response: {
+        ticket: {
+          response: (status: number, body: string): StoredResponse => ({ ...place, key, status, body }),
+        },
+        status: 201,
+        body: (state: number) => `state ${state}`,
+      },
+    });
+    const { body } = await loop.execute(counter, 'one', () => [add(3)], under(place.key));
+    expect(body).toBe('state 3');
     if (!atomic) return;
-    const again = loop.execute(counter, 'two', () => [add(1)], { response: give });
-    await expect(again).rejects.toEqual(new AlreadyResponded({ ...response, body: 'state 3' }));
-    const other = { ...response, key: newId() };
-    await loop.execute(counter, 'one', () => [], { response: () => other });
-    const repeated = loop.execute(counter, 'one', () => [], { response: () => other });
-    await expect(repeated).rejects.toEqual(new AlreadyResponded(other));
+    const again = loop.execute(counter, 'two', () => [add(1)], under(place.key));
+    await expect(again).rejects.toEqual(new AlreadyResponded({ ...place, status: 201, body }));
+    const key = newId();
+    await loop.execute(counter, 'one', () => [], under(key));
+    const repeated = loop.execute(counter, 'one', () => [], under(key));
+    await expect(repeated).rejects.toEqual(new AlreadyResponded({ ...place, key, status: 201, body }));
   });
 
   describe('with a claim', () => {

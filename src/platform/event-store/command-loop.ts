@@ -150,16 +150,19 @@ export class CommandLoop {
         metadata,
       }));
       const append = { stream, events: fresh, expected: found.revision ?? ('no_stream' as const) };
-      const response = this.store.carriesResponses ? options.response?.(state) : undefined;
+      const body = options.response?.body(state) ?? '';
+      const response = this.store.carriesResponses
+        ? options.response?.ticket?.response(options.response.status, body)
+        : undefined;
       failpoint('command.decided');
       const result = await this.write(append, found, contested, { ...options, preconditions, response });
       if (result.outcome === 'responded') throw new AlreadyResponded(result.response);
       if (result.outcome === 'committed') {
         failpoint('commit.done');
         for (const { id: eventId, type } of fresh) operation?.written.push({ stream, eventId, type });
-        if (fresh.length === 0) return { state, events, position: null, lastId: found.lastId };
+        if (fresh.length === 0) return { state, body, events, position: null, lastId: found.lastId };
         operation?.expected.delete(stream);
-        return { state, events, position: result.position, lastId: fresh.at(-1)!.id };
+        return { state, body, events, position: result.position, lastId: fresh.at(-1)!.id };
       }
       if (others.some((each) => each.stream === result.stream)) throw new SubjectChanged();
       commandConflicts.inc({ category: result.stream.slice(0, result.stream.indexOf('-')) });

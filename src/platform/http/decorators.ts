@@ -70,15 +70,13 @@ export const Cause = createParamDecorator((_: unknown, context: ExecutionContext
 );
 
 /**
- * Marks a write whose handler passes `ticket.response(...)` to `CommandLoop.execute` on every path to success: where the
- * store carries responses, the commit detects that the key has one. Elsewhere the key is looked up first.
+ * Marks a write whose handler gives its response to `CommandLoop.execute` on every path to success: where the store carries
+ * responses, the commit detects that the key has one. Elsewhere the key is looked up first. `inClear`: the response has no
+ * secret and no personal data, so it is not sealed.
  */
-export const StoresResponseWithEvents = (): MethodDecorator => SetMetadata(WITH_EVENTS, true);
-export const WITH_EVENTS = 'response stored with events';
-
-/** Marks a write whose response has secrets or personal data: it is stored sealed, and opened when it is replayed. */
-export const SealsResponse = (): MethodDecorator => SetMetadata(SEALED, true);
-export const SEALED = 'response stored sealed';
+export const StoresResponseWithEvents = ({ inClear = false } = {}): MethodDecorator =>
+  SetMetadata(STORED_WITH_EVENTS, { inClear });
+export const STORED_WITH_EVENTS = 'response stored with events';
 
 /** Marks a route that parses its own body: `@Body()` is the Buffer that was signed, undefined when there was none. */
 export const BodyAsBytes = (): MethodDecorator => RouteConfig({ bodyAsBytes: true });

@@ -11,7 +11,7 @@ import type { StoredResponse } from '../event-store/port.js';
 import { ResponseSeal } from '../idempotency/response-seal.js';
 import type { ResponseStore } from '../idempotency/response-store.js';
 import { Sealer } from '../sealing/sealer.js';
-import { SealsResponse, StoresResponseWithEvents, ticketOf } from './decorators.js';
+import { StoresResponseWithEvents, ticketOf } from './decorators.js';
 import { fingerprintOf, IdempotencyInterceptor, parseIdempotencyKey } from './idempotency.interceptor.js';
 import { Refusal } from './problem.js';
 import { Reply } from './reply.js';
@@ -19,7 +19,7 @@ import { RequestState } from './request-state.js';
 
 class Routes {
   plain(): void {}
-  @SealsResponse() sealed(): void {}
+  @StoresResponseWithEvents({ inClear: true }) inClear(): void {}
   @StoresResponseWithEvents() withEvents(): void {}
 }
 
@@ -202,9 +202,9 @@ describe('a request under an Idempotency-Key', () => {
     expect((await send(malformed, created('1'))).slice(0, 1)).toEqual([400]);
   });
 
-  it('stores a secret sealed and opens it for the merchant', async () => {
+  it('stores a response sealed, unless its route says otherwise, and opens it for the merchant', async () => {
     const { send, kept } = interceptor();
-    await send({ key, route: 'sealed' }, created('whsec_secret'));
+    await send({ key }, created('whsec_secret'));
     const timed = newId();
     const once = async (request: FastifyRequest) => {
       ticketOf(request).hideSecretAfter(-1);
@@ -214,6 +214,12 @@ describe('a request under an Idempotency-Key', () => {
     for (const { body } of kept.values()) expect(body).not.toContain('whsec');
     expect(await send({ key }, created('2'))).toEqual([201, 'whsec_secret', true]);
     expect(await send({ key: timed }, created('2'))).toEqual([201, '{"secret":null}', true]);
+    const payout = newId();
+    await send({ key: payout, route: 'inClear' }, created('payout'));
+    expect(kept.get(`merchant${payout}`)!.body).toContain('payout');
+    expect(await send({ key: payout }, created('2'))).toEqual([201, 'payout', true]);
+    kept.set(`merchant${payout}`, { ...kept.get(`merchant${payout}`)!, body: 'forged' });
+    await expect(send({ key: payout }, created('2'))).rejects.toMatchObject(refusal(503));
   });
 });
 

@@ -15,12 +15,12 @@ import { EVENT_STORE, type EventStore, type StoredResponse } from '../event-stor
 import { failpoint } from '../failpoints.js';
 import { ResponseStore } from '../idempotency/response-store.js';
 import { KeyedTicket } from '../idempotency/ticket.js';
-import { SEALED, WITH_EVENTS } from './decorators.js';
+import { STORED_WITH_EVENTS } from './decorators.js';
 import { parseBody } from './edge-hooks.js';
 import { toProblem } from './problem-filter.js';
-import { problemJson, Refusal, type HttpProblem } from './problem.js';
+import { problemJson, Refusal, UNAVAILABLE, type HttpProblem } from './problem.js';
 import { Reply } from './reply.js';
-import { rawPath, rawTarget } from './request-state.js';
+import { rawPath, rawTarget, type RequestState } from './request-state.js';
 
 const MALFORMED_KEY: HttpProblem = {
   status: 400,
@@ -36,7 +36,7 @@ const TRANSIENT = [403, 404, 409, 412, 428];
 
 /**
  * Writes under an Idempotency-Key run once (contract.md 4): a key in progress is refused, a stored response is replayed,
- * and a new response is stored. Either the commit of the events carries the response ({@link StoresResponseWithEvents}, on
+ * and a new response is stored. Either the commit of the events carries the response (`@StoresResponseWithEvents()`, on
  * stores that can) and detects that the key was used before; or the key is looked up before the handler and the response
  * stored after it. It is global for the API; controllers of pages have it behind the reader of their bodies.
  */
@@ -75,14 +75,13 @@ export class IdempotencyInterceptor implements NestInterceptor {
     }
     inFlight.set(name, fingerprint);
     edge.idempotency = 'fresh';
-    const handler = context.getHandler();
-    const isSealed = Reflect.getMetadata(SEALED, handler) === true;
-    const ticket = new KeyedTicket({ scope, key, fingerprint }, seal, isSealed);
+    const withEvents = Reflect.getMetadata(STORED_WITH_EVENTS, context.getHandler()) as StoredWithEvents;
+    const ticket = new KeyedTicket({ scope, key, fingerprint }, seal, withEvents?.inClear);
     edge.ticket = ticket;
     const reply = context.switchToHttp().getResponse<FastifyReply>();
     try {
-      const isLookedUp = !this.events.carriesResponses || Reflect.getMetadata(WITH_EVENTS, handler) !== true;
-      const earlier = isLookedUp ? await this.responses.find(scope, key) : null;
+      const isDetected = this.events.carriesResponses && withEvents !== undefined;
+      const earlier = isDetected ? null : await this.responses.find(scope, key);
       return of(earlier === null ? await this.run(ticket, reply, next) : this.replay(ticket, reply, earlier));
     } finally {
       inFlight.delete(name);
@@ -132,13 +131,25 @@ export class IdempotencyInterceptor implements NestInterceptor {
       edge.idempotency = 'mismatch';
       throw new Refusal(KEY_REUSED);
     }
+    const { status, body } = this.open(edge, stored);
     edge.idempotency = 'replayed';
     reply.header('idempotent-replayed', 'true');
-    const { status, body } = this.responses.seal.open(stored);
     if (status >= 400) edge.refusal = (JSON.parse(body) as HttpProblem).detail;
     return new Reply(status, body);
   }
+
+  private open(edge: RequestState, stored: StoredResponse): StoredResponse {
+    try {
+      return this.responses.seal.open(stored);
+    } catch (error) {
+      edge.failure = error;
+      throw new Refusal(UNAVAILABLE);
+    }
+  }
 }
+
+/** The metadata of `@StoresResponseWithEvents()`. */
+type StoredWithEvents = { readonly inClear: boolean } | undefined;
 
 /**
  * The handler's value. A key whose response is no longer kept ({@link IdempotencyKeyExpired}) is free again: the handler

@@ -18,7 +18,7 @@ import { BODY_TOO_LARGE } from './request-body.js';
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
   if (reply.sent) return;
   const problem = toProblem(error);
-  if (problem.status >= 500) request.edge.failure = error;
+  if (problem.status >= 500) request.edge.failure ??= error;
   sendProblem(reply, problem);
 }
 

@@ -21,7 +21,7 @@ export class IdempotencyTicket {
     return undefined;
   }
 
-  /** From then on each member `secret` of a replay is null. The response is stored sealed. */
+  /** From then on each member `secret` of a replay is null. */
   hideSecretAfter(_ms: number): void {}
 }
 
@@ -35,8 +35,8 @@ export class KeyedTicket extends IdempotencyTicket {
   constructor(
     readonly request: Pick<StoredResponse, 'scope' | 'key' | 'fingerprint'>,
     private readonly seal: ResponseSeal,
-    /** The response has secrets or personal data. */
-    private isSealed: boolean,
+    /** The response has no secret and no personal data. */
+    private readonly inClear = false,
   ) {
     super(request.scope, request.key);
   }
@@ -47,7 +47,6 @@ export class KeyedTicket extends IdempotencyTicket {
   }
 
   override hideSecretAfter(ms: number): void {
-    this.isSealed = true;
     this.secretUntil = Date.now() + ms;
   }
 
@@ -58,6 +57,8 @@ export class KeyedTicket extends IdempotencyTicket {
   /** The response as it is stored. */
   toStored(status: number, body: string): StoredResponse {
     const response = { ...this.request, status, body };
-    return this.isSealed ? this.seal.seal(response, this.secretUntil) : this.seal.authenticate(response);
+    return this.inClear || body === ''
+      ? this.seal.authenticate(response)
+      : this.seal.seal(response, this.secretUntil);
   }
 }

@@ -94,16 +94,22 @@ export class CreatePortalSessionHandler implements ICommandHandler<CreatePortalS
     const code = this.links.secretFor(id);
     const url = this.links.entry(portalUrl, code);
     const command = { ...session, id, codeHash: this.links.hashOf('code', code), at };
-    const body = (created: PortalSession | null): string =>
-      JSON.stringify({ portal_session: portalSessionJson({ ...created!, lastSeenAt: null }, at), url });
-    const { state, position } = await this.loop.execute(
+    const { body, position } = await this.loop.execute(
       portalSession,
       id,
       (current) => createPortalSession(command, current),
-      { metadata, response: (after) => ticket.response(201, body(after)) },
+      {
+        metadata,
+        response: {
+          ticket,
+          status: 201,
+          body: (created) =>
+            JSON.stringify({ portal_session: portalSessionJson({ ...created!, lastSeenAt: null }, at), url }),
+        },
+      },
     );
     await this.progress.waitFor(PORTAL_SESSIONS_VIEW, position);
-    return body(state);
+    return body;
   }
 }
 

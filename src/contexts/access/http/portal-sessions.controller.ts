@@ -9,7 +9,6 @@ import {
   ListQuery,
   MerchantId,
   OptionalBody,
-  SealsResponse,
   StoresResponseWithEvents,
   Ticket,
   UuidParam,
@@ -67,7 +66,6 @@ export class PortalSessionsController {
 
   @Post()
   @StoresResponseWithEvents()
-  @SealsResponse()
   @ApiRoute({
     id: 'createPortalSession',
     tag: TAG,

@@ -89,7 +89,11 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
     const { state } = await this.loop.execute(order, orderId, (current) => createOrder(facts, current), {
       metadata: cause,
       expectNew: true,
-      response: (after) => ticket.response(201, orderResponse(existingOrder(after), complianceNotice)),
+      response: {
+        ticket,
+        status: 201,
+        body: (after) => orderResponse(existingOrder(after), complianceNotice),
+      },
     });
     return state as ExistingOrder;
   }

@@ -5,7 +5,6 @@ import {
   Cause,
   Inputs,
   ListQuery,
-  SealsResponse,
   StoresResponseWithEvents,
   Ticket,
   UuidParam,
@@ -53,7 +52,6 @@ export class OrdersController {
 
   @Post()
   @StoresResponseWithEvents()
-  @SealsResponse()
   @ApiRoute({
     id: 'createOrder',
     tag: 'Exchange orders',
@@ -134,7 +132,6 @@ export class OrdersController {
 
   @Patch(':id/cancel')
   @StoresResponseWithEvents()
-  @SealsResponse()
   @ApiRoute({
     id: 'cancelOrder',
     tag: 'Exchange orders',
@@ -159,7 +156,6 @@ export class OrdersController {
 
   @Patch(':id/mark_as_paid')
   @StoresResponseWithEvents()
-  @SealsResponse()
   @ApiRoute({
     id: 'markOrderAsPaid',
     tag: 'Exchange orders',

@@ -1,7 +1,7 @@
 import { Controller, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { Cause, MerchantId, SealsResponse, UuidParam } from '../../../platform/http/decorators.js';
+import { Cause, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { EndSandboxOrder } from '../application/end-sandbox-order.js';
@@ -17,7 +17,6 @@ export class SandboxOrdersController {
   constructor(private readonly commandBus: CommandBus) {}
 
   @Post(':id/fail')
-  @SealsResponse()
   @ApiRoute({
     id: 'failSandboxOrder',
     tag: 'Sandbox',
@@ -38,7 +37,6 @@ export class SandboxOrdersController {
   }
 
   @Post(':id/refund')
-  @SealsResponse()
   @ApiRoute({
     id: 'refundSandboxOrder',
     tag: 'Sandbox',

@@ -2,7 +2,7 @@ import { Controller, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { EVENT_STORE, type EventMetadata, type EventStore } from '../../../platform/event-store/port.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
-import { Cause, MerchantId, SealsResponse, UuidParam } from '../../../platform/http/decorators.js';
+import { Cause, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { userJson, UserResponse, USERS_VIEW } from '../../users/contract.js';
 import { CompleteSandboxOnboarding } from '../application/complete-sandbox-onboarding.js';
@@ -17,7 +17,6 @@ export class SandboxOnboardingController {
   ) {}
 
   @Post(':id/complete_onboarding')
-  @SealsResponse()
   @ApiRoute({
     id: 'completeSandboxOnboarding',
     tag: 'Sandbox',

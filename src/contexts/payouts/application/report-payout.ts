@@ -48,7 +48,7 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
     };
     const command = { facts, at: now.toISOString(), expiresAt: expiresAt.toISOString() };
     let user: Loaded<Payee>;
-    const { state } = await this.loop.execute(
+    const { body } = await this.loop.execute(
       payout,
       payoutId,
       (current) => report(command, user.state, current),
@@ -68,9 +68,9 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
           return { stream: `payout_intent-${payoutId}`, events: [event] };
         },
         expectNew: true,
-        response: (after) => ticket.response(201, responseTo(after)),
+        response: { ticket, status: 201, body: responseTo },
       },
     );
-    return responseTo(state);
+    return body;
   }
 }

@@ -67,18 +67,18 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
     const userId = ticket.id('user');
     const createdAt = timestamp(this.clock);
     try {
-      const { state } = await this.loop.execute(
+      const { body } = await this.loop.execute(
         user,
         userId,
         (current) => createUser({ userId, merchantId, createdAt, phoneNumber, email, externalId }, current),
         {
           metadata: cause,
           claims: this.claimsOf(merchantId, phoneNumber, externalId),
-          response: (after) => ticket.response(201, createdJson(after)),
+          response: { ticket, status: 201, body: createdJson },
           expectNew: true,
         },
       );
-      return createdJson(state);
+      return body;
     } catch (error) {
       if (error instanceof ClaimHeld)
         throw DomainError.invalid({ [error.claim.field]: [error.claim.message] }).asTransient();

@@ -5,7 +5,6 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import {
   Cause,
   MerchantId,
-  SealsResponse,
   Ticket,
   UuidParam,
   ValidBody,
@@ -28,7 +27,6 @@ export class UsersController {
   ) {}
 
   @Post()
-  @SealsResponse()
   @ApiRoute({
     id: 'createUser',
     tag: 'Users',

@@ -16,7 +16,7 @@ import {
   requestRecovery,
   webhookRecovery,
 } from '../domain/webhook-requests.js';
-import { decideFor, EndpointCommand, type Responded, type MerchantCaller } from './caller.js';
+import { EndpointCommand, type Responded, type MerchantCaller } from './caller.js';
 import { DELIVERIES_SAGA } from './deliveries-saga.js';
 import { testEvent } from './published-events.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -38,13 +38,16 @@ export class RequestTestDeliveryHandler implements ICommandHandler<RequestTestDe
     endpointOf((await this.loop.load(webhookEndpoints, merchant_id)).state, endpoint_id);
     const place = { delivery_id, endpoint_id, merchant_id };
     const command = { ...place, message: TEST_MESSAGE, occurred_at: timestamp(this.clock) };
-    const stream = [webhookTest, delivery_id] as const;
-    return decideFor(caller, this.loop, stream, (state) => requestTest(command, state), {
-      status: 202,
-      body: (state) => {
-        const { type, occurredAt: occurred_at, data } = testEvent(state!);
-        const delivery = withJsonText({ id: delivery_id, type, occurred_at }, 'data', data);
-        return `{"webhook_delivery":${delivery}}`;
+    return this.loop.execute(webhookTest, delivery_id, (state) => requestTest(command, state), {
+      metadata: caller.metadata,
+      response: {
+        ticket: caller.ticket,
+        status: 202,
+        body: (state) => {
+          const { type, occurredAt: occurred_at, data } = testEvent(state!);
+          const delivery = withJsonText({ id: delivery_id, type, occurred_at }, 'data', data);
+          return `{"webhook_delivery":${delivery}}`;
+        },
       },
     });
   }
@@ -87,10 +90,13 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
       is_test: delivery.isTest,
       requested_at: timestamp(this.clock),
     };
-    const stream = [webhookResend, resend_id] as const;
-    return decideFor(caller, this.loop, stream, (state) => requestResend(command, endpoints, state), {
-      status: 202,
-      body: (state) => JSON.stringify({ webhook_delivery: resent(delivery, state!.requested_at) }),
+    return this.loop.execute(webhookResend, resend_id, (state) => requestResend(command, endpoints, state), {
+      metadata: caller.metadata,
+      response: {
+        ticket: caller.ticket,
+        status: 202,
+        body: (state) => JSON.stringify({ webhook_delivery: resent(delivery, state!.requested_at) }),
+      },
     });
   }
 }
@@ -156,14 +162,22 @@ export class RecoverWebhookEndpointHandler implements ICommandHandler<RecoverWeb
       since: since.toISOString(),
       requested_at: timestamp(this.clock),
     };
-    const stream = [webhookRecovery, recovery_id] as const;
-    return decideFor(caller, this.loop, stream, (state) => requestRecovery(command, endpoints, state), {
-      status: 202,
-      body: (state) => {
-        const { endpoint_id: webhook_endpoint_id, since, requested_at } = state!;
-        const recovery = { id: recovery_id, webhook_endpoint_id, since, requested_at };
-        return JSON.stringify({ webhook_recovery: recovery });
+    return this.loop.execute(
+      webhookRecovery,
+      recovery_id,
+      (state) => requestRecovery(command, endpoints, state),
+      {
+        metadata: caller.metadata,
+        response: {
+          ticket: caller.ticket,
+          status: 202,
+          body: (state) => {
+            const { endpoint_id: webhook_endpoint_id, since, requested_at } = state!;
+            const recovery = { id: recovery_id, webhook_endpoint_id, since, requested_at };
+            return JSON.stringify({ webhook_recovery: recovery });
+          },
+        },
       },
-    });
+    );
   }
 }

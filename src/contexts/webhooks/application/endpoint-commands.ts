@@ -14,7 +14,7 @@ import {
   type EndpointFields,
   type Update,
 } from '../domain/webhook-endpoints.js';
-import { decideFor, EndpointCommand, type Responded, type MerchantCaller } from './caller.js';
+import { EndpointCommand, type Responded, type MerchantCaller } from './caller.js';
 import { RECEIVER_URLS, type ReceiverUrls } from './ports.js';
 import { SigningSecrets } from './signing-secrets.js';
 import { FailingEndpoints } from '../store/failing-endpoints.js';
@@ -43,18 +43,21 @@ export class RegisterWebhookEndpointHandler implements ICommandHandler<RegisterW
 
   async execute({ caller, fields }: RegisterWebhookEndpoint): Promise<Responded> {
     await this.urls.check(fields.url);
-    const registry = [webhookEndpoints, caller.merchantId] as const;
     const endpoint_id = caller.ticket.id('webhook_endpoint');
     const place = { endpoint_id, merchant_id: caller.merchantId };
     const created_at = timestamp(this.clock);
     const command = { ...place, ...fields, sealed_signing_secret: this.secrets.create(place), created_at };
-    return decideFor(caller, this.loop, registry, (state) => register(command, state), {
-      status: 201,
-      body: (state) => {
-        const endpoint = endpointOf(state, endpoint_id);
-        // A repeat shows the secret of the first time.
-        const signing_secret = this.secrets.open(place, endpoint.secrets.at(-1)!.sealed);
-        return JSON.stringify({ webhook_endpoint: { ...endpointJson(endpoint, 0), signing_secret } });
+    return this.loop.execute(webhookEndpoints, caller.merchantId, (state) => register(command, state), {
+      metadata: caller.metadata,
+      response: {
+        ticket: caller.ticket,
+        status: 201,
+        body: (state) => {
+          const endpoint = endpointOf(state, endpoint_id);
+          // A repeat shows the secret of the first time.
+          const signing_secret = this.secrets.open(place, endpoint.secrets.at(-1)!.sealed);
+          return JSON.stringify({ webhook_endpoint: { ...endpointJson(endpoint, 0), signing_secret } });
+        },
       },
     });
   }
@@ -90,14 +93,17 @@ export class UpdateWebhookEndpointHandler implements ICommandHandler<UpdateWebho
     const failures = await this.failing.count(endpointId);
     const at = timestamp(this.clock);
     const command = { endpoint_id: endpointId, merchant_id: merchantId, changes, at };
-    const registry = [webhookEndpoints, merchantId] as const;
-    return decideFor(caller, this.loop, registry, (state) => update(command, state), {
-      status: 200,
-      body: (state) => {
-        const endpoint = endpointOf(state, endpointId);
-        // Enabling clears the count.
-        const failureCount = endpoint.enabledAt === at ? 0 : failures;
-        return JSON.stringify({ webhook_endpoint: endpointJson(endpoint, failureCount) });
+    return this.loop.execute(webhookEndpoints, merchantId, (state) => update(command, state), {
+      metadata: caller.metadata,
+      response: {
+        ticket: caller.ticket,
+        status: 200,
+        body: (state) => {
+          const endpoint = endpointOf(state, endpointId);
+          // Enabling clears the count.
+          const failureCount = endpoint.enabledAt === at ? 0 : failures;
+          return JSON.stringify({ webhook_endpoint: endpointJson(endpoint, failureCount) });
+        },
       },
     });
   }
@@ -116,9 +122,10 @@ export class DeleteWebhookEndpointHandler implements ICommandHandler<DeleteWebho
   execute({ caller, endpointId: endpoint_id }: DeleteWebhookEndpoint): Promise<Responded> {
     const { merchantId: merchant_id } = caller;
     const command = { endpoint_id, merchant_id, at: timestamp(this.clock) };
-    const registry = [webhookEndpoints, merchant_id] as const;
-    const response = { status: 204, body: () => '' };
-    return decideFor(caller, this.loop, registry, (state) => remove(command, state), response);
+    return this.loop.execute(webhookEndpoints, merchant_id, (state) => remove(command, state), {
+      metadata: caller.metadata,
+      response: { ticket: caller.ticket, status: 204, body: () => '' },
+    });
   }
 }
 
@@ -137,11 +144,14 @@ export class BreakSandboxEndpointHandler implements ICommandHandler<BreakSandbox
     const { merchantId: merchant_id } = caller;
     const failures = await this.failing.count(endpoint_id);
     const command = { endpoint_id, merchant_id, at: timestamp(this.clock) };
-    const registry = [webhookEndpoints, merchant_id] as const;
-    return decideFor(caller, this.loop, registry, (state) => breakEndpoint(command, state), {
-      status: 200,
-      body: (state) =>
-        JSON.stringify({ webhook_endpoint: endpointJson(endpointOf(state, endpoint_id), failures) }),
+    return this.loop.execute(webhookEndpoints, merchant_id, (state) => breakEndpoint(command, state), {
+      metadata: caller.metadata,
+      response: {
+        ticket: caller.ticket,
+        status: 200,
+        body: (state) =>
+          JSON.stringify({ webhook_endpoint: endpointJson(endpointOf(state, endpoint_id), failures) }),
+      },
     });
   }
 }
@@ -171,7 +181,6 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
 
   async execute({ caller, endpointId, overlapSeconds }: RotateSigningSecret): Promise<Responded> {
     const place = { endpoint_id: endpointId, merchant_id: caller.merchantId };
-    const registry = [webhookEndpoints, caller.merchantId] as const;
     const rotation_id = caller.ticket.id('webhook_secret');
     const failures = await this.failing.count(endpointId);
     const now = this.clock.now();
@@ -182,16 +191,20 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
       former_expires_at: new Date(now.getTime() + overlapSeconds * 1000).toISOString(),
       at: now.toISOString(),
     };
-    return decideFor(caller, this.loop, registry, (state) => rotateSecret(command, state), {
-      status: 200,
-      body: (state) => {
-        const endpoint = endpointOf(state, endpointId);
-        // A repeat shows the secret of the first time.
-        const { sealed } = endpoint.secrets.find(({ rotationId }) => rotationId === rotation_id)!;
-        const signing_secret = this.secrets.open(place, sealed);
-        return JSON.stringify({
-          webhook_endpoint: { ...endpointJson(endpoint, failures), signing_secret },
-        });
+    return this.loop.execute(webhookEndpoints, caller.merchantId, (state) => rotateSecret(command, state), {
+      metadata: caller.metadata,
+      response: {
+        ticket: caller.ticket,
+        status: 200,
+        body: (state) => {
+          const endpoint = endpointOf(state, endpointId);
+          // A repeat shows the secret of the first time.
+          const { sealed } = endpoint.secrets.find(({ rotationId }) => rotationId === rotation_id)!;
+          const signing_secret = this.secrets.open(place, sealed);
+          return JSON.stringify({
+            webhook_endpoint: { ...endpointJson(endpoint, failures), signing_secret },
+          });
+        },
       },
     });
   }

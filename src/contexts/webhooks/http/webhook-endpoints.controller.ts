@@ -18,7 +18,6 @@ import {
   UuidParam,
   ValidBody,
   merchantOf,
-  SealsResponse,
   ticketOf,
 } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
@@ -69,7 +68,6 @@ export class WebhookEndpointsController {
   ) {}
 
   @Post()
-  @SealsResponse()
   @ApiRoute({
     id: 'registerWebhookEndpoint',
     tag: TAG,
@@ -184,7 +182,6 @@ export class WebhookEndpointsController {
   }
 
   @Post(':id/rotate_secret')
-  @SealsResponse()
   @ApiRoute({
     id: 'rotateWebhookSecret',
     tag: TAG,

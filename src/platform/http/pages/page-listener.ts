@@ -149,7 +149,7 @@ export class PageListener implements Drainable {
   /** What went wrong inside is for the log alone. */
   private refuse(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
     const problem = toProblem(error);
-    if (problem.status >= 500) request.edge.failure = error;
+    if (problem.status >= 500) request.edge.failure ??= error;
     this.send(request, reply, problem);
   }
 

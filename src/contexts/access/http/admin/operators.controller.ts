@@ -9,7 +9,7 @@ import {
   type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { PendingResponse, writeOf, written } from '../../../../platform/http/admin/writes.js';
-import { ListQuery, SealsResponse, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Reads } from '../../../../platform/http/reads.js';
 import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
@@ -53,7 +53,6 @@ export class AdminOperatorsController {
   }
 
   @Post()
-  @SealsResponse()
   @ApiRoute({
     id: 'adminCreateOperator',
     tag: TAG,

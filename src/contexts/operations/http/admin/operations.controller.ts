@@ -9,7 +9,7 @@ import {
   type AdminWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
-import { ListQuery, SealsResponse, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
 import { Reply } from '../../../../platform/http/reply.js';
@@ -86,9 +86,7 @@ export class AdminOperationsController {
     return new Disclosure([], () => ({ operation: operationJson(found) }), revision);
   }
 
-  /** Its response to the one who approves may have a secret, such as the first login of an operator. */
   @Post(':id/approve')
-  @SealsResponse()
   @ApiRoute({ ...DECISION, id: 'adminApproveOperation', summary: 'Approve an operation, which executes it' })
   approve(
     @WriteBy() write: AdminWrite,
