@@ -63,22 +63,6 @@ export async function contestedClaim(
   return { stream, events: [claimedBy(claimant.stream, claimant.metadata)], expected: revision };
 }
 
-/** What {@link contestedClaim} would throw for one of these claims by now, or null; writes nothing. */
-export async function claimHeld(
-  store: EventStore,
-  claims: readonly Claim[],
-  claimant: string,
-): Promise<ClaimHeld | null> {
-  for (const claim of claims) {
-    const owner = await claimOwner(store, claim);
-    if (owner === null || owner === claimant) continue;
-    const events = await store.readStream(owner);
-    if (!events.every(isFence) && !events.some(({ type }) => type === claim.freedBy))
-      return new ClaimHeld(claim, owner);
-  }
-  return null;
-}
-
 /** The stream that holds the claim; null for a free one. */
 export async function claimOwner(
   store: EventStore,

@@ -53,7 +53,8 @@ export interface ExecuteOptions<State> {
   readonly announcement?: () => Pick<StreamAppend, 'stream' | 'events'>;
   /**
    * The aggregate is almost surely new (a fresh or derived id): the first attempt decides on its initial state without
-   * loading, expecting no stream. When that fails, the loop loads it and decides again. Saves a read per request.
+   * loading, expecting no stream. When that fails, the loop loads it and decides again. Saves a read per request. Not for events with personal
+   * fields that need claims: these are read first.
    */
   readonly expectNew?: boolean;
 }

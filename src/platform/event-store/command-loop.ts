@@ -7,14 +7,8 @@ import { failpoint } from '../failpoints.js';
 import { commandConflicts } from '../telemetry/metrics.js';
 import { traced } from '../telemetry/tracing.js';
 import { waitForRetry } from '../background/backoff.js';
-import { claimStream, claimHeld, contestedClaim, firstClaim, isFence, type Claimant } from './claims.js';
-import {
-  AlreadyResponded,
-  type Claim,
-  type ExecuteOptions,
-  type Executed,
-  type Loaded,
-} from './command-loop-types.js';
+import { claimStream, contestedClaim, firstClaim, isFence, type Claimant } from './claims.js';
+import { AlreadyResponded, type ExecuteOptions, type Executed, type Loaded } from './command-loop-types.js';
 import { EventCodec } from './event-codec.js';
 import {
   EVENT_STORE,
@@ -135,7 +129,6 @@ export class CommandLoop {
       let events: readonly E[];
       try {
         events = decide(found.state);
-        await this.requireClaimable(options.claims, events, stream);
       } catch (error) {
         if (isAssumed) continue;
         throw error;
@@ -202,20 +195,6 @@ export class CommandLoop {
     return found;
   }
 
-  /**
-   * Throws {@link ClaimHeld} before the events are sealed: sealing makes a key for a person. Losers of a race leave one all
-   * the same; it is kept, because a repeat in another process may be about to seal with it.
-   */
-  private async requireClaimable(
-    claims: readonly Claim[] = [],
-    events: readonly DomainEvent[],
-    stream: string,
-  ): Promise<void> {
-    if (claims.length === 0 || !this.codec.seals(events)) return;
-    const held = await claimHeld(this.store, claims, stream);
-    if (held !== null) throw held;
-  }
-
   private async write(
     append: StreamAppend,
     { established }: Found<unknown>,
@@ -235,12 +214,16 @@ export class CommandLoop {
     // A conflict says that an attempt before this one announced it.
     if (!this.store.atomic && announcement !== undefined && events.length > 0)
       await this.store.commit({ appends: [{ ...announcement(), expected: 'no_stream' }] });
+    // Sealing makes a key for a person: not for one who will be refused. Losers of a race leave one all the same; it is
+    // kept, because a repeat in another process may be about to seal with it.
+    const isPersonal = this.codec.seals(events);
     const won: StreamAppend[] = [];
     for (const claim of events.length > 0 ? claims : []) {
       const claimant: Claimant = { stream, established, metadata: events[0]!.metadata };
-      const each = contested.has(claimStream(claim))
-        ? await contestedClaim(this.store, claim, claimant)
-        : firstClaim(claim, claimant);
+      const each =
+        isPersonal || contested.has(claimStream(claim))
+          ? await contestedClaim(this.store, claim, claimant)
+          : firstClaim(claim, claimant);
       if (this.store.atomic || each.events.length === 0) {
         won.push(each);
         continue;

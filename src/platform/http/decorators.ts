@@ -71,7 +71,7 @@ export const Cause = createParamDecorator((_: unknown, context: ExecutionContext
 
 /**
  * Marks a write whose handler gives its response to `CommandLoop.execute` on every path to success: where the store carries
- * responses, the commit detects that the key has one. Elsewhere the key is looked up first. `inClear`: the response has no
+ * responses, the commit detects that the key has one. Elsewhere the key is queried first. `inClear`: the response has no
  * secret and no personal data, so it is not sealed.
  */
 export const StoresResponseWithEvents = ({ inClear = false } = {}): MethodDecorator =>

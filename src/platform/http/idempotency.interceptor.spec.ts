@@ -38,12 +38,12 @@ type Sent = readonly [number, string, boolean];
 /** Responses as PostgreSQL keeps them: the first under a scope and key stays. */
 function interceptor({ carriesResponses = true } = {}) {
   const kept = new Map<string, StoredResponse>();
-  let lookups = 0;
+  let queries = 0;
   const store: Pick<ResponseStore, 'inFlight' | 'seal' | 'find' | 'storeOrGet'> = {
     seal: new ResponseSeal(new Sealer(randomBytes(32))),
     inFlight: new Map(),
     find: async (scope, key) => {
-      lookups += 1;
+      queries += 1;
       return kept.get(scope + key) ?? null;
     },
     storeOrGet: async (response) => {
@@ -78,7 +78,7 @@ function interceptor({ carriesResponses = true } = {}) {
     if (!(response instanceof Reply)) return [201, JSON.stringify(response), isReplay];
     return [response.status, response.body.toString(), isReplay];
   };
-  return { send, kept, lookups: () => lookups };
+  return { send, kept, queries: () => queries };
 }
 
 const created =
@@ -127,13 +127,13 @@ describe('a request under an Idempotency-Key', () => {
   });
 
   it('does not store again what travelled with the commit; another status or body it does', async () => {
-    const { send, kept, lookups } = interceptor();
+    const { send, kept, queries } = interceptor();
     const committing = (sent: Reply) => async (request: FastifyRequest) => {
       ticketOf(request).response(201, 'created');
       return sent;
     };
     await send({ key, route: 'withEvents' }, committing(new Reply(201, 'created')));
-    expect([kept.size, lookups()]).toEqual([0, 0]);
+    expect([kept.size, queries()]).toEqual([0, 0]);
     await send({ key, route: 'withEvents' }, committing(new Reply(201, 'another text')));
     expect(await send({ key, route: 'plain' }, created('2'))).toEqual([201, 'another text', true]);
     await send({ key: newId(), route: 'withEvents' }, committing(new Reply(200, 'created')));
@@ -149,14 +149,14 @@ describe('a request under an Idempotency-Key', () => {
     expect(await send({ key, route: 'withEvents' }, repeat)).toEqual([201, 'first', true]);
   });
 
-  it('looks its key up and stores its response where commits carry none', async () => {
-    const { send, kept, lookups } = interceptor({ carriesResponses: false });
+  it('queries its key and stores its response where commits carry none', async () => {
+    const { send, kept, queries } = interceptor({ carriesResponses: false });
     const handle = async (request: FastifyRequest) => {
       ticketOf(request).response(201, 'created');
       return new Reply(201, 'created');
     };
     await send({ key, route: 'withEvents' }, handle);
-    expect([kept.size, lookups()]).toEqual([1, 1]);
+    expect([kept.size, queries()]).toEqual([1, 1]);
     expect(await send({ key, route: 'withEvents' }, created('2'))).toEqual([201, 'created', true]);
   });
 

@@ -37,7 +37,7 @@ const TRANSIENT = [403, 404, 409, 412, 428];
 /**
  * Writes under an Idempotency-Key run once (contract.md 4): a key in progress is refused, a stored response is replayed,
  * and a new response is stored. Either the commit of the events carries the response (`@StoresResponseWithEvents()`, on
- * stores that can) and detects that the key was used before; or the key is looked up before the handler and the response
+ * stores that can) and detects that the key was used before; or the key is queried before the handler and the response
  * stored after it. It is global for the API; controllers of pages have it behind the reader of their bodies.
  */
 @Injectable()

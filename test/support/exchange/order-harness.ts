@@ -15,7 +15,7 @@ import { ORDER_EVENTS } from '../../../src/contexts/exchange/domain/order-events
 import { existingOrder, order, type ExistingOrder } from '../../../src/contexts/exchange/domain/order.js';
 import { readConfig } from '../../../src/composition.js';
 import { systemClock, type Clock } from '../../../src/kernel/clock.js';
-import { EventCodec, EventRegistry } from '../../../src/platform/event-store/event-codec.js';
+import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { IdempotencyTicket } from '../../../src/platform/idempotency/ticket.js';
 import { ClockCheck } from '../../../src/platform/postgres/clock-check.js';
@@ -51,9 +51,7 @@ export class OrderHarness {
   process(clock: Clock = systemClock): OrderProcess {
     const { provider, store } = this;
     const config = readConfig({ EXCHANGE_CHECK_INTERVAL_MS: '50' });
-    const registry = new EventRegistry();
-    registry.register(ORDER_EVENTS.map((type) => ({ type })));
-    const codec = new EventCodec(registry, { obtain: async () => null, find: async () => new Map() });
+    const codec = new EventCodec().register(ORDER_EVENTS.map((type) => ({ type })));
     const loop = new CommandLoop(store, codec);
     const providers = new ExchangeProviders([provider], provider.name);
     const poller = new OrderPoller(loop, clock, providers, new ClockCheck(config, clock, this.db.database));

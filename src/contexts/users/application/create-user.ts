@@ -75,7 +75,6 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
           metadata: cause,
           claims: this.claimsOf(merchantId, phoneNumber, externalId),
           response: { ticket, status: 201, body: createdJson },
-          expectNew: true,
         },
       );
       return body;

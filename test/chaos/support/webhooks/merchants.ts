@@ -1,4 +1,4 @@
-import { EventCodec, EventRegistry } from '../../../../src/platform/event-store/event-codec.js';
+import { EventCodec } from '../../../../src/platform/event-store/event-codec.js';
 import type { EventStore, NewEvent } from '../../../../src/platform/event-store/port.js';
 import { CommandLoop } from '../../../../src/platform/event-store/command-loop.js';
 import { systemClock } from '../../../../src/kernel/clock.js';
@@ -44,12 +44,10 @@ export class Merchants {
     urlOf,
     behaviorOf,
   }: MerchantsOptions): Promise<Merchants> {
-    const registry = new EventRegistry();
-    registry.register(WEBHOOK_ENDPOINT_EVENTS.map((type) => ({ type })));
     // None of these events holds personal data.
-    const noKeys = { obtain: () => Promise.resolve(null), find: () => Promise.resolve(new Map()) };
+    const codec = new EventCodec().register(WEBHOOK_ENDPOINT_EVENTS.map((type) => ({ type })));
     const handler = new RegisterWebhookEndpointHandler(
-      new CommandLoop(store, new EventCodec(registry, noKeys)),
+      new CommandLoop(store, codec),
       systemClock,
       // The addresses are the suite's own, on loopback; the worker verifies them at every connect.
       { check: () => Promise.resolve() },
