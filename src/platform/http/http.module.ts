@@ -1,6 +1,7 @@
 import { Global, Inject, Module, Optional, type OnModuleInit } from '@nestjs/common';
 import { APP_FILTER, APP_INTERCEPTOR, HttpAdapterHost } from '@nestjs/core';
 import { CONFIG, type Config } from '../config/config.js';
+import { ResponseStore } from '../idempotency/response-store.js';
 import { Database } from '../postgres/database.js';
 import { KeyedHash } from '../sealing/keyed-hash.js';
 import { Log } from '../telemetry/logger.js';
@@ -27,6 +28,7 @@ import { RequestLog } from './request-log.js';
   providers: [
     { provide: APP_FILTER, useClass: ProblemFilter },
     { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
+    ResponseStore,
     Authentications,
     MetricsServer,
     { provide: DocsSite, useFactory: () => new DocsSite() },
@@ -40,7 +42,7 @@ import { RequestLog } from './request-log.js';
         ),
     },
   ],
-  exports: [Authentications, Admission, MetricsServer],
+  exports: [Authentications, Admission, MetricsServer, ResponseStore],
 })
 export class HttpModule implements OnModuleInit {
   constructor(

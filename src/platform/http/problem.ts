@@ -37,7 +37,6 @@ export const STATUS_OF: Readonly<Record<DomainErrorCode, number>> = {
   forbidden: 403,
   not_found: 404,
   invalid_transition: 409,
-  in_flight: 409,
   precondition_failed: 412,
   too_large: 413,
   validation_failed: 422,

@@ -16,7 +16,6 @@ import {
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SvcSignature } from '../../../src/contexts/access/http/svc-signature.js';
-import { ResponseStore } from '../../../src/platform/idempotency/response-store.js';
 import type { IdempotencyTicket } from '../../../src/platform/idempotency/ticket.js';
 import { AlreadyResponded } from '../../../src/platform/event-store/command-loop-types.js';
 import { OPEN_EVENT_STORE } from '../../../src/platform/event-store/open-event-store.js';
@@ -239,13 +238,12 @@ export async function startEdgeApp(
       { provide: EVENT_STORE, useValue: events },
       { provide: OPEN_EVENT_STORE, useValue: { responses: { pool: database.pool, writer: events } } },
       { provide: CLOCK, useValue: systemClock },
-      ResponseStore,
       { provide: MERCHANT_DIRECTORY, useValue: { find: async (key: string) => merchants.get(key) ?? null } },
       { provide: Probe, useValue: probe },
       { provide: Sealer, useValue: new Sealer(Buffer.alloc(32, 7)) },
       { provide: KeyedHash, useValue: new KeyedHash(Buffer.alloc(32, 7)) },
     ],
-    exports: [CONFIG, Database, EVENT_STORE, KeyedHash, MERCHANT_DIRECTORY, ResponseStore, Sealer],
+    exports: [CLOCK, CONFIG, Database, EVENT_STORE, OPEN_EVENT_STORE, KeyedHash, MERCHANT_DIRECTORY, Sealer],
   })
   class EdgeTestModule {}
 

@@ -29,7 +29,7 @@ import { Subjects } from './subjects.js';
 const CHANGED = 'changed';
 
 /** Errors after which an operation that somebody waits for is followed or executed later. */
-const TRANSIENT: readonly DomainError['code'][] = ['unavailable', 'rate_limited', 'in_flight'];
+const TRANSIENT: readonly DomainError['code'][] = ['unavailable', 'rate_limited'];
 
 /** Executes operations, each once, in whichever process, and records their outcome (ADR 176). */
 @Injectable()
