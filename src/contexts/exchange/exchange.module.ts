@@ -5,7 +5,7 @@ import { Authentications } from '../../platform/http/authentication.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { WorkListCheck } from '../../platform/projections/table-check.js';
-import { PersonalResponses } from '../../platform/idempotency/personal-responses.js';
+import { ResponseStore } from '../../platform/idempotency/response-store.js';
 import { PersonalKeys } from '../../platform/sealing/personal-keys.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { ProcessFacts } from '../../platform/telemetry/process-facts.js';
@@ -140,7 +140,7 @@ const providers = [
         worker.work.wake();
       }),
     ),
-    provideSaga([PersonalKeys, PersonalResponses], erasingOrders),
+    provideSaga([PersonalKeys, ResponseStore], erasingOrders),
   ],
 })
 class ExchangeModule implements OnModuleInit {

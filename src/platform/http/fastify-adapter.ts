@@ -7,7 +7,7 @@ import { EdgeHooks } from './edge-hooks.js';
 import { sendFavicon } from './pages/assets.js';
 import { pageOf, type PageHandler, type PageRoute } from './pages/page.js';
 import { sendError } from './problem-filter.js';
-import { JSON_TYPE, sendProblem } from './problem.js';
+import { JSON_TYPE, PROBLEM_TYPE, sendProblem } from './problem.js';
 import { Reply, StreamReply } from './reply.js';
 import { BODY_LIMIT } from './request-body.js';
 import { rawPath } from './request-state.js';
@@ -63,7 +63,8 @@ export class EdgeAdapter extends FastifyAdapter implements Drainable {
     if (statusCode !== undefined) reply.code(statusCode);
     if (body instanceof Reply) {
       reply.code(body.status);
-      return body.body.length === 0 ? reply.send() : reply.header('content-type', JSON_TYPE).send(body.body);
+      if (body.body.length === 0) return reply.send();
+      return reply.header('content-type', body.status < 400 ? JSON_TYPE : PROBLEM_TYPE).send(body.body);
     }
     if (body instanceof StreamReply) return sendStream(reply, body);
     if (body === undefined || body === null) return reply.send();

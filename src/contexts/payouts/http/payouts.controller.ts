@@ -52,7 +52,7 @@ export class PayoutsController {
   ) {}
 
   @Post('report')
-  @StoresResponseWithEvents()
+  @StoresResponseWithEvents({ inClear: true })
   @ApiRoute({
     id: 'reportPayout',
     body: ReportPayoutBody,

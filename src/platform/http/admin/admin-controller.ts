@@ -5,8 +5,8 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import type { Dto } from '../../dto/field.js';
 import { OperatorDirectory } from '../../operations/operator-directory.js';
 import { SHELL, type Requester } from '../../operations/operations.js';
-import { RequestTicket } from '../../idempotency/ticket.js';
-import { documentUuid, uuidIn } from '../decorators.js';
+import type { IdempotencyTicket } from '../../idempotency/ticket.js';
+import { documentUuid, ticketOf, uuidIn } from '../decorators.js';
 import { READS_KEY } from '../reads.js';
 import { CONSOLE_PAGE } from './listeners.js';
 import { isShell } from './shell-socket.js';
@@ -48,15 +48,6 @@ export const Caller = createParamDecorator(
   (_: unknown, context: ExecutionContext): AdminCaller => requestOf(context).edge.visitor as AdminCaller,
 );
 
-function writeTicketOf({ edge }: FastifyRequest): RequestTicket {
-  return (edge.ticket ??= new RequestTicket((edge.visitor as ScopedCaller).idempotencyScope, null, ''));
-}
-
-/** The ticket of the request's Idempotency-Key; ids are random without one. */
-export const WriteTicket = createParamDecorator((_: unknown, context: ExecutionContext): RequestTicket =>
-  writeTicketOf(requestOf(context)),
-);
-
 const ETAG = /^"([0-9]{1,15})"$/;
 
 /** The OpenAPI document has the header of a route that takes it. */
@@ -81,7 +72,7 @@ function revisionIn({ headers }: FastifyRequest): number {
 /** Who requests a write, and under which Idempotency-Key. */
 export interface AdminWrite {
   readonly requester: AdminCaller;
-  readonly idempotency: RequestTicket;
+  readonly idempotency: IdempotencyTicket;
 }
 
 /** A write to what exists, at the revision of `If-Match`. */
@@ -92,7 +83,7 @@ export interface SubjectWrite extends AdminWrite {
 /** The {@link AdminWrite}. */
 export const WriteBy = createParamDecorator((_: unknown, context: ExecutionContext): AdminWrite => {
   const request = requestOf(context);
-  return { requester: request.edge.visitor as AdminCaller, idempotency: writeTicketOf(request) };
+  return { requester: request.edge.visitor as AdminCaller, idempotency: ticketOf(request) };
 });
 
 /** The {@link SubjectWrite} to the resource that is called `what` and has its id in the path. */
@@ -102,7 +93,7 @@ export const WriteTo = createParamDecorator(
     const revision = revisionIn(request);
     const id = uuidIn(request.params, 'id', what);
     const requester = request.edge.visitor as AdminCaller;
-    return { requester, idempotency: writeTicketOf(request), subject: { id, revision } };
+    return { requester, idempotency: ticketOf(request), subject: { id, revision } };
   },
   [documentIfMatch, (target, key) => documentUuid('id', target, key)],
 );

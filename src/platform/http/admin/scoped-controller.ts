@@ -1,21 +1,18 @@
 import {
   applyDecorators,
-  Injectable,
   RequestMethod,
   UseGuards,
   UseInterceptors,
-  type CallHandler,
   type CanActivate,
   type ExecutionContext,
-  type NestInterceptor,
   type Type,
 } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/internal';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SCOPES_KEY } from '../../openapi/route.js';
 import { requireScopes } from '../../operations/scopes.js';
-import { KeyedRequests } from '../keyed-requests.js';
-import { PageController, PageResponded, type Page } from '../pages/page.js';
+import { IdempotencyInterceptor } from '../idempotency.interceptor.js';
+import { PageController, type Page } from '../pages/page.js';
 
 /** Who calls an API whose routes need scopes. */
 export interface ScopedCaller {
@@ -44,21 +41,6 @@ export abstract class ScopesGuard implements CanActivate {
   }
 }
 
-/** Writes under an Idempotency-Key run once for each caller. */
-@Injectable()
-class KeyedWrites implements NestInterceptor {
-  constructor(private readonly keyed: KeyedRequests) {}
-
-  async intercept(context: ExecutionContext, next: CallHandler) {
-    const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    const { idempotencyScope } = request.edge.visitor as ScopedCaller;
-    if (!(await this.keyed.acquire(request, http.getResponse<FastifyReply>(), idempotencyScope)))
-      throw new PageResponded();
-    return next.handle();
-  }
-}
-
 /**
  * A controller on the listener of a page whose routes declare the scopes that they need, and each GET the metadata
  * `ofReads`; one that does not stops the boot.
@@ -80,6 +62,6 @@ export function ScopedController(
         throw new Error(`${target.name}.${name} declares no ${ofReads}`);
     }
     PageController(page, path)(target);
-    applyDecorators(UseGuards(guard), UseInterceptors(KeyedWrites))(target);
+    applyDecorators(UseGuards(guard), UseInterceptors(IdempotencyInterceptor))(target);
   };
 }

@@ -27,6 +27,7 @@ import { causeOf } from '../decorators.js';
 import type { EdgeAdapter } from '../fastify-adapter.js';
 import { parseJsonBody, requireReadable } from '../json-body.js';
 import { isDeclaredTooLarge, readBody, sendContinue, tooLarge } from '../request-body.js';
+import type { ScopedCaller } from '../admin/scoped-controller.js';
 import type { PageMessages } from './document.js';
 import { localeOf, type Locale } from './locale.js';
 import { requestOf } from '../request-state.js';
@@ -83,16 +84,12 @@ export function PageController(page: Page, path = ''): ClassDecorator {
   };
 }
 
-/** Thrown to end a request whose response was sent. */
-export class PageResponded extends Error {}
-
 /** Leaves errors to the listener of the page, which displays them as a document to people. */
 @Catch()
 class ListenerErrors implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    if (!reply.sent && !(error instanceof PageResponded))
-      reply.send(error instanceof Error ? error : new Error(String(error)));
+    if (!reply.sent) reply.send(error instanceof Error ? error : new Error(String(error)));
   }
 }
 
@@ -137,6 +134,8 @@ class PageBody implements NestInterceptor {
       const isEmpty = body.length === 0 && request.headers['content-type'] === undefined;
       if (!isEmpty || limit !== undefined)
         request.body = limit === undefined ? objectIn(request, body) : body;
+      const { idempotencyScope = null } = (request.edge.visitor ?? {}) as Partial<ScopedCaller>;
+      request.edge.idempotencyScope = idempotencyScope;
     }
     return next.handle();
   }

@@ -190,7 +190,7 @@ export class AdminCredentialsController {
     const credential = { ...this.credentials.json(row), secret };
     // Of a repeat: what is left.
     const until = Date.parse(operation.requested_at) + SECRET_DISPLAYED_MS;
-    idempotency.storeSealed({ secretForMs: Math.min(SECRET_DISPLAYED_MS, until - Date.now()) });
+    idempotency.hideSecretAfter(Math.min(SECRET_DISPLAYED_MS, until - Date.now()));
     return operation.status === 'pending_approval'
       ? new Reply(202, JSON.stringify({ operation, credential }))
       : new Reply(201, JSON.stringify({ credential, operation_id: operation.id }));

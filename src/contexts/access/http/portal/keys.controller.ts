@@ -3,18 +3,18 @@ import { CommandBus } from '@nestjs/cqrs';
 import { Field } from '../../../../platform/dto/field.js';
 import { instant, oneOf } from '../../../../platform/dto/rules.js';
 import type { EventMetadata } from '../../../../platform/event-store/port.js';
-import { WriteTicket } from '../../../../platform/http/admin/admin-controller.js';
 import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
 import {
   Cause,
   ListQuery,
   MerchantId,
   OptionalBody,
+  Ticket,
   UuidParam,
 } from '../../../../platform/http/decorators.js';
 import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
 import { UpToDate } from '../../../../platform/http/reads.js';
-import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
+import type { IdempotencyTicket } from '../../../../platform/idempotency/ticket.js';
 import { IssueCredential, plainOrder, RevokeCredential } from '../../application/credential-commands.js';
 import { CREDENTIAL_STATUSES, type CredentialStatus } from '../../views/credentials.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
@@ -58,11 +58,11 @@ export class PortalKeysController {
   @PortalScopes('keys:write')
   async issue(
     @MerchantId() merchant_id: string,
-    @WriteTicket() ticket: RequestTicket,
+    @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: EventMetadata,
     @OptionalBody() { name, expires_at }: NewPortalKey,
   ) {
-    ticket.storeSealed({ secretForMs: SECRET_DISPLAYED_MS });
+    ticket.hideSecretAfter(SECRET_DISPLAYED_MS);
     const id = ticket.id('credential');
     const terms = { name: name ?? '', expires_at: expires_at?.toISOString() ?? null };
     const command = new IssueCredential(id, plainOrder({ kind: 'payouts', merchant_id, ...terms }));

@@ -93,8 +93,6 @@ export class AdminOperationsController {
     @UuidParam('id', 'Operation') id: string,
     @ValidBody() { reason }: DecisionBody,
   ): Promise<Reply> {
-    // What it gives to the one who approves, as the first login of an operator, is a secret.
-    write.idempotency.storeSealed();
     return this.decide('approve', id, write, reason);
   }
 
