@@ -21,7 +21,6 @@ import { Heads, LedgerTables } from './store/heads.js';
 import { LastVerifies } from './store/last-verify.js';
 import { Ledger } from './store/ledger.js';
 import { SEALED_SIGNING_KEYS, SigningKeys } from './store/signing-keys.js';
-import { PortalProofController } from './http/portal/proof.controller.js';
 
 @Module({
   providers: [SigningKeys, LedgerKeys, LedgerTables, LedgerStart, RotateLedgerKeyHandler, BeginLedgerHandler],
@@ -32,7 +31,7 @@ class LedgerKeysModule {}
 /** The ledger over the log: its leaves, its signed heads and what merchants see of them. */
 @Module({
   imports: [LedgerKeysModule],
-  controllers: [LedgerController, AdminProofController, PortalProofController, AdminAuditController],
+  controllers: [LedgerController, AdminProofController, AdminAuditController],
   providers: [
     Ledger,
     Heads,

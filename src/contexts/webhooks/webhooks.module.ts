@@ -1,5 +1,3 @@
-import { PortalDeliveriesController } from './http/portal/deliveries.controller.js';
-import { PortalEndpointsController } from './http/portal/endpoints.controller.js';
 import { WriteResponses } from './http/write-responses.js';
 import { BullModule } from '@nestjs/bullmq';
 import { Global, Module } from '@nestjs/common';
@@ -64,8 +62,6 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     WebhookDeliveriesController,
     AdminEndpointsController,
     AdminDeliveriesController,
-    PortalEndpointsController,
-    PortalDeliveriesController,
   ],
   providers: [
     WriteResponses,

@@ -12,14 +12,10 @@ const pathPrefix = text({ maxLength: MAX_PATH, examples: ['/merchants/v1/payouts
     : new Fault('must begin with / and have at most 1024 characters'),
 );
 
-/** Filters that operators and merchants have. */
 export class RequestsQuery extends ListParameters {
   @Filter(digits(100, 599), 'Only requests with this status.') status?: number;
   @Filter(pathPrefix, 'Only requests whose path begins so.') path?: string;
   @Filter(uuid, 'Only this request: the Request-Id of its response.') request_id?: string;
-}
-
-export class AdminRequestsQuery extends RequestsQuery {
   @Filter(uuid, 'Only requests of this merchant.') merchant_id?: string;
 }
 

@@ -10,6 +10,7 @@ import {
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody } from '@nestjs/swagger';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { PortalRoute } from '../../../platform/http/admin/portal-controller.js';
 import {
   causeOf,
   ListQuery,
@@ -45,6 +46,8 @@ import { WriteResponses } from './write-responses.js';
 import { requestOf } from '../../../platform/http/request-state.js';
 
 const WHAT = 'Webhook endpoint';
+const READ = 'endpoints:read';
+const WRITE = 'endpoints:write';
 const TAG = 'Webhook endpoints';
 const MALFORMED = 'The JSON or the Idempotency-Key is malformed.';
 const NO_ENDPOINT = 'The merchant has no such webhook endpoint.';
@@ -92,6 +95,7 @@ export class WebhookEndpointsController {
   }
 
   @Get()
+  @PortalRoute('endpoints', READ)
   @ApiRoute({
     id: 'listWebhookEndpoints',
     tag: TAG,
@@ -109,6 +113,7 @@ export class WebhookEndpointsController {
   }
 
   @Get(':id')
+  @PortalRoute('endpoints/:id', READ)
   @ApiRoute({
     id: 'getWebhookEndpoint',
     tag: TAG,
@@ -125,6 +130,7 @@ export class WebhookEndpointsController {
   }
 
   @Patch(':id')
+  @PortalRoute('endpoints/:id', WRITE)
   @ApiRoute({
     id: 'updateWebhookEndpoint',
     tag: TAG,
@@ -165,6 +171,7 @@ export class WebhookEndpointsController {
   }
 
   @Post(':id/test_delivery')
+  @PortalRoute('endpoints/:id/test', WRITE)
   @ApiRoute({
     id: 'testWebhookEndpoint',
     tag: TAG,
@@ -182,6 +189,7 @@ export class WebhookEndpointsController {
   }
 
   @Post(':id/rotate_secret')
+  @PortalRoute('endpoints/:id/rotate_secret', WRITE)
   @ApiRoute({
     id: 'rotateWebhookSecret',
     tag: TAG,

@@ -1,7 +1,22 @@
-import { createParamDecorator, Injectable, SetMetadata, type ExecutionContext } from '@nestjs/common';
-import { SCOPES_KEY } from '../../openapi/route.js';
+import {
+  applyDecorators,
+  createParamDecorator,
+  Injectable,
+  SetMetadata,
+  UseGuards,
+  UseInterceptors,
+  type ExecutionContext,
+} from '@nestjs/common';
+import { PageBody, SharedWith } from '../pages/page.js';
 import { PORTAL_PAGE } from './listeners.js';
-import { Callers, ScopedController, ScopesGuard, type ScopedCaller } from './scoped-controller.js';
+import {
+  Callers,
+  KeyedWrites,
+  ScopedController,
+  ScopesGuard,
+  type ScopedApi,
+  type ScopedCaller,
+} from './scoped-controller.js';
 import { requestOf } from '../request-state.js';
 
 /** A person of a merchant, by a session of the portal (admin-api.md 6). */
@@ -17,20 +32,34 @@ export interface PortalCaller extends ScopedCaller {
 /** Identifies callers of the portal. The access context provides it. */
 export abstract class PortalCallers extends Callers<PortalCaller> {}
 
+const PORTAL_API: ScopedApi = { page: PORTAL_PAGE, prefix: 'api/v1/', scopesKey: 'portal scopes' };
+
 @Injectable()
 class PortalGuard extends ScopesGuard {
   constructor(callers: PortalCallers) {
-    super(callers);
+    super(PORTAL_API, callers);
   }
 }
 
-/** A controller of the portal's data, `/api/v1/<path>`. Each of its routes has a {@link PortalScopes}. */
+/** A controller of data that the portal alone has, `/api/v1/<path>`. Each of its routes has a {@link PortalScopes}. */
 export const PortalController = (path = ''): ClassDecorator =>
-  ScopedController(PORTAL_PAGE, `api/v1/${path}`, PortalGuard);
+  ScopedController(PORTAL_API, path, PortalGuard);
 
 /** What a session needs for the route: `deliveries:read`, for example. */
 export const PortalScopes = (...scopes: readonly string[]): MethodDecorator =>
-  SetMetadata(SCOPES_KEY, scopes);
+  SetMetadata(PORTAL_API.scopesKey, scopes);
+
+/**
+ * Serves a route of the merchant API in the portal too, at `/api/v1/<path>`, where a session with the scope stands in for the
+ * signature. A read of the admin API is served so as well: it is confined to the merchant of the session.
+ */
+export const PortalRoute = (path: string, scope: string): MethodDecorator =>
+  applyDecorators(
+    PortalScopes(scope),
+    SharedWith(PORTAL_PAGE, `/${PORTAL_API.prefix}${path}`),
+    UseGuards(PortalGuard),
+    ...(scope.endsWith(':write') ? [UseInterceptors(PageBody, KeyedWrites)] : []),
+  );
 
 /** The {@link PortalCaller}. */
 export const PortalVisitor = createParamDecorator(

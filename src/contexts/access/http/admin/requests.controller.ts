@@ -1,10 +1,11 @@
 import { Get } from '@nestjs/common';
 import { AdminController } from '../../../../platform/http/admin/admin-controller.js';
+import { PortalRoute } from '../../../../platform/http/admin/portal-controller.js';
 import { ListQuery } from '../../../../platform/http/decorators.js';
 import { Reach, Reads } from '../../../../platform/http/reads.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { LoggedRequests } from '../../views/logged-requests.js';
-import { AdminRequestsQuery, RequestsResponse } from '../requests-dto.js';
+import { RequestsQuery, RequestsResponse } from '../requests-dto.js';
 
 /** admin-api.md 3: what merchants requested in the last seven days. */
 @AdminController('requests')
@@ -12,6 +13,7 @@ export class AdminRequestsController {
   constructor(private readonly requests: LoggedRequests) {}
 
   @Get()
+  @PortalRoute('requests', 'requests:read')
   @ApiRoute({
     id: 'adminListRequests',
     tag: 'Admin: requests',
@@ -27,7 +29,7 @@ export class AdminRequestsController {
   @Reads({ view: null, lookup: 'requests' })
   list(
     @Reach() merchants: readonly string[] | null,
-    @ListQuery() query: AdminRequestsQuery,
+    @ListQuery() query: RequestsQuery,
   ): Promise<RequestsResponse> {
     return this.requests.page(merchants, query);
   }

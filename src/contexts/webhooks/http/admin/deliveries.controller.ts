@@ -6,6 +6,7 @@ import {
   WriteBy,
   type AdminWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
+import { PortalRoute } from '../../../../platform/http/admin/portal-controller.js';
 import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
@@ -27,7 +28,9 @@ const TAG = 'Admin: webhooks';
 const DELIVERY = 'Delivery';
 const NO_DELIVERY = 'There is no such delivery, or the key is confined to other merchants.';
 
-/** Deliveries of all merchants (admin-api.md 3). Each read is recorded for the merchant's portal. */
+const PORTAL = 'deliveries:read';
+
+/** Deliveries of all merchants (admin-api.md 3), and in the portal of one. Each read of an operator is recorded for the merchant's portal. */
 @AdminController('deliveries')
 export class AdminDeliveriesController {
   constructor(
@@ -37,6 +40,7 @@ export class AdminDeliveriesController {
   ) {}
 
   @Get()
+  @PortalRoute('deliveries', PORTAL)
   @ApiRoute({
     id: 'adminListDeliveries',
     tag: TAG,
@@ -65,6 +69,7 @@ export class AdminDeliveriesController {
   }
 
   @Get(':id')
+  @PortalRoute('deliveries/:id', PORTAL)
   @ApiRoute({
     id: 'adminGetDelivery',
     tag: TAG,
