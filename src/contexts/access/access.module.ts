@@ -25,7 +25,6 @@ import {
   ADMIN_REQUESTS_PER_MINUTE,
   AdminAuthentication,
   adminScheme,
-  ConsoleSessions,
 } from './http/admin/admin-authentication.js';
 import { AdminCredentials } from './http/admin/admin-credentials.js';
 import { AdminCredentialsController } from './http/admin/credentials.controller.js';
@@ -96,9 +95,8 @@ import { RequestPartitions, RequestTable } from './store/request-table.js';
     OidcLogin,
     ConsoleSite,
     ConsoleAuthentication,
-    { provide: ConsoleSessions, useExisting: ConsoleAuthentication },
   ],
-  exports: [ConsoleSessions],
+  exports: [ConsoleAuthentication],
 })
 class ConsoleModule {}
 

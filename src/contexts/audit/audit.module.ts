@@ -12,7 +12,6 @@ import {
 import { Sealer } from '../../platform/sealing/sealer.js';
 import { LedgerKeys, RotateLedgerKeyHandler } from './application/ledger-keys.js';
 import { PayoutProofs } from './application/payout-proofs.js';
-import { AdminProofController } from './http/admin/proof.controller.js';
 import { AdminAuditController } from './http/admin/audit.controller.js';
 import { LedgerController } from './http/ledger.controller.js';
 import { Audit1795000000950 } from './migrations/1795000000950-audit.js';
@@ -31,7 +30,7 @@ class LedgerKeysModule {}
 /** The ledger over the log: its leaves, its signed heads and what merchants see of them. */
 @Module({
   imports: [LedgerKeysModule],
-  controllers: [LedgerController, AdminProofController, AdminAuditController],
+  controllers: [LedgerController, AdminAuditController],
   providers: [
     Ledger,
     Heads,

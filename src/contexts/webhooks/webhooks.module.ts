@@ -31,8 +31,7 @@ import {
 } from './application/delivery-commands.js';
 import { SigningSecrets } from './application/signing-secrets.js';
 import { TestEventData } from './http/webhook-dto.js';
-import { AdminDeliveriesController } from './http/admin/deliveries.controller.js';
-import { AdminEndpointsController } from './http/admin/endpoints.controller.js';
+import { AdminWebhooksController } from './http/admin/webhooks.controller.js';
 import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
 import { SandboxEndpointsController } from './http/sandbox-endpoints.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
@@ -57,12 +56,7 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
 @Global()
 @Module({
   imports: [BullModule.registerQueue({ name: LANE_QUEUE })],
-  controllers: [
-    WebhookEndpointsController,
-    WebhookDeliveriesController,
-    AdminEndpointsController,
-    AdminDeliveriesController,
-  ],
+  controllers: [WebhookEndpointsController, WebhookDeliveriesController, AdminWebhooksController],
   providers: [
     WriteResponses,
     RegisterWebhookEndpointHandler,

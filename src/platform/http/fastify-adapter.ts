@@ -56,6 +56,10 @@ export class EdgeAdapter extends FastifyAdapter implements Drainable {
     return this.keepForPage('PATCH', route) ?? super.patch(...route);
   }
 
+  override delete(...route: unknown[]): FastifyInstance {
+    return this.keepForPage('DELETE', route) ?? super.delete(...route);
+  }
+
   /** Bodies are kept as bytes and parsed by the edge, after the request was found authentic. */
   override registerParserMiddleware(): void {}
 

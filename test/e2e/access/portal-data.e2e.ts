@@ -108,6 +108,28 @@ describe('the data of the portal', () => {
     expect((await browser.post(`${DATA}/endpoints/${endpointId}/recover`, { since })).status).toBe(202);
   });
 
+  it('registers an endpoint with its secret, once per Idempotency-Key, and deletes it', async () => {
+    const key = { 'idempotency-key': `"${randomUUID()}"` };
+    const body = { webhook_endpoint: { url: `${receiver.url}/second` } };
+    const [first, repeated] = [
+      await browser.post(`${DATA}/endpoints`, body, key),
+      await browser.post(`${DATA}/endpoints`, body, key),
+    ];
+    expect([first.status, repeated.text]).toEqual([201, first.text]);
+    const { webhook_endpoint: created } = first.json<{ webhook_endpoint: Identified }>();
+    expect(created).toHaveProperty('signing_secret');
+    const path = `${DATA}/endpoints/${created.id}`;
+    expect(
+      (await browser.get(path)).json<{ webhook_endpoint: object }>().webhook_endpoint,
+    ).not.toHaveProperty('signing_secret');
+    const remove = async (by: PortalBrowser): Promise<number> =>
+      (await by.post(path, undefined, {}, 'DELETE')).status;
+    expect(await remove(stranger)).toBe(404);
+    expect(await remove(await browserOf(app.merchant, ['endpoints:read']))).toBe(403);
+    expect(await remove(browser)).toBe(204);
+    expect((await browser.get(path)).status).toBe(404);
+  });
+
   it('issues a key that works at once, lists it with its use, and revokes it', async () => {
     const merchant = await app.newMerchant();
     const own = await browserOf(merchant);

@@ -71,6 +71,7 @@ export class WebhookEndpointsController {
   ) {}
 
   @Post()
+  @PortalRoute('endpoints', WRITE)
   @ApiRoute({
     id: 'registerWebhookEndpoint',
     tag: TAG,
@@ -156,6 +157,7 @@ export class WebhookEndpointsController {
   }
 
   @Delete(':id')
+  @PortalRoute('endpoints/:id', WRITE)
   @ApiRoute({
     id: 'deleteWebhookEndpoint',
     tag: TAG,

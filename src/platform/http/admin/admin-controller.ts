@@ -56,19 +56,14 @@ class AdminGuard extends ScopesGuard {
 /** A controller of the admin API, `/admin/v1/<path>`. Its routes have `scopes` in `@ApiRoute`, each GET also `@Reads`. */
 export const AdminController = (path = ''): ClassDecorator => ScopedController(ADMIN_API, path, AdminGuard);
 
-/** The {@link AdminCaller}. */
+/** The {@link AdminCaller}; of a route that the portal shares, what it has in common with a `PortalCaller`. */
 export const Caller = createParamDecorator(
-  (_: unknown, context: ExecutionContext): AdminCaller => requestOf(context).edge.visitor as AdminCaller,
+  (_: unknown, context: ExecutionContext) => requestOf(context).edge.visitor,
 );
 
 function writeTicketOf({ edge }: FastifyRequest): RequestTicket {
   return (edge.ticket ??= new RequestTicket((edge.visitor as ScopedCaller).idempotencyScope, null, ''));
 }
-
-/** The ticket of the request's Idempotency-Key; ids are random without one. */
-export const WriteTicket = createParamDecorator((_: unknown, context: ExecutionContext): RequestTicket =>
-  writeTicketOf(requestOf(context)),
-);
 
 const ETAG = /^"([0-9]{1,15})"$/;
 

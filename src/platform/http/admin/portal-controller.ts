@@ -1,12 +1,4 @@
-import {
-  applyDecorators,
-  createParamDecorator,
-  Injectable,
-  SetMetadata,
-  UseGuards,
-  UseInterceptors,
-  type ExecutionContext,
-} from '@nestjs/common';
+import { applyDecorators, Injectable, SetMetadata, UseGuards, UseInterceptors } from '@nestjs/common';
 import { PageBody, SharedWith } from '../pages/page.js';
 import { PORTAL_PAGE } from './listeners.js';
 import {
@@ -17,7 +9,6 @@ import {
   type ScopedApi,
   type ScopedCaller,
 } from './scoped-controller.js';
-import { requestOf } from '../request-state.js';
 
 /** A person of a merchant, by a session of the portal (admin-api.md 6). */
 export interface PortalCaller extends ScopedCaller {
@@ -60,8 +51,3 @@ export const PortalRoute = (path: string, scope: string): MethodDecorator =>
     UseGuards(PortalGuard),
     ...(scope.endsWith(':write') ? [UseInterceptors(PageBody, KeyedWrites)] : []),
   );
-
-/** The {@link PortalCaller}. */
-export const PortalVisitor = createParamDecorator(
-  (_: unknown, context: ExecutionContext): PortalCaller => requestOf(context).edge.visitor as PortalCaller,
-);

@@ -45,7 +45,7 @@ function guardFor(...scopes: string[]) {
     API,
     new Known(),
   );
-  const activate = async (): Promise<boolean> => guard.canActivate(context as never);
+  const activate = (): Promise<boolean> => guard.canActivate(context as never);
   return { activate, request, caller };
 }
 

@@ -52,22 +52,14 @@ export abstract class ScopesGuard implements CanActivate {
     private readonly callers: Callers,
   ) {}
 
-  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+  async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    if (request.edge.page !== this.api.page) return true;
-    const scopes = Reflect.getMetadata(this.api.scopesKey, context.getHandler()) as readonly string[];
-    return this.admit(scopes, request, http.getResponse<FastifyReply>());
-  }
-
-  private async admit(
-    scopes: readonly string[],
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<boolean> {
-    const caller = await this.callers.admit(request, reply);
-    requireScopes(caller, scopes);
-    request.edge.visitor = caller;
+    const { edge } = request;
+    if (edge.page !== this.api.page) return true;
+    const caller = await this.callers.admit(request, http.getResponse<FastifyReply>());
+    requireScopes(caller, Reflect.getMetadata(this.api.scopesKey, context.getHandler()) as readonly string[]);
+    edge.visitor = caller;
     return true;
   }
 }

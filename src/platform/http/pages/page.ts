@@ -58,7 +58,7 @@ export interface PageRoute {
   readonly handler: PageHandler;
 }
 
-const VERBS = ['GET', 'POST', 'PATCH'] as const;
+const VERBS = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
 
 const PAGE = Symbol('page');
 

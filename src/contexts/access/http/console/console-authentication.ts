@@ -3,7 +3,6 @@ import type { FastifyRequest } from 'fastify';
 import { CONFIG, type Config } from '../../../../platform/config/config.js';
 import type { AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import { ConsoleSessions } from '../admin/admin-authentication.js';
 import { SessionTokens, type ConsoleSession } from '../../application/console/sessions.js';
 import { ConsoleSite, isActivity } from '../page-site.js';
 
@@ -12,17 +11,18 @@ const READ_ONLY = { status: 403, detail: 'The console is read-only' };
 
 /** Identifies callers of the admin API by their session of the console (admin-api.md 1 and 5). */
 @Injectable()
-export class ConsoleAuthentication extends ConsoleSessions {
+export class ConsoleAuthentication {
   constructor(
     private readonly sessions: SessionTokens,
     private readonly site: ConsoleSite,
     @Inject(CONFIG) private readonly config: Pick<Config, 'consoleReadOnly'>,
-  ) {
-    super();
-  }
+  ) {}
 
-  /** Throws Refusal (403) also for a write while the console is read-only. */
-  override async find(request: FastifyRequest): Promise<AdminCaller | null> {
+  /**
+   * Whose session the cookie of the request is; null without one that is valid. Throws Refusal (403) for a write from another
+   * origin, or while the console is read-only.
+   */
+  async find(request: FastifyRequest): Promise<AdminCaller | null> {
     const session = await this.current(request);
     if (session === null) return null;
     if (request.method !== 'GET' && request.method !== 'HEAD') {

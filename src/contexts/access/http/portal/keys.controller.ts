@@ -3,9 +3,8 @@ import { CommandBus } from '@nestjs/cqrs';
 import { Field } from '../../../../platform/dto/field.js';
 import { instant } from '../../../../platform/dto/rules.js';
 import type { EventMetadata } from '../../../../platform/event-store/port.js';
-import { WriteTicket } from '../../../../platform/http/admin/admin-controller.js';
 import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
-import { Cause, MerchantId, OptionalBody, UuidParam } from '../../../../platform/http/decorators.js';
+import { Cause, MerchantId, OptionalBody, Ticket, UuidParam } from '../../../../platform/http/decorators.js';
 import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
 import { IssueCredential, plainOrder, RevokeCredential } from '../../application/credential-commands.js';
 import { AdminCredentials } from '../admin/admin-credentials.js';
@@ -34,7 +33,7 @@ export class PortalKeysController {
   @PortalScopes('keys:write')
   async issue(
     @MerchantId() merchant_id: string,
-    @WriteTicket() ticket: RequestTicket,
+    @Ticket() ticket: RequestTicket,
     @Cause() cause: EventMetadata,
     @OptionalBody() { name, expires_at }: NewPortalKey,
   ) {

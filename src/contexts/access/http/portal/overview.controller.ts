@@ -1,9 +1,9 @@
 import { Get } from '@nestjs/common';
 import { DomainError } from '../../../../kernel/domain-error.js';
+import { Caller } from '../../../../platform/http/admin/admin-controller.js';
 import {
   PortalController,
   PortalScopes,
-  PortalVisitor,
   type PortalCaller,
 } from '../../../../platform/http/admin/portal-controller.js';
 import { Admission } from '../../../../platform/http/authentication.js';
@@ -25,7 +25,7 @@ export class PortalOverviewController {
 
   @Get('me')
   @PortalScopes()
-  async me(@PortalVisitor() caller: PortalCaller) {
+  async me(@Caller() caller: PortalCaller) {
     const merchant = await this.merchants.find(caller.merchantId);
     if (merchant === null) throw DomainError.notFound('Merchant');
     const { id, name, status } = merchant;

@@ -67,20 +67,11 @@ export class AdminOrdersController {
     @Reach() merchants: readonly string[] | null,
     @ListQuery() query: AdminOrdersQuery,
   ): Promise<AdminOrdersResponse> {
-    const { user_id: userId, credential_id: credentialId } = query;
+    const { user_id: userId, credential_id: credentialId, status, refundable, page } = query;
     if (userId !== undefined) requireScopes(caller, [PERSONAL]);
-    const { orders, next_cursor } = await this.orders.page({
-      merchants,
-      filter: {
-        keyId: credentialId === undefined ? undefined : await this.directory.exchangeKeyOf(credentialId),
-        userId,
-        status: query.status,
-        isRefundable: query.refundable === 'true',
-      },
-      page: query.page,
-      withPersonal: caller.scopes.has(PERSONAL),
-    });
-    return { orders: orders.map(displayed), next_cursor };
+    const keyId = credentialId && (await this.directory.exchangeKeyOf(credentialId));
+    const filter = { keyId, userId, status, isRefundable: refundable === 'true' };
+    return this.orders.page({ merchants, filter, page, withPersonal: caller.scopes.has(PERSONAL) });
   }
 
   @Get(':id')
@@ -97,7 +88,7 @@ export class AdminOrdersController {
     @Caller() caller: Pick<AdminCaller, 'scopes'>,
     @UuidParam('id', 'Order') id: string,
   ): Promise<AdminOrderResponse> {
-    return { order: displayed(withoutPerson(await this.details.get(id), caller)) };
+    return { order: withoutPerson(await this.details.get(id), caller) };
   }
 
   @Post(':id/refunds')
@@ -134,8 +125,4 @@ export class AdminOrdersController {
 
 function withoutPerson(found: ListedOrder, { scopes }: Pick<AdminCaller, 'scopes'>): ListedOrder {
   return scopes.has(PERSONAL) ? found : { ...found, ...HIDDEN_PERSON };
-}
-
-function displayed(found: ListedOrder) {
-  return { ...found, deposits: [...found.deposits], refunds: [...found.refunds] };
 }

@@ -1,4 +1,4 @@
-import { ApiProperty, Many, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
+import { ApiProperty, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
 import { datePoint, type DatePoint } from '../../../../platform/dto/date-point.js';
 import { oneOf, uuid, UUID } from '../../../../platform/dto/rules.js';
 import { Filter, MAX_PAGE, ListParameters } from '../../../../platform/http/list-query.js';
@@ -35,12 +35,9 @@ class AdminWebhookEndpoint extends WebhookEndpoint {
   @ApiProperty(UUID) merchant_id!: string;
 }
 
-export class AdminEndpointsResponse {
-  @Many(() => AdminWebhookEndpoint, { maxItems: MAX_PAGE })
-  webhook_endpoints!: readonly AdminWebhookEndpoint[];
-
-  @ApiProperty({ type: 'string', nullable: true }) next_cursor!: string | null;
-}
+export class AdminEndpointsResponse extends PageOf('webhook_endpoints', AdminWebhookEndpoint, {
+  maxItems: MAX_PAGE,
+}) {}
 
 class AdminDelivery extends WebhookDelivery {
   @ApiProperty(UUID) merchant_id!: string;
