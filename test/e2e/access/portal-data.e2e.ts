@@ -2,21 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { CommandBus } from '@nestjs/cqrs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SuspendMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
+import { PORTAL_SCOPES } from '../../../src/contexts/access/domain/portal-session.js';
 import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS } from '../../support/exchange/order-fixtures.js';
 import { createPortalSession, PortalBrowser } from '../../support/http/portal-browser.js';
-import { SignedClient, type ApiResponse } from '../../support/http/signed-client.js';
+import { SignedClient } from '../../support/http/signed-client.js';
 import { createUser, reported } from '../../support/payouts/payout-calls.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 
 const app = onSharedApp();
 
 const DATA = '/api/v1';
-const READS = ['keys', 'endpoints', 'deliveries', 'payouts', 'orders', 'requests', 'usage'] as const;
-const ALL = [...READS, 'events'].flatMap((each) => [`${each}:read`, `${each}:write`]);
 
-const browserOf = async (merchant: SignedClient, scopes: readonly string[] = ALL): Promise<PortalBrowser> =>
+const browserOf = async (merchant: SignedClient, scopes = PORTAL_SCOPES): Promise<PortalBrowser> =>
   PortalBrowser.enter(
     (await createPortalSession(merchant, { scopes, actor: { id: 'u-1', name: 'Ada' } })).url,
   );
@@ -215,26 +214,8 @@ describe('the data of the portal', () => {
     await eventually(async () => (await used()) === 4);
   });
 
-  const enable = (by: PortalBrowser): Promise<ApiResponse> =>
-    by.post(`${DATA}/endpoints/${endpointId}`, { webhook_endpoint: { status: 'enabled' } }, {}, 'PATCH');
-
   it('has nothing of another merchant', async () => {
-    const delivery = await testDelivery();
-    for (const path of [
-      `/payouts/${payoutId}`,
-      `/payouts/${payoutId}/evidence`,
-      `/payouts/${payoutId}/proof`,
-    ])
-      expect((await stranger.get(`${DATA}${path}`)).status).toBe(404);
-    for (const path of [`/endpoints/${endpointId}`, `/deliveries/${delivery}`, `/events?user_id=${userId}`])
-      expect((await stranger.get(`${DATA}${path}`)).status).toBe(404);
-    for (const path of [
-      `/endpoints/${endpointId}/test`,
-      `/endpoints/${endpointId}/rotate_secret`,
-      `/deliveries/${delivery}/resend`,
-    ])
-      expect((await stranger.post(`${DATA}${path}`)).status).toBe(404);
-    expect((await enable(stranger)).status).toBe(404);
+    expect((await stranger.get(`${DATA}/events?user_id=${userId}`)).status).toBe(404);
     for (const [path, name] of [
       ['/payouts', 'payouts'],
       ['/endpoints', 'webhook_endpoints'],
@@ -245,22 +226,6 @@ describe('the data of the portal', () => {
     const requests = await list<{ merchant_id: string }>(stranger, '/requests', 'requests');
     const own = app.secondMerchant.credentials.apiKey;
     expect(requests.every(({ merchant_id }) => merchant_id === own)).toBe(true);
-  });
-
-  it('is refused without the scope, with its name', async () => {
-    const poor = await browserOf(app.merchant, ['usage:read']);
-    const refused = async (response: Promise<ApiResponse>): Promise<unknown> => {
-      const got = await response;
-      return [got.status, got.json<{ detail: string }>().detail];
-    };
-    for (const resource of READS.filter((each) => each !== 'usage'))
-      expect(await refused(poor.get(`${DATA}/${resource}`))).toEqual([
-        403,
-        `The scope ${resource}:read is missing`,
-      ]);
-    const reader = await browserOf(app.merchant, ['endpoints:read', 'deliveries:read']);
-    for (const write of [reader.post(`${DATA}/endpoints/${endpointId}/test`), enable(reader)])
-      expect(await refused(write)).toEqual([403, 'The scope endpoints:write is missing']);
   });
 
   it('is written by the page of the portal alone', async () => {

@@ -23,7 +23,10 @@ export interface PortalCaller extends ScopedCaller {
 /** Identifies callers of the portal. The access context provides it. */
 export abstract class PortalCallers extends Callers<PortalCaller> {}
 
-const PORTAL_API: ScopedApi = { page: PORTAL_PAGE, prefix: 'api/v1/', scopesKey: 'portal scopes' };
+/** Key of the metadata of a route: what a session of the portal needs. */
+export const PORTAL_SCOPES_KEY = 'portal scopes';
+
+const PORTAL_API: ScopedApi = { page: PORTAL_PAGE, prefix: 'api/v1/', scopesKey: PORTAL_SCOPES_KEY };
 
 @Injectable()
 class PortalGuard extends ScopesGuard {
@@ -38,7 +41,7 @@ export const PortalController = (path = ''): ClassDecorator =>
 
 /** What a session needs for the route: `deliveries:read`, for example. */
 export const PortalScopes = (...scopes: readonly string[]): MethodDecorator =>
-  SetMetadata(PORTAL_API.scopesKey, scopes);
+  SetMetadata(PORTAL_SCOPES_KEY, scopes);
 
 /**
  * Serves a route of the merchant API in the portal too, at `/api/v1/<path>`, where a session with the scope stands in for the

@@ -83,9 +83,7 @@ const PORTAL = `
   POST keys keys:write
   POST keys/{id}/revoke keys:write credentials
   GET endpoints endpoints:read
-  POST endpoints endpoints:write
   GET endpoints/{id} endpoints:read webhook_endpoints
-  DELETE endpoints/{id} endpoints:write webhook_endpoints
   POST endpoints/{id}/test endpoints:write webhook_endpoints
   POST endpoints/{id}/rotate_secret endpoints:write webhook_endpoints
   POST endpoints/{id}/recover endpoints:write webhook_endpoints
