@@ -159,10 +159,8 @@ export class WebhookDeliveriesController {
     @UuidParam('id', ENDPOINT) id: string,
     @ValidBody() { since }: RecoveryRequest,
   ): Promise<Reply> {
-    return this.written.reply(
-      202,
-      await this.commandBus.execute(new RecoverWebhookEndpoint(caller, id, since)),
-    );
+    const command = new RecoverWebhookEndpoint(caller, id, since);
+    return this.written.reply(202, await this.commandBus.execute(command));
   }
 
   private async requireEndpoint(merchantId: string, id: string): Promise<void> {

@@ -89,10 +89,8 @@ export class WebhookEndpointsController {
     @ValidBody() body: NewWebhookEndpoint,
   ): Promise<Reply> {
     const { url, description = null, event_types = null } = body.webhook_endpoint;
-    return this.written.reply(
-      201,
-      await this.commandBus.execute(new RegisterWebhookEndpoint(caller, { url, description, event_types })),
-    );
+    const command = new RegisterWebhookEndpoint(caller, { url, description, event_types });
+    return this.written.reply(201, await this.commandBus.execute(command));
   }
 
   @Get()
@@ -150,10 +148,8 @@ export class WebhookEndpointsController {
     @UuidParam('id', WHAT) id: string,
     @ValidBody() body: WebhookEndpointChanges,
   ): Promise<Reply> {
-    return this.written.replyToChange(
-      200,
-      await this.commandBus.execute(new UpdateWebhookEndpoint(caller, id, body.webhook_endpoint ?? {})),
-    );
+    const command = new UpdateWebhookEndpoint(caller, id, body.webhook_endpoint ?? {});
+    return this.written.replyToChange(200, await this.commandBus.execute(command));
   }
 
   @Delete(':id')
@@ -166,10 +162,8 @@ export class WebhookEndpointsController {
     responses: { 204: 'The endpoint is gone.', 400: MALFORMED, 404: NO_ENDPOINT },
   })
   async remove(@CallingMerchant() caller: MerchantCaller, @UuidParam('id', WHAT) id: string): Promise<Reply> {
-    return this.written.replyToChange(
-      204,
-      await this.commandBus.execute(new DeleteWebhookEndpoint(caller, id)),
-    );
+    const command = new DeleteWebhookEndpoint(caller, id);
+    return this.written.replyToChange(204, await this.commandBus.execute(command));
   }
 
   @Post(':id/test_delivery')
@@ -212,9 +206,7 @@ export class WebhookEndpointsController {
     @UuidParam('id', WHAT) id: string,
     @OptionalBody() { overlap_seconds }: SecretRotation,
   ): Promise<Reply> {
-    return this.written.replyToChange(
-      200,
-      await this.commandBus.execute(new RotateSigningSecret(caller, id, overlap_seconds)),
-    );
+    const command = new RotateSigningSecret(caller, id, overlap_seconds);
+    return this.written.replyToChange(200, await this.commandBus.execute(command));
   }
 }

@@ -44,7 +44,7 @@ export const PortalScopes = (...scopes: readonly string[]): MethodDecorator =>
   SetMetadata(PORTAL_SCOPES_KEY, scopes);
 
 /**
- * Serves a route of the merchant API in the portal too, at `/api/v1/<path>`, where a session with the scope stands in for the
+ * Serves a route of the merchant API in the portal too, at `/api/v1/<path>`, where a session with the scope replaces the
  * signature. A read of the admin API is served so as well: it is confined to the merchant of the session.
  */
 export const PortalRoute = (path: string, scope: string): MethodDecorator =>

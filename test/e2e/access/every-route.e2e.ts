@@ -51,7 +51,7 @@ const APIS = ['/merchants/v1/', '/v1/', '/admin/v1/', '/api/v1/'] as const;
 const BODY = {
   webhook_endpoint: { description: 'of a stranger' },
   since: new Date().toISOString(),
-  reason: 'a test of doors',
+  reason: 'a test of every route',
 };
 
 const withIds = (url: string, id: string = randomUUID()): string => url.replace(/:[a-z_]+/gi, id);
@@ -88,7 +88,7 @@ describe('every route', () => {
     expect(under('/api/v1/').length).toBeGreaterThan(20);
   });
 
-  it.each(APIS)('%s refuses a request without a caller, and a caller of another door', async (api) => {
+  it.each(APIS)('%s refuses a request without a caller, and a caller of another API', async (api) => {
     const browser = await PortalBrowser.enter((await createPortalSession(app.merchant)).url);
     const { key } = await app.newAdmin();
     const foreign = {
