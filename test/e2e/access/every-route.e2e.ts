@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/internal';
 import { ModulesContainer } from '@nestjs/core';
-import { ROLES, ROLE_SCOPES } from '../../../src/contexts/access/domain/roles.js';
+import { ROLES, ROLE_SCOPES, SCOPES } from '../../../src/contexts/access/domain/roles.js';
 import { PORTAL_SCOPES } from '../../../src/contexts/access/domain/portal-session.js';
 import { PORTAL_SCOPES_KEY } from '../../../src/platform/http/admin/portal-controller.js';
 import { sharedRouteOf } from '../../../src/platform/http/pages/page.js';
@@ -85,7 +85,13 @@ describe('every route', () => {
     const others = routes.filter((route) => !APIS.some((api) => under(api).includes(route)));
     expect(others.map(({ url }) => url).filter((url) => url !== '/' && !OPEN.test(url))).toEqual([]);
     for (const api of APIS) expect(under(api).length).toBeGreaterThan(5);
-    expect(under('/api/v1/').length).toBeGreaterThan(20);
+    for (const [api, key, known] of [
+      ['/api/v1/', PORTAL_SCOPES_KEY, PORTAL_SCOPES],
+      ['/admin/v1/', SCOPES_KEY, SCOPES],
+    ] as const)
+      for (const { handler } of under(api))
+        expect(known).toEqual(expect.arrayContaining(Reflect.getMetadata(key, handler) as string[]));
+    expect([under('/api/v1/').length > 20, under('/admin/v1/').length > 40]).toEqual([true, true]);
   });
 
   it.each(APIS)('%s refuses a request without a caller, and a caller of another API', async (api) => {
@@ -104,47 +110,59 @@ describe('every route', () => {
     }
   });
 
-  describe('of the portal', () => {
-    it.each(PORTAL_SCOPES)('lets in a session with %s where it needs nothing else', async (scope) => {
+  const expectLetIn = (route: string, response: ApiResponse, missing: string | undefined): void => {
+    const got = `${route} ${response.status}`;
+    if (missing === undefined) expect(got).not.toMatch(/ (401|403|500)$/);
+    else {
+      expect(got).toBe(`${route} 403`);
+      expect(response.json()).toMatchObject({ detail: `The scope ${missing} is missing` });
+    }
+  };
+
+  it.each(PORTAL_SCOPES)(
+    'of the portal lets in a session with %s where it needs nothing else',
+    async (scope) => {
       const merchant = await app.newMerchant();
       const browser = await PortalBrowser.enter(
         (await createPortalSession(merchant, { scopes: [scope] })).url,
       );
       for (const { method, url, handler } of under('/api/v1/')) {
         const needed = Reflect.getMetadata(PORTAL_SCOPES_KEY, handler) as readonly string[];
-        const missing = needed.find((each) => each !== scope);
         const path = withIds(url);
         const response =
           method === 'GET' ? await browser.get(path) : await browser.post(path, undefined, {}, method);
-        const got = `${method} ${url} ${response.status}`;
-        if (missing === undefined) expect(got).not.toMatch(/ (401|403|500)$/);
-        else {
-          expect(got).toBe(`${method} ${url} 403`);
-          expect(response.json()).toMatchObject({ detail: `The scope ${missing} is missing` });
-        }
-      }
-    });
-  });
-
-  describe('of the admin API', () => {
-    it.each(ROLES)('lets in a key of the role %s with its scopes', async (role) => {
-      const scopes: readonly string[] = ROLE_SCOPES[role];
-      const admin = await app.newAdmin({ role });
-      const refused = (handler: object): boolean =>
-        (Reflect.getMetadata(SCOPES_KEY, handler) as readonly string[]).some(
-          (each) => !scopes.includes(each),
+        expectLetIn(
+          `${method} ${url}`,
+          response,
+          needed.find((each) => each !== scope),
         );
-      for (const { method, url, handler } of under('/admin/v1/')) {
-        const { status } = await send(admin.baseUrl + withIds(url), {
-          method,
-          headers: { authorization: `Bearer ${admin.key}` },
-        });
-        const got = `${method} ${url} ${status}`;
-        if (refused(handler)) expect(got).toBe(`${method} ${url} 403`);
-        else expect(got).not.toMatch(/ (401|403|500)$/);
       }
-    });
-  });
+    },
+  );
+
+  const KEYS = [
+    ...ROLES.map((role) => [`the role ${role}`, { role }, ROLE_SCOPES[role]] as const),
+    ...SCOPES.map((scope) => [`the scope ${scope}`, { scopes: [scope] }, [scope]] as const),
+    ['no scope', { scopes: [] }, []] as const,
+  ] as readonly (readonly [string, { role?: string; scopes?: string[] }, readonly string[]])[];
+
+  it.each(KEYS)(
+    'of the admin API lets in a key of %s where it needs nothing else',
+    async (_, key, scopes) => {
+      const admin = await app.newAdmin(key);
+      for (const { method, url, handler } of under('/admin/v1/')) {
+        const needed = Reflect.getMetadata(SCOPES_KEY, handler) as readonly string[];
+        // Without a body: a caller that is let in changes nothing.
+        const headers = { authorization: `Bearer ${admin.key}` };
+        const response = await send(admin.baseUrl + withIds(url), { method, headers });
+        expectLetIn(
+          `${method} ${url}`,
+          response,
+          needed.find((each) => !scopes.includes(each)),
+        );
+      }
+    },
+  );
 
   describe('of a resource', () => {
     const ids = new Map<string, string>();
