@@ -64,6 +64,26 @@ describe('the data of the portal', () => {
     expect(payouts).toEqual(api.payouts);
     expect((await browser.get(`${DATA}/payouts/${payoutId}`)).json()).toEqual({ payout: payouts[0] });
     expect((await browser.get(`${DATA}/payouts/${payoutId}/evidence`)).status).toBe(409);
+    const exported = await browser.get(`${DATA}/payouts`, { accept: 'application/x-ndjson' });
+    expect([exported.headers['content-type'], exported.text]).toEqual([
+      'application/x-ndjson; charset=utf-8',
+      expect.stringContaining(payoutId),
+    ]);
+  });
+
+  it('has orders with their users, by a session that displays no other scope and leaves no lookup', async () => {
+    const merchant = await app.newMerchant();
+    const key = await app.newExchangeKey(false, merchant.credentials.apiKey);
+    const created = await key.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS, user_id: 'customer-7' });
+    const { id } = created.json<{ order: Identified }>().order;
+    const own = await browserOf(merchant, ['orders:read']);
+    const order = { id, user_id: 'customer-7', merchant_id: merchant.credentials.apiKey };
+    expect(await list(own, '/orders?user_id=customer-7', 'orders')).toMatchObject([order]);
+    expect((await own.get(`${DATA}/orders/${id}`)).json()).toMatchObject({ order });
+    expect((await stranger.get(`${DATA}/orders/${id}`)).status).toBe(404);
+    expect(await list(stranger, '/orders?user_id=customer-7', 'orders')).toEqual([]);
+    expect((await own.get(`${DATA}/me`)).json()).toMatchObject({ scopes: ['orders:read'] });
+    expect(await list(own, '/lookups', 'lookups')).toEqual([]);
   });
 
   it('has the endpoints, their test deliveries with attempts, and sends these again', async () => {
