@@ -85,14 +85,17 @@ export class Payout {
 
 export class PayoutResponse extends ResourceOf('payout', Payout) {}
 
-/** Query of GET /merchants/v1/payouts. */
-export class PayoutsQuery extends createdListQuery(MAX_PAGE, 'Payouts per page.') {
+/** Query of a list of the payouts of one merchant. */
+class PayoutsQuery extends createdListQuery(MAX_PAGE, 'Payouts per page.') {
   @Filter(uuid, 'Only payouts to this user.') user_id?: string;
   @Filter(oneOf(STATUSES), 'Only payouts in this status.') status?: (typeof STATUSES)[number];
 
   @Filter(hashFilter, 'Only payouts of this transaction.')
   transaction_hash?: string;
+}
 
+/** Query of GET /merchants/v1/payouts. */
+export class MerchantPayoutsQuery extends PayoutsQuery {
   @Filter(text({ minLength: 1 }, tidy), 'Only payouts to the user of this external_id.')
   external_id?: string;
 

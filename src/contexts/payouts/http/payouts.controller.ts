@@ -35,7 +35,7 @@ import {
   payoutFilter,
   ReportPayoutBody,
   PayoutResponse,
-  PayoutsQuery,
+  MerchantPayoutsQuery,
   PayoutsResponse,
   BalanceResponse,
 } from './payout-dto.js';
@@ -102,7 +102,7 @@ export class PayoutsController {
   @UpToDate(PAYOUT_VIEWS)
   async list(
     @MerchantId() merchantId: string,
-    @ListQuery() query: PayoutsQuery,
+    @ListQuery() query: MerchantPayoutsQuery,
     @ExportType() type: string | null,
   ): Promise<Reply | StreamReply> {
     const filter = await this.filterOf(merchantId, query);
@@ -112,7 +112,7 @@ export class PayoutsController {
   }
 
   /** With the user of an external_id; of no user where none has it, or `user_id` is another one. */
-  private async filterOf(merchantId: string, query: PayoutsQuery): Promise<PayoutFilter> {
+  private async filterOf(merchantId: string, query: MerchantPayoutsQuery): Promise<PayoutFilter> {
     const filter = payoutFilter(query);
     if (query.external_id === undefined) return filter;
     await this.progress.requireCurrent(USERS_VIEW);
