@@ -56,7 +56,6 @@ import { orderViews } from './views/order-projection.js';
 import { ListedOrderRow } from './views/order-row.js';
 import { OrdersList } from './views/orders-list.js';
 import { OrdersView } from './views/orders.js';
-import { PortalOrdersController } from './http/portal/orders.controller.js';
 import { EndSandboxOrderHandler } from './application/end-sandbox-order.js';
 import { SandboxOrdersController } from './http/sandbox-orders.controller.js';
 
@@ -101,7 +100,6 @@ const providers = [
     OrdersController,
     MerchantOrdersController,
     AdminOrdersController,
-    PortalOrdersController,
     ConfigurationController,
     TokensController,
     IconsController,

@@ -51,6 +51,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const { idempotencyScope } = request.edge;
     if (idempotencyScope === null) return next.handle();
+    // A write that the portal shares passes twice: the global interceptor, and the one behind the reader of bodies.
+    request.edge.idempotencyScope = null;
     const { method } = request;
     const header = request.headers['idempotency-key'];
     if (header !== undefined && method !== 'GET' && method !== 'HEAD')

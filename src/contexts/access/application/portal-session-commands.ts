@@ -105,7 +105,10 @@ class CreatePortalSessionHandler implements ICommandHandler<CreatePortalSession>
           ticket,
           status: 201,
           body: (created) =>
-            JSON.stringify({ portal_session: portalSessionJson({ ...created!, last_seen_at: null }, at), url }),
+            JSON.stringify({
+              portal_session: portalSessionJson({ ...created!, last_seen_at: null }, at),
+              url,
+            }),
         },
       },
     );

@@ -106,7 +106,8 @@ export class Order implements OrderRecord {
   })
   waits_until!: string | null;
 
-  @Many(() => Refund, { description: 'What the operator sent back, oldest first.' }) refunds!: Refund[];
+  @Many(() => Refund, { description: 'What the operator sent back, oldest first.' })
+  refunds!: readonly Refund[];
 
   @ApiProperty({
     type: 'string',

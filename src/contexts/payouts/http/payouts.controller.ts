@@ -13,6 +13,7 @@ import {
   Ticket,
   UuidParam,
 } from '../../../platform/http/decorators.js';
+import { PortalRoute } from '../../../platform/http/admin/portal-controller.js';
 import { UpToDate } from '../../../platform/http/reads.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { Reply, type StreamReply } from '../../../platform/http/reply.js';
@@ -38,6 +39,8 @@ import {
   PayoutsResponse,
   BalanceResponse,
 } from './payout-dto.js';
+
+const READ = 'payouts:read';
 
 /** contract.md 9. Bodies are text from the read model to the socket: no payout is parsed on its way out. */
 @Controller('merchants/v1/payouts')
@@ -81,6 +84,7 @@ export class PayoutsController {
   }
 
   @Get()
+  @PortalRoute('payouts', READ)
   @ApiRoute({
     id: 'listPayouts',
     tag: 'Payouts',
@@ -118,6 +122,7 @@ export class PayoutsController {
   }
 
   @Get(':id')
+  @PortalRoute('payouts/:id', READ)
   @ApiRoute({
     id: 'getPayout',
     tag: 'Payouts',
@@ -132,6 +137,7 @@ export class PayoutsController {
   }
 
   @Get(':id/evidence')
+  @PortalRoute('payouts/:id/evidence', READ)
   @ApiRoute({
     id: 'getPayoutEvidence',
     tag: 'Payouts',

@@ -3,6 +3,7 @@ import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { Dto } from '../../dto/field.js';
+import { SCOPES_KEY } from '../../openapi/route.js';
 import { OperatorDirectory } from '../../operations/operator-directory.js';
 import { SHELL, type Requester } from '../../operations/operations.js';
 import type { IdempotencyTicket } from '../../idempotency/ticket.js';
@@ -10,7 +11,13 @@ import { documentUuid, ticketOf, uuidIn } from '../decorators.js';
 import { READS_KEY } from '../reads.js';
 import { CONSOLE_PAGE } from './listeners.js';
 import { isShell } from './shell-socket.js';
-import { Callers, ScopedController, ScopesGuard, type ScopedCaller } from './scoped-controller.js';
+import {
+  Callers,
+  ScopedController,
+  ScopesGuard,
+  type ScopedApi,
+  type ScopedCaller,
+} from './scoped-controller.js';
 import { requestOf } from '../request-state.js';
 
 /** Who calls the admin API: a person, by an admin key or a session of the console, or the shell of the machine. */
@@ -26,11 +33,18 @@ export interface AdminCaller extends Requester, ScopedCaller {
 /** Identifies callers of the admin API. The access context provides it. */
 export abstract class AdminCallers extends Callers<AdminCaller> {}
 
+const ADMIN_API: ScopedApi = {
+  page: CONSOLE_PAGE,
+  prefix: 'admin/v1/',
+  scopesKey: SCOPES_KEY,
+  readsKey: READS_KEY,
+};
+
 @Injectable()
 class AdminGuard extends ScopesGuard {
   constructor(callers: AdminCallers, { allScopes: scopes }: OperatorDirectory) {
     const shell = { ...SHELL, scopes, idempotencyScope: SHELL.name, authenticatedAt: null };
-    super({
+    super(ADMIN_API, {
       admit: async (request, reply) =>
         isShell(request)
           ? ({ ...shell, expiresAt: null, sessionId: null } satisfies AdminCaller)
@@ -40,12 +54,11 @@ class AdminGuard extends ScopesGuard {
 }
 
 /** A controller of the admin API, `/admin/v1/<path>`. Its routes have `scopes` in `@ApiRoute`, each GET also `@Reads`. */
-export const AdminController = (path = ''): ClassDecorator =>
-  ScopedController(CONSOLE_PAGE, `admin/v1/${path}`, AdminGuard, READS_KEY);
+export const AdminController = (path = ''): ClassDecorator => ScopedController(ADMIN_API, path, AdminGuard);
 
-/** The {@link AdminCaller}. */
+/** The {@link AdminCaller}; of a route that the portal shares, what it has in common with a `PortalCaller`. */
 export const Caller = createParamDecorator(
-  (_: unknown, context: ExecutionContext): AdminCaller => requestOf(context).edge.visitor as AdminCaller,
+  (_: unknown, context: ExecutionContext) => requestOf(context).edge.visitor,
 );
 
 const ETAG = /^"([0-9]{1,15})"$/;

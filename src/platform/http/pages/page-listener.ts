@@ -124,6 +124,7 @@ export class PageListener implements Drainable {
       const refusal = checks.receive(request, reply) ?? refuseShell(request) ?? this.wrongMethod(request);
       reply.header('x-content-type-options', 'nosniff');
       request.edge.route = request.routeOptions.url ?? null;
+      request.edge.page = this.page;
       if (refusal === null) done();
       else this.send(request, reply, refusal);
     });

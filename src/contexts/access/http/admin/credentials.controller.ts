@@ -9,6 +9,7 @@ import {
   type AdminWrite,
   type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
+import { PortalRoute } from '../../../../platform/http/admin/portal-controller.js';
 import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
@@ -51,6 +52,7 @@ export class AdminCredentialsController {
   ) {}
 
   @Get()
+  @PortalRoute('keys', 'keys:read')
   @ApiRoute({
     id: 'adminListCredentials',
     tag: TAG,

@@ -7,6 +7,7 @@ import {
   type AdminCaller,
   type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
+import { PortalRoute } from '../../../../platform/http/admin/portal-controller.js';
 import { RecordRefund } from '../../application/record-refund.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
 import { writeOf, written } from '../../../../platform/http/admin/writes.js';
@@ -34,7 +35,9 @@ const TAG = 'Admin: orders';
 const PERSONAL = 'users_personal:read';
 const NOT_FOUND = 'There is no such order within reach of the key.';
 
-/** admin-api.md 3: orders of all merchants, and the refunds that operators record. */
+const PORTAL = 'orders:read';
+
+/** admin-api.md 3: orders of all merchants, in the portal of one, and the refunds that operators record. */
 @AdminController('orders')
 export class AdminOrdersController {
   constructor(
@@ -45,6 +48,7 @@ export class AdminOrdersController {
   ) {}
 
   @Get()
+  @PortalRoute('orders', PORTAL)
   @ApiRoute({
     id: 'adminListOrders',
     tag: TAG,
@@ -59,27 +63,19 @@ export class AdminOrdersController {
   })
   @Reads({ view: ORDER_VIEWS, mayBeLate: true, lookup: 'orders' })
   async list(
-    @Caller() caller: AdminCaller,
+    @Caller() caller: Pick<AdminCaller, 'scopes'>,
     @Reach() merchants: readonly string[] | null,
     @ListQuery() query: AdminOrdersQuery,
   ): Promise<AdminOrdersResponse> {
-    const { user_id: userId, credential_id: credentialId } = query;
+    const { user_id: userId, credential_id: credentialId, status, refundable, page } = query;
     if (userId !== undefined) requireScopes(caller, [PERSONAL]);
-    const { orders, next_cursor } = await this.orders.page({
-      merchants,
-      filter: {
-        keyId: credentialId === undefined ? undefined : await this.directory.exchangeKeyOf(credentialId),
-        userId,
-        status: query.status,
-        isRefundable: query.refundable === 'true',
-      },
-      page: query.page,
-      withPersonal: caller.scopes.has(PERSONAL),
-    });
-    return { orders: orders.map(displayed), next_cursor };
+    const keyId = credentialId && (await this.directory.exchangeKeyOf(credentialId));
+    const filter = { keyId, userId, status, isRefundable: refundable === 'true' };
+    return this.orders.page({ merchants, filter, page, withPersonal: caller.scopes.has(PERSONAL) });
   }
 
   @Get(':id')
+  @PortalRoute('orders/:id', PORTAL)
   @ApiRoute({
     id: 'adminGetOrder',
     tag: TAG,
@@ -89,10 +85,10 @@ export class AdminOrdersController {
   })
   @Reads({ view: null, lookup: 'order', etag: (id) => [streamOf(order, id)] })
   async get(
-    @Caller() caller: AdminCaller,
+    @Caller() caller: Pick<AdminCaller, 'scopes'>,
     @UuidParam('id', 'Order') id: string,
   ): Promise<AdminOrderResponse> {
-    return { order: displayed(withoutPerson(await this.details.get(id), caller)) };
+    return { order: withoutPerson(await this.details.get(id), caller) };
   }
 
   @Post(':id/refunds')
@@ -129,8 +125,4 @@ export class AdminOrdersController {
 
 function withoutPerson(found: ListedOrder, { scopes }: Pick<AdminCaller, 'scopes'>): ListedOrder {
   return scopes.has(PERSONAL) ? found : { ...found, ...HIDDEN_PERSON };
-}
-
-function displayed(found: ListedOrder) {
-  return { ...found, deposits: [...found.deposits], refunds: [...found.refunds] };
 }

@@ -9,7 +9,9 @@ import {
   type AdminWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
-import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
+import { ListQuery, MerchantId, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import { ListParameters } from '../../../../platform/http/list-query.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
 import { Reply } from '../../../../platform/http/reply.js';
@@ -18,6 +20,7 @@ import { requireReach } from '../../../../platform/operations/scopes.js';
 import { OperationDecisions } from '../../application/decide-operation.js';
 import { OperationStreams } from '../../application/operation-streams.js';
 import { existingOperation } from '../../domain/operation.js';
+import { LookupsView } from '../../views/lookups.js';
 import { operationJson } from '../../views/operation-json.js';
 import { OPERATION_VIEWS } from '../../views/operation-projection.js';
 import { OperationsView } from '../../views/operations.js';
@@ -138,5 +141,17 @@ export class AdminOperationsController {
     const { operation, result } = await this.decisions[decision](id, requester, reason, decisionId);
     const { login_url } = result as { readonly login_url?: string };
     return new Reply(200, JSON.stringify({ operation, operation_id: operation.id, login_url }));
+  }
+}
+
+/** When operators read or changed the merchant's data; every session may know (admin-api.md 6). */
+@PortalController('lookups')
+export class PortalLookupsController {
+  constructor(private readonly lookups: LookupsView) {}
+
+  @Get()
+  @PortalScopes()
+  list(@MerchantId() merchantId: string, @ListQuery() query: ListParameters) {
+    return this.lookups.page(merchantId, query.page);
   }
 }

@@ -3,6 +3,7 @@ import { streamOf } from '../../../../kernel/aggregate.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { AdminController } from '../../../../platform/http/admin/admin-controller.js';
 import { ListQuery, UuidParam } from '../../../../platform/http/decorators.js';
+import { createdPage } from '../../../../platform/http/list-query.js';
 import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
 import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
@@ -17,7 +18,7 @@ import {
   AdminPayoutsResponse,
   PayoutChecksResponse,
 } from './payouts-dto.js';
-import { EvidenceResponse } from '../payout-dto.js';
+import { EvidenceResponse, payoutFilter } from '../payout-dto.js';
 
 const TAG = 'Admin: payouts';
 const SCOPES = ['payouts:read'];
@@ -52,15 +53,8 @@ export class AdminPayoutsController {
   ): Promise<Disclosure<Reply>> {
     const { payouts, next_cursor } = await this.payouts.page({
       merchants,
-      filter: {
-        createdFrom: query.created_from,
-        createdTo: query.created_to,
-        userId: query.user_id,
-        status: query.status,
-        transactionHash: query.transaction_hash,
-        isOverdue: query.overdue === 'true',
-      },
-      page: { pageSize: query.page_size, after: query.page_cursor },
+      filter: { ...payoutFilter(query), isOverdue: query.overdue === 'true' },
+      page: createdPage(query),
     });
     const checks = await this.checks.latest(payouts.map(({ id }) => id));
     const texts = payouts.map((each) => adminJson(each, checks));

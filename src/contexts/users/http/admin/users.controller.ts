@@ -57,18 +57,10 @@ export class AdminUsersController {
     @Reach() merchantIds: readonly string[] | null,
     @ListQuery() query: UsersQuery,
   ): Promise<AdminUsersResponse> {
-    if (query.phone_number !== undefined) requireScopes(caller, [PERSONAL_SCOPE]);
-    return this.users.page(
-      {
-        merchantIds,
-        phoneNumber: query.phone_number,
-        externalId: query.external_id,
-        wallet: query.wallet,
-        state: query.state,
-        ...query.page,
-      },
-      caller.scopes.has(PERSONAL_SCOPE),
-    );
+    const { phone_number: phoneNumber, external_id: externalId, wallet, state, page } = query;
+    if (phoneNumber !== undefined) requireScopes(caller, [PERSONAL_SCOPE]);
+    const filter = { merchantIds, phoneNumber, externalId, wallet, state, ...page };
+    return this.users.page(filter, caller.scopes.has(PERSONAL_SCOPE));
   }
 
   @Get(':id')

@@ -1,4 +1,4 @@
-import { ApiProperty, Many, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
+import { ApiProperty, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
 import { datePoint, type DatePoint } from '../../../../platform/dto/date-point.js';
 import { oneOf, uuid, UUID } from '../../../../platform/dto/rules.js';
 import { Filter, MAX_PAGE, ListParameters } from '../../../../platform/http/list-query.js';
@@ -18,8 +18,8 @@ export class EndpointsQuery extends ListParameters {
   @Filter(oneOf(ENDPOINT_STATUSES), 'Only endpoints in this status.') status?: EndpointStatus;
 }
 
-/** Query of `GET deliveries` of the portal, and with the merchant of the admin API (admin-api.md 3). */
-export class DeliveriesQuery extends ListParameters {
+/** Query of `GET deliveries` (admin-api.md 3). */
+export class AdminDeliveriesQuery extends ListParameters {
   @Filter(uuid, 'Only deliveries to this endpoint.') endpoint_id?: string;
   @Filter(oneOf(DELIVERY_STATUSES), 'Only deliveries in this status.') status?: DeliveryStatus;
   @Filter(oneOf(EVENT_TYPES), 'Only deliveries of this type.') type?: EventType;
@@ -27,9 +27,7 @@ export class DeliveriesQuery extends ListParameters {
   from?: DatePoint;
   @Filter(datePoint, 'Created at or before this instant; a date includes its whole day in UTC.')
   to?: DatePoint;
-}
 
-export class AdminDeliveriesQuery extends DeliveriesQuery {
   @Filter(uuid, 'Only deliveries of this merchant.') merchant_id?: string;
 }
 
@@ -37,12 +35,9 @@ class AdminWebhookEndpoint extends WebhookEndpoint {
   @ApiProperty(UUID) merchant_id!: string;
 }
 
-export class AdminEndpointsResponse {
-  @Many(() => AdminWebhookEndpoint, { maxItems: MAX_PAGE })
-  webhook_endpoints!: readonly AdminWebhookEndpoint[];
-
-  @ApiProperty({ type: 'string', nullable: true }) next_cursor!: string | null;
-}
+export class AdminEndpointsResponse extends PageOf('webhook_endpoints', AdminWebhookEndpoint, {
+  maxItems: MAX_PAGE,
+}) {}
 
 class AdminDelivery extends WebhookDelivery {
   @ApiProperty(UUID) merchant_id!: string;
