@@ -19,17 +19,7 @@ const PLATFORM = [
     'outbound',
     'chain',
   ],
-  ...[
-    'event-store',
-    'projections',
-    'idempotency',
-    'operations',
-    'openapi',
-    'http',
-    'context|cli',
-    'read-models',
-    'boot',
-  ],
+  ...['event-store', 'projections', 'idempotency', 'operations', 'openapi', 'http', 'context|cli', 'boot'],
 ];
 const inPlatform = (names) => `^src/platform/(${names.join('|')})(/|\\.ts$)`;
 const SPEC = '\\.spec\\.ts$';

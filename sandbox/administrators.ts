@@ -32,7 +32,7 @@ export function prepareAdministrators(
     const known = remembered === undefined ? null : await keys.findAdminKey(remembered);
     if (known !== null) return { secret: remembered!, operatorId: known.operatorId };
     const [name, email] = PERSONS[which];
-    const operatorId = (await persons.byEmail(email))?.operatorId ?? (await commands.create(name, email));
+    const operatorId = (await persons.byEmail(email))?.id ?? (await commands.create(name, email));
     return { secret: await commands.issueKey(operatorId), operatorId };
   };
   return step(

@@ -32,7 +32,7 @@ const database = await Database.connect({
   url: process.env['DATABASE_URL']!,
   poolSize: Number(process.env['POOL_SIZE']),
 });
-const payouts = new PayoutsView(database);
+const payouts = new PayoutsView(database, {} as ConstructorParameters<typeof PayoutsView>[1]);
 await database.query(OBJECTS_TABLE);
 const app = bareShell(keys);
 
@@ -61,28 +61,27 @@ function merchantOf(request: FastifyRequest): string {
 
 function filterOf(request: FastifyRequest): PayoutFilter {
   const query = request.query as Record<string, string | undefined>;
-  const place = query['page_cursor'] === undefined ? null : decodeCursor(query['page_cursor']);
   return {
-    pageSize: Number(query['page_size'] ?? 1000),
-    ...(query['user_id'] === undefined ? {} : { userId: query['user_id'] }),
+    page_size: Number(query['page_size'] ?? 1000),
+    user_id: query['user_id'],
     ...(query['status'] === undefined ? {} : { status: query['status'] as 'pending' }),
-    ...(query['created_from'] === undefined ? {} : { createdFrom: query['created_from'] }),
-    ...(query['created_to'] === undefined ? {} : { createdTo: query['created_to'] }),
-    ...(place === null ? {} : { after: place }),
+    created_from: query['created_from'],
+    created_to: query['created_to'],
+    page_cursor: decodeCursor(query['page_cursor'] ?? '') ?? undefined,
   };
 }
 
 /** A page the usual way: rows become objects, objects become JSON. Keyset pagination as well; no filters but the place. */
-async function listObjects(merchantId: string, { after: place, pageSize }: PayoutFilter): Promise<string> {
+async function listObjects(merchantId: string, { page_cursor, page_size }: PayoutFilter): Promise<string> {
   const { rows } = await database.pool.query<Payout>({
     text: `select id, user_id, amount, currency_code, status, transaction_hash, reason, custom_metadata, created_at
-      from bench.objects where merchant_id = $1 ${place ? 'and (created_at, id) < ($3, $4)' : ''}
+      from bench.objects where merchant_id = $1 ${page_cursor ? 'and (created_at, id) < ($3, $4)' : ''}
       order by created_at desc, id desc limit $2`,
-    values: [merchantId, pageSize + 1, ...(place ? [place.createdAt, place.id] : [])],
+    values: [merchantId, page_size + 1, ...(page_cursor ? [page_cursor.time, page_cursor.id] : [])],
   });
-  const last = rows.length > pageSize ? rows[pageSize - 1] : undefined;
+  const last = rows.length > page_size ? rows[page_size - 1] : undefined;
   return JSON.stringify({
-    payouts: rows.slice(0, pageSize).map((row) => ({ ...row, created_at: row.created_at.toISOString() })),
-    next_cursor: last === undefined ? null : encodeCursor({ createdAt: last.created_at, id: last.id }),
+    payouts: rows.slice(0, page_size).map((row) => ({ ...row, created_at: row.created_at.toISOString() })),
+    next_cursor: last === undefined ? null : encodeCursor(last.created_at, last.id),
   });
 }

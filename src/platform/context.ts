@@ -85,8 +85,6 @@ export interface Context<C extends object = object> {
   /** Maps the stored name of an event to what the endpoints of merchants receive for it. */
   readonly publishes?: Readonly<Record<string, Publication | readonly Publication[]>>;
   readonly programs?: CliCommands;
-  /** TypeORM entities mapped on its tables, for lists that people browse (`ReadModels`). */
-  readonly entities?: readonly Type[];
   /** Its tags and its API in the OpenAPI document; the document adds what it `publishes`. */
   readonly document?: DocumentPart;
   readonly migrations?: readonly Migration[];

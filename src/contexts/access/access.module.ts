@@ -31,19 +31,13 @@ import { AdminOperatorsController, AdminWhoamiController } from './http/admin/op
 import { merchantScheme, SvcSignature } from './http/svc-signature.js';
 import { PortalKeysController } from './http/portal/keys.controller.js';
 import { portalSessionsProjection, PortalSessionsView } from './views/portal-sessions.js';
-import { LoggedRequest, DailyRequests, LoggedRequests } from './views/logged-requests.js';
+import { DailyRequests, LoggedRequests } from './views/logged-requests.js';
 import { checkAccessSettings, accessConfig } from './settings.js';
 import { Access1795000000250 } from './migrations/1795000000250-access.js';
-import {
-  CredentialIndex,
-  CredentialList,
-  CredentialRow,
-  CredentialUseRow,
-  sealedSecrets,
-} from './views/credentials.js';
-import { MerchantListRow, MerchantList } from './views/merchant-list.js';
-import { DisplayedOperator, OperatorsList, OperatorsView } from './views/operators.js';
-import { CredentialUses, PortalUses, NewSecrets } from './store/credential-uses.js';
+import { CredentialIndex, CredentialList, sealedSecrets } from './views/credentials.js';
+import { MerchantList } from './views/merchant-list.js';
+import { OperatorsView } from './views/operators.js';
+import { CredentialUses, NewSecrets, PortalUses } from './store/credential-uses.js';
 import { directoryProjection } from './views/directory-projection.js';
 import { AccessSearch } from './views/search.js';
 import { OidcLogin } from './adapters/oidc-login.js';
@@ -111,7 +105,6 @@ import { AdminRequestsController } from './http/admin/requests.controller.js';
     },
     ...OPERATOR_HANDLERS,
     OperatorsView,
-    OperatorsList,
     AccessSearch,
     {
       provide: ADMIN_RATE_LIMITER,
@@ -188,6 +181,5 @@ export const access = defineContext({
     exchange: async () => (await import('./cli/exchange-key.js')).exchangeKeyCommands,
     operator: async () => (await import('./cli/operator.js')).operatorProgram,
   },
-  entities: [LoggedRequest, CredentialRow, CredentialUseRow, MerchantListRow, DisplayedOperator],
   migrations: [Access1795000000250],
 });

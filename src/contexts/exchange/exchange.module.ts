@@ -22,7 +22,6 @@ import {
   RefreshOrderHandler,
   OwnOrders,
 } from './application/order-actions.js';
-import { OrderDetails } from './views/order-details.js';
 import { OrderPoller } from './application/order-poller.js';
 import { WatchWorker, WatchGauge } from './application/watch-worker.js';
 import { PayerOrders } from './application/payer-orders.js';
@@ -53,9 +52,7 @@ import { ORDER_PUBLISHES } from './published.js';
 import { checkExchangeSettings, exchangeConfig, type ExchangeConfig } from './settings.js';
 import { SideShiftShifts } from './store/sideshift-shifts.js';
 import { orderViews } from './views/order-projection.js';
-import { ListedOrderRow } from './views/order-row.js';
-import { OrdersList } from './views/orders-list.js';
-import { OrdersView } from './views/orders.js';
+import { OrderDetails, OrdersView } from './views/orders.js';
 import { EndSandboxOrderHandler } from './application/end-sandbox-order.js';
 import { SandboxOrdersController } from './http/sandbox-orders.controller.js';
 
@@ -113,7 +110,6 @@ const providers = [
     EraseOrderUserHandler,
     OrdersView,
     { provide: ORDER_TRANSFERS, useClass: ChainOrderTransfers },
-    OrdersList,
     OrderDetails,
     MarkOrderAsPaidHandler,
     CancelOrderHandler,
@@ -177,7 +173,6 @@ export const exchange = defineContext({
   sealed: { 'order.created.v1': { fields: PERSONAL_FIELDS, subject: 'order_id' } },
   erases: { 'order.personal_data_erased.v1': 'order_id' },
   readModels: [orderViews],
-  entities: [ListedOrderRow],
   document: {
     tags: {
       'Exchange orders': [6, 'Orders that exchange what is deposited, and pay out to an address.'],

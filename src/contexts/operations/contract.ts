@@ -1,3 +1,1 @@
-export { LookupsView, type LookupJson } from './views/lookups.js';
-export { OperationsView } from './views/operations.js';
-export { OPERATION_VIEWS } from './views/operation-projection.js';
+export { LookupsView } from './views/lookups.js';

@@ -18,9 +18,6 @@ import { AdminOperationsController, PortalLookupsController } from './http/admin
 import { Operations1795000000980 } from './migrations/1795000000980-operations.js';
 import { LookupTable } from './store/lookup-table.js';
 import { LookupsView } from './views/lookups.js';
-import { operationViews } from './views/operation-projection.js';
-import { OperationRow } from './views/operation-row.js';
-import { OperationsView } from './views/operations.js';
 import { checkOperationsSettings, operationsConfig } from './settings.js';
 import { BacklogGauge } from './application/backlog-gauge.js';
 import { GlobalSearch } from './application/global-search.js';
@@ -30,6 +27,7 @@ import { AdminSearchController } from './http/admin/search.controller.js';
 import { AdminSystemController } from './http/admin/system.controller.js';
 import { DueItems } from './store/due-items.js';
 import { Processes } from './store/processes.js';
+import { OperationsView, operationViews } from './views/operations.js';
 
 /** What operators do, why, and who approved it (admin-api.md 4); the state of the service, and the search across contexts. */
 @Global()
@@ -78,7 +76,6 @@ export const operations = defineContext({
   module: () => OperationsModule,
   histories: [operationHistory],
   readModels: [operationViews],
-  entities: [OperationRow],
   document: {
     tags: {
       'Admin: system': [28, 'The state of the service.'],

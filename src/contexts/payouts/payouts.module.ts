@@ -25,7 +25,6 @@ import { BalanceController, PayoutsController } from './http/payouts.controller.
 import { Payouts1795000000501 } from './migrations/1795000000501-payouts.js';
 import { PAYOUT_PUBLISHES } from './published.js';
 import { checkPayoutSettings, payoutsConfig } from './settings.js';
-import { ListedPayoutRow, PayoutsList } from './views/payouts-list.js';
 import { BalancesView, EvidenceView, PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
 import { intentHistory, payoutHistory } from './domain/history.js';
@@ -53,7 +52,6 @@ class ChainModule {}
     provideSaga([Verifier], (verifier: Verifier) => verificationSaga(() => verifier.wake())),
     PayoutsView,
     PayoutExport,
-    PayoutsList,
     EvidenceView,
     BalancesView,
     PayoutChecks,
@@ -89,7 +87,6 @@ export const payouts = defineContext({
   }),
   histories: [payoutHistory, intentHistory],
   readModels: [payoutViews],
-  entities: [ListedPayoutRow],
   checks: [
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new WorkListCheck(VERIFICATION_WORK_LIST, tables) },
     { name: VERIFICATION_WORK_LIST.name, of: (tables) => new ReceiptsCheck(tables) },

@@ -2,7 +2,7 @@
 export { ActivateUser } from './application/user-commands.js';
 export { CompleteDeactivation } from './application/user-commands.js';
 export { StartDeactivation, USER_SUBJECT, type UserChanged } from './application/user-commands.js';
-export { userJson, UserResponse } from './application/user-json.js';
+export { AdminUserWritten, userJson, UserResponse } from './application/user-json.js';
 export { isSameSubscriber, parsePhoneNumber } from './application/phone-number.js';
 export { payee, type Payee } from './domain/payee.js';
 export { readAct, type OperatorAct } from './domain/deactivation.js';
@@ -15,10 +15,8 @@ export type {
   UserErased,
   UserEvent,
 } from './domain/user.js';
-export { UserIds, UsersView } from './views/users.js';
-export { USERS_VIEW } from './views/users-projection.js';
+export { UserIds, USERS_VIEW, UsersView } from './views/users.js';
 export { AdminUsers, type UserWrite } from './application/admin-users.js';
-export { AdminUserWritten } from './application/admin-user-json.js';
 export {
   OnboardingProgress,
   type OnboardedUser,

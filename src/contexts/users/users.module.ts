@@ -15,10 +15,7 @@ import { LocateUser } from './application/locate-user.js';
 import { AdminUsersController } from './http/admin/users.controller.js';
 import { UsersController } from './http/users.controller.js';
 import { Users1795000000310 } from './migrations/1795000000310-users.js';
-import { UserRow } from './views/user-row.js';
-import { UserRows } from './views/user-rows.js';
-import { usersProjection } from './views/users-projection.js';
-import { UsersView, UserIds } from './views/users.js';
+import { UserIds, UserRows, UsersView, usersProjection } from './views/users.js';
 import { userHistory } from './domain/history.js';
 
 @Global()
@@ -52,7 +49,6 @@ export const users = defineContext({
   sealed: { 'user.created.v1': { fields: ['phone_number', 'email'], subject: 'user_id' } },
   erases: { 'user.erased.v1': 'user_id' },
   readModels: [usersProjection],
-  entities: [UserRow],
   document: {
     tags: {
       Users: [1, 'The people who are paid.'],

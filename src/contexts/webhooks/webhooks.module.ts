@@ -43,10 +43,7 @@ import { DeliveryRetentionTable } from './store/delivery-retention-table.js';
 import { FailingEndpoints } from './store/failing-endpoints.js';
 import { RecoveryTable } from './store/recoveries.js';
 import { StoredDeliveries } from './store/stored-deliveries.js';
-import { DeliveriesList } from './views/deliveries-list.js';
 import { DeliveriesView } from './views/deliveries.js';
-import { EndpointRow } from './views/endpoint-row.js';
-import { EndpointsList } from './views/endpoints-list.js';
 import { EndpointsView } from './views/endpoints.js';
 import { RecentStats } from './views/endpoint-stats.js';
 import { TEST_TYPE } from './domain/webhook-endpoints.js';
@@ -69,8 +66,6 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     RecoverWebhookEndpointHandler,
     EndpointsView,
     DeliveriesView,
-    DeliveriesList,
-    EndpointsList,
     RecentStats,
     SigningSecrets,
     ReceiverHosts,
@@ -101,7 +96,7 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
         ),
     ),
   ],
-  exports: [EndpointsView, EndpointsList, DeliveriesView, DeliveriesList],
+  exports: [EndpointsView, DeliveriesView],
 })
 class WebhooksModule {}
 
@@ -115,7 +110,6 @@ export const webhooks = defineContext({
     }),
   }),
   histories: WEBHOOK_HISTORIES,
-  entities: [EndpointRow],
   document: {
     tags: {
       'Webhook endpoints': [3, 'Webhook endpoints and deliveries.'],

@@ -1,136 +1,194 @@
 import type { Database } from './database.js';
+import { encodeCursor, type PagePlace } from './page-cursor.js';
 
 /** No item begins on a page after this many bytes of items: a page is bounded by bytes as well as by number. */
 export const PAGE_BYTES = 4 << 20;
 
-/** A statement for the rows of a page and the one after it, newest first, with `created_at`, `id` and the text `body`. */
-export interface BodyRows {
+/** The page of a list, as its query names it. */
+export interface KeysetPage {
+  readonly page_size: number;
+  /** The last place of the page before. */
+  readonly page_cursor?: PagePlace | undefined;
+}
+
+/** Whole days in UTC, `YYYY-MM-DD`, both inclusive. */
+export interface CreatedDays {
+  readonly created_from?: string | undefined;
+  readonly created_to?: string | undefined;
+}
+
+/** SQL conditions, each with the value of its `?`; `true` where it has none. An absent, null or false value restricts nothing. */
+export type Conditions = Readonly<Record<string, unknown>>;
+
+/** A list, newest first, as one statement. */
+export interface List {
+  /** The columns of a row, as SQL. */
+  readonly columns: string;
+  /** Its tables, with their schema. */
+  readonly from: string;
+  /** The columns of its order: `created_at` and `id` by default. */
+  readonly time?: string;
+  readonly id?: string;
+  readonly where?: Conditions;
+  /** A column at the front of an index; each of its values is a range. Null values: the list is not restricted. */
+  readonly lanes?: {
+    readonly column: string;
+    readonly type: 'uuid' | 'text';
+    readonly values: readonly string[] | null;
+  };
+  /** The values of the next column of that index, `status`, each a range within every lane. */
+  readonly statuses?: readonly number[];
+}
+
+/** Adds the values to the parameters of a statement, and returns the conditions with their places. */
+export function toConditions(where: Conditions, params: unknown[]): string[] {
+  return Object.entries(where).flatMap(([sql, value]) => {
+    if (value === undefined || value === null || value === false) return [];
+    return value === true ? sql : sql.replaceAll('?', `$$${params.push(value)}`);
+  });
+}
+
+/** The rows of days, by the time in a column. */
+export function inDays(column: string, from?: string, to?: string): Conditions {
+  return {
+    [`${column} >= ?::date::timestamp at time zone 'UTC'`]: from,
+    [`${column} < (?::date + 1)::timestamp at time zone 'UTC'`]: to,
+  };
+}
+
+/** The condition of the rows after a place, by the columns of the order. */
+export function afterPlace(
+  place: PagePlace | undefined,
+  time: string,
+  id: string,
+  params: unknown[],
+): string[] {
+  if (place === undefined) return [];
+  return [`(${time}, ${id}) < ($${params.push(place.time)}::timestamptz, $${params.push(place.id)}::uuid)`];
+}
+
+interface Statement {
+  /** The rows of the page and the one after it, each with its `place_time` and `place_id`. */
   readonly sql: string;
-  readonly params: readonly (string | Date)[];
-  readonly pageSize: number;
-  /** An expression for one more value of the same statement. */
-  readonly companion?: string;
+  readonly params: readonly unknown[];
+  /** The conditions of the whole list. */
+  readonly matching: string;
+}
+
+/**
+ * The statement of a page: the newest rows of each range, merged. A list over several statuses or merchants reads no more
+ * of the index than one over a single one, times the number of ranges.
+ */
+export function toStatement(list: List, { page_size, page_cursor }: KeysetPage): Statement {
+  const { columns, from, time = 'created_at', id = 'id', where = {}, lanes, statuses } = list;
+  const params: unknown[] = [];
+  const whole = toConditions(where, params);
+  const values = lanes?.values ?? null;
+  if (values?.length === 1) whole.push(`${lanes!.column} = $${params.push(values[0])}`);
+  const lane = values === null || values.length === 1 ? null : `$${params.push(values)}::${lanes!.type}[]`;
+  const all = [
+    ...whole,
+    ...(lane === null ? [] : [`${lanes!.column} = any(${lane})`]),
+    ...(statuses === undefined ? [] : [`status in (${statuses.join()})`]),
+  ];
+  const conditions = [...whole, ...afterPlace(page_cursor, time, id, params)];
+  const rows = (...more: readonly string[]): string =>
+    `(select ${columns}, ${time} as place_time, ${id} as place_id from ${from}
+      where ${['true', ...conditions, ...more].join(' and ')}
+      order by ${time} desc, ${id} desc limit ${page_size + 1})`;
+  const ranges = (statuses ?? [null]).map((status) => {
+    const own = status === null ? [] : [`status = ${status}`];
+    if (lane === null) return rows(...own);
+    const ofLane = rows(`${lanes!.column} = lane.value`, ...own);
+    return `(select newest.* from unnest(${lane}) as lane (value) cross join lateral ${ofLane} newest)`;
+  });
+  const sql = `select * from (${ranges.join(' union all ')}) merged
+    order by place_time desc, place_id desc limit ${page_size + 1}`;
+  return { sql, params, matching: ['true', ...all].join(' and ') };
+}
+
+interface Placed {
+  readonly [column: string]: unknown;
+  readonly place_time: Date;
+  readonly place_id: string;
+}
+
+/** One page. Times of its order are exact to the millisecond. */
+export async function listPage<Row extends object>(
+  database: Pick<Database, 'query'>,
+  list: List,
+  page: KeysetPage,
+): Promise<{ readonly rows: Row[]; readonly next_cursor: string | null }> {
+  const { sql, params } = toStatement(list, page);
+  const found = await database.query<Placed>(sql, params);
+  const last = found.length > page.page_size ? found[page.page_size - 1] : undefined;
+  return {
+    rows: found.slice(0, page.page_size).map(({ place_time: _, place_id: __, ...row }) => row as Row),
+    next_cursor: last === undefined ? null : encodeCursor(last.place_time, last.place_id),
+  };
 }
 
 interface BodyPage {
   /** The bodies of the page with commas between them. */
   readonly bodies: string;
-  /** The last place when another page follows. */
-  readonly last: PagePlace | null;
-  /** As text. */
-  readonly companion: string | null;
+  readonly next_cursor: string | null;
+  /** The number of rows on all pages; null unless it was requested. */
+  readonly total: string | null;
 }
 
-/**
- * The rows of a page over several statuses, one ordered index scan for each, merged by PostgreSQL: `conditions` have to be
- * a prefix and a range of an index on (..., status, created_at desc, id desc).
- */
-export function mergedByStatus(
-  table: string,
-  conditions: readonly string[],
-  statuses: readonly number[],
-  pageSize: number,
-): string {
-  const newest = `order by created_at desc, id desc limit ${pageSize + 1}`;
-  const branches = statuses.map(
-    (status) =>
-      `(select created_at, id, body from ${table} where ${conditions.join(' and ')} and status = ${status} ${newest})`,
-  );
-  return `select * from (${branches.join(' union all ')}) merged ${newest}`;
-}
-
-/** Bodies are joined by the database: no row becomes an object. */
-export async function bodyPage(database: Pick<Database, 'query'>, rows: BodyRows): Promise<BodyPage> {
-  const read = async (sql: string): Promise<PageRow> => (await database.query<PageRow>(sql, rows.params))[0]!;
-  const usual = await read(pageBySize(rows));
+/** One page of rows with a text `body`, which the database joins: no row becomes an object. */
+export async function bodyPage(
+  database: Pick<Database, 'query'>,
+  list: Omit<List, 'columns'>,
+  page: KeysetPage,
+  { withTotal = false } = {},
+): Promise<BodyPage> {
+  const { sql, params, matching } = toStatement({ ...list, columns: 'body' }, page);
+  const total = withTotal ? `(select count(*) from ${list.from} where ${matching})` : 'null';
+  const read = async (joined: typeof pageBySize): Promise<JoinedRow> =>
+    (await database.query<JoinedRow>(joined(sql, page.page_size, total), params))[0]!;
+  const usual = await read(pageBySize);
   // Adding bytes up row by row costs a page a third: only pages that are too large for one pay for it.
-  const {
-    bodies,
-    last_at: createdAt,
-    last_id: id,
-    companion,
-  } = usual.fits ? usual : await read(pageByBytes(rows));
-  return { bodies: bodies ?? '', last: createdAt && id ? { createdAt, id } : null, companion };
+  const joined = usual.fits ? usual : await read(pageByBytes);
+  const { bodies, last_at, last_id } = joined;
+  const next_cursor = last_at && last_id ? encodeCursor(last_at, last_id) : null;
+  return { bodies: bodies ?? '', next_cursor, total: joined.total };
 }
 
-interface PageRow {
+interface JoinedRow {
+  readonly [column: string]: unknown;
   readonly bodies: string | null;
   readonly last_at: Date | null;
   readonly last_id: string | null;
   readonly fits: boolean;
-  readonly companion: string | null;
-  readonly [column: string]: unknown;
+  readonly total: string | null;
 }
 
 /** A row of the joined bodies, the time and id of the last one when another page follows, and whether they fit. */
-function pageBySize({ sql, pageSize, companion = 'null' }: BodyRows): string {
-  return `select case when fits then bodies end as bodies, last_at, last_id, fits, (${companion})::text as companion
+function pageBySize(sql: string, size: number, total: string): string {
+  return `select case when fits then bodies end as bodies, last_at, last_id, fits, ${total}::text as total
     from (
-      select string_agg(body, ',') filter (where place <= ${pageSize}) as bodies,
-             case when count(*) > ${pageSize} then max(created_at) filter (where place = ${pageSize}) end as last_at,
-             max(id::text) filter (where place = ${pageSize}) as last_id,
+      select string_agg(body, ',') filter (where place <= ${size}) as bodies,
+             case when count(*) > ${size} then max(place_time) filter (where place = ${size}) end as last_at,
+             max(place_id::text) filter (where place = ${size}) as last_id,
              coalesce(sum(octet_length(body)), 0) <= ${PAGE_BYTES} as fits
-      from (select created_at, id, body, row_number() over () as place from (${sql}) page) numbered
+      from (select place_time, place_id, body, row_number() over () as place from (${sql}) page) numbered
     ) summed`;
 }
 
 /** The same of the first ones that have so many bytes. */
-function pageByBytes({ sql, pageSize, companion = 'null' }: BodyRows): string {
+function pageByBytes(sql: string, size: number, total: string): string {
   return `select string_agg(body, ',') filter (where fits) as bodies,
-           max(created_at) filter (where is_last) as last_at,
-           max(id::text) filter (where is_last) as last_id,
-           true as fits, (${companion})::text as companion
+           max(place_time) filter (where is_last) as last_at,
+           max(place_id::text) filter (where is_last) as last_id,
+           true as fits, ${total}::text as total
     from (
-      select created_at, id, body, fits, fits and not lead(fits, 1, true) over () as is_last
+      select place_time, place_id, body, fits, fits and not lead(fits, 1, true) over () as is_last
       from (
-        select created_at, id, body, row_number() over running <= ${pageSize}
+        select place_time, place_id, body, row_number() over running <= ${size}
           and sum(octet_length(body)) over running - octet_length(body) < ${PAGE_BYTES} as fits
         from (${sql}) page
-        window running as (order by created_at desc, id desc rows unbounded preceding)
+        window running as (order by place_time desc, place_id desc rows unbounded preceding)
       ) measured
     ) numbered`;
-}
-
-/** A place in a list that is ordered by creation time and id, newest first. Times are exact to the millisecond. */
-export interface PagePlace {
-  readonly createdAt: Date;
-  readonly id: string;
-}
-
-/** A place in a list that is ordered by a time that others chose, in microseconds since 1970, and id. */
-export interface ExactPlace {
-  readonly microseconds: bigint;
-  readonly id: string;
-}
-
-/** One page of such a list. Dates are `YYYY-MM-DD`, whole days in UTC, both inclusive. */
-export interface CreatedPage {
-  readonly createdFrom?: string;
-  readonly createdTo?: string;
-  readonly pageSize: number;
-  /** The last place of the page before. */
-  readonly after?: PagePlace;
-}
-
-/**
- * The conditions that put a row of a table with `created_at` on the page, as SQL. `parameter` takes a value and returns
- * its place, such as `$2`.
- */
-export function pageConditions(
-  page: Omit<CreatedPage, 'pageSize'>,
-  idColumn: string,
-  parameter: (value: string | Date) => string,
-): string[] {
-  const conditions: string[] = [];
-  if (page.createdFrom !== undefined) {
-    conditions.push(`created_at >= ${parameter(page.createdFrom)}::date::timestamp at time zone 'UTC'`);
-  }
-  if (page.createdTo !== undefined) {
-    conditions.push(`created_at < (${parameter(page.createdTo)}::date + 1)::timestamp at time zone 'UTC'`);
-  }
-  if (page.after !== undefined) {
-    const place = `${parameter(page.after.createdAt)}::timestamptz, ${parameter(page.after.id)}::uuid`;
-    conditions.push(`(created_at, ${idColumn}) < (${place})`);
-  }
-  return conditions;
 }

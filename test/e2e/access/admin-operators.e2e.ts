@@ -134,7 +134,7 @@ describe('the first and the last administrators', () => {
     // By no operation: one administrator would be left.
     const disabled = { change: { status: 'disabled' }, at: new Date().toISOString() } as const;
     const loop = app.app.get(CommandLoop, { strict: false });
-    await loop.execute(operatorPerson, bob.operatorId, (state) => updateOperator(disabled, state), {
+    await loop.execute(operatorPerson, bob.id, (state) => updateOperator(disabled, state), {
       metadata: { actor: 'operator' },
     });
     await eventually(async () => (await view.byEmail('bob@ops.example'))?.status === 'disabled');
@@ -147,7 +147,7 @@ describe('the first and the last administrators', () => {
   it('are two at least once they were two: one alone could approve nothing', async () => {
     const first = await app.app.get(OperatorsView, { strict: false }).byEmail('ada@ops.example');
     const [ada, bob] = [await app.newAdmin(), await app.newAdmin()];
-    const path = `/operators/${first!.operatorId}`;
+    const path = `/operators/${first!.id}`;
     expect((await ada.change(path, '', { status: 'disabled', reason })).status).toBe(200);
     for (const body of [{ status: 'disabled' }, { role: 'viewer' }]) {
       const refused = await ada.change(`/operators/${bob.operatorId}`, '', { ...body, reason });

@@ -22,7 +22,7 @@ export function describeReadingPrograms(ofSuite: () => WholeJourney): void {
     const run = (...args: readonly string[]) => asShell(journey.app.config.dataDir, ...args);
     const lookups = async () => {
       const view = journey.app.app.get(LookupsView, { strict: false });
-      const { lookups: found } = await view.page(merchantId, { pageSize: 100 });
+      const { lookups: found } = await view.page(merchantId, { page_size: 100 });
       return found
         .filter(({ kind }) => kind === 'read')
         .map(({ operator_name: name, subject }) => `${name} ${subject}`);

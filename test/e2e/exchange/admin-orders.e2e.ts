@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { ListedOrder } from '../../../src/contexts/exchange/domain/listed-order.js';
+import type { ListedOrder } from '../../../src/contexts/exchange/domain/order-record.js';
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import { onSharedApp } from '../../support/app.js';

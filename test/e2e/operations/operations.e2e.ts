@@ -209,8 +209,9 @@ describe('operations of operators', () => {
         requester: { ...SHELL, scopes: new Set(['system:write']) },
         merchantId,
       });
-    await eventually(async () => (await view.page(merchantId, { pageSize: 10 })).lookups.length === 2);
-    const { lookups: all, next_cursor } = await view.page(merchantId, { pageSize: 10 });
+    await eventually(async () => (await view.page(merchantId, { page_size: 10 })).lookups.length === 2);
+    const { lookups, next_cursor } = await view.page(merchantId, { page_size: 10 });
+    const all = JSON.parse(JSON.stringify(lookups)) as { at: string }[];
     expect([all, next_cursor]).toEqual([
       [
         {
@@ -225,8 +226,8 @@ describe('operations of operators', () => {
       null,
     ]);
     expect(Date.parse(all[1]!.at)).toBeGreaterThanOrEqual(before);
-    const first = await view.page(merchantId, { pageSize: 1 });
-    expect(first.lookups).toEqual([all[0]]);
+    const first = await view.page(merchantId, { page_size: 1 });
+    expect(first.lookups).toEqual([lookups[0]]);
     expect(first.next_cursor).not.toBeNull();
   });
 });

@@ -96,7 +96,7 @@ describe('users in the admin API', () => {
       email: null,
       external_id: user['external_id'],
     });
-    const { lookups } = await app.app.get(LookupsView, { strict: false }).page(merchantId, { pageSize: 10 });
+    const { lookups } = await app.app.get(LookupsView, { strict: false }).page(merchantId, { page_size: 10 });
     expect(JSON.stringify(lookups)).toContain(`user ${user.id}`);
   });
 

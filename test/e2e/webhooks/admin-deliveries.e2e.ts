@@ -48,7 +48,7 @@ describe('webhooks in the admin API', () => {
     by.post(`/deliveries/${id}/resend`, body);
   const lookups = async (): Promise<string> =>
     JSON.stringify(
-      (await app.app.get(LookupsView, { strict: false }).page(merchantId, { pageSize: 20 })).lookups,
+      (await app.app.get(LookupsView, { strict: false }).page(merchantId, { page_size: 20 })).lookups,
     );
 
   it('GET webhook_endpoints: of all merchants, newest first, without secrets, by merchant and status', async () => {

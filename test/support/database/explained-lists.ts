@@ -1,9 +1,5 @@
-import type { Type } from '@nestjs/common';
-import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
-import type { Context } from '../../../src/platform/context.js';
-import { ReadModels } from '../../../src/platform/read-models/read-models.js';
+import type { Database } from '../../../src/platform/postgres/database.js';
 import type { TestDatabase } from '../postgres.js';
-import { storeConfig } from '../../../src/platform/config/config.js';
 
 interface PlanNode {
   readonly 'Node Type': string;
@@ -22,36 +18,35 @@ export interface ListCost {
   readonly scans: readonly string[];
 }
 
-/** Read models whose last list can be explained: its plan, as it ran. */
-export class ExplainedReadModels extends ReadModels {
-  private explain: (() => Promise<ListCost>) | null = null;
+/** A database whose queries can be explained: their plans, as they ran. */
+export class ExplainedLists {
+  readonly database: Database;
+  private queries: { readonly sql: string; readonly params: readonly unknown[] }[] = [];
 
-  constructor(
-    private readonly db: TestDatabase,
-    entities: readonly Type[],
-  ) {
-    super({ ...storeConfig({}), databaseUrl: db.url }, [{ name: 'explained', entities } as Context]);
-  }
-
-  override async query<Entity extends ObjectLiteral>(
-    entity: Type<Entity>,
-    alias: string,
-  ): Promise<SelectQueryBuilder<Entity>> {
-    const query = await super.query(entity, alias);
-    this.explain = async () => {
-      const [sql, parameters] = query.getQueryAndParameters();
-      const { rows } = await this.db.pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-        `explain (analyze, format json) ${sql}`,
-        parameters as unknown[],
-      );
-      return costOf(rows[0]!['QUERY PLAN'][0].Plan);
+  constructor(private readonly db: TestDatabase) {
+    const query: Database['query'] = (sql, params = []) => {
+      this.queries.push({ sql, params });
+      return db.database.query(sql, params);
     };
-    return query;
+    this.database = Object.assign(Object.create(db.database) as Database, { query });
   }
 
-  /** Of the query that was built last. */
-  lastCost(): Promise<ListCost> {
-    return this.explain!();
+  /** The cost of all queries since the last call. */
+  async cost(): Promise<ListCost> {
+    const costs = await Promise.all(
+      this.queries.splice(0).map(async ({ sql, params }) => {
+        const { rows } = await this.db.pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+          `explain (analyze, format json) ${sql}`,
+          [...params],
+        );
+        return costOf(rows[0]!['QUERY PLAN'][0].Plan);
+      }),
+    );
+    return {
+      read: costs.reduce((sum, { read }) => sum + read, 0),
+      sorted: Math.max(0, ...costs.map(({ sorted }) => sorted)),
+      scans: [...new Set(costs.flatMap(({ scans }) => scans))],
+    };
   }
 }
 

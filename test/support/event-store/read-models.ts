@@ -3,8 +3,8 @@ import { portalSessionsProjection } from '../../../src/contexts/access/views/por
 import { progressProjection } from '../../../src/contexts/onboarding/views/progress.js';
 import { orderViews } from '../../../src/contexts/exchange/views/order-projection.js';
 import { payoutViews } from '../../../src/contexts/payouts/views/projection.js';
-import { usersProjection } from '../../../src/contexts/users/views/users-projection.js';
-import { operationViews } from '../../../src/contexts/operations/views/operation-projection.js';
+import { usersProjection } from '../../../src/contexts/users/views/users.js';
+import { operationViews } from '../../../src/contexts/operations/views/operations.js';
 import { newId } from '../../../src/kernel/ids.js';
 import type { JsonObject } from '../../../src/platform/event-store/port.js';
 import type { SubscriptionDefinition } from '../../../src/platform/projections/projection.js';

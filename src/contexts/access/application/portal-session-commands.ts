@@ -14,7 +14,7 @@ import {
   type PortalSession,
   portalSessionStatus,
 } from '../domain/portal-session.js';
-import { PORTAL_SESSIONS_VIEW, portalSessionJson } from '../views/portal-sessions.js';
+import { PORTAL_SESSIONS_VIEW } from '../views/portal-sessions.js';
 import { randomBytes } from 'node:crypto';
 import { newId, uuidOf } from '../../../kernel/ids.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
@@ -104,11 +104,7 @@ class CreatePortalSessionHandler implements ICommandHandler<CreatePortalSession>
         response: {
           ticket,
           status: 201,
-          body: (created) =>
-            JSON.stringify({
-              portal_session: portalSessionJson({ ...created!, last_seen_at: null }, at),
-              url,
-            }),
+          body: (created) => JSON.stringify({ portal_session: toJson(created!, at), url }),
         },
       },
     );
@@ -120,6 +116,21 @@ class CreatePortalSessionHandler implements ICommandHandler<CreatePortalSession>
 interface PortalEntry {
   readonly token: string;
   readonly expiresAt: string;
+}
+
+/** A session that is new, as merchants get it (admin-api.md 6). */
+function toJson(session: PortalSession, at: string): object {
+  return {
+    id: session.session_id,
+    actor: session.actor,
+    scopes: session.scopes,
+    return_url: session.return_url,
+    status: portalSessionStatus(session, at),
+    created_at: session.created_at,
+    code_expires_at: session.code_expires_at,
+    session_expires_at: session.session_expires_at,
+    last_seen_at: null,
+  };
 }
 
 /** Exchanges the code for the token of the cookie. Throws as {@link enterPortal}; the code is good then as before. */

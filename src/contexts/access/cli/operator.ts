@@ -39,7 +39,7 @@ export function operatorProgram(program: Command, cli: CliContext): void {
             role: 'administrator',
             is_first: true,
           })
-        : new IssueLoginLink(person.operatorId);
+        : new IssueLoginLink(person.id);
     const { login_url = null } = await write(command, null);
     const who = person?.name ?? name!;
     const text =

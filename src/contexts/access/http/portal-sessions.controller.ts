@@ -13,7 +13,6 @@ import {
 } from '../domain/portal-session.js';
 import { Controller, Delete, Get, Inject, Post, Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { httpConfig, listenerUrl, type HttpConfig } from '../../../platform/config/config.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
@@ -164,7 +163,6 @@ export class PortalSessionsController {
     private readonly commandBus: CommandBus,
     private readonly view: PortalSessionsView,
     private readonly address: PortalAddress,
-    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(httpConfig.KEY) private readonly config: HttpConfig,
   ) {}
 
@@ -207,7 +205,7 @@ export class PortalSessionsController {
   })
   @UpToDate(PORTAL_SESSIONS_VIEW)
   async list(@MerchantId() merchantId: string, @ListQuery() query: ListParameters) {
-    return this.view.page(merchantId, query.page, timestamp(this.clock));
+    return this.view.page(merchantId, query);
   }
 
   @Delete(':id')

@@ -1,118 +1,108 @@
 import { Injectable } from '@nestjs/common';
-import {
-  Column,
-  Entity,
-  JoinColumn,
-  ManyToOne,
-  OneToOne,
-  PrimaryColumn,
-  type SelectQueryBuilder,
-} from 'typeorm';
-import { keysetPage, ReadModels, type KeysetPage } from '../../../platform/read-models/read-models.js';
 import { Gauge } from 'prom-client';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
-import { GroupCall } from '../../../platform/background/group-call.js';
 import { registers } from '../../../platform/telemetry/metrics.js';
+import { GroupCall } from '../../../platform/background/group-call.js';
+import { ApiProperty } from '../../../platform/dto/field.js';
+import { TIME, UUID } from '../../../platform/dto/rules.js';
 import { Database } from '../../../platform/postgres/database.js';
-import type { CredentialKind, MemoSigning } from '../domain/credential-kinds.js';
-import { MerchantListRow } from './merchant-list.js';
+import { listPage, type Conditions, type KeysetPage } from '../../../platform/postgres/list-page.js';
+import { CREDENTIAL_KINDS, MEMO_SIGNING, type CredentialKind } from '../domain/credential-kinds.js';
 
-/** When a credential was last used; a row of `access.credential_uses`. */
-@Entity({ schema: 'access', name: 'credential_uses' })
-export class CredentialUseRow {
-  @PrimaryColumn('uuid') credential_id!: string;
-  @Column('timestamptz') last_used_at!: Date;
-}
-
-/** A credential as operators list it; a row of `access.credentials`. */
-@Entity({ schema: 'access', name: 'credentials' })
-export class CredentialRow {
-  @PrimaryColumn('uuid', { name: 'credential_id' }) id!: string;
-  @OneToOne(() => CredentialUseRow)
-  @JoinColumn({ name: 'credential_id' })
-  use!: CredentialUseRow | null;
-
-  @ManyToOne(() => MerchantListRow)
-  @JoinColumn({ name: 'merchant_id' })
-  merchant!: MerchantListRow | null;
-
-  @Column('uuid') owner_id!: string;
-  @Column('text') kind!: CredentialKind;
-  @Column('uuid') key_id!: string;
-  @Column('uuid') merchant_id!: string | null;
-  @Column('uuid') operator_id!: string | null;
-  @Column('text') name!: string | null;
-  @Column('text', { array: true }) scopes!: string[];
-  @Column('uuid', { array: true }) merchants!: string[] | null;
-  @Column('text', { array: true }) addresses!: string[];
-  @Column('text', { array: true }) withdraw_addresses!: string[] | null;
-  @Column('boolean') demands_signing!: boolean | null;
-  @Column('text') memo_signing!: MemoSigning | null;
-  @Column('text', { select: false }) secret_hash!: string;
-  @Column('boolean') is_pending!: boolean;
-  @Column('timestamptz') created_at!: Date;
-  @Column('timestamptz') expires_at!: Date | null;
-  @Column('timestamptz') rolling_until!: Date | null;
-  @Column('timestamptz') revoked_at!: Date | null;
-}
+const STRINGS = { type: 'array', items: { type: 'string' } };
 
 export const CREDENTIAL_STATUSES = ['pending', 'active', 'rolling', 'revoked', 'expired'] as const;
 export type CredentialStatus = (typeof CREDENTIAL_STATUSES)[number];
 
-/** What is absent does not restrict the list. */
-export interface CredentialFilter {
+/** What a machine or a person authenticates with (admin-api.md 3). */
+export class AdminCredential {
+  @ApiProperty(UUID) id!: string;
+  @ApiProperty({ type: 'string', enum: CREDENTIAL_KINDS }) kind!: CredentialKind;
+  @ApiProperty({ type: 'string', nullable: true }) name!: string | null;
+  @ApiProperty({ ...UUID, nullable: true }) merchant_id!: string | null;
+  @ApiProperty({ ...UUID, nullable: true, description: 'Of kind admin.' }) operator_id!: string | null;
+  @ApiProperty({ type: 'array', items: UUID, nullable: true, description: 'Null: all.' })
+  merchants!: readonly string[] | null;
+
+  @ApiProperty({ ...STRINGS, description: 'Empty but for kind admin.' }) scopes!: readonly string[];
+  @ApiProperty({ ...STRINGS, description: 'Network ranges; empty: from anywhere.' })
+  addresses!: readonly string[];
+
+  @ApiProperty({ ...STRINGS, nullable: true, description: 'Of kind exchange; empty: any.' })
+  withdraw_addresses!: readonly string[] | null;
+
+  @ApiProperty({ type: 'boolean', nullable: true, description: 'Of kind exchange.' })
+  demands_signing!: boolean | null;
+
+  @ApiProperty({
+    type: 'string',
+    enum: [...MEMO_SIGNING, null],
+    nullable: true,
+    description: 'Of kind exchange.',
+  })
+  memo_signing!: string | null;
+
+  @ApiProperty({ ...UUID, nullable: true, description: 'The public part of a key of the exchange.' })
+  api_key!: string | null;
+
+  @ApiProperty({ ...TIME, nullable: true }) expires_at!: Date | null;
+  @ApiProperty({ ...TIME, nullable: true }) last_used_at!: Date | null;
+  @ApiProperty({ type: 'string', enum: [...CREDENTIAL_STATUSES] }) status!: CredentialStatus;
+  @ApiProperty(TIME) created_at!: Date;
+}
+
+/** An absent filter does not restrict the list. */
+export interface CredentialFilter extends KeysetPage {
   readonly kind?: CredentialKind | undefined;
   readonly merchant_id?: string | undefined;
   readonly operator_id?: string | undefined;
   readonly status?: CredentialStatus | undefined;
-  readonly page: KeysetPage;
 }
 
-const REVOKED = 'c.revoked_at is not null';
-const EXPIRED = '(c.expires_at <= now() or c.rolling_until <= now()) is true';
+const STATUS = `case when c.revoked_at is not null then 'revoked'
+  when c.expires_at <= now() or c.rolling_until <= now() then 'expired'
+  when c.is_pending then 'pending' when c.rolling_until is not null then 'rolling' else 'active' end`;
 
-/** Each excludes those before it, as in {@link credentialStatus}. */
-const CONDITIONS: Readonly<Record<CredentialStatus, string>> = {
-  revoked: REVOKED,
-  expired: `not ${REVOKED} and (${EXPIRED})`,
-  pending: `not ${REVOKED} and not (${EXPIRED}) and c.is_pending`,
-  rolling: `not ${REVOKED} and not (${EXPIRED}) and not c.is_pending and c.rolling_until is not null`,
-  active: `not ${REVOKED} and not (${EXPIRED}) and not c.is_pending and c.rolling_until is null`,
-};
+/** The members of {@link AdminCredential}. The addresses of a private key are a setting of the merchant. */
+const COLUMNS = `c.credential_id as id, c.kind, c.name, c.merchant_id, c.operator_id, c.merchants, c.scopes,
+  case when c.kind = 'payouts' then coalesce(m.ip_allow_list, '{}') else c.addresses end as addresses,
+  c.withdraw_addresses, c.demands_signing, c.memo_signing, case when c.kind = 'exchange' then c.key_id end as api_key,
+  c.expires_at, u.last_used_at, ${STATUS} as status, c.created_at`;
 
-export function credentialStatus(row: CredentialRow, now: Date): CredentialStatus {
-  if (row.revoked_at !== null) return 'revoked';
-  if ([row.expires_at, row.rolling_until].some((end) => end !== null && end <= now)) return 'expired';
-  if (row.is_pending) return 'pending';
-  return row.rolling_until === null ? 'active' : 'rolling';
-}
-
-/** Which credentials of every kind are there? */
+/** Credentials of every kind, without secrets. */
 @Injectable()
 export class CredentialList {
-  constructor(private readonly models: ReadModels) {}
+  constructor(private readonly database: Database) {}
 
   /** Newest first. `merchants`: only those of these; null: all. */
-  async page(merchants: readonly string[] | null, { page, status, ...filter }: CredentialFilter) {
-    const query = await this.query();
-    for (const name of ['kind', 'merchant_id', 'operator_id'] as const)
-      if (filter[name] !== undefined) query.andWhere(`c.${name} = :${name}`, { [name]: filter[name] });
-    if (status !== undefined) query.andWhere(CONDITIONS[status]);
-    if (merchants !== null) query.andWhere('c.merchant_id = any(:merchants::uuid[])', { merchants });
-    return keysetPage(query, page, { time: 'created_at', id: 'id' });
+  page(merchants: readonly string[] | null, filter: CredentialFilter) {
+    const where = {
+      'c.kind = ?': filter.kind,
+      'c.merchant_id = ?': filter.merchant_id,
+      'c.operator_id = ?': filter.operator_id,
+      [`${STATUS} = ?`]: filter.status,
+      'c.merchant_id = any(?)': merchants,
+    };
+    return this.read(where, filter);
   }
 
-  async find(id: string): Promise<CredentialRow | null> {
-    return (await this.query()).where('c.id = :id', { id }).getOne();
+  find(id: string): Promise<AdminCredential | null> {
+    return this.first({ 'c.credential_id = ?': id });
   }
 
-  async findBySecret(secretHash: string): Promise<CredentialRow | null> {
-    return (await this.query()).where('c.secret_hash = :secretHash', { secretHash }).getOne();
+  findBySecret(secretHash: string): Promise<AdminCredential | null> {
+    return this.first({ 'c.secret_hash = ?': secretHash });
   }
 
-  private async query(): Promise<SelectQueryBuilder<CredentialRow>> {
-    const query = await this.models.query(CredentialRow, 'c');
-    return query.leftJoinAndSelect('c.merchant', 'merchant').leftJoinAndSelect('c.use', 'use');
+  private async first(where: Conditions): Promise<AdminCredential | null> {
+    return (await this.read(where, { page_size: 1 })).rows[0] ?? null;
+  }
+
+  private read(where: Conditions, page: KeysetPage) {
+    const from = `access.credentials c left join access.merchants m on m.merchant_id = c.merchant_id
+      left join access.credential_uses u on u.credential_id = c.credential_id`;
+    const list = { columns: COLUMNS, from, time: 'c.created_at', id: 'c.credential_id', where };
+    return listPage<AdminCredential>(this.database, list, page);
   }
 }
 

@@ -23,11 +23,13 @@ export const directoryProjection = subscriptionOf<DirectoryEvent>({
 });
 
 async function applyOne({ type, data }: DirectoryEvent, tx: PoolClient, schema: string): Promise<unknown> {
-  const insert = (table: string, row: object): Promise<unknown> => {
-    const places = Object.keys(row).map((_, n) => `$${n + 1}`);
-    const sql = `insert into ${schema}.${table} (${Object.keys(row).join()}) values (${places.join()})`;
-    return tx.query(`${sql} on conflict do nothing`, Object.values(row));
-  };
+  /** Inserts the members that are columns. */
+  const insert = (table: string, row: object): Promise<unknown> =>
+    tx.query(
+      `insert into ${schema}.${table} select * from json_populate_record(null::${schema}.${table}, $1)
+       on conflict do nothing`,
+      [JSON.stringify(row)],
+    );
   const update = (table: string, [name, id]: readonly [string, string], row: object): Promise<unknown> => {
     const changes = Object.keys(row).map((each, n) => `${each} = $${n + 2}`);
     return tx.query(`update ${schema}.${table} set ${changes.join()} where ${name} = $1`, [
@@ -37,8 +39,8 @@ async function applyOne({ type, data }: DirectoryEvent, tx: PoolClient, schema: 
   };
   switch (type) {
     case 'merchant.registered.v1': {
-      const { merchant_id, name, registered_at } = data;
-      return insert('merchants', { merchant_id, name, status: 'active', registered_at });
+      const none = { origins: [], callbacks: [], ip_allow_list: [] };
+      return insert('merchants', { ...data, status: 'active', ...none });
     }
     case 'merchant.suspended.v1':
       return update('merchants', ['merchant_id', data.merchant_id], { status: 'suspended' });
@@ -57,16 +59,8 @@ async function applyOne({ type, data }: DirectoryEvent, tx: PoolClient, schema: 
     case 'merchant.ip_allow_list_set.v1':
       return update('merchants', ['merchant_id', data.merchant_id], { ip_allow_list: data.cidrs });
     case 'credential.issued.v1': {
-      const { owner_id, merchant_id, credential_id, kind, key_id, sealed_secret, secret_hash, is_pending } =
-        data;
-      const { name, scopes, merchants, addresses, withdraw_addresses } = data;
-      const { demands_signing, memo_signing, expires_at, at: created_at } = data;
-      return insert('credentials', {
-        ...{ owner_id, credential_id, kind, key_id, sealed_secret, secret_hash, is_pending },
-        ...{ merchant_id, operator_id: merchant_id === null ? owner_id : null },
-        ...{ name, scopes, merchants, addresses, withdraw_addresses },
-        ...{ demands_signing, memo_signing, expires_at, created_at },
-      });
+      const operator_id = data.merchant_id === null ? data.owner_id : null;
+      return insert('credentials', { ...data, operator_id, created_at: data.at });
     }
     case 'credential.activated.v1':
       return update('credentials', ['credential_id', data.credential_id], { is_pending: false });
@@ -78,10 +72,8 @@ async function applyOne({ type, data }: DirectoryEvent, tx: PoolClient, schema: 
       return update('credentials', ['key_id', data.key_id], { addresses: data.addresses });
     case 'credential.page_set.v1':
       return;
-    case 'operator.created.v1': {
-      const { operator_id, name, email, role, at: created_at } = data;
-      return insert('operators', { operator_id, name, email, role, status: 'active', created_at });
-    }
+    case 'operator.created.v1':
+      return insert('operators', { ...data, status: 'active', created_at: data.at });
     case 'operator.role_set.v1':
       return update('operators', ['operator_id', data.operator_id], { role: data.role });
     case 'operator.disabled.v1':

@@ -1,17 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { ApiProperty } from '../../../platform/dto/field.js';
 import { TIME, UUID } from '../../../platform/dto/rules.js';
-import { keysetPage, ReadModels, type KeysetPage } from '../../../platform/read-models/read-models.js';
 import { Database } from '../../../platform/postgres/database.js';
+import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.js';
 
 /** A request, as lists display it (admin-api.md 3). */
-@Entity({ schema: 'access', name: 'requests' })
 export class LoggedRequest {
-  @PrimaryColumn('uuid') @ApiProperty(UUID) request_id!: string;
-  @Column('uuid') @ApiProperty(UUID) merchant_id!: string;
+  @ApiProperty(UUID) request_id!: string;
+  @ApiProperty(UUID) merchant_id!: string;
 
-  @Column('uuid')
   @ApiProperty({
     ...UUID,
     nullable: true,
@@ -19,11 +16,10 @@ export class LoggedRequest {
   })
   credential_id!: string | null;
 
-  @Column('timestamptz') @ApiProperty(TIME) at!: Date;
-  @Column('text') @ApiProperty({ type: 'string' }) method!: string;
-  @Column('text') @ApiProperty({ type: 'string' }) path!: string;
+  @ApiProperty(TIME) at!: Date;
+  @ApiProperty({ type: 'string' }) method!: string;
+  @ApiProperty({ type: 'string' }) path!: string;
 
-  @Column('text', { array: true })
   @ApiProperty({
     type: 'array',
     items: { type: 'string' },
@@ -31,14 +27,12 @@ export class LoggedRequest {
   })
   query_names!: string[];
 
-  @Column('smallint') @ApiProperty({ type: 'integer', minimum: 100, maximum: 599 }) status!: number;
-  @Column('real') @ApiProperty({ type: 'number', minimum: 0 }) duration_ms!: number;
+  @ApiProperty({ type: 'integer', minimum: 100, maximum: 599 }) status!: number;
+  @ApiProperty({ type: 'number', minimum: 0 }) duration_ms!: number;
 
-  @Column('text')
   @ApiProperty({ type: 'string', nullable: true, description: 'The `detail` of its problem.' })
   refusal!: string | null;
 
-  @Column('text')
   @ApiProperty({
     type: 'string',
     nullable: true,
@@ -48,32 +42,36 @@ export class LoggedRequest {
   string_to_sign!: string | null;
 }
 
-interface RequestsFilter {
+interface RequestsFilter extends KeysetPage {
   readonly status?: number | undefined;
   /** What the path begins with. */
   readonly path?: string | undefined;
   readonly request_id?: string | undefined;
-  readonly page: KeysetPage;
 }
 
-/** Which requests did merchants send in the last seven days, and what became of each? */
+/** The requests of merchants in the last seven days. */
 @Injectable()
 export class LoggedRequests {
-  constructor(private readonly models: ReadModels) {}
+  constructor(private readonly database: Database) {}
 
-  /** `merchantIds`: of these alone; null: of every merchant. */
-  async page(merchantIds: readonly string[] | null, filter: RequestsFilter) {
-    const { status, path, request_id } = filter;
-    const query = await this.models.query(LoggedRequest, 'request');
-    query.where(`request.at > now() - interval '7 days'`);
-    if (merchantIds?.length === 1)
-      query.andWhere('request.merchant_id = :merchantId', { merchantId: merchantIds[0] });
-    else if (merchantIds !== null) query.andWhere('request.merchant_id = any(:merchantIds)', { merchantIds });
-    if (status !== undefined) query.andWhere('request.status = :status', { status });
-    if (request_id !== undefined) query.andWhere('request.request_id = :request_id', { request_id });
-    if (path !== undefined) query.andWhere('request.path like :prefix', { prefix: `${escaped(path)}%` });
-    const page = await keysetPage(query, filter.page, { time: 'at', id: 'request_id' });
-    return { requests: page.rows, next_cursor: page.next_cursor };
+  /** Newest first. Null merchants: of all. */
+  async page(merchants: readonly string[] | null, { status, path, request_id, ...page }: RequestsFilter) {
+    const list = {
+      columns: `request_id, merchant_id, credential_id, at, method, path, query_names, status, duration_ms, refusal,
+        string_to_sign`,
+      from: 'access.requests',
+      time: 'at',
+      id: 'request_id',
+      lanes: { column: 'merchant_id', type: 'uuid', values: merchants },
+      where: {
+        [`at > now() - interval '7 days'`]: true,
+        'status = ?': status,
+        'request_id = ?': request_id,
+        'path like ?': path === undefined ? null : `${escaped(path)}%`,
+      },
+    } as const;
+    const { rows: requests, next_cursor } = await listPage<LoggedRequest>(this.database, list, page);
+    return { requests, next_cursor };
   }
 }
 

@@ -1,28 +1,40 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../../platform/postgres/database.js';
-import { type Role, ROLES } from '../domain/roles.js';
-import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { ApiProperty } from '../../../platform/dto/field.js';
 import { TIME, UUID } from '../../../platform/dto/rules.js';
-import { keysetPage, ReadModels, type KeysetPage } from '../../../platform/read-models/read-models.js';
+import { Database } from '../../../platform/postgres/database.js';
+import { listPage, type Conditions, type KeysetPage } from '../../../platform/postgres/list-page.js';
+import { type Role, ROLES } from '../domain/roles.js';
 
-interface OperatorRow extends Record<string, unknown> {
-  readonly operatorId: string;
-  readonly name: string;
-  readonly status: 'active' | 'disabled';
+export const OPERATOR_STATUSES = ['active', 'disabled'];
+
+/** A person of the operator (admin-api.md 1), a row of `access.operators`. */
+export class DisplayedOperator {
+  @ApiProperty(UUID) id!: string;
+  @ApiProperty({ type: 'string' }) name!: string;
+  @ApiProperty({ type: 'string' }) email!: string;
+  @ApiProperty({ type: 'string', enum: [...ROLES] }) role!: Role;
+  @ApiProperty({ type: 'string', enum: OPERATOR_STATUSES }) status!: string;
+  @ApiProperty(TIME) created_at!: Date;
 }
 
-const OPERATORS = 'select operator_id as "operatorId", name, status from access.operators';
-
-/** Which persons are there? */
+/** The persons who operate the service. */
 @Injectable()
 export class OperatorsView {
   constructor(private readonly database: Database) {}
 
+  /** Newest first. */
+  page({ status, ...page }: KeysetPage & { readonly status?: string | undefined }) {
+    return this.read({ 'status = ?': status }, page);
+  }
+
+  /** `id` must be a uuid. */
+  async find(id: string): Promise<DisplayedOperator | null> {
+    return (await this.read({ 'operator_id = ?': id })).rows[0] ?? null;
+  }
+
   /** In either letter case. */
-  async byEmail(email: string): Promise<OperatorRow | null> {
-    const sql = `${OPERATORS} where lower(email) = lower($1)`;
-    return (await this.database.query<OperatorRow>(sql, [email]))[0] ?? null;
+  async byEmail(email: string): Promise<DisplayedOperator | null> {
+    return (await this.read({ 'lower(email) = lower(?)': email })).rows[0] ?? null;
   }
 
   /** Also those who are disabled. */
@@ -33,37 +45,16 @@ export class OperatorsView {
 
   /** Ids of the active administrators. */
   async administrators(): Promise<readonly string[]> {
-    const sql = `${OPERATORS} where role = 'administrator' and status = 'active' order by created_at`;
-    return (await this.database.query<OperatorRow>(sql)).map(({ operatorId }) => operatorId);
-  }
-}
-
-export const OPERATOR_STATUSES = ['active', 'disabled'];
-
-/** A person of the operator (admin-api.md 1), a row of `access.operators`. */
-@Entity({ schema: 'access', name: 'operators' })
-export class DisplayedOperator {
-  @PrimaryColumn('uuid', { name: 'operator_id' }) @ApiProperty(UUID) id!: string;
-  @Column('text') @ApiProperty({ type: 'string' }) name!: string;
-  @Column('text') @ApiProperty({ type: 'string' }) email!: string;
-  @Column('text') @ApiProperty({ type: 'string', enum: [...ROLES] }) role!: Role;
-  @Column('text') @ApiProperty({ type: 'string', enum: OPERATOR_STATUSES }) status!: string;
-  @Column('timestamptz') @ApiProperty(TIME) created_at!: Date;
-}
-
-/** Which persons are there? */
-@Injectable()
-export class OperatorsList {
-  constructor(private readonly models: ReadModels) {}
-
-  /** Newest first. */
-  async page({ status, page }: { readonly status?: string | undefined; readonly page: KeysetPage }) {
-    const query = await this.models.query(DisplayedOperator, 'o');
-    if (status !== undefined) query.andWhere('o.status = :status', { status });
-    return keysetPage(query, page, { time: 'created_at', id: 'id' });
+    const rows = await this.database.query<{ id: string }>(
+      `select operator_id as id from access.operators where role = 'administrator' and status = 'active'
+       order by created_at`,
+    );
+    return rows.map(({ id }) => id);
   }
 
-  async find(id: string): Promise<DisplayedOperator | null> {
-    return (await this.models.query(DisplayedOperator, 'o')).where('o.id = :id', { id }).getOne();
+  private read(where: Conditions, page: KeysetPage = { page_size: 1 }) {
+    const columns = 'operator_id as id, name, email, role, status, created_at';
+    const list = { columns, from: 'access.operators', id: 'operator_id', where };
+    return listPage<DisplayedOperator>(this.database, list, page);
   }
 }

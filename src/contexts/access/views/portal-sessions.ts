@@ -1,16 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
-import type { KeysetPage } from '../../../platform/read-models/read-models.js';
+import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.js';
 import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
 import { portalSessionHistory } from '../domain/history.js';
-import {
-  portalSessionStatus,
-  type PortalActor,
-  type PortalSession,
-  type PortalSessionEvent,
-} from '../domain/portal-session.js';
+import type { PortalActor, PortalSessionEvent } from '../domain/portal-session.js';
 
 export const PORTAL_SESSIONS_VIEW = subscriptionName('access.portal_sessions');
 
@@ -54,37 +48,18 @@ export const portalSessionsProjection = subscriptionOf<PortalSessionEvent>({
   tables: { schema: 'access', names: ['portal_sessions'] },
 });
 
-type Time = string | Date;
-
-/** Times are in ISO 8601, or as PostgreSQL returns them. */
-interface Displayed extends Pick<PortalSession, 'session_id' | 'actor' | 'scopes' | 'return_url'> {
-  readonly created_at: Time;
-  readonly code_expires_at: Time;
-  readonly session_expires_at: Time | null;
-  readonly revoked_at: Time | null;
-  readonly last_seen_at: Time | null;
-}
-
-/** As merchants get it, at this time (admin-api.md 6). */
-export function portalSessionJson(session: Displayed, at: string) {
-  return {
-    id: session.session_id,
-    actor: session.actor,
-    scopes: session.scopes,
-    return_url: session.return_url,
-    status: portalSessionStatus(session, at),
-    created_at: session.created_at,
-    code_expires_at: session.code_expires_at,
-    session_expires_at: session.session_expires_at,
-    last_seen_at: session.last_seen_at,
-  };
-}
-
-/** The actor is as in the event, sealed. */
-type Row = Omit<Displayed, 'actor' | 'created_at'> & {
+/** A session as merchants get it (admin-api.md 6). */
+interface PortalSessionRow {
+  readonly id: string;
+  /** As it is in the event, sealed. */
   readonly actor: string | null;
-  readonly created_at: Date;
-};
+}
+
+const COLUMNS = `session_id as id, actor, scopes, return_url,
+  case when revoked_at is not null then 'revoked'
+    when coalesce(session_expires_at, code_expires_at) <= now() then 'expired'
+    when session_expires_at is null then 'pending' else 'active' end as status,
+  created_at, code_expires_at, session_expires_at, last_seen_at`;
 
 @Injectable()
 export class PortalSessionsView {
@@ -93,28 +68,24 @@ export class PortalSessionsView {
     private readonly codec: EventCodec,
   ) {}
 
-  /** A page of the merchant's sessions, newest first. `at`: ISO 8601. */
-  async page(merchantId: string, { pageSize, after }: KeysetPage, at: string) {
-    const rows = await this.database.query<Row>(
-      `select s.*, u.last_seen_at from access.portal_sessions s left join access.portal_session_uses u using (session_id)
-       where merchant_id = $1 and ($2::timestamptz is null or (created_at, session_id) < ($2, $3::uuid))
-       order by created_at desc, session_id desc limit $4`,
-      [merchantId, after?.createdAt ?? null, after?.id ?? null, pageSize + 1],
-    );
-    const page = rows.slice(0, pageSize);
-    const last = rows.length > pageSize ? page.at(-1) : undefined;
-    const actors = await this.actorsOf(page);
-    return {
-      portal_sessions: page.map((row, n) => portalSessionJson({ ...row, actor: actors[n] ?? null }, at)),
-      next_cursor: last ? encodeCursor({ createdAt: last.created_at, id: last.session_id }) : null,
+  /** A page of the merchant's sessions, newest first. */
+  async page(merchantId: string, page: KeysetPage) {
+    const list = {
+      columns: COLUMNS,
+      from: 'access.portal_sessions left join access.portal_session_uses using (session_id)',
+      id: 'session_id',
+      where: { 'merchant_id = ?': merchantId },
     };
+    const { rows, next_cursor } = await listPage<PortalSessionRow>(this.database, list, page);
+    const actors = await this.actorsOf(rows);
+    return { portal_sessions: rows.map((row, n) => ({ ...row, actor: actors[n] ?? null })), next_cursor };
   }
 
-  private async actorsOf(rows: readonly Row[]): Promise<readonly (PortalActor | null)[]> {
-    const events = rows.map(({ session_id, actor }) => ({
-      stream: `portal_session-${session_id}`,
+  private async actorsOf(rows: readonly PortalSessionRow[]): Promise<readonly (PortalActor | null)[]> {
+    const events = rows.map(({ id, actor }) => ({
+      stream: `portal_session-${id}`,
       type: CREATED,
-      data: { session_id, actor },
+      data: { session_id: id, actor },
     }));
     const opened = await this.codec.open(events);
     return opened.map(({ data }) => data.actor as unknown as PortalActor | null);

@@ -8,8 +8,7 @@ import {
   received,
   stateAfter,
 } from '../../../../test/support/exchange/order-fixtures.js';
-import { listedOrder } from './listed-order.js';
-import { orderRecord, orderResponse } from './order-record.js';
+import { listedOrder, orderRecord, orderResponse } from './order-record.js';
 
 it('the record of an order has what was agreed and what came, the newest deposit by its transaction', () => {
   const [first, second] = [deposit('a', '40'), deposit('b', '70')];

@@ -1,3 +1,4 @@
+import type { DepositFacts } from './order-events.js';
 import { amountReceived, amountRefundable, type ExistingOrder } from './order.js';
 
 /** Late deposits that the record lists: the newest ones. What came in others is in `amount_refundable` all the same. */
@@ -26,13 +27,7 @@ export function orderRecord(state: ExistingOrder) {
     maximum: facts.maximum,
     deposit_transaction_hash: deposits.at(-1)?.transaction_hash ?? null,
     withdraw_transaction_hash: state.withdrawTransactionHash,
-    late_deposits: lateDeposits
-      .slice(-MAX_LATE_DEPOSITS)
-      .map(({ amount, transaction_hash, deposited_at }) => ({
-        amount,
-        transaction_hash,
-        deposited_at,
-      })),
+    late_deposits: lateDeposits.slice(-MAX_LATE_DEPOSITS).map(toDepositJson),
     waits_until: state.waitsUntil,
     refunds: state.refunds,
     refund_transaction_hash: state.refundTransactionHash,
@@ -48,3 +43,15 @@ export function orderResponse(state: ExistingOrder, complianceNotice: string | n
 }
 
 export type OrderRecord = ReturnType<typeof orderRecord>;
+
+/** The order as people get it: with its merchant, its key and the deposits that counted. */
+export function listedOrder(state: ExistingOrder) {
+  const { merchant_id, key_id: api_key } = state.facts;
+  return { ...orderRecord(state), merchant_id, api_key, deposits: state.deposits.map(toDepositJson) };
+}
+
+export type ListedOrder = ReturnType<typeof listedOrder>;
+
+function toDepositJson({ amount, transaction_hash, deposited_at }: DepositFacts) {
+  return { amount, transaction_hash, deposited_at };
+}

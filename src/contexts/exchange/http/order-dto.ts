@@ -2,13 +2,7 @@ import { DAY_MS } from '../../../kernel/clock.js';
 import { datePoint, type DatePoint } from '../../../platform/dto/date-point.js';
 import { ApiProperty, Field, Many, Nested, type Rule, type Schema } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
-import {
-  Filter,
-  MAX_PAGE,
-  PageCursor,
-  PageSize,
-  type CreatedListQuery,
-} from '../../../platform/http/list-query.js';
+import { Filter, MAX_PAGE, PageCursor, PageSize } from '../../../platform/http/list-query.js';
 import { throwBadRequest } from '../../../platform/http/validation.js';
 import { ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
 import type { OrderRecord } from '../domain/order-record.js';
@@ -145,7 +139,7 @@ export class OrdersQuery {
   withdraw_address?: string;
 
   @PageSize(MAX_PAGE, 'Orders per page.') page_size!: number;
-  @PageCursor() page_cursor?: CreatedListQuery['page_cursor'];
+  @PageCursor() page_cursor?: OrderFilter['page_cursor'];
 }
 
 const MAX_DAYS = 92;
@@ -156,15 +150,7 @@ export function orderFilter(query: OrdersQuery): OrderFilter {
   if (end.end <= start.at) throwBadRequest('end_date', 'must not lie before start_date');
   if (end.at.getTime() - start.at.getTime() > MAX_DAYS * DAY_MS)
     throwBadRequest('end_date', `must lie at most ${MAX_DAYS} days after start_date`);
-  return {
-    from: start.at,
-    until: end.end,
-    userId: query.user_id,
-    status: query.status,
-    withdrawAddress: query.withdraw_address,
-    pageSize: query.page_size,
-    after: query.page_cursor,
-  };
+  return { ...query, from: start.at, until: end.end };
 }
 
 export class OrdersResponse {

@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ExplainedReadModels } from '../../../../test/support/database/explained-lists.js';
+import { ExplainedLists } from '../../../../test/support/database/explained-lists.js';
 import { orderFacts } from '../../../../test/support/exchange/order-fixtures.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { deriveId } from '../../../kernel/ids.js';
 import type { EventCodec } from '../../../platform/event-store/event-codec.js';
-import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
+import { decodeCursor, type PagePlace } from '../../../platform/postgres/page-cursor.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { ORDER_STATUSES, userHash } from '../domain/order-events.js';
-import { ListedOrderRow } from './order-row.js';
-import { OrdersList, type OrdersListFilter, type OrdersListPage } from './orders-list.js';
+import { OrdersView, type OrdersFilter } from './orders.js';
+
+type OrdersListFilter = Omit<OrdersFilter, 'page_size' | 'page_cursor'>;
 
 const ROWS = 40_000;
 /** Each merchant has two keys; under each are ten users, who have the same names under every key. */
@@ -33,13 +34,13 @@ const statusOf = (n: number): (typeof ORDER_STATUSES)[number] =>
 
 describe('orders for operators, 40,000 of 40 keys', () => {
   let db: TestDatabase;
-  let readModels: ExplainedReadModels;
-  let list: OrdersList;
+  let lists: ExplainedLists;
+  let list: OrdersView;
 
   beforeAll(async () => {
     db = await testDatabase();
-    readModels = new ExplainedReadModels(db, [ListedOrderRow]);
-    list = new OrdersList(readModels, db.database, HASH, CODEC);
+    lists = new ExplainedLists(db);
+    list = new OrdersView(lists.database, HASH, CODEC);
     const keys = Array.from({ length: KEYS }, (_, n) => key(n));
     const hashes = keys.flatMap((id) =>
       Array.from({ length: USERS }, (_, u) => userHash(HASH, id, `user ${u}`)),
@@ -71,15 +72,14 @@ describe('orders for operators, 40,000 of 40 keys', () => {
     await db.pool.query('vacuum analyze exchange.orders');
   });
   afterAll(async () => {
-    await readModels?.onApplicationShutdown();
     await db?.drop();
   });
 
   const page = (
     filter: OrdersListFilter,
-    merchants: OrdersListPage['merchants'] = null,
-    after?: OrdersListPage['page']['after'],
-  ) => list.page({ merchants, filter, page: { pageSize: PAGE, after }, withPersonal: true });
+    merchants: readonly string[] | null = null,
+    page_cursor?: PagePlace,
+  ) => list.rows(merchants, { ...filter, page_size: PAGE, page_cursor }, true);
   const idOf = async (numbers: readonly number[]): Promise<readonly string[]> => {
     const rows = await db.database.query<{ id: string }>(
       `select md5('orders' || n)::uuid as id from unnest($1::int[]) with ordinality as listed (n, place) order by place`,
@@ -97,20 +97,20 @@ describe('orders for operators, 40,000 of 40 keys', () => {
     ['of all merchants', {}, null, () => true],
     ['in a rare status', { status: 'failed' }, null, (n) => statusOf(n) === 'failed'],
     ['of one merchant', {}, [merchant(3)], (n) => n % MERCHANTS === 3],
-    ['of one key', { keyId: key(7) }, null, (n) => n % KEYS === 7],
-    ['of a key of another merchant', { keyId: key(7) }, [merchant(8)], () => false],
-    ['of a user, under whichever key', { userId: 'user 4' }, null, (n) => userOf(n) === 'user 4'],
+    ['of one key', { key_id: key(7) }, null, (n) => n % KEYS === 7],
+    ['of a key of another merchant', { key_id: key(7) }, [merchant(8)], () => false],
+    ['of a user, under whichever key', { user_id: 'user 4' }, null, (n) => userOf(n) === 'user 4'],
     [
       'of a user of one merchant',
-      { userId: 'user 4', status: 'completed' },
+      { user_id: 'user 4', status: 'completed' },
       [merchant(3)],
       (n) => userOf(n) === 'user 4' && n % MERCHANTS === 3 && statusOf(n) === 'completed',
     ],
-    ['of a user who has none', { userId: 'unknown' }, null, () => false],
-    ['with an amount to refund', { isRefundable: true }, null, refundableOf],
+    ['of a user who has none', { user_id: 'unknown' }, null, () => false],
+    ['with an amount to refund', { refundable: 'true' }, null, refundableOf],
     [
       'with an amount to refund, of two merchants',
-      { isRefundable: true, status: 'completed' },
+      { refundable: 'true', status: 'completed' },
       [merchant(3), merchant(4)],
       (n) => refundableOf(n) && [3, 4].includes(n % MERCHANTS) && statusOf(n) === 'completed',
     ],
@@ -120,13 +120,14 @@ describe('orders for operators, 40,000 of 40 keys', () => {
     'a list %s is what its filters say, newest first, and reads indexes alone',
     async (...list) => {
       const [, filter, merchants, holds] = list;
+      await lists.cost();
       const first = await page(filter, merchants);
-      const { read, scans } = await readModels.lastCost();
+      const { read, scans } = await lists.cost();
       expect(scans.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
       // A user has 100 orders under each key, a key 1,000; everything else is a page for each range.
       const ranges = (filter.status === undefined ? ORDER_STATUSES.length : 1) * (merchants?.length ?? 1);
-      const keysOfUser = filter.userId === undefined ? 0 : merchants === null ? KEYS : KEYS / MERCHANTS;
-      const strange = filter.keyId !== undefined && merchants !== null ? ROWS / KEYS : 0;
+      const keysOfUser = filter.user_id === undefined ? 0 : merchants === null ? KEYS : KEYS / MERCHANTS;
+      const strange = filter.key_id !== undefined && merchants !== null ? ROWS / KEYS : 0;
       expect(read).toBeLessThanOrEqual((ranges + 1) * (PAGE + 1) + keysOfUser * 100 + strange);
       expect(first.orders.map(({ id }) => id)).toEqual(await idOf(expected(holds)));
       if (first.next_cursor === null) return;
@@ -141,7 +142,7 @@ describe('orders for operators, 40,000 of 40 keys', () => {
       (await list.search({ text: 'address 7', merchants, ...ALL })).map(({ id }) => id);
     expect(await found(null)).toEqual(await idOf(numbers));
     expect(await found([merchant(3)])).toEqual(await idOf(numbers.filter((n) => n % MERCHANTS === 3)));
-    expect((await readModels.lastCost()).scans.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
+    expect((await lists.cost()).scans.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
     expect(await list.search({ text: 'address', merchants: null, ...ALL })).toEqual([]);
   });
 });

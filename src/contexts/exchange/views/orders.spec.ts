@@ -32,7 +32,7 @@ import {
 } from '../domain/order-events.js';
 import { orderRecord, type OrderRecord } from '../domain/order-record.js';
 import { OrdersView, type OrderFilter } from './orders.js';
-import { applyOrderEvents } from './order-projection.js';
+import { orderViews } from './order-projection.js';
 
 let db: TestDatabase;
 
@@ -149,10 +149,10 @@ const instant = fc
 const filter: fc.Arbitrary<OrderFilter> = fc.record({
   from: instant,
   until: instant,
-  userId: sometimes(fc.constantFrom('ann', 'bob', 'nobody')),
+  user_id: sometimes(fc.constantFrom('ann', 'bob', 'nobody')),
   status: sometimes(fc.constantFrom<OrderStatus>(...ORDER_STATUSES)),
-  withdrawAddress: sometimes(fc.constantFrom(...ADDRESSES)),
-  pageSize: fc.constantFrom(1, 3, 7, 1000),
+  withdraw_address: sometimes(fc.constantFrom(...ADDRESSES)),
+  page_size: fc.constantFrom(1, 3, 7, 1000),
 });
 
 /** What the list must show, by the specification. */
@@ -164,9 +164,9 @@ function expected(all: readonly Story[], requested: OrderFilter): OrderRecord[] 
         creation.key_id === KEY &&
         at >= requested.from.getTime() &&
         at < requested.until.getTime() &&
-        (requested.userId === undefined || after.facts.user_id === requested.userId) &&
+        (requested.user_id === undefined || after.facts.user_id === requested.user_id) &&
         (requested.status === undefined || after.status === requested.status) &&
-        (requested.withdrawAddress === undefined || creation.withdraw_address === requested.withdrawAddress)
+        (requested.withdraw_address === undefined || creation.withdraw_address === requested.withdraw_address)
       );
     })
     .map(({ after }) => orderRecord(after))
@@ -186,7 +186,7 @@ async function page(requested: OrderFilter): Promise<Page> {
 }
 
 async function apply(events: readonly RecordedEvent[], schema?: string): Promise<void> {
-  await db.database.transaction((tx) => applyOrderEvents(events, tx, schema));
+  await db.database.transaction((tx) => orderViews.apply(events, tx, schema));
 }
 
 const rows = (): Promise<unknown[]> => db.database.query('select * from exchange.orders order by id');
@@ -204,9 +204,9 @@ describe('the list of orders', () => {
           for (let next: OrderFilter | null = requested; next !== null;) {
             const { total_count, orders, next_cursor } = await page(next);
             expect(total_count).toBe(whole.length);
-            expect(orders).toEqual(whole.slice(seen.length, seen.length + requested.pageSize));
+            expect(orders).toEqual(whole.slice(seen.length, seen.length + requested.page_size));
             seen.push(...orders);
-            next = next_cursor === null ? null : { ...requested, after: decodeCursor(next_cursor)! };
+            next = next_cursor === null ? null : { ...requested, page_cursor: decodeCursor(next_cursor)! };
           }
           expect(seen).toEqual(whole);
         }

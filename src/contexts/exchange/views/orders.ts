@@ -1,31 +1,48 @@
 import { Injectable } from '@nestjs/common';
-import { streamOf } from '../../../kernel/aggregate.js';
+import { fold, streamOf } from '../../../kernel/aggregate.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
-import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
-import { bodyPage, mergedByStatus, type PagePlace } from '../../../platform/postgres/list-page.js';
+import type { JsonObject } from '../../../platform/event-store/port.js';
+import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
+import { bodyPage, listPage, type KeysetPage, type List } from '../../../platform/postgres/list-page.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { SEALED_TEXT } from '../../../platform/sealing/sealer.js';
-import { order } from '../domain/order.js';
-import { ORDER_STATUSES, PERSONAL_FIELDS, userHash, type OrderStatus } from '../domain/order-events.js';
-import type { OrderRecord } from '../domain/order-record.js';
+import { plainHash } from '../domain/addresses.js';
+import { existingOrder, order, type ExistingOrder } from '../domain/order.js';
+import {
+  ORDER_STATUSES,
+  PERSONAL_FIELDS,
+  userHash,
+  type OrderEvent,
+  type OrderStatus,
+} from '../domain/order-events.js';
+import { listedOrder, type ListedOrder, type OrderRecord } from '../domain/order-record.js';
 import { statusNumber } from './order-projection.js';
 
 /** The filter of GET /v1/merchant/orders (contract.md 24). */
-export interface OrderFilter {
+export interface OrderFilter extends KeysetPage {
   /** Created at this time or later. */
   readonly from: Date;
   /** Created before this time. */
   readonly until: Date;
-  readonly userId?: string | undefined;
+  readonly user_id?: string | undefined;
   readonly status?: OrderStatus | undefined;
-  readonly withdrawAddress?: string | undefined;
-  readonly pageSize: number;
-  /** The last place of the page before. */
-  readonly after?: PagePlace | undefined;
+  readonly withdraw_address?: string | undefined;
 }
 
-/** Which orders has a key created, and how many? */
+/** The filter of lists that operators and merchants' people browse. */
+export interface OrdersFilter extends KeysetPage {
+  /** The API key that created them. */
+  readonly key_id?: string | undefined;
+  /** As the merchant named its user. */
+  readonly user_id?: string | undefined;
+  readonly status?: OrderStatus | undefined;
+  /** `true`: only those with an amount to refund. */
+  readonly refundable?: string | undefined;
+}
+
+/** The orders of keys, of merchants and of all. */
 @Injectable()
 export class OrdersView {
   constructor(
@@ -34,32 +51,43 @@ export class OrdersView {
     private readonly codec: EventCodec,
   ) {}
 
-  /** The JSON text of one page, newest first, with how many orders there are on all pages, at one instant. */
+  /** The JSON text of one page of a key, newest first, with how many orders there are on all pages, at one instant. */
   async page(keyId: string, filter: OrderFilter): Promise<string> {
-    const { from, until, userId, status, withdrawAddress, pageSize, after } = filter;
-    const params: (string | Date)[] = [];
-    const parameter = (given: string | Date, type: string): string => `$${params.push(given)}::${type}`;
-    const conditions = [
-      `key_id = ${parameter(keyId, 'uuid')}`,
-      `created_at >= ${parameter(from, 'timestamptz')}`,
-      `created_at < ${parameter(until, 'timestamptz')}`,
-    ];
-    if (userId !== undefined)
-      conditions.push(`user_hash = ${parameter(userHash(this.keyedHash, keyId, userId), 'text')}`);
-    if (withdrawAddress !== undefined)
-      conditions.push(`withdraw_address = ${parameter(withdrawAddress, 'text')}`);
-    const statuses = (status === undefined ? ORDER_STATUSES : [status]).map(statusNumber);
-    const matching = `${conditions.join(' and ')} and status in (${statuses.join(', ')})`;
-    const companion = `(select count(*) from exchange.orders where ${matching})`;
-    if (after !== undefined)
-      conditions.push(
-        `(created_at, id) < (${parameter(after.createdAt, 'timestamptz')}, ${parameter(after.id, 'uuid')})`,
-      );
-    const sql = mergedByStatus('exchange.orders', conditions, statuses, pageSize);
-    const page = await bodyPage(this.database, { sql, params, pageSize, companion });
-    const cursor = page.last === null ? 'null' : `"${encodeCursor(page.last)}"`;
+    const { from, until, user_id, status, withdraw_address } = filter;
+    const where = {
+      'key_id = ?': keyId,
+      'created_at >= ?': from,
+      'created_at < ?': until,
+      'user_hash = ?': user_id === undefined ? null : this.userHash(keyId, user_id),
+      'withdraw_address = ?': withdraw_address,
+    };
+    const list = { from: ORDERS, where, statuses: numbersOf(status) };
+    const page = await bodyPage(this.database, list, filter, { withTotal: true });
     const orders = await this.opened(page.bodies);
-    return `{"total_count":${page.companion},"orders":[${orders}],"next_cursor":${cursor}}`;
+    return `{"total_count":${page.total},"orders":[${orders}],"next_cursor":${JSON.stringify(page.next_cursor)}}`;
+  }
+
+  /** One page for people, newest first. Null merchants: of all. Without `withPersonal` personal fields are null. */
+  async rows(merchants: readonly string[] | null, filter: OrdersFilter, withPersonal: boolean) {
+    const { rows, next_cursor } = await listPage<OrderRow>(
+      this.database,
+      await this.listOf(merchants, filter),
+      filter,
+    );
+    return { orders: await this.ordersOf(rows, withPersonal), next_cursor };
+  }
+
+  /** The newest with this deposit address, or a deposit, payment or refund of this hash; without personal fields. */
+  @Searches('orders:read')
+  async search({ text, uuid, merchants, limit }: SearchQuery): Promise<readonly Found[]> {
+    if (uuid !== null) return [];
+    const where = {
+      'id in (select id from exchange.orders where search_keys @> array[?])': plainHash(text),
+      'merchant_id = any(?)': merchants,
+    };
+    const list = { columns: 'events', from: ORDERS, where };
+    const { rows } = await listPage<OrderRow>(this.database, list, { page_size: limit });
+    return (await this.ordersOf(rows, false)).map(foundOrder);
   }
 
   /** The keyed hash that is for a user of the key in operations. */
@@ -103,6 +131,73 @@ export class OrdersView {
     return totals!;
   }
 
+  private async listOf(merchants: readonly string[] | null, filter: OrdersFilter): Promise<List> {
+    const { key_id, user_id, status, refundable } = filter;
+    const isRefundable = refundable === 'true';
+    const list = { columns: 'events', from: ORDERS };
+    const where = { 'refundable > 0': isRefundable, 'key_id = ?': key_id };
+    const ofMerchants = { ...where, 'merchant_id = any(?)': merchants };
+    const statuses = numbersOf(status);
+    if (user_id !== undefined) {
+      const values = await this.hashesOf(user_id, key_id, merchants);
+      return { ...list, where: ofMerchants, statuses, lanes: { column: 'user_hash', type: 'text', values } };
+    }
+    if (key_id !== undefined) return { ...list, where: ofMerchants, statuses };
+    // Orders to refund are few: their own index serves all merchants.
+    if (isRefundable) return { ...list, where: { ...ofMerchants, 'status = any(?)': statuses } };
+    return { ...list, where, statuses, lanes: { column: 'merchant_id', type: 'uuid', values: merchants } };
+  }
+
+  /** The hashes of the user under each key that has orders of a user of this name. */
+  private async hashesOf(
+    userId: string,
+    keyId: string | undefined,
+    merchants: readonly string[] | null,
+  ): Promise<readonly string[]> {
+    const keys = keyId === undefined ? await this.keys(merchants) : [keyId];
+    const hashes = keys.map((key) => userHash(this.keyedHash, key, userId));
+    const known = await this.database.query<{ hash: string }>(
+      `select hash from unnest($1::text[]) as listed (hash)
+       where exists (select from exchange.orders where user_hash = hash)`,
+      [hashes],
+    );
+    return known.map(({ hash }) => hash);
+  }
+
+  /** Those that created orders, by leaps through the index. A key is of one merchant. */
+  private async keys(merchants: readonly string[] | null): Promise<readonly string[]> {
+    const rows = await this.database.query<{ key: string }>(
+      `with recursive keys as (
+         (select key_id from exchange.orders order by key_id limit 1)
+         union all
+         select (select key_id from exchange.orders where key_id > last.key_id order by key_id limit 1)
+         from keys last where last.key_id is not null
+       ) select key_id as key from keys where key_id is not null and ($1::uuid[] is null
+           or (select merchant_id from exchange.orders any_of where any_of.key_id = keys.key_id limit 1) = any($1))`,
+      [merchants],
+    );
+    return rows.map(({ key }) => key);
+  }
+
+  private async ordersOf(rows: readonly OrderRow[], withPersonal: boolean): Promise<readonly ListedOrder[]> {
+    const histories = rows.map(({ events }) => JSON.parse(events) as OrderEvent[]);
+    const created = histories.map(([first]) => first as Extract<OrderEvent, { type: 'order.created.v1' }>);
+    const opened = withPersonal
+      ? await this.codec.open(
+          created.map(({ type, data }) => ({
+            stream: streamOf(order, data.order_id),
+            type,
+            data: data as unknown as JsonObject,
+          })),
+        )
+      : created.map(({ type, data }) => ({ type, data: { ...data, ...HIDDEN_PERSON } }));
+    return histories.map(([, ...later], place) => {
+      const history = [opened[place] as unknown as OrderEvent, ...later];
+      // A row is of an order that was created.
+      return listedOrder(fold(order, history) as ExistingOrder);
+    });
+  }
+
   /** Bodies with commas between them, their personal fields in clear; null once they are erased. */
   private async opened(bodies: string): Promise<string> {
     if (!bodies.includes(`"${SEALED_TEXT}`)) return bodies;
@@ -122,4 +217,39 @@ export class OrdersView {
   }
 }
 
+interface OrderRow {
+  /** All of them, personal fields sealed. */
+  readonly events: string;
+}
+
+const ORDERS = 'exchange.orders';
 const OPEN = ['pending', 'paid', 'processing'] as const satisfies readonly OrderStatus[];
+
+const numbersOf = (status?: OrderStatus): readonly number[] =>
+  (status === undefined ? ORDER_STATUSES : [status]).map(statusNumber);
+
+/** For those who may not read who an order is for. */
+export const HIDDEN_PERSON = Object.fromEntries(PERSONAL_FIELDS.map((field) => [field, null])) as Readonly<
+  Record<(typeof PERSONAL_FIELDS)[number], null>
+>;
+
+/** One order, as its stream is now: there is no read model to wait for. */
+@Injectable()
+export class OrderDetails {
+  constructor(private readonly loop: CommandLoop) {}
+
+  /** With its personal fields. Throws `not_found`. */
+  async get(id: string): Promise<ListedOrder> {
+    return listedOrder(existingOrder(await this.loop.loadForDisplay(order, id)));
+  }
+
+  @Searches('orders:read')
+  async search({ uuid }: SearchQuery): Promise<readonly Found[]> {
+    const state = uuid === null ? null : await this.loop.loadForDisplay(order, uuid);
+    return state === null || state.status === 'none' ? [] : [foundOrder(listedOrder(state))];
+  }
+}
+
+function foundOrder({ id, merchant_id, pair_id, amount_from, status }: ListedOrder): Found {
+  return { kind: 'order', id, merchant_id, title: `${pair_id} of ${amount_from}, ${status}` };
+}

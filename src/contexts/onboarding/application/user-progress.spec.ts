@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { onboardingJson } from './user-progress.js';
 
 const NEXT = new Date('2026-01-02T03:04:05Z');
-const open = { state: 'onboarding', wallet: null } as const;
+const open = { account_state: 'onboarding', issuer_wallet_address: null } as const;
 
 describe('what an onboarding waits for', () => {
   it.each([
@@ -43,8 +43,8 @@ describe('what an onboarding waits for', () => {
     ['erased', null, 'ended', 'nothing'],
     ['erased', '0x1', 'completed', 'nothing'],
   ] as const)('a user who is %s with the wallet %s and no row is %s', (...user) => {
-    const [state, wallet, stage, waiting_for] = user;
-    expect(onboardingJson({ state, wallet }, undefined)).toEqual({
+    const [account_state, issuer_wallet_address, stage, waiting_for] = user;
+    expect(onboardingJson({ account_state, issuer_wallet_address }, undefined)).toEqual({
       stage,
       waiting_for,
       reason: null,
@@ -54,7 +54,7 @@ describe('what an onboarding waits for', () => {
 
   it('is nothing once the user is deactivating, also where the row is still there', () => {
     const row = { stage: 'kyc_submitted', reason: null, last_error: null, next_at: NEXT } as const;
-    expect(onboardingJson({ state: 'deactivating', wallet: null }, row)).toMatchObject({
+    expect(onboardingJson({ ...open, account_state: 'deactivating' }, row)).toMatchObject({
       stage: 'ended',
       waiting_for: 'nothing',
     });

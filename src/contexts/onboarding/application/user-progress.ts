@@ -15,14 +15,14 @@ export class UserProgress extends OnboardingProgress {
 
   async of(users: readonly OnboardedUser[]): Promise<readonly OnboardingJson[]> {
     await this.views.waitUntilCurrent(PROGRESS_VIEW);
-    const open = await this.progress.of(users.map(({ userId }) => userId));
-    return users.map((user) => onboardingJson(user, open.get(user.userId)));
+    const open = await this.progress.of(users.map(({ id }) => id));
+    return users.map((user) => onboardingJson(user, open.get(user.id)));
   }
 }
 
 /** Pure. `row` is undefined where the onboarding has not begun or is over. */
 export function onboardingJson(
-  { state, wallet }: Pick<OnboardedUser, 'state' | 'wallet'>,
+  { account_state: state, issuer_wallet_address: wallet }: Omit<OnboardedUser, 'id'>,
   row: Omit<InProgress, 'user_id'> | undefined,
 ): OnboardingJson {
   if (row !== undefined && (state === 'onboarding' || state === 'active')) {

@@ -10,7 +10,7 @@ import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { approveOperation, confirmOperation, lapseOperation, rejectOperation } from '../domain/decisions.js';
 import type { DecisionFacts, OperationEvent, Requested } from '../domain/operation-events.js';
 import { existingOperation, type ExistingOperation, type OperationState } from '../domain/operation.js';
-import { operationJson } from '../views/operation-json.js';
+import { operationJson } from '../views/operations.js';
 import { Definitions } from './definitions.js';
 import { Execution } from './execution.js';
 import { OperationStreams } from './operation-streams.js';

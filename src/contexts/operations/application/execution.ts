@@ -20,7 +20,7 @@ import {
   type ExistingOperation,
   type OperationState,
 } from '../domain/operation.js';
-import { operationJson } from '../views/operation-json.js';
+import { operationJson } from '../views/operations.js';
 import { Definitions } from './definitions.js';
 import { OperationStreams } from './operation-streams.js';
 import { Subjects } from './subjects.js';

@@ -1,38 +1,102 @@
 import { Injectable } from '@nestjs/common';
+import type { JsonObject } from '../../../platform/event-store/port.js';
 import type { OperationJson } from '../../../platform/operations/operations.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { keysetPage, ReadModels, type KeysetPage } from '../../../platform/read-models/read-models.js';
-import { OperationRow } from './operation-row.js';
+import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.js';
+import { foldedRows } from '../../../platform/projections/folded-rows.js';
+import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
+import { operationHistory } from '../domain/history.js';
+import type { PersonFacts } from '../domain/operation-events.js';
+import { operation, statusOf, type ExistingOperation } from '../domain/operation.js';
 
-interface OperationFilter {
+/** Name of the checkpoint that a list waits for. */
+export const OPERATION_VIEWS = subscriptionName('operations.views');
+
+export const operationViews: SubscriptionDefinition = {
+  name: OPERATION_VIEWS,
+  events: operationHistory.events,
+  apply: foldedRows({
+    schema: 'operations',
+    table: 'operations',
+    aggregate: operation,
+    id: 'operation_id',
+    toRow: (state) => (state.phase === 'none' ? null : toRow(state)),
+  }),
+  tables: { schema: 'operations', names: ['operations'], json: ['events', 'body'] },
+};
+
+function toRow(state: ExistingOperation) {
+  const { facts, executed } = state;
+  return {
+    name: facts.name,
+    status: statusOf(state),
+    operator_id: facts.requested_by.operator_id,
+    operator_name: facts.requested_by.name,
+    subject_kind: facts.subject.kind,
+    subject_id: facts.subject.id,
+    merchant_id: facts.merchant_id,
+    reason: facts.reason,
+    requested_at: facts.requested_at,
+    expires_at: facts.expires_at,
+    executed_at: executed?.at ?? null,
+    body: JSON.stringify(operationJson(state)),
+  };
+}
+
+/** The operation as the admin API displays it (admin-api.md 4). */
+export function operationJson(state: ExistingOperation): OperationJson {
+  const { facts, decision, executed, failure } = state;
+  return {
+    id: facts.operation_id,
+    name: facts.name,
+    status: statusOf(state),
+    subject: facts.subject,
+    parameters: facts.parameters as JsonObject,
+    reason: facts.reason,
+    ticket: facts.ticket,
+    approval: facts.approval,
+    requested_by: personJson(facts.requested_by),
+    requested_at: facts.requested_at,
+    expires_at: facts.expires_at,
+    decided_by: decision === null ? null : personJson(decision.decided_by),
+    decided_at: decision?.at ?? null,
+    decision_reason: decision?.reason ?? null,
+    executed_at: executed?.at ?? null,
+    failure: failure === null ? null : { code: failure.code, message: failure.message },
+  };
+}
+
+function personJson({ session_id: _, ...person }: PersonFacts): Omit<PersonFacts, 'session_id'> {
+  return person;
+}
+
+interface OperationFilter extends KeysetPage {
   readonly status?: string | undefined;
   readonly name?: string | undefined;
   readonly operator_id?: string | undefined;
   readonly subject_id?: string | undefined;
-  readonly page: KeysetPage;
 }
 
 /** The operations of all operators. */
 @Injectable()
 export class OperationsView {
-  constructor(
-    private readonly readModels: ReadModels,
-    private readonly database: Database,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   /** The newest first. `merchants`: only operations on what belongs to one of these; null: all. */
   async page(
     merchants: readonly string[] | null,
-    { status, name, operator_id, subject_id, page }: OperationFilter,
+    filter: OperationFilter,
   ): Promise<{ operations: OperationJson[]; next_cursor: string | null }> {
-    const query = await this.readModels.query(OperationRow, 'operation');
-    if (status !== undefined) query.andWhere('operation.status = :status', { status });
-    if (name !== undefined) query.andWhere('operation.name = :name', { name });
-    if (operator_id !== undefined) query.andWhere('operation.operatorId = :operator_id', { operator_id });
-    if (subject_id !== undefined) query.andWhere('operation.subjectId = :subject_id', { subject_id });
-    if (merchants !== null) query.andWhere('operation.merchantId = any(:merchants::uuid[])', { merchants });
-    const { rows, next_cursor } = await keysetPage(query, page, { time: 'requestedAt', id: 'id' });
+    const where = {
+      'status = ?': filter.status,
+      'name = ?': filter.name,
+      'operator_id = ?': filter.operator_id,
+      'subject_id = ?': filter.subject_id,
+      'merchant_id = any(?)': merchants,
+    };
+    const list = { columns: 'body', from: 'operations.operations', time: 'requested_at', where };
+    const { rows, next_cursor } = await listPage<{ body: string }>(this.database, list, filter);
     return { operations: rows.map(({ body }) => JSON.parse(body) as OperationJson), next_cursor };
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { PayoutCheck, PayoutChecks } from '../store/payout-checks.js';
+import type { CheckFacts, PayoutChecks } from '../store/payout-checks.js';
 import type { Receipts } from '../store/receipts.js';
 import type { NextCheck, PendingPayout, VerificationQueue } from '../store/verification-queue.js';
 import { verificationDelay } from '../metrics.js';
@@ -48,7 +48,7 @@ async function check({
   findWallet = async (): Promise<string | null> => '0xw',
 }) {
   const checks: NextCheck[] = [];
-  const recorded: PayoutCheck[] = [];
+  const recorded: CheckFacts[] = [];
   const expired: string[] = [];
   const observed: ChainObservation = {
     head: { number: 200, hash: '0xh', timestamp: (FIRST + afterFirstMs) / 1000 },
@@ -78,7 +78,7 @@ async function check({
     { ...chainConfig({}), chainId: 8453, usdcAddress: '0xusdc', payoutExpiryMarginSeconds: 60 },
     chain,
     queue,
-    { record: async (all: readonly PayoutCheck[]) => void recorded.push(...all) } as unknown as PayoutChecks,
+    { record: async (all: readonly CheckFacts[]) => void recorded.push(...all) } as unknown as PayoutChecks,
     { keep: async () => undefined } as unknown as Receipts,
     outcomes,
     { findWallet } as unknown as PayeeCache,

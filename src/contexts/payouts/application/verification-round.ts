@@ -26,7 +26,7 @@ import {
   type ChainObservation,
   type ChainReader,
 } from './ports.js';
-import { PayoutChecks, type PayoutCheck } from '../store/payout-checks.js';
+import { PayoutChecks, type CheckFacts } from '../store/payout-checks.js';
 import { Receipts } from '../store/receipts.js';
 import {
   VerificationQueue,
@@ -270,7 +270,7 @@ function checkOf(
   { payoutId, checks, hash }: PendingPayout,
   finding: CheckFinding,
   observed: ChainObservation | null,
-): PayoutCheck {
+): CheckFacts {
   const check = { payoutId, number: checks + 1, finding };
   if (observed === null || finding === 'no_wallet' || finding === 'not_a_hash')
     return { ...check, node: null, head: null, confirmations: null };

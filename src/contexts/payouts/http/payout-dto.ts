@@ -4,10 +4,10 @@ import { isAmount } from '../../../kernel/money.js';
 import { asciiDigits, tidy } from '../../../kernel/typed-text.js';
 import { ApiProperty, Field, Nested, ResourceOf, PageOf, type Rule } from '../../../platform/dto/field.js';
 import { COUNT, oneOf, text, TIME, USDC, uuid, UUID } from '../../../platform/dto/rules.js';
-import { createdPage, createdListQuery, Filter, MAX_PAGE } from '../../../platform/http/list-query.js';
+import { createdListQuery, Filter, MAX_PAGE } from '../../../platform/http/list-query.js';
 import { depthOf, JsonText } from '../../../platform/json-text/json-text.js';
 import { MAX_PAYOUT_AMOUNT, readPayoutAmount } from '../domain/payout.js';
-import type { BalanceFigures, PayoutFilter, Total, Totals } from '../views/payouts.js';
+import { Balance, PayoutTotals } from '../views/payouts.js';
 
 export const STATUSES = ['pending', 'received', 'expired'] as const;
 const HASH_MAX_LENGTH = 255;
@@ -103,36 +103,12 @@ export class MerchantPayoutsQuery extends PayoutsQuery {
   totals?: 'true';
 }
 
-export function payoutFilter(query: PayoutsQuery): PayoutFilter {
-  const { user_id: userId, status, transaction_hash: transactionHash } = query;
-  return { ...createdPage(query), userId, status, transactionHash };
-}
-
-class PayoutTotal implements Total {
-  @ApiProperty(COUNT) count!: number;
-  @ApiProperty({ ...USDC, description: 'Sum of their amounts.' }) amount!: string;
-}
-
-class PayoutTotals implements Totals {
-  @Nested(() => PayoutTotal) pending!: PayoutTotal;
-  @Nested(() => PayoutTotal) received!: PayoutTotal;
-  @Nested(() => PayoutTotal) expired!: PayoutTotal;
-}
-
 export class PayoutsResponse extends PageOf('payouts', Payout, { maxItems: MAX_PAGE }) {
   @Nested(() => PayoutTotals, {
     optional: true,
     description: 'Of all payouts that match, with `totals=true`.',
   })
   totals?: PayoutTotals;
-}
-
-/** contract.md 11.1. */
-class Balance implements BalanceFigures {
-  @ApiProperty({ ...USDC, description: 'Sum of received payouts.' }) confirmed!: string;
-  @ApiProperty({ ...USDC, description: 'Sum of pending payouts.' }) pending!: string;
-  @ApiProperty({ ...USDC, description: 'confirmed + pending.' }) committed!: string;
-  @ApiProperty({ const: 'USDC' }) currency_code!: 'USDC';
 }
 
 export class BalanceResponse extends ResourceOf('balance', Balance) {}

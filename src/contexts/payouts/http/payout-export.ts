@@ -3,7 +3,7 @@ import { createParamDecorator, Injectable, type ExecutionContext } from '@nestjs
 import { DomainError } from '../../../kernel/domain-error.js';
 import { StreamReply } from '../../../platform/http/reply.js';
 import { requestOf } from '../../../platform/http/request-state.js';
-import { PayoutsView, type PayoutFilter, type Totals } from '../views/payouts.js';
+import { PayoutsView, type PayoutFilter, type PayoutTotals } from '../views/payouts.js';
 
 /** Rows of one query at most: so much is in memory, however long the list is. */
 const ROWS = 200;
@@ -49,7 +49,7 @@ export class PayoutExport {
   start(type: string, merchantId: string, filter: PayoutFilter): StreamReply {
     this.reserve(merchantId);
     const body = Readable.from(
-      this.lines(type, merchantId, { ...filter, pageSize: Math.min(ROWS, filter.pageSize) }),
+      this.lines(type, merchantId, { ...filter, page_size: Math.min(ROWS, filter.page_size) }),
       {
         objectMode: false,
       },
@@ -59,7 +59,7 @@ export class PayoutExport {
   }
 
   /** Throws `rate_limited`, as {@link start}. */
-  async totals(merchantId: string, filter: PayoutFilter): Promise<Totals> {
+  async totals(merchantId: string, filter: PayoutFilter): Promise<PayoutTotals> {
     this.reserve(merchantId);
     return this.payouts.totals(merchantId, filter).finally(() => this.running.delete(merchantId));
   }

@@ -32,7 +32,6 @@ import { PAYOUT_VIEWS } from '../views/audited-payouts.js';
 import { ExportType, PayoutExport } from './payout-export.js';
 import {
   EvidenceResponse,
-  payoutFilter,
   ReportPayoutBody,
   PayoutResponse,
   MerchantPayoutsQuery,
@@ -113,12 +112,11 @@ export class PayoutsController {
 
   /** With the user of an external_id; of no user where none has it, or `user_id` is another one. */
   private async filterOf(merchantId: string, query: MerchantPayoutsQuery): Promise<PayoutFilter> {
-    const filter = payoutFilter(query);
-    if (query.external_id === undefined) return filter;
+    if (query.external_id === undefined) return query;
     await this.progress.requireCurrent(USERS_VIEW);
     const userId = await this.userIds.ofExternalId(merchantId, query.external_id);
-    const isOther = filter.userId !== undefined && filter.userId !== userId;
-    return { ...filter, userId: userId === null || isOther ? NIL_UUID : userId };
+    const isOther = query.user_id !== undefined && query.user_id !== userId;
+    return { ...query, user_id: userId === null || isOther ? NIL_UUID : userId };
   }
 
   @Get(':id')
@@ -131,9 +129,9 @@ export class PayoutsController {
   })
   @UpToDate(PAYOUT_VIEWS)
   async get(@MerchantId() merchantId: string, @UuidParam('id', 'Payout') id: string): Promise<Reply> {
-    const body = await this.payouts.find(merchantId, id);
-    if (body === null) throw DomainError.notFound('Payout');
-    return new Reply(200, `{"payout":${body}}`);
+    const payout = await this.payouts.find(merchantId, id);
+    if (payout === null) throw DomainError.notFound('Payout');
+    return new Reply(200, `{"payout":${payout.body}}`);
   }
 
   @Get(':id/evidence')

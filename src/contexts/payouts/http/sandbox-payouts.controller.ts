@@ -38,6 +38,7 @@ export class SandboxPayoutsController {
   ): Promise<Reply> {
     await this.outcomes.expireEarly(merchantId, id, cause);
     await this.progress.requireCurrent(PAYOUT_VIEWS);
-    return new Reply(200, `{"payout":${await this.payouts.find(merchantId, id)}}`);
+    const payout = await this.payouts.find(merchantId, id);
+    return new Reply(200, `{"payout":${payout!.body}}`);
   }
 }

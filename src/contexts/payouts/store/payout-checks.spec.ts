@@ -2,13 +2,13 @@ import { expect, it } from '@jest/globals';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { systemClock } from '../../../kernel/clock.js';
 import { deriveId } from '../../../kernel/ids.js';
-import { CHECKS_KEPT_DAYS, MAX_CHECKS, PayoutChecks, type PayoutCheck } from './payout-checks.js';
+import { CHECKS_KEPT_DAYS, MAX_CHECKS, PayoutChecks, type CheckFacts } from './payout-checks.js';
 
 const db = onTestDatabase();
 const payout = (name: string): string => deriveId('checks', name);
 const START = Date.now() - 3_600_000;
 const checks = (): PayoutChecks => new PayoutChecks(db.database, systemClock);
-const check = (name: string, number: number, over: Partial<PayoutCheck> = {}): PayoutCheck => ({
+const check = (name: string, number: number, over: Partial<CheckFacts> = {}): CheckFacts => ({
   payoutId: payout(name),
   number,
   finding: 'not_found',

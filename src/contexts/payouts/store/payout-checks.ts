@@ -1,14 +1,17 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, type Clock, DAY_MS, HOUR_MS } from '../../../kernel/clock.js';
 import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { ApiProperty } from '../../../platform/dto/field.js';
+import { COUNT, TIME } from '../../../platform/dto/rules.js';
 import { columnArrays, deleteBefore } from '../../../platform/postgres/batches.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
+import { CHECK_FINDINGS } from '../domain/stuck-reasons.js';
 import type { CheckFinding } from '../domain/verification.js';
 import { VERIFICATION } from './verification-queue.js';
 
 /** One check of a payout on the chain. */
-export interface PayoutCheck {
+export interface CheckFacts {
   readonly payoutId: string;
   /** The first check is number 1. */
   readonly number: number;
@@ -21,27 +24,33 @@ export interface PayoutCheck {
   readonly confirmations: number | null;
 }
 
-/** As the admin API displays it. */
-type PastCheckJson = Omit<PayoutCheck, 'payoutId' | 'number'> & { readonly at: string };
+const FINDING = { type: 'string', enum: CHECK_FINDINGS };
 
-/**
- * The `check` of a payout (admin-api.md 3). `attempts`: checks so far. `next_at`: null once the payout has its outcome.
- * The others become null some days after it, when its checks are deleted.
- */
-export interface CheckJson {
-  readonly last_at: string | null;
-  readonly last_finding: CheckFinding | null;
-  readonly next_at: string | null;
-  readonly attempts: number | null;
+/** A check as the admin API displays it (admin-api.md 3). */
+export class PayoutCheck {
+  @ApiProperty(TIME) at!: string;
+  @ApiProperty(FINDING) finding!: CheckFinding;
+
+  @ApiProperty({ type: 'string', nullable: true, description: 'Host of the node that was read.' })
+  node!: string | null;
+
+  @ApiProperty({ ...COUNT, nullable: true, description: 'The newest block of the node.' })
+  head!: number | null;
+
+  @ApiProperty({ ...COUNT, nullable: true, description: 'null while the transaction is in no block.' })
+  confirmations!: number | null;
 }
 
-interface LatestRow {
-  readonly [column: string]: unknown;
-  readonly id: string;
-  readonly due_at: Date | null;
-  readonly at: Date | null;
-  readonly finding: CheckFinding | null;
-  readonly number: number | null;
+/** The `check` of a payout. Some days after the outcome its checks are deleted. */
+export class LastCheck {
+  @ApiProperty({ ...TIME, nullable: true }) last_at!: string | null;
+  @ApiProperty({ anyOf: [FINDING, { type: 'null' }] }) last_finding!: CheckFinding | null;
+
+  @ApiProperty({ ...TIME, nullable: true, description: 'null once the payout has its outcome.' })
+  next_at!: string | null;
+
+  @ApiProperty({ ...COUNT, nullable: true, description: 'Checks so far; null a week after the outcome.' })
+  attempts!: number | null;
 }
 
 /** Checks of one payout that are kept: the newest ones. */
@@ -50,6 +59,8 @@ export const CHECKS_KEPT_DAYS = 7;
 
 /** The finding of the latest check (`latest`) of a pending payout (`pending`): a text that is no hash needs no check. */
 const LATEST_FINDING = `case when pending.hash !~ '^0x[0-9a-f]{64}$' then 'not_a_hash' else latest.finding end`;
+
+const iso = (time: string): string => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** Deletes with each new check the one that is beyond the newest {@link MAX_CHECKS}. */
 const RECORD = `
@@ -83,7 +94,7 @@ export class PayoutChecks {
   ) {}
 
   /** One statement, however many checks. A failure is logged: payouts do not wait for their history. */
-  async record(checks: readonly PayoutCheck[], at: Date): Promise<void> {
+  async record(checks: readonly CheckFacts[], at: Date): Promise<void> {
     if (checks.length === 0) return;
     const columns = columnArrays(checks, 'payoutId', 'number', 'finding', 'node', 'head', 'confirmations');
     await this.database
@@ -92,9 +103,10 @@ export class PayoutChecks {
   }
 
   /** By the ids of the payouts. */
-  async latest(payoutIds: readonly string[]): Promise<ReadonlyMap<string, CheckJson>> {
-    const rows = await this.database.query<LatestRow>(
-      `select listed.id, item.due_at, latest.at, latest.number, ${LATEST_FINDING} as finding
+  async latest(payoutIds: readonly string[]): Promise<ReadonlyMap<string, LastCheck>> {
+    const rows = await this.database.query<LastCheck & { id: string } & Record<string, unknown>>(
+      `select listed.id, ${iso('latest.at')} as last_at, ${LATEST_FINDING} as last_finding, ${iso('item.due_at')} as next_at,
+         coalesce(latest.number, case when item.due_at is not null then 0 end) as attempts
        from unnest($1::uuid[]) as listed (id)
        left join payouts.verifications pending on pending.payout_id = listed.id
        left join work.items item on item.kind = '${VERIFICATION}' and item.key = listed.id::text
@@ -103,24 +115,13 @@ export class PayoutChecks {
        ) latest on true`,
       [payoutIds],
     );
-    return new Map(
-      rows.map(({ id, due_at: dueAt, at, finding, number }) => [
-        id,
-        {
-          last_at: at?.toISOString() ?? null,
-          last_finding: finding,
-          next_at: dueAt?.toISOString() ?? null,
-          attempts: number ?? (dueAt === null ? null : 0),
-        },
-      ]),
-    );
+    return new Map(rows.map(({ id, ...check }) => [id, check]));
   }
 
   /** Newest first, {@link MAX_CHECKS} at most. */
-  list(payoutId: string): Promise<PastCheckJson[]> {
-    return this.database.query<PastCheckJson & Record<string, unknown>>(
-      `select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, finding, node,
-         head::float8 as head, confirmations::float8 as confirmations
+  list(payoutId: string): Promise<PayoutCheck[]> {
+    return this.database.query<PayoutCheck & Record<string, unknown>>(
+      `select ${iso('at')} as at, finding, node, head::float8 as head, confirmations::float8 as confirmations
        from payouts.checks where payout_id = $1 order by number desc limit ${MAX_CHECKS}`,
       [payoutId],
     );

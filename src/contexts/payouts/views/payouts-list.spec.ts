@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ExplainedReadModels, type ListCost } from '../../../../test/support/database/explained-lists.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ExplainedLists, type ListCost } from '../../../../test/support/database/explained-lists.js';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { deriveId } from '../../../kernel/ids.js';
-import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
-import { ListedPayoutRow, PayoutsList, type PayoutsFilter, type PayoutsPage } from './payouts-list.js';
+import { decodeCursor, type PagePlace } from '../../../platform/postgres/page-cursor.js';
+import { PayoutsView, type PayoutFilter } from './payouts.js';
 import { chainConfig } from '../../../platform/config/config.js';
+
+type PayoutsFilter = Omit<PayoutFilter, 'page_size' | 'page_cursor'>;
 
 const ROWS = 60_000;
 const MERCHANTS = 20;
@@ -18,15 +20,14 @@ const user = (m: number, n: number): string => deriveId('plans', `user ${m} ${n}
 const hashOf = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
 
 describe('payouts for operators, 60,000 of 20 merchants', () => {
-  let readModels: ExplainedReadModels;
-  let list: PayoutsList;
+  let lists: ExplainedLists;
+  let list: PayoutsView;
 
-  afterAll(() => readModels.onApplicationShutdown());
   const db = onTestDatabase();
 
   beforeAll(async () => {
-    readModels = new ExplainedReadModels(db, [ListedPayoutRow]);
-    list = new PayoutsList(readModels, chainConfig({}));
+    lists = new ExplainedLists(db);
+    list = new PayoutsView(lists.database, chainConfig({}));
     const users = Array.from({ length: MERCHANTS }, (_, m) =>
       Array.from({ length: 10 }, (_, n) => user(m, n)),
     );
@@ -63,13 +64,10 @@ describe('payouts for operators, 60,000 of 20 merchants', () => {
     await db.pool.query('vacuum analyze payouts.payouts, payouts.verifications, work.items');
   });
 
-  const page = (
-    filter: PayoutsFilter,
-    merchants: PayoutsPage['merchants'] = null,
-    after?: PayoutsPage['page']['after'],
-  ) => list.page({ merchants, filter, page: { pageSize: PAGE, after } });
-  const numbers = (payouts: readonly { json: string }[]): number[] =>
-    payouts.map(({ json }) => (JSON.parse(json) as { number: number }).number);
+  const page = (filter: PayoutsFilter, merchants: readonly string[] | null = null, page_cursor?: PagePlace) =>
+    list.rows(merchants, { ...filter, page_size: PAGE, page_cursor });
+  const numbers = (payouts: readonly { body: string }[]): number[] =>
+    payouts.map(({ body }) => (JSON.parse(body) as { number: number }).number);
   /** The newest of the rows that `holds` for their numbers, from the specification. */
   const expected = (holds: (n: number) => boolean, below = ROWS): number[] => {
     const found: number[] = [];
@@ -84,7 +82,7 @@ describe('payouts for operators, 60,000 of 20 merchants', () => {
   const LISTS: readonly [string, PayoutsFilter, readonly string[] | null, (n: number) => boolean][] = [
     ['of all merchants', {}, null, () => true],
     ['of all merchants in a rare status', { status: 'expired' }, null, (n) => statusOf(n) === 'expired'],
-    ['of all merchants up to a day', { createdTo: '2026-01-01' }, null, (n) => n < DAY_MS / 4000],
+    ['of all merchants up to a day', { created_to: '2026-01-01' }, null, (n) => n < DAY_MS / 4000],
     ['of one merchant', {}, [merchant(3)], (n) => n % MERCHANTS === 3],
     [
       'of the merchants of a confined key, in a status',
@@ -92,60 +90,68 @@ describe('payouts for operators, 60,000 of 20 merchants', () => {
       [merchant(3), merchant(4)],
       (n) => [3, 4].includes(n % MERCHANTS) && statusOf(n) === 'received',
     ],
-    ['of a user', { userId: user(5, 2) }, null, (n) => userOf(n) === user(5, 2)],
-    ['of a user of another merchant', { userId: user(5, 2) }, [merchant(6)], () => false],
+    ['of a user', { user_id: user(5, 2) }, null, (n) => userOf(n) === user(5, 2)],
+    ['of a user of another merchant', { user_id: user(5, 2) }, [merchant(6)], () => false],
     [
       'of a user on one day',
-      { userId: user(5, 2), createdFrom: '2026-01-02', createdTo: '2026-01-02' },
+      { user_id: user(5, 2), created_from: '2026-01-02', created_to: '2026-01-02' },
       [merchant(5)],
       (n) => userOf(n) === user(5, 2) && dayOf(n) === '2026-01-02',
     ],
     [
       'of a transaction',
-      { transactionHash: ` ${hashOf(17_000).toUpperCase().replace('0X', '0x')}` },
+      { transaction_hash: ` ${hashOf(17_000).toUpperCase().replace('0X', '0x')}` },
       null,
       (n) => n === 17_000,
     ],
-    ['of a transaction of another merchant', { transactionHash: hashOf(17_000) }, [merchant(1)], () => false],
+    [
+      'of a transaction of another merchant',
+      { transaction_hash: hashOf(17_000) },
+      [merchant(1)],
+      () => false,
+    ],
   ];
 
   it.each(LISTS)('a list %s is what its filters say, newest first', async (_, filter, merchants, holds) => {
     const first = await page(filter, merchants);
-    expect(numbers(first.payouts)).toEqual(expected(holds));
+    expect(numbers(first.rows)).toEqual(expected(holds));
     if (first.next_cursor === null) return;
     const second = await page(filter, merchants, decodeCursor(first.next_cursor)!);
-    expect(numbers(second.payouts)).toEqual(expected(holds, numbers(first.payouts).at(-1)!));
+    expect(numbers(second.rows)).toEqual(expected(holds, numbers(first.rows).at(-1)!));
   });
 
   it.each(LISTS)('a list %s reads a few rows for each of its page', async (_, filter, merchants) => {
+    await lists.cost();
     await page(filter, merchants);
-    const cost: ListCost = await readModels.lastCost();
+    const cost: ListCost = await lists.cost();
     expect(
       cost.scans.filter((scan) => !/^(Index|Index Only|Bitmap Heap|Bitmap Index) Scan/.test(scan)),
     ).toEqual([]);
-    const ranges = (filter.status === undefined ? 3 : 1) * (filter.userId ? 1 : (merchants?.length ?? 1));
+    const ranges = (filter.status === undefined ? 3 : 1) * (filter.user_id ? 1 : (merchants?.length ?? 1));
     // PostgreSQL may sort what it takes for few rows of a user; otherwise each range gives a page, which is read by id.
-    const ofUser = filter.userId !== undefined && merchants !== null ? 1000 : 0;
+    const ofUser = filter.user_id !== undefined && merchants !== null ? 1000 : 0;
     expect(cost.read).toBeLessThanOrEqual((ranges + 1) * (PAGE + 1) + ofUser);
     expect(cost.sorted).toBeLessThanOrEqual(ranges * (PAGE + 1) + ofUser);
   });
 
   it('a list of overdue payouts has those whose check is late, and reads pending ones alone', async () => {
-    const { payouts, next_cursor } = await page({ isOverdue: true });
+    await lists.cost();
+    const { rows: payouts, next_cursor } = await list.overdueRows(null, { page_size: PAGE });
+    const cost = await lists.cost();
     expect([payouts.length, next_cursor]).toEqual([7, null]);
     const late = await db.database.query<{ id: string }>(
       "select key as id from work.items where kind = 'payouts.verification' and due_at < now()",
     );
     expect(payouts.map(({ id }) => id).sort()).toEqual(late.map(({ id }) => id).sort());
-    const cost = await readModels.lastCost();
     expect(cost.scans).not.toContain('Seq Scan: payouts');
     expect(cost.read).toBeLessThanOrEqual(2 * 1000 + 100);
-    expect((await page({ isOverdue: true, status: 'received' })).payouts).toEqual([]);
+    const received = { status: 'received', page_size: PAGE } as const;
+    expect((await list.overdueRows(null, received)).rows).toEqual([]);
   });
 
   it('finds one payout of any merchant by its id', async () => {
-    const [{ id } = { id: '' }] = (await page({ transactionHash: hashOf(5) })).payouts;
-    expect(await list.find(id)).toMatchObject({ id, merchantId: merchant(5) });
-    expect(await list.find(merchant(1))).toBeNull();
+    const [{ id } = { id: '' }] = (await page({ transaction_hash: hashOf(5) })).rows;
+    expect(await list.find(null, id)).toMatchObject({ id, merchant_id: merchant(5) });
+    expect(await list.find(null, merchant(1))).toBeNull();
   });
 });

@@ -35,11 +35,11 @@ const sometimes = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(values, { freq: 2, nil: undefined });
 const filter = fc
   .record({
-    userId: sometimes(fc.constantFrom(...USERS)),
+    user_id: sometimes(fc.constantFrom(...USERS)),
     status: sometimes(fc.constantFrom('pending' as const, 'received' as const, 'expired' as const)),
-    createdFrom: sometimes(day),
-    createdTo: sometimes(day),
-    pageSize: fc.constantFrom(1, 2, 3, 7, 1000),
+    created_from: sometimes(day),
+    created_to: sometimes(day),
+    page_size: fc.constantFrom(1, 2, 3, 7, 1000),
   })
   .map((all) => JSON.parse(JSON.stringify(all)) as PayoutFilter);
 
@@ -50,10 +50,10 @@ function expected(rows: readonly Row[], filter: PayoutFilter): string[] {
       const date = each.createdAt.toISOString().slice(0, 10);
       return (
         each.merchant === MERCHANT &&
-        (filter.userId === undefined || each.user === filter.userId) &&
+        (filter.user_id === undefined || each.user === filter.user_id) &&
         (filter.status === undefined || each.status === filter.status) &&
-        (filter.createdFrom === undefined || date >= filter.createdFrom) &&
-        (filter.createdTo === undefined || date <= filter.createdTo)
+        (filter.created_from === undefined || date >= filter.created_from) &&
+        (filter.created_to === undefined || date <= filter.created_to)
       );
     })
     .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1))
@@ -80,7 +80,12 @@ describe('the list of payouts', () => {
     );
   };
   const page = async (filter: PayoutFilter): Promise<{ payouts: string[]; next_cursor: string | null }> =>
-    JSON.parse(await new PayoutsView(db.database).page(MERCHANT, filter)) as {
+    JSON.parse(
+      await new PayoutsView(db.database, {} as ConstructorParameters<typeof PayoutsView>[1]).page(
+        MERCHANT,
+        filter,
+      ),
+    ) as {
       payouts: string[];
       next_cursor: string | null;
     };
@@ -95,9 +100,9 @@ describe('the list of payouts', () => {
           const seen: string[] = [];
           for (let next: PayoutFilter | null = filter; next !== null;) {
             const { payouts, next_cursor } = await page(next);
-            expect(payouts).toEqual(whole.slice(seen.length, seen.length + filter.pageSize));
+            expect(payouts).toEqual(whole.slice(seen.length, seen.length + filter.page_size));
             seen.push(...payouts);
-            next = next_cursor === null ? null : { ...filter, after: decodeCursor(next_cursor)! };
+            next = next_cursor === null ? null : { ...filter, page_cursor: decodeCursor(next_cursor)! };
           }
           expect(seen).toEqual(whole);
         }
@@ -118,36 +123,33 @@ describe('the list of payouts', () => {
     await db.database.query(`update payouts.payouts set body = body::text || repeat(' ', 16000)`);
     const sizes: number[] = [];
     const seen: string[] = [];
-    for (let next: PayoutFilter | null = { pageSize: 1000 }; next !== null;) {
+    for (let next: PayoutFilter | null = { page_size: 1000 }; next !== null;) {
       const { payouts, next_cursor } = await page(next);
       seen.push(...payouts);
       sizes.push(payouts.length);
-      next = next_cursor === null ? null : { ...next, after: decodeCursor(next_cursor)! };
+      next = next_cursor === null ? null : { ...next, page_cursor: decodeCursor(next_cursor)! };
     }
     const perPage = Math.ceil(PAGE_BYTES / 16_038);
     expect(sizes).toEqual([perPage, perPage, 600 - 2 * perPage]);
-    expect(seen).toEqual(expected(all, { pageSize: 1000 }));
+    expect(seen).toEqual(expected(all, { page_size: 1000 }));
     // Full to the byte at its last row, with nothing after it.
     await fill(all.slice(0, perPage));
     await db.database.query(`update payouts.payouts set body = body::text || repeat(' ', 16000)`);
-    expect((await page({ pageSize: 1000 })).next_cursor).toBeNull();
+    expect((await page({ page_size: 1000 })).next_cursor).toBeNull();
     // One that is larger than a page is a page.
     await fill(all.slice(0, 2));
     await db.database.query(`update payouts.payouts set body = body::text || repeat(' ', $1::int)`, [
       PAGE_BYTES,
     ]);
-    expect((await page({ pageSize: 1000 })).payouts).toHaveLength(1);
+    expect((await page({ page_size: 1000 })).payouts).toHaveLength(1);
   });
 
   it('a cursor at the greatest possible time and id returns an empty page', async () => {
     await fill([]);
-    const last = {
-      createdAt: new Date('9999-12-31T23:59:59.999Z'),
-      id: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
-    };
-    const after = decodeCursor(encodeCursor(last))!;
-    expect(await page({ pageSize: 1, after })).toEqual({ payouts: [], next_cursor: null });
-    const beyond = { ...last, createdAt: new Date(last.createdAt.getTime() + 1) };
-    expect(decodeCursor(encodeCursor(beyond))).toBeNull();
+    const last = new Date('9999-12-31T23:59:59.999Z');
+    const id = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+    const page_cursor = decodeCursor(encodeCursor(last, id))!;
+    expect(await page({ page_size: 1, page_cursor })).toEqual({ payouts: [], next_cursor: null });
+    expect(decodeCursor(encodeCursor(new Date(last.getTime() + 1), id))).toBeNull();
   });
 });

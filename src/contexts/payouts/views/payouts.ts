@@ -1,123 +1,165 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { fromMinorUnits } from '../../../kernel/money.js';
+import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
+import { ApiProperty, Nested } from '../../../platform/dto/field.js';
+import { COUNT, USDC } from '../../../platform/dto/rules.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import {
   bodyPage,
-  mergedByStatus,
-  pageConditions,
-  type BodyRows,
-  type CreatedPage,
+  inDays,
+  listPage,
+  toStatement,
+  type CreatedDays,
+  type KeysetPage,
+  type List,
 } from '../../../platform/postgres/list-page.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
+import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { comparableHash } from '../domain/payout-events.js';
 import { payout } from '../domain/payout.js';
 import { Receipts } from '../store/receipts.js';
+import { overdueReason, PENDING_PAYOUTS } from './overdue-payouts.js';
 import { STATUS, type Status } from './payout-changes.js';
 
-/** Of GET /merchants/v1/payouts (contract.md 9.7). */
-export interface PayoutFilter extends CreatedPage {
-  readonly userId?: string;
-  readonly status?: Status;
+/** The query of a list of payouts (contract.md 9.7, admin-api.md 3). */
+export interface PayoutFilter extends CreatedDays, KeysetPage {
+  readonly user_id?: string | undefined;
+  readonly status?: Status | undefined;
   /** In either form in which hashes are written. */
-  readonly transactionHash?: string;
+  readonly transaction_hash?: string | undefined;
 }
 
-/** Which payouts has a merchant reported, and what became of them? */
+/** A payout of any merchant; `body` is its JSON text as the merchant API returns it. */
+export interface ListedPayout {
+  readonly id: string;
+  readonly merchant_id: string;
+  readonly body: string;
+}
+
+/** The payouts that merchants reported. */
 @Injectable()
 export class PayoutsView {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    @Inject(chainConfig.KEY) private readonly config: ChainConfig,
+  ) {}
 
-  /** The JSON of one payout as the API gives it; null when the merchant has no such payout. */
-  async find(merchantId: string, payoutId: string): Promise<string | null> {
-    const [row] = await this.database.query<{ body: string }>(
-      'select body from payouts.payouts where id = $1 and merchant_id = $2',
-      [payoutId, merchantId],
+  /** Null when there is no such payout. A null merchant is any. */
+  async find(merchantId: string | null, id: string): Promise<ListedPayout | null> {
+    const [row] = await this.database.query<ListedPayout & Record<string, unknown>>(
+      `select ${COLUMNS} from payouts.payouts where id = $1 and ($2::uuid is null or merchant_id = $2)`,
+      [id, merchantId],
     );
-    return row?.body ?? null;
+    return row ?? null;
   }
 
-  /** The JSON text of one page, newest first. Keyset pagination: a page costs the same wherever it is. */
-  async page(merchantId: string, filter: PayoutFilter, totals?: Totals): Promise<string> {
-    const { bodies, last } = await bodyPage(this.database, pageRows(merchantId, filter));
-    const cursor = last === null ? 'null' : `"${encodeCursor(last)}"`;
+  /** The JSON text of one page of a merchant, newest first. */
+  async page(merchantId: string, filter: PayoutFilter, totals?: PayoutTotals): Promise<string> {
+    const { bodies, next_cursor } = await bodyPage(this.database, toList([merchantId], filter), filter);
     const added = totals === undefined ? '' : `,"totals":${JSON.stringify(totals)}`;
-    return `{"payouts":[${bodies}],"next_cursor":${cursor}${added}}`;
+    return `{"payouts":[${bodies}],"next_cursor":${JSON.stringify(next_cursor)}${added}}`;
+  }
+
+  /** The rows of one page, newest first. Null merchants: of all. */
+  rows(merchants: readonly string[] | null, filter: PayoutFilter) {
+    return listPage<ListedPayout>(this.database, { columns: COLUMNS, ...toList(merchants, filter) }, filter);
+  }
+
+  /** As {@link rows}, of those that are overdue (overdue-payouts.ts). Pending payouts are few: their table has what the filters need. */
+  async overdueRows(merchants: readonly string[] | null, filter: PayoutFilter) {
+    const { user_id, status, transaction_hash, created_from, created_to } = filter;
+    const where = {
+      ...inDays('created_at', created_from, created_to),
+      'merchant_id = any(?)': merchants,
+      'user_id = ?': user_id,
+      'hash = ?': transaction_hash && comparableHash(transaction_hash),
+      false: status !== undefined && status !== 'pending',
+      [`(${overdueReason(this.config)}) is not null`]: true,
+    };
+    const list = { columns: 'payout_id as id', from: PENDING_PAYOUTS, id: 'payout_id', where };
+    const { rows, next_cursor } = await listPage<{ id: string }>(this.database, list, filter);
+    // The rows and the work follow the log separately.
+    const pending = await this.database.query<ListedPayout & Record<string, unknown>>(
+      `select ${COLUMNS} from payouts.payouts where id = any($1) and status = ${STATUS.pending}
+       order by created_at desc, id desc`,
+      [rows.map(({ id }) => id)],
+    );
+    return { rows: pending, next_cursor };
+  }
+
+  /** Payouts by their id, or by the hash of their transaction. */
+  @Searches('payouts:read')
+  async search({ text, uuid, merchants, limit }: SearchQuery): Promise<readonly Found[]> {
+    const byId = uuid === null ? null : await this.find(null, uuid);
+    const byHash = await this.rows(merchants, { transaction_hash: text, page_size: limit });
+    return [...(byId === null ? [] : [byId]), ...byHash.rows].map(({ id, merchant_id, body }) => {
+      const { amount, currency_code, status } = JSON.parse(body) as Readonly<Record<string, string>>;
+      return { kind: 'payout', id, merchant_id, title: `${amount} ${currency_code}, ${status}` };
+    });
   }
 
   /** Reads all payouts that match, on every page: a total costs as much as the list is long. */
-  async totals(merchantId: string, filter: PayoutFilter): Promise<Totals> {
-    const { conditions, params } = matching(merchantId, { ...filter, after: undefined });
-    const statuses = filter.status === undefined ? Object.keys(STATUS) : [filter.status];
+  async totals(merchantId: string, filter: PayoutFilter): Promise<PayoutTotals> {
+    const list = { columns: 'body', ...toList([merchantId], filter) };
+    const { matching, params } = toStatement(list, { page_size: 0 });
     const rows = await this.database.query<{ status: number; count: string; amount: string }>(
-      `select status, count(*), sum(amount_minor) as amount from payouts.payouts
-       where ${conditions.join(' and ')} and status in (${statuses.map((each) => STATUS[each as Status]).join()})
-       group by status`,
+      `select status, count(*), sum(amount_minor) as amount from payouts.payouts where ${matching} group by status`,
       params,
     );
-    const of = (status: Status): Total => {
+    const of = (status: Status): PayoutTotal => {
       const row = rows.find((each) => each.status === STATUS[status]);
       return { count: Number(row?.count ?? 0), amount: fromMinorUnits(BigInt(row?.amount ?? 0)) };
     };
     return { pending: of('pending'), received: of('received'), expired: of('expired') };
   }
 
-  /** The JSON of all payouts that match, `pageSize` at a time. */
+  /** The JSON of all payouts that match, `page_size` at a time. */
   async *bodies(merchantId: string, filter: PayoutFilter): AsyncGenerator<readonly string[]> {
-    let { after } = filter;
+    let { page_cursor } = filter;
     do {
-      const { sql, params, pageSize } = pageRows(merchantId, { ...filter, after });
-      const rows = await this.database.query<BodyRow>(sql, params);
-      const page = rows.slice(0, pageSize);
-      yield page.map(({ body }) => body);
-      const last = page.at(-1);
-      after = rows.length > pageSize ? { createdAt: last!.created_at, id: last!.id } : undefined;
-    } while (after !== undefined);
+      const { rows, next_cursor } = await this.rows([merchantId], { ...filter, page_cursor });
+      page_cursor = next_cursor === null ? undefined : decodeCursor(next_cursor)!;
+      yield rows.map(({ body }) => body);
+    } while (page_cursor !== undefined);
   }
 }
 
-export interface Total {
-  readonly count: number;
-  /** A decimal of USDC. */
-  readonly amount: string;
+const COLUMNS = 'id, merchant_id, body';
+
+/** Each filter is a prefix or a range of its index; few payouts have the same transaction. A user is of one merchant. */
+function toList(merchants: readonly string[] | null, filter: PayoutFilter): Omit<List, 'columns'> {
+  const { user_id, status, transaction_hash, created_from, created_to } = filter;
+  const created = inDays('created_at', created_from, created_to);
+  const statuses = status === undefined ? Object.values(STATUS) : [STATUS[status]];
+  const from = 'payouts.payouts';
+  if (transaction_hash === undefined && user_id === undefined)
+    return {
+      from,
+      where: created,
+      statuses,
+      lanes: { column: 'merchant_id', type: 'uuid', values: merchants },
+    };
+  const where = { ...created, 'merchant_id = any(?)': merchants };
+  if (transaction_hash === undefined)
+    return { from, where, statuses, lanes: { column: 'user_id', type: 'uuid', values: [user_id!] } };
+  // The index has eight bytes of the hash.
+  const hash = 'hashtextextended(transaction_hash, 0) = hashtextextended(?, 0) and transaction_hash = ?';
+  const state = { 'status = ?': status && STATUS[status], 'user_id = ?': user_id };
+  return { from, where: { ...where, ...state, [hash]: comparableHash(transaction_hash) } };
 }
 
-export type Totals = Readonly<Record<Status, Total>>;
-
-interface Conditions {
-  readonly conditions: readonly string[];
-  readonly params: readonly (string | Date)[];
+class PayoutTotal {
+  @ApiProperty(COUNT) count!: number;
+  @ApiProperty({ ...USDC, description: 'Sum of their amounts.' }) amount!: string;
 }
 
-interface BodyRow {
-  readonly [column: string]: unknown;
-  readonly created_at: Date;
-  readonly id: string;
-  readonly body: string;
-}
-
-function pageRows(merchantId: string, filter: PayoutFilter): BodyRows {
-  const { conditions, params } = matching(merchantId, filter);
-  const statuses = filter.status === undefined ? Object.values(STATUS) : [STATUS[filter.status]];
-  const sql = mergedByStatus('payouts.payouts', conditions, statuses, filter.pageSize);
-  return { sql, params, pageSize: filter.pageSize };
-}
-
-/** Every filter but the status, each a prefix or a range of its index; few payouts have the same transaction. */
-function matching(merchantId: string, filter: PayoutFilter): Conditions {
-  const params: (string | Date)[] = [merchantId];
-  const parameter = (value: string | Date): string => `$${params.push(value)}`;
-  const conditions = ['merchant_id = $1'];
-  if (filter.userId !== undefined) conditions.push(`user_id = ${parameter(filter.userId)}`);
-  if (filter.transactionHash !== undefined) {
-    const hash = parameter(comparableHash(filter.transactionHash));
-    // The index has eight bytes of it.
-    conditions.push(`hashtextextended(transaction_hash, 0) = hashtextextended(${hash}, 0)`);
-    conditions.push(`transaction_hash = ${hash}`);
-  }
-  conditions.push(...pageConditions(filter, 'id', parameter));
-  return { conditions, params };
+/** Counts and sums of payouts by status. */
+export class PayoutTotals implements Readonly<Record<Status, PayoutTotal>> {
+  @Nested(() => PayoutTotal) pending!: PayoutTotal;
+  @Nested(() => PayoutTotal) received!: PayoutTotal;
+  @Nested(() => PayoutTotal) expired!: PayoutTotal;
 }
 
 /** What was seen of the transfer of a payout? Read from its stream: there is nothing to wait for. */
@@ -159,15 +201,15 @@ export class EvidenceView {
   }
 }
 
-/** Decimal strings of USDC (contract.md 11.1). */
-export interface BalanceFigures {
-  readonly confirmed: string;
-  readonly pending: string;
-  readonly committed: string;
-  readonly currency_code: 'USDC';
+/** What the payouts of a user add up to, in decimals of USDC (contract.md 11.1). */
+export class Balance {
+  @ApiProperty({ ...USDC, description: 'Sum of received payouts.' }) confirmed!: string;
+  @ApiProperty({ ...USDC, description: 'Sum of pending payouts.' }) pending!: string;
+  @ApiProperty({ ...USDC, description: 'confirmed + pending.' }) committed!: string;
+  @ApiProperty({ const: 'USDC' }) currency_code!: 'USDC';
 }
 
-export const NOTHING_PAID: BalanceFigures = toFigures(0n, 0n);
+export const NOTHING_PAID: Balance = toFigures(0n, 0n);
 
 /** What do a user's payouts add up to? */
 @Injectable()
@@ -175,7 +217,7 @@ export class BalancesView {
   constructor(private readonly database: Database) {}
 
   /** Running totals, kept by the projection; null when it knows no such user of the merchant. */
-  async find(merchantId: string, userId: string): Promise<BalanceFigures | null> {
+  async find(merchantId: string, userId: string): Promise<Balance | null> {
     const [row] = await this.database.query<{ confirmed: string; pending: string }>(
       'select confirmed, pending from payouts.balances where user_id = $1 and merchant_id = $2',
       [userId, merchantId],
@@ -185,7 +227,7 @@ export class BalancesView {
 }
 
 /** Formats sums in minor units. */
-function toFigures(confirmed: bigint, pending: bigint): BalanceFigures {
+function toFigures(confirmed: bigint, pending: bigint): Balance {
   return {
     confirmed: fromMinorUnits(confirmed),
     pending: fromMinorUnits(pending),

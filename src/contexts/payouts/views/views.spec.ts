@@ -126,16 +126,19 @@ async function everyPage(filter: PayoutFilter, merchant: string): Promise<string
   const pages: string[] = [];
   let next: PayoutFilter | null = filter;
   while (next !== null) {
-    const text: string = await new PayoutsView(db.database).page(merchant, next);
+    const text: string = await new PayoutsView(
+      db.database,
+      {} as ConstructorParameters<typeof PayoutsView>[1],
+    ).page(merchant, next);
     pages.push(text);
     const cursor = (JSON.parse(text) as { next_cursor: string | null }).next_cursor;
-    next = cursor === null ? null : { ...filter, after: decodeCursor(cursor)! };
+    next = cursor === null ? null : { ...filter, page_cursor: decodeCursor(cursor)! };
   }
   return pages;
 }
 
 async function expectViews(payouts: readonly Expected[], pageSize: number, merchant: string): Promise<void> {
-  const pages = await everyPage({ pageSize }, merchant);
+  const pages = await everyPage({ page_size: pageSize }, merchant);
   const bodies = pages.map((page) => page.slice('{"payouts":['.length, page.lastIndexOf('],"next_cursor"')));
   expect(bodies.filter((body) => body !== '').join(',')).toBe(
     newestFirst(payouts)

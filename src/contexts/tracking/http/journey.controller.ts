@@ -3,7 +3,7 @@ import { Fault } from '../../../kernel/fault.js';
 import { tidy } from '../../../kernel/typed-text.js';
 import { ApiProperty, PageOf } from '../../../platform/dto/field.js';
 import { text, TIME, uuid, UUID } from '../../../platform/dto/rules.js';
-import { Day, ExactPageCursor, Filter, MAX_PAGE, PageSize } from '../../../platform/http/list-query.js';
+import { Day, Filter, MAX_PAGE, PageCursor, PageSize } from '../../../platform/http/list-query.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { PortalController, PortalScopes } from '../../../platform/http/admin/portal-controller.js';
 import { ListQuery, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
@@ -26,7 +26,7 @@ class JourneyQuery implements JourneyFilter {
   @Day('Last day, inclusive, in UTC.') event_to?: string;
   @PageSize(DEFAULT_PAGE, 'Events per page.') page_size!: number;
 
-  @ExactPageCursor()
+  @PageCursor()
   page_cursor?: JourneyFilter['page_cursor'];
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
-import { decodeExactCursor } from '../../../platform/postgres/page-cursor.js';
+import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { JourneyView, SCANNED_EVENTS, type JourneyFilter } from './journey.js';
 
 const EVENTS = 2 * SCANNED_EVENTS + 500;
@@ -58,7 +58,7 @@ describe('pages of a name that few of very many events have', () => {
       ids.push(...events.map(({ event_id }) => event_id));
       sizes.push(events.length);
       if (next_cursor === null) break;
-      after = decodeExactCursor(next_cursor)!;
+      after = decodeCursor(next_cursor)!;
     }
     return { ids, sizes };
   }

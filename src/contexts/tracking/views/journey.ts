@@ -1,18 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { isoOfMicroseconds, microsecondsOfIso } from '../../../kernel/instant.js';
-import type { ExactPlace } from '../../../platform/postgres/list-page.js';
+import { afterPlace, inDays, toConditions, type KeysetPage } from '../../../platform/postgres/list-page.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { encodeExactCursor } from '../../../platform/postgres/page-cursor.js';
+import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
 
 /** Dates are `YYYY-MM-DD`, whole days in UTC, both inclusive. */
-export interface JourneyFilter {
+export interface JourneyFilter extends KeysetPage {
   /** In lower case. */
   readonly event_name?: string;
   readonly event_from?: string;
   readonly event_to?: string;
-  readonly page_size: number;
-  /** The last place of the previous page. */
-  readonly page_cursor?: ExactPlace;
 }
 
 interface JourneyRow {
@@ -51,7 +47,7 @@ export class JourneyView {
     const matching = rows.filter((row) => row.matches);
     const page = matching.slice(0, filter.page_size).filter(({ payload }) => payload !== null);
     const last = matching.length > page.length ? page.at(-1) : rows.find((row) => !row.matches);
-    const cursor = last === undefined ? 'null' : `"${encodeExactCursor(cursorOf(last))}"`;
+    const cursor = last === undefined ? 'null' : `"${encodeCursor(last.event_datetime, last.event_id)}"`;
     return `{"events":[${page.map(eventJson).join()}],"next_cursor":${cursor}}`;
   }
 }
@@ -59,20 +55,15 @@ export class JourneyView {
 function pageQuery(
   merchantId: string,
   externalId: string,
-  { event_name, event_from, event_to, page_size, page_cursor: after }: JourneyFilter,
-): { readonly sql: string; readonly params: readonly string[] } {
-  const params = [merchantId, externalId];
-  const parameter = (value: string): string => `$${params.push(value)}`;
-  const place = ['merchant_id = $1', 'user_external_id = $2'];
-  if (event_from !== undefined)
-    place.push(`event_datetime >= ${parameter(event_from)}::date::timestamp at time zone 'UTC'`);
-  if (event_to !== undefined)
-    place.push(`event_datetime < (${parameter(event_to)}::date + 1)::timestamp at time zone 'UTC'`);
-  if (after !== undefined) {
-    const time = parameter(isoOfMicroseconds(after.microseconds));
-    place.push(`(event_datetime, event_id) < (${time}::timestamptz, ${parameter(after.id)}::uuid)`);
-  }
-  const matches = event_name === undefined ? 'true' : `event_name = ${parameter(event_name)}`;
+  { event_name, event_from, event_to, page_size, page_cursor }: JourneyFilter,
+): { readonly sql: string; readonly params: readonly unknown[] } {
+  const params: unknown[] = [];
+  const days = inDays('event_datetime', event_from, event_to);
+  const place = [
+    ...toConditions({ 'merchant_id = ?': merchantId, 'user_external_id = ?': externalId, ...days }, params),
+    ...afterPlace(page_cursor, 'event_datetime', 'event_id', params),
+  ];
+  const [matches = 'true'] = toConditions({ 'event_name = ?': event_name }, params);
   const limit = event_name === undefined ? page_size + 1 : SCANNED_EVENTS;
   // The last scanned event is the cursor of a page that is not full.
   const sql = `with scanned as materialized (
@@ -88,10 +79,6 @@ function pageQuery(
       to_char(event_datetime at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as event_datetime
     from found`;
   return { sql, params };
-}
-
-function cursorOf({ event_datetime, event_id }: JourneyRow): ExactPlace {
-  return { microseconds: microsecondsOfIso(event_datetime), id: event_id };
 }
 
 function eventJson(row: JourneyRow): string {

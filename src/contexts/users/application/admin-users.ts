@@ -11,8 +11,8 @@ import {
 } from '../../../platform/operations/operations.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { type ErasedUser, type ExistingUser, user } from '../domain/user.js';
-import { UserRows, type UserFilter } from '../views/user-rows.js';
-import { adminUserJson, type AdminUser, type AdminUsersResponse } from './admin-user-json.js';
+import { UserRows, type UserFilter } from '../views/users.js';
+import type { AdminUser, AdminUsersResponse } from './user-json.js';
 import { LocateUser } from './locate-user.js';
 import { OnboardingProgress } from './onboarding-progress.js';
 import { parsePhoneNumber } from './phone-number.js';
@@ -27,7 +27,7 @@ export const PERSONAL_SCOPE = 'users_personal:read';
 
 interface UsersFilter extends UserFilter {
   /** E.164. */
-  readonly phoneNumber?: string | undefined;
+  readonly phone_number?: string | undefined;
 }
 
 /** An operation on a user, but for whose the user is. */
@@ -48,15 +48,19 @@ export class AdminUsers {
    * A page, newest first. Personal data is read from the users' own streams, where `personal` says so: the read model has
    * none. A phone number finds who has it now, by keyed hashes: an erased user is not found by it.
    */
-  async page(filter: UsersFilter, personal: boolean): Promise<AdminUsersResponse> {
-    const { rows, next_cursor } = await this.rowsOf(filter);
+  async page(
+    merchants: readonly string[] | null,
+    filter: UsersFilter,
+    personal: boolean,
+  ): Promise<AdminUsersResponse> {
+    const { rows, next_cursor } = await this.rowsOf(merchants, filter);
     const [onboardings, people] = await Promise.all([
       this.onboardings.of(rows),
       personal
-        ? inParallel(rows, AT_A_TIME, ({ userId }) => this.loop.loadForDisplay(user, userId))
+        ? inParallel(rows, AT_A_TIME, ({ id }) => this.loop.loadForDisplay(user, id))
         : rows.map(() => null),
     ]);
-    const users = rows.map((row, n) => adminUserJson(row, personalOf(people[n]!), onboardings[n]!));
+    const users = rows.map((row, n) => ({ ...row, ...personalOf(people[n]!), onboarding: onboardings[n]! }));
     return { users, next_cursor };
   }
 
@@ -79,44 +83,52 @@ export class AdminUsers {
   }
 
   async json(found: ExistingUser | ErasedUser, personal: boolean): Promise<AdminUser> {
-    const { accountState: state, issuerWalletAddress: wallet } = found;
-    const row = { ...found, state, wallet, createdAt: new Date(found.createdAt) };
+    const row = {
+      id: found.userId,
+      merchant_id: found.merchantId,
+      external_id: found.externalId,
+      created_at: found.createdAt,
+      account_state: found.accountState,
+      issuer_wallet_address: found.issuerWalletAddress,
+    };
     const [onboarding] = await this.onboardings.of([row]);
-    return adminUserJson(row, personal ? personalOf(found) : null, onboarding!);
+    return { ...row, ...personalOf(personal ? found : null), onboarding: onboarding! };
   }
 
   /** Users by id, external id, wallet and phone number. */
   @Searches('users:read')
   async search({ text, uuid, phoneNumber, merchants, limit }: SearchQuery): Promise<readonly Found[]> {
-    const all = { merchantIds: merchants, pageSize: limit };
+    const rowsOf = (filter: Omit<UsersFilter, 'page_size'>) =>
+      this.rowsOf(merchants, { ...filter, page_size: limit });
     const externalId = readExternalId(text);
     const phone = phoneNumber === null ? null : parsePhoneNumber(phoneNumber);
     const pages = await Promise.all([
-      uuid === null ? null : this.rowsOf({ ...all, userIds: [uuid] }),
-      externalId instanceof Fault ? null : this.rowsOf({ ...all, externalId }),
-      WALLET.test(text) ? this.rowsOf({ ...all, wallet: text }) : null,
-      phone === null || phone instanceof Fault ? null : this.rowsOf({ ...all, phoneNumber: phone }),
+      uuid === null ? null : rowsOf({ user_ids: [uuid] }),
+      externalId instanceof Fault ? null : rowsOf({ external_id: externalId }),
+      WALLET.test(text) ? rowsOf({ wallet: text }) : null,
+      phone === null || phone instanceof Fault ? null : rowsOf({ phone_number: phone }),
     ]);
-    const byId = new Map(pages.flatMap((page) => page?.rows ?? []).map((row) => [row.userId, row]));
-    return [...byId.values()].map(({ userId: id, merchantId: merchant_id, externalId: name, state }) => ({
+    const byId = new Map(pages.flatMap((page) => page?.rows ?? []).map((row) => [row.id, row]));
+    return [...byId.values()].map(({ id, merchant_id, external_id, account_state }) => ({
       kind: 'user',
       id,
       merchant_id,
-      title: `User ${name ?? id}, ${state}`,
+      title: `User ${external_id ?? id}, ${account_state}`,
     }));
   }
 
-  private async rowsOf({ phoneNumber, ...filter }: UsersFilter) {
-    if (phoneNumber === undefined) return this.rows.page(filter);
-    const merchantIds = filter.merchantIds ?? (await this.rows.merchants());
-    const userIds = await this.locate.holdersOf(phoneNumber, merchantIds);
-    const page = await this.rows.page({ ...filter, userIds });
-    return { ...page, rows: page.rows.filter(({ state }) => state !== 'erased') };
+  private async rowsOf(merchants: readonly string[] | null, { phone_number, ...filter }: UsersFilter) {
+    if (phone_number === undefined) return this.rows.page(merchants, filter);
+    const user_ids = await this.locate.holdersOf(phone_number, merchants ?? (await this.rows.merchants()));
+    const page = await this.rows.page(merchants, { ...filter, user_ids });
+    return { ...page, rows: page.rows.filter(({ account_state }) => account_state !== 'erased') };
   }
 }
 
+/** The members that are null in a response without personal data. */
 function personalOf(
   state: ExistingUser | ErasedUser | { readonly accountState: 'unknown' } | null,
-): Pick<ExistingUser, 'phoneNumber' | 'email'> | null {
-  return state !== null && 'phoneNumber' in state ? state : null;
+): Pick<AdminUser, 'phone_number' | 'email'> {
+  const known = state !== null && 'phoneNumber' in state ? state : null;
+  return { phone_number: known?.phoneNumber ?? null, email: known?.email ?? null };
 }

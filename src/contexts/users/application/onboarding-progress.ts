@@ -1,6 +1,6 @@
 import { ApiProperty } from '../../../platform/dto/field.js';
 import { TIME } from '../../../platform/dto/rules.js';
-import type { AccountState } from '../domain/user.js';
+import type { UserRow } from '../views/users.js';
 
 const STAGES = [
   'not_started',
@@ -48,12 +48,7 @@ export class OnboardingJson {
 }
 
 /** A user whose onboarding is requested. */
-export interface OnboardedUser {
-  readonly userId: string;
-  readonly state: AccountState | 'erased';
-  /** EIP-55 checksummed; null until it is provisioned. */
-  readonly wallet: string | null;
-}
+export type OnboardedUser = Pick<UserRow, 'id' | 'account_state' | 'issuer_wallet_address'>;
 
 /** How far onboardings are. The onboarding context provides it. */
 export abstract class OnboardingProgress {

@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
-import type { Context } from '../../../platform/context.js';
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
-import { ReadModels } from '../../../platform/read-models/read-models.js';
 import { newId } from '../../../kernel/ids.js';
-import { UserRow } from './user-row.js';
-import { UserRows, type UserFilter } from './user-rows.js';
-import { usersProjection } from './users-projection.js';
-import { UserIds } from './users.js';
-import { storeConfig } from '../../../platform/config/config.js';
+import { type UserFilter, UserIds, UserRows, usersProjection } from './users.js';
 
 const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7';
 const DAY = (n: number): string => `2026-01-0${n}T00:00:00.000Z`;
@@ -32,32 +26,33 @@ const left = (person: Person, at = DAY(4)): RecordedEvent => event('user.deactiv
 const erased = (person: Person, at = DAY(5)): RecordedEvent => event('user.erased.v1', person, { at });
 
 describe('the read model of users', () => {
-  let models: ReadModels;
   let rows: UserRows;
   let merchant_id: string;
 
-  afterAll(() => models.onApplicationShutdown());
   const db = onTestDatabase();
 
   beforeAll(() => {
-    models = new ReadModels({ ...storeConfig({}), databaseUrl: db.url }, [
-      { name: 'users', entities: [UserRow] } as Context,
-    ]);
-    rows = new UserRows(models);
+    rows = new UserRows(db.database);
     merchant_id = newId();
   });
 
   const person = (merchant = merchant_id): Person => ({ user_id: newId(), merchant_id: merchant });
   const apply = (...events: RecordedEvent[]): Promise<void> =>
     db.database.transaction((tx) => usersProjection.apply(events, tx));
-  const one = async ({ user_id }: Person): Promise<UserRow | undefined> =>
-    (await rows.page({ merchantIds: null, userIds: [user_id], pageSize: 10 })).rows[0];
-  const idsOf = async (filter: Omit<UserFilter, 'pageSize'>): Promise<string[]> => {
+  const one = async ({ user_id }: Person): Promise<object> => {
+    const [row] = (await rows.page(null, { user_ids: [user_id], page_size: 10 })).rows;
+    const sql = 'select changed_at from users.users where user_id = $1';
+    return { ...row, ...(await db.database.query(sql, [user_id]))[0] };
+  };
+  const idsOf = async (
+    merchants: readonly string[] | null,
+    filter: Omit<UserFilter, 'page_size'> = {},
+  ): Promise<string[]> => {
     const seen: string[] = [];
-    for (let next: UserFilter | null = { ...filter, pageSize: 2 }; next !== null;) {
-      const { rows: page, next_cursor } = await rows.page(next);
-      seen.push(...page.map(({ userId }) => userId));
-      next = next_cursor === null ? null : { ...next, after: decodeCursor(next_cursor)! };
+    for (let next: UserFilter | null = { ...filter, page_size: 2 }; next !== null;) {
+      const { rows: page, next_cursor } = await rows.page(merchants, next);
+      seen.push(...page.map(({ id }) => id));
+      next = next_cursor === null ? null : { ...next, page_cursor: decodeCursor(next_cursor)! };
     }
     return seen;
   };
@@ -76,13 +71,13 @@ describe('the read model of users', () => {
     await apply(life[0]!);
     await apply(life[2]!);
     expect(await one(user)).toEqual({
-      userId: user.user_id,
-      merchantId: merchant_id,
-      externalId: 'c-7',
-      state: 'erased',
-      createdAt: new Date(DAY(1)),
-      wallet: ADDRESS,
-      changedAt: new Date(DAY(5)),
+      id: user.user_id,
+      merchant_id,
+      external_id: 'c-7',
+      account_state: 'erased',
+      created_at: new Date(DAY(1)),
+      issuer_wallet_address: ADDRESS,
+      changed_at: new Date(DAY(5)),
     });
   });
 
@@ -98,8 +93,8 @@ describe('the read model of users', () => {
       await apply(step, step);
       const { at, activated_at, created_at } = step.data as Record<string, string>;
       expect(await one(user)).toMatchObject({
-        state,
-        changedAt: new Date(at ?? activated_at ?? created_at!),
+        account_state: state,
+        changed_at: new Date(at ?? activated_at ?? created_at!),
       });
     }
   });
@@ -112,18 +107,16 @@ describe('the read model of users', () => {
     await apply(...people.slice(0, 5).map((each, n) => activated(each, DAY(2), wallets[n])));
     const newest = people.map(({ user_id }) => user_id).reverse();
     const where = (test: (n: number) => boolean): string[] => newest.filter((_, n) => test(8 - n));
-    expect(await idsOf({ merchantIds: [mine, other] })).toEqual(newest);
-    expect((await idsOf({ merchantIds: null })).filter((id) => newest.includes(id))).toEqual(newest);
-    expect(await idsOf({ merchantIds: [mine] })).toEqual(where((n) => n % 3 !== 0));
-    expect(await idsOf({ merchantIds: [other], state: 'active' })).toEqual(where((n) => n === 0 || n === 3));
-    expect(await idsOf({ merchantIds: [mine, other], state: 'onboarding' })).toEqual(where((n) => n > 4));
-    expect(await idsOf({ merchantIds: null, externalId: `${mine}-1` })).toEqual(where((n) => n % 2 === 1));
-    expect(await idsOf({ merchantIds: null, wallet: wallets[4]!.toLowerCase() })).toEqual(
-      where((n) => n === 4),
-    );
-    expect(await idsOf({ merchantIds: [mine], wallet: wallets[3]! })).toEqual([]);
-    expect(await idsOf({ merchantIds: [], state: 'active' })).toEqual([]);
-    expect(await idsOf({ merchantIds: null, userIds: [] })).toEqual([]);
+    expect(await idsOf([mine, other])).toEqual(newest);
+    expect((await idsOf(null)).filter((id) => newest.includes(id))).toEqual(newest);
+    expect(await idsOf([mine])).toEqual(where((n) => n % 3 !== 0));
+    expect(await idsOf([other], { state: 'active' })).toEqual(where((n) => n === 0 || n === 3));
+    expect(await idsOf([mine, other], { state: 'onboarding' })).toEqual(where((n) => n > 4));
+    expect(await idsOf(null, { external_id: `${mine}-1` })).toEqual(where((n) => n % 2 === 1));
+    expect(await idsOf(null, { wallet: wallets[4]!.toLowerCase() })).toEqual(where((n) => n === 4));
+    expect(await idsOf([mine], { wallet: wallets[3]! })).toEqual([]);
+    expect(await idsOf([], { state: 'active' })).toEqual([]);
+    expect(await idsOf(null, { user_ids: [] })).toEqual([]);
     expect(await rows.merchants()).toEqual(expect.arrayContaining([mine, other]));
   });
 

@@ -1,9 +1,101 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../../platform/postgres/database.js';
-import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { tidy } from '../../../kernel/typed-text.js';
-import { user, type ExistingUser } from '../domain/user.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { columnArrays } from '../../../platform/postgres/batches.js';
+import { Database } from '../../../platform/postgres/database.js';
+import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.js';
+import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
+import {
+  user,
+  type AccountState,
+  type ExistingUser,
+  type UserCreated,
+  type UserEvent,
+} from '../domain/user.js';
+
+export const USERS_VIEW = subscriptionName('users.views');
+
+export type UserState = AccountState | 'erased';
+
+/** In the order in which users go through them; the column holds the place. */
+export const USER_STATES: readonly UserState[] = [
+  'onboarding',
+  'active',
+  'deactivating',
+  'deactivated',
+  'erased',
+];
+
+/** The state after each event. */
+const STATES = {
+  'user.created.v1': 'onboarding',
+  'user.activated.v1': 'active',
+  'user.deactivation_started.v1': 'deactivating',
+  'user.deactivated.v1': 'deactivated',
+  'user.erased.v1': 'erased',
+} as const satisfies Readonly<Record<UserEvent['type'], UserState>>;
+
+interface Change {
+  readonly user_id: string;
+  /** Place in {@link USER_STATES}. */
+  readonly state: number;
+  readonly at: string;
+  readonly wallet: string | null;
+}
+
+/**
+ * Users without their personal data. Users only move forward, so that an event that comes twice, or late, changes nothing:
+ * of two states the later one counts, and of two times.
+ */
+export const usersProjection = subscriptionOf<UserEvent>({
+  name: USERS_VIEW,
+  events: Object.keys(STATES),
+  staysSealed: true,
+  async apply(events, tx, schema = 'users') {
+    const created: UserCreated['data'][] = [];
+    const changes = new Map<string, Change>();
+    for (const event of events) {
+      if (event.type === 'user.created.v1') created.push(event.data);
+      else changes.set(event.data.user_id, later(changes.get(event.data.user_id), changeOf(event)));
+    }
+    if (created.length > 0)
+      await tx.query(
+        `insert into ${schema}.users (user_id, merchant_id, external_id, state, created_at, changed_at)
+         select user_id, merchant_id, external_id, 0, created_at, created_at
+         from unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[])
+           as created (user_id, merchant_id, external_id, created_at) on conflict do nothing`,
+        columnArrays(created, 'user_id', 'merchant_id', 'external_id', 'created_at'),
+      );
+    if (changes.size > 0)
+      await tx.query(
+        `update ${schema}.users u set state = greatest(u.state, changed.state),
+           changed_at = greatest(u.changed_at, changed.at), wallet = coalesce(u.wallet, changed.wallet)
+         from unnest($1::uuid[], $2::smallint[], $3::timestamptz[], $4::text[]) as changed (user_id, state, at, wallet)
+         where u.user_id = changed.user_id`,
+        columnArrays([...changes.values()], 'user_id', 'state', 'at', 'wallet'),
+      );
+  },
+  tables: { schema: 'users', names: ['users'] },
+});
+
+type Changed = Exclude<UserEvent, UserCreated>;
+
+function changeOf({ type, data }: Pick<Changed, 'type' | 'data'>): Change {
+  const wallet = 'issuer_wallet_address' in data ? data.issuer_wallet_address : null;
+  const at = 'activated_at' in data ? data.activated_at : data.at;
+  return { user_id: data.user_id, state: USER_STATES.indexOf(STATES[type]), at, wallet };
+}
+
+function later(before: Change | undefined, change: Change): Change {
+  if (before === undefined) return change;
+  return {
+    user_id: change.user_id,
+    state: Math.max(before.state, change.state),
+    at: before.at > change.at ? before.at : change.at,
+    wallet: before.wallet ?? change.wallet,
+  };
+}
 
 /** Ids of a merchant's users, by what is theirs. Null where there is no such user. */
 @Injectable()
@@ -48,5 +140,65 @@ export class UsersView {
   async ofWallet(merchantId: string, address: string): Promise<ExistingUser | null> {
     const userId = await this.ids.ofWallet(merchantId, address);
     return userId === null ? null : this.find(merchantId, userId);
+  }
+}
+
+/** A user without personal data, as operators get it (admin-api.md 3). */
+export interface UserRow {
+  readonly id: string;
+  readonly merchant_id: string;
+  readonly external_id: string | null;
+  readonly created_at: Date | string;
+  readonly account_state: UserState;
+  /** EIP-55 checksummed. */
+  readonly issuer_wallet_address: string | null;
+}
+
+const COLUMNS = `user_id as id, merchant_id, external_id, created_at,
+  (array['${USER_STATES.join("','")}'])[state + 1] as account_state, wallet as issuer_wallet_address`;
+
+/** An absent filter does not restrict the list. */
+export interface UserFilter extends KeysetPage {
+  readonly user_ids?: readonly string[] | undefined;
+  readonly external_id?: string | undefined;
+  /** In either letter case. */
+  readonly wallet?: string | undefined;
+  readonly state?: UserState | undefined;
+}
+
+/** The users of all merchants. */
+@Injectable()
+export class UserRows {
+  constructor(private readonly database: Database) {}
+
+  /** Newest first. Null merchants: of all. */
+  page(merchants: readonly string[] | null, filter: UserFilter) {
+    const { user_ids, external_id, wallet, state } = filter;
+    const list = {
+      columns: COLUMNS,
+      from: 'users.users',
+      id: 'user_id',
+      lanes: { column: 'merchant_id', type: 'uuid', values: merchants },
+      where: {
+        'user_id = any(?)': user_ids,
+        'external_id = ?': external_id,
+        'lower(wallet) = ?': wallet?.trim().toLowerCase(),
+        'state = ?': state && USER_STATES.indexOf(state),
+      },
+    } as const;
+    return listPage<UserRow>(this.database, list, filter);
+  }
+
+  /** Ids of the merchants that have users, by leaps through the index. */
+  async merchants(): Promise<readonly string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `with recursive owners as (
+         (select merchant_id as id from users.users order by merchant_id limit 1)
+         union all
+         select (select merchant_id from users.users where merchant_id > last.id order by merchant_id limit 1)
+         from owners last where last.id is not null
+       ) select id from owners where id is not null`,
+    );
+    return rows.map(({ id }) => id);
   }
 }

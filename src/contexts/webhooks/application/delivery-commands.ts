@@ -20,7 +20,7 @@ import { EndpointCommand, type Responded, type MerchantCaller } from './caller.j
 import { DELIVERIES_SAGA } from './deliveries-saga.js';
 import { testEvent } from './published-events.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { StoredDeliveries, type DeliveryJson, type FoundDelivery } from '../store/stored-deliveries.js';
+import { StoredDeliveries, toMerchantJson, type FoundDelivery } from '../store/stored-deliveries.js';
 
 /** Requests a synthetic delivery to an endpoint, enabled or not. Throws `not_found`. */
 export class RequestTestDelivery extends EndpointCommand {}
@@ -116,7 +116,7 @@ export class ResendDeliveryHandler implements OperationHandler<ResendDelivery> {
   async execute({ subjectId, operation }: ResendDelivery): Promise<void> {
     const delivery = await this.deliveries.find(null, subjectId);
     if (delivery === null) throw DomainError.notFound('Delivery');
-    const { merchantId } = delivery;
+    const { merchant_id: merchantId } = delivery.json;
     const metadata = { actor: 'operator', merchant_id: merchantId };
     // An operation that is executed again after a crash requests nothing new.
     const caller = { merchantId, metadata, ticket: new IdempotencyTicket(operation!.id) };
@@ -126,8 +126,9 @@ export class ResendDeliveryHandler implements OperationHandler<ResendDelivery> {
 }
 
 /** The delivery as the request makes it: due at once, unless an attempt is in flight already. */
-function resent({ json, inFlight }: FoundDelivery, requestedAt: string): DeliveryJson {
-  return inFlight ? json : { ...json, status: 'pending', next_attempt_at: requestedAt, finished_at: null };
+function resent({ json, inFlight }: FoundDelivery, requestedAt: string): object {
+  const own = toMerchantJson(json);
+  return inFlight ? own : { ...own, status: 'pending', next_attempt_at: requestedAt, finished_at: null };
 }
 
 /**

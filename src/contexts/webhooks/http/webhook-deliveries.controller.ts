@@ -23,7 +23,6 @@ import { EndpointsView } from '../views/endpoints.js';
 import { COUNTED, RecentStats } from '../views/endpoint-stats.js';
 import {
   DeliveriesQuery,
-  deliveryFilter,
   RecoveryRequest,
   StatsQuery,
   statsSince,
@@ -74,7 +73,7 @@ export class WebhookDeliveriesController {
     @ListQuery() query: DeliveriesQuery,
   ): Promise<WebhookDeliveriesResponse> {
     await this.requireEndpoint(merchantId, id);
-    return this.deliveries.page(id, deliveryFilter(query));
+    return this.deliveries.page(id, query);
   }
 
   @Get('webhook_endpoints/:id/stats')

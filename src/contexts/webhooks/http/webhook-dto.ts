@@ -20,10 +20,10 @@ import {
   type EndpointStatus,
 } from '../domain/webhook-endpoints.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { createdPage, createdListQuery, Filter } from '../../../platform/http/list-query.js';
-import type { DeliveryFilter } from '../views/delivery-page.js';
+import { createdListQuery, Filter } from '../../../platform/http/list-query.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/retry.js';
-import { WebhookDelivery, WebhookDeliveryDetail } from './delivery-dto.js';
+import { WebhookDeliveryDetail } from './delivery-dto.js';
+import { WebhookDelivery } from '../store/stored-deliveries.js';
 import { WebhookEndpoint, WebhookEndpointStats, WebhookEndpointWithSecret } from './endpoint-dto.js';
 
 /** The longest that a replaced signing secret may sign alongside the fresh one: 24 hours. */
@@ -142,10 +142,6 @@ const LONGEST_DAYS = 30;
 export class DeliveriesQuery extends createdListQuery(DEFAULT_PAGE, 'The most deliveries per page.') {
   @Filter(oneOf(DELIVERY_STATUSES), 'Only deliveries in this status.') status?: DeliveryStatus;
   @Filter(oneOf(EVENT_TYPES), 'Only deliveries of this type.') type?: EventType;
-}
-
-export function deliveryFilter(query: DeliveriesQuery): DeliveryFilter {
-  return { ...createdPage(query), status: query.status, type: query.type };
 }
 
 /** Query of GET webhook_endpoints/{id}/stats. */

@@ -1,49 +1,58 @@
 import { Injectable } from '@nestjs/common';
 import type { CheckedTables } from '../../../platform/context.js';
+import { ApiProperty } from '../../../platform/dto/field.js';
+import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
 import { MAX_DUE, ReportsBacklog, type DueBacklog } from '../../../platform/operations/system-report.js';
 import { everyRow } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { EndpointSnapshot } from '../domain/endpoint-snapshot.js';
-import type { DeliveryStatus } from '../domain/retry.js';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/retry.js';
+import { EVENT_TYPES } from '../domain/webhook-endpoints.js';
 
-export const DELIVERY_COLUMNS =
-  'delivery_id, endpoint_id, merchant_id, type, state, attempts, created_at, due_at, finished_at' as const;
+/** A delivery as lists show it; an extension of the specification. */
+export class WebhookDelivery {
+  @ApiProperty({ ...UUID, description: 'The `webhook-id` header; the same for every attempt and resend.' })
+  id!: string;
 
-export interface DeliveryColumns {
-  readonly [column: string]: unknown;
-  readonly delivery_id: string;
-  readonly endpoint_id: string;
-  readonly merchant_id: string;
-  readonly type: string;
-  readonly state: DeliveryStatus;
-  readonly attempts: number;
-  readonly created_at: Date;
-  readonly due_at: Date;
-  readonly finished_at: Date | null;
+  @ApiProperty(UUID) webhook_endpoint_id!: string;
+  @ApiProperty({ type: 'string', enum: EVENT_TYPES }) type!: string;
+
+  @ApiProperty({
+    type: 'string',
+    enum: DELIVERY_STATUSES,
+    description:
+      '`exhausted`: it is not tried again. `dropped`: the endpoint was disabled or deleted; nothing was sent. Both can be sent after all by resend and recover.',
+  })
+  status!: DeliveryStatus;
+
+  @ApiProperty(COUNT) attempt_count!: number;
+  @ApiProperty(TIME) created_at!: Date;
+
+  @ApiProperty({
+    ...TIME,
+    nullable: true,
+    description: 'Null unless pending. In the past while an attempt is in flight.',
+  })
+  next_attempt_at!: Date | null;
+
+  @ApiProperty({ ...TIME, nullable: true, description: 'Null while pending.' }) finished_at!: Date | null;
 }
 
-export type DeliveryJson = ReturnType<typeof deliveryJson>;
+/** A delivery with its merchant, as operators and the portal get it. */
+export type DeliveryJson = WebhookDelivery & { readonly merchant_id: string };
 
-/** A delivery as lists return it; an extension of the specification. */
-export function deliveryJson(row: DeliveryColumns) {
-  return {
-    id: row.delivery_id,
-    webhook_endpoint_id: row.endpoint_id,
-    type: row.type,
-    status: row.state,
-    attempt_count: row.attempts,
-    created_at: row.created_at.toISOString(),
-    next_attempt_at: row.state === 'pending' ? row.due_at.toISOString() : null,
-    finished_at: row.finished_at?.toISOString() ?? null,
-  };
+/** The members of {@link DeliveryJson}, of a row `d` of `webhooks.deliveries`. */
+export const DELIVERY_JSON = `d.delivery_id as id, d.endpoint_id as webhook_endpoint_id, d.merchant_id, d.type,
+  d.state as status, d.attempts as attempt_count, d.created_at,
+  case when d.state = 'pending' then d.due_at end as next_attempt_at, d.finished_at`;
+
+/** The delivery as its merchant gets it. */
+export function toMerchantJson({ merchant_id: _, ...json }: DeliveryJson) {
+  return json;
 }
-
-/** As operators and the portal get it: with whose it is. */
-export type AdminDeliveryJson = DeliveryJson & { readonly merchant_id: string };
 
 export interface FoundDelivery {
   readonly json: DeliveryJson;
-  readonly merchantId: string;
   /** The exact text that is signed and sent. */
   readonly body: string;
   readonly isTest: boolean;
@@ -57,15 +66,15 @@ export class StoredDeliveries {
   /** One delivery, also of an endpoint that was deleted; null when there is none. A null merchant is any. */
   async find(merchantId: string | null, deliveryId: string): Promise<FoundDelivery | null> {
     const [row] = await this.database.query<
-      DeliveryColumns & { readonly body: string; readonly is_test: boolean; readonly in_flight: boolean }
+      DeliveryJson & { body: string; is_test: boolean; in_flight: boolean }
     >(
-      `select ${DELIVERY_COLUMNS}, body, is_test, leased_by is not null as in_flight
-       from webhooks.deliveries where delivery_id = $1 and ($2::uuid is null or merchant_id = $2)`,
+      `select ${DELIVERY_JSON}, d.body, d.is_test, d.leased_by is not null as in_flight
+       from webhooks.deliveries d where delivery_id = $1 and ($2::uuid is null or merchant_id = $2)`,
       [deliveryId, merchantId],
     );
     if (!row) return null;
-    const { merchant_id: owner, body, is_test: isTest, in_flight: inFlight } = row;
-    return { json: deliveryJson(row), merchantId: owner, body, isTest, inFlight };
+    const { body, is_test: isTest, in_flight: inFlight, ...json } = row;
+    return { json, body, isTest, inFlight };
   }
 
   /** Due deliveries of enabled endpoints: what is pending for others waits until they are enabled. */

@@ -4,7 +4,8 @@ import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { DELIVERY_STATUSES } from '../domain/retry.js';
-import { DeliveriesList, type DeliveriesFilter } from './deliveries-list.js';
+import { StoredDeliveries } from '../store/stored-deliveries.js';
+import { DeliveriesView, type DeliveriesFilter as Filter } from './deliveries.js';
 import { READ_AT_ONCE } from './delivery-page.js';
 
 const TYPES = ['payout.received', 'payout.failed'] as const;
@@ -17,6 +18,10 @@ const ENDPOINTS = [
   { id: newId(), merchant: ONE, status: 'deleted' },
   { id: newId(), merchant: TWO, status: 'enabled' },
 ] as const;
+
+interface DeliveriesFilter extends Filter {
+  readonly merchants: readonly string[] | null;
+}
 
 interface Row {
   readonly id: string;
@@ -37,27 +42,27 @@ const row: fc.Arbitrary<Row> = fc.record({
 const sometimes = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(values, { freq: 2, nil: undefined });
 const filter: fc.Arbitrary<DeliveriesFilter> = fc.record({
-  merchantIds: fc.constantFrom(null, [ONE], [TWO], [ONE, TWO], [NONE], []),
-  endpointId: sometimes(fc.constantFrom(...ENDPOINTS.map(({ id }) => id))),
+  merchants: fc.constantFrom(null, [ONE], [TWO], [ONE, TWO], [NONE], []),
+  endpoint_id: sometimes(fc.constantFrom(...ENDPOINTS.map(({ id }) => id))),
   status: sometimes(fc.constantFrom(...DELIVERY_STATUSES)),
   type: sometimes(fc.constantFrom(...TYPES)),
-  from: sometimes(fc.constantFrom(START + 1, START + 500).map((ms) => new Date(ms))),
-  until: sometimes(fc.constantFrom(START + 2, START + 1000).map((ms) => new Date(ms))),
-  pageSize: fc.constantFrom(1, 2, 3, 1000),
+  from: sometimes(fc.constantFrom(START + 1, START + 500).map((ms) => ({ at: new Date(ms) }))),
+  to: sometimes(fc.constantFrom(START + 2, START + 1000).map((ms) => ({ end: new Date(ms) }))),
+  page_size: fc.constantFrom(1, 2, 3, 1000),
 });
 
 function expected(rows: readonly Row[], filtered: DeliveriesFilter): string[] {
-  const { merchantIds, endpointId, status, type, from, until } = filtered;
+  const { merchants, endpoint_id, status, type, from, to } = filtered;
   return rows
     .filter((each) => {
       const { id, merchant } = ENDPOINTS[each.endpoint]!;
       return (
-        (merchantIds === null || merchantIds.includes(merchant)) &&
-        (endpointId === undefined || endpointId === id) &&
+        (merchants === null || merchants.includes(merchant)) &&
+        (endpoint_id === undefined || endpoint_id === id) &&
         (status === undefined || status === each.status) &&
         (type === undefined || type === each.type) &&
-        (from === undefined || each.at >= from.getTime()) &&
-        (until === undefined || each.at < until.getTime())
+        (from === undefined || each.at >= from.at.getTime()) &&
+        (to === undefined || each.at < to.end.getTime())
       );
     })
     .sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
@@ -94,14 +99,15 @@ describe('the list of deliveries over merchants', () => {
     );
 
   async function walk(filtered: DeliveriesFilter): Promise<{ ids: string[]; pages: number }> {
+    const view = new DeliveriesView(db.database, new StoredDeliveries(db.database));
     const ids: string[] = [];
     let pages = 0;
     for (let next: DeliveriesFilter | null = filtered; next !== null;) {
-      const { deliveries, next_cursor } = await new DeliveriesList(db.database).page(next);
-      expect(deliveries.length).toBeLessThanOrEqual(filtered.pageSize);
+      const { deliveries, next_cursor } = await view.list(next.merchants, next);
+      expect(deliveries.length).toBeLessThanOrEqual(filtered.page_size);
       ids.push(...deliveries.map(({ id }) => id));
       pages += 1;
-      next = next_cursor === null ? null : { ...filtered, after: decodeCursor(next_cursor)! };
+      next = next_cursor === null ? null : { ...filtered, page_cursor: decodeCursor(next_cursor)! };
     }
     return { ids, pages };
   }
@@ -127,19 +133,19 @@ describe('the list of deliveries over merchants', () => {
        from generate_series(1, $3::int) n`,
       [ENDPOINTS.map(({ id }) => id), ONE, count, READ_AT_ONCE],
     );
-    const rare = { type: TYPES[1], pageSize: 100 } as const;
-    for (const merchantIds of [null, [ONE]]) {
-      const { ids, pages } = await walk({ ...rare, merchantIds });
+    const rare = { type: TYPES[1], page_size: 100 } as const;
+    for (const merchants of [null, [ONE]]) {
+      const { ids, pages } = await walk({ ...rare, merchants });
       expect(ids).toHaveLength(5);
       expect(pages).toBeGreaterThan(1);
     }
     // Those that were not received have indexes: a page finds all of them.
-    for (const merchantIds of [null, [ONE]])
+    for (const merchants of [null, [ONE]])
       for (const [status, found] of [
         ['exhausted', 2],
         ['dropped', 3],
       ] as const) {
-        const { ids, pages } = await walk({ status, pageSize: 100, merchantIds });
+        const { ids, pages } = await walk({ status, page_size: 100, merchants });
         expect([status, ids.length, pages]).toEqual([status, found, 1]);
       }
   });
@@ -158,7 +164,7 @@ describe('the list of deliveries over merchants', () => {
       at: START + endpoint,
     }));
     await insert(rows);
-    const { ids } = await walk({ merchantIds: [ONE], pageSize: 2 });
+    const { ids } = await walk({ merchants: [ONE], page_size: 2 });
     expect(ids).toEqual([rows[2]!.id, rows[1]!.id, rows[0]!.id]);
   });
 });

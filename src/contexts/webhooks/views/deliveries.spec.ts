@@ -35,9 +35,9 @@ const filter = fc
   .record({
     status: sometimes(fc.constantFrom(...DELIVERY_STATUSES)),
     type: sometimes(fc.constantFrom(...TYPES)),
-    createdFrom: sometimes(day),
-    createdTo: sometimes(day),
-    pageSize: fc.constantFrom(1, 2, 3, 7, 1000),
+    created_from: sometimes(day),
+    created_to: sometimes(day),
+    page_size: fc.constantFrom(1, 2, 3, 7, 1000),
   })
   .map((all) => JSON.parse(JSON.stringify(all)) as DeliveryFilter);
 
@@ -75,8 +75,8 @@ function expected(rows: readonly Row[], filtered: DeliveryFilter): string[] {
       return (
         (filtered.status === undefined || status === filtered.status) &&
         (filtered.type === undefined || type === filtered.type) &&
-        (filtered.createdFrom === undefined || date >= filtered.createdFrom) &&
-        (filtered.createdTo === undefined || date <= filtered.createdTo)
+        (filtered.created_from === undefined || date >= filtered.created_from) &&
+        (filtered.created_to === undefined || date <= filtered.created_to)
       );
     })
     .sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
@@ -94,10 +94,10 @@ async function walk(
       db.database,
       new StoredDeliveries(db.database),
     ).page(endpoint, next);
-    expect(webhook_deliveries.length).toBeLessThanOrEqual(filtered.pageSize);
+    expect(webhook_deliveries.length).toBeLessThanOrEqual(filtered.page_size);
     seen.push(...webhook_deliveries.map(({ id }) => id));
     await between();
-    next = next_cursor === null ? null : { ...filtered, after: decodeCursor(next_cursor)! };
+    next = next_cursor === null ? null : { ...filtered, page_cursor: decodeCursor(next_cursor)! };
   }
   return seen;
 }
@@ -110,7 +110,7 @@ describe('the list of deliveries', () => {
         await db.database.query('truncate webhooks.deliveries');
         await insert(before);
         const coming = meanwhile.filter(({ id }) => before.every((each) => each.id !== id));
-        const seen = await walk({ ...filtered, pageSize: Math.min(filtered.pageSize, 3) }, async () => {
+        const seen = await walk({ ...filtered, page_size: Math.min(filtered.page_size, 3) }, async () => {
           await insert(coming.splice(0, 2));
         });
         expect(new Set(seen).size).toBe(seen.length);

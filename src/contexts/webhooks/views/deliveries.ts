@@ -2,23 +2,25 @@ import { Injectable } from '@nestjs/common';
 import { withJsonText } from '../../../platform/json-text/json-text.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { Database } from '../../../platform/postgres/database.js';
-import {
-  deliveryJson,
-  StoredDeliveries,
-  type AdminDeliveryJson,
-  type DeliveryJson,
-} from '../store/stored-deliveries.js';
+import { StoredDeliveries, toMerchantJson, type DeliveryJson } from '../store/stored-deliveries.js';
 import { deliveryPage, type DeliveryFilter } from './delivery-page.js';
 
-interface DeliveriesPage {
-  readonly webhook_deliveries: readonly DeliveryJson[];
+export interface DeliveriesPage {
+  readonly deliveries: readonly DeliveryJson[];
   readonly next_cursor: string | null;
 }
+
+export interface DeliveriesFilter extends DeliveryFilter {
+  readonly endpoint_id?: string | undefined;
+}
+
+/** Endpoints whose deliveries one page merges. Who has deleted more of them has pages that hold less. */
+const MAX_LANES = 1000;
 
 /** The newest attempts of a delivery in the API: after many resends there may be more. */
 export const LISTED_ATTEMPTS = 1000;
 
-/** Which deliveries were created, and what became of them? */
+/** Deliveries with their attempts. Operators get those of all merchants. */
 @Injectable()
 export class DeliveriesView {
   constructor(
@@ -37,18 +39,18 @@ export class DeliveriesView {
       this.attempts(deliveryId),
     ]);
     if (found === null) return null;
-    const json = merchantId === null ? { ...found.json, merchant_id: found.merchantId } : found.json;
+    const { merchant_id, attempt_count, finished_at } = found.json;
+    const json = merchantId === null ? found.json : toMerchantJson(found.json);
     return {
-      merchantId: found.merchantId,
-      revision: 2 * json.attempt_count + (json.finished_at === null ? 0 : 1),
+      merchantId: merchant_id,
+      revision: 2 * attempt_count + (finished_at === null ? 0 : 1),
       text: `${withJsonText(json, 'payload', found.body).slice(0, -1)},"attempts":${JSON.stringify(attempts)}}`,
     };
   }
 
   /** A delivery of any merchant, as lists of operators hold it; null when there is none. */
-  async find(deliveryId: string): Promise<AdminDeliveryJson | null> {
-    const found = await this.stored.find(null, deliveryId);
-    return found && { ...found.json, merchant_id: found.merchantId };
+  async find(deliveryId: string): Promise<DeliveryJson | null> {
+    return (await this.stored.find(null, deliveryId))?.json ?? null;
   }
 
   @Searches('webhooks:read')
@@ -60,9 +62,39 @@ export class DeliveriesView {
   }
 
   /** One page of the endpoint's deliveries, newest first. The caller has verified whose endpoint it is. */
-  async page(endpointId: string, filter: DeliveryFilter): Promise<DeliveriesPage> {
-    const { rows, next_cursor } = await deliveryPage(this.database, [endpointId], filter);
-    return { webhook_deliveries: rows.map(deliveryJson), next_cursor };
+  async page(endpointId: string, filter: DeliveryFilter) {
+    const { rows, next_cursor } = await deliveryPage(this.database, { endpoints: [endpointId] }, filter);
+    return { webhook_deliveries: rows.map(toMerchantJson), next_cursor };
+  }
+
+  /**
+   * One page of the deliveries of these merchants, newest first; null: of all. It may hold fewer deliveries than its size, or
+   * none, and continue all the same.
+   */
+  async list(merchants: readonly string[] | null, filter: DeliveriesFilter): Promise<DeliveriesPage> {
+    const endpoints = await this.endpointsOf(merchants, filter.endpoint_id);
+    const lanes =
+      endpoints !== null && endpoints.length > MAX_LANES ? { endpoints: null, merchants } : { endpoints };
+    const { rows: deliveries, next_cursor } = await deliveryPage(this.database, lanes, filter);
+    return { deliveries, next_cursor };
+  }
+
+  /** The endpoints of these merchants, deleted ones too, of which the list is; null: all. One more than a page merges, at most. */
+  private async endpointsOf(
+    merchantIds: readonly string[] | null,
+    endpointId: string | undefined,
+  ): Promise<readonly string[] | null> {
+    if (merchantIds === null) return endpointId === undefined ? null : [endpointId];
+    const rows = await this.database.query<{ endpoint_id: string }>(
+      endpointId === undefined
+        ? `(select endpoint_id from webhooks.endpoint_snapshots where merchant_id = any($1::uuid[]) and status <> 'deleted')
+           union all
+           (select endpoint_id from webhooks.endpoint_snapshots where merchant_id = any($1::uuid[]) and status = 'deleted'
+            limit ${MAX_LANES + 1})`
+        : `select endpoint_id from webhooks.endpoint_snapshots where merchant_id = any($1::uuid[]) and endpoint_id = $2`,
+      endpointId === undefined ? [merchantIds] : [merchantIds, endpointId],
+    );
+    return rows.map(({ endpoint_id }) => endpoint_id);
   }
 
   private async attempts(deliveryId: string): Promise<object[]> {

@@ -1,19 +1,30 @@
+import {
+  afterPlace,
+  inDays,
+  toConditions,
+  type CreatedDays,
+  type KeysetPage,
+} from '../../../platform/postgres/list-page.js';
 import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
-import { pageConditions, type CreatedPage } from '../../../platform/postgres/list-page.js';
 import type { Database } from '../../../platform/postgres/database.js';
 import type { DeliveryStatus } from '../domain/retry.js';
 import type { EventType } from '../domain/webhook-endpoints.js';
-import { DELIVERY_COLUMNS, type DeliveryColumns } from '../store/stored-deliveries.js';
+import { DELIVERY_JSON, type DeliveryJson } from '../store/stored-deliveries.js';
 
-export interface DeliveryFilter extends CreatedPage {
+/** The query of a list of deliveries. */
+export interface DeliveryFilter extends CreatedDays, KeysetPage {
   readonly status?: DeliveryStatus | undefined;
   readonly type?: EventType | undefined;
   /** Created at or after it. */
-  readonly from?: Date | undefined;
-  /** Created before it. */
-  readonly until?: Date | undefined;
-  /** Only deliveries of these merchants, where no list of endpoints says so already. */
-  readonly merchantIds?: readonly string[] | undefined;
+  readonly from?: { readonly at: Date } | undefined;
+  /** Created before its end. */
+  readonly to?: { readonly end: Date } | undefined;
+}
+
+/** The endpoints whose deliveries a list has; null: all. Without them `merchants` may restrict it; null: all. */
+interface Lanes {
+  readonly endpoints: readonly string[] | null;
+  readonly merchants?: readonly string[] | null;
 }
 
 /**
@@ -26,15 +37,15 @@ export const READ_AT_ONCE = 5000;
 const FIRST_READ = 4;
 
 const NEWEST_FIRST = 'order by created_at desc, delivery_id desc';
+const COLUMNS =
+  'delivery_id, endpoint_id, merchant_id, type, state, attempts, created_at, due_at, finished_at';
 /** What the index of an endpoint's deliveries has. */
 const KEYS = 'delivery_id, endpoint_id, created_at';
 
 interface DeliveryRows {
-  readonly rows: readonly DeliveryColumns[];
+  readonly rows: readonly DeliveryJson[];
   readonly next_cursor: string | null;
 }
-
-type Parameter = (value: unknown) => string;
 
 /** Where rows are read from, in `sql`: the newest ones of each lane, numbered by `place`. */
 interface Source {
@@ -44,68 +55,61 @@ interface Source {
 }
 
 /**
- * A page of the deliveries of these endpoints, newest first; null: of all. Each endpoint is a lane that is read through
- * its index, so that the filter of a merchant costs no further index. Where a lane has more rows than were read, the
- * page ends at the last one of it: what is older may be incomplete.
+ * A page of deliveries, newest first. Each endpoint is a lane that is read through its index, so that the filter of a
+ * merchant costs no further index. Where a lane has more rows than were read, the page ends at the last one of it: what is
+ * older may be incomplete.
  */
 export async function deliveryPage(
   database: Pick<Database, 'query'>,
-  endpointIds: readonly string[] | null,
+  lanes: Lanes,
   filter: DeliveryFilter,
 ): Promise<DeliveryRows> {
-  if (endpointIds?.length === 0) return { rows: [], next_cursor: null };
+  if (lanes.endpoints?.length === 0) return { rows: [], next_cursor: null };
   // Most filters match many: a page is full long before it has read so much.
-  const page = await readPage(database, endpointIds, filter, FIRST_READ * (filter.pageSize + 1));
-  if (page.rows.length === filter.pageSize || page.next_cursor === null) return page;
-  return readPage(database, endpointIds, filter, READ_AT_ONCE);
+  const page = await readPage(database, lanes, filter, FIRST_READ * (filter.page_size + 1));
+  if (page.rows.length === filter.page_size || page.next_cursor === null) return page;
+  return readPage(database, lanes, filter, READ_AT_ONCE);
 }
 
 async function readPage(
   database: Pick<Database, 'query'>,
-  endpointIds: readonly string[] | null,
+  { endpoints, merchants }: Lanes,
   filter: DeliveryFilter,
   budget: number,
 ): Promise<DeliveryRows> {
+  const { status, type, page_size: size, from, to } = filter;
   const params: unknown[] = [];
-  const parameter: Parameter = (value) => `$${params.push(value)}`;
-  const lanes = endpointIds === null ? null : `${parameter(endpointIds)}::uuid[]`;
-  const place = cursorConditions(filter, parameter);
-  const isIndexed = lanes === null && unsentOnly(filter).length > 0;
-  const conditions = [
-    ...(filter.status === undefined || isIndexed ? [] : [`state = ${parameter(filter.status)}`]),
-    ...(filter.type === undefined ? [] : [`type = ${parameter(filter.type)}`]),
-    ...(filter.merchantIds === undefined
-      ? []
-      : [`merchant_id = any(${parameter(filter.merchantIds)}::uuid[])`]),
+  const lanes = endpoints === null ? null : `$${params.push(endpoints)}::uuid[]`;
+  const days = inDays('created_at', filter.created_from, filter.created_to);
+  const place = [
+    ...toConditions({ ...days, 'created_at >= ?': from?.at, 'created_at < ?': to?.end }, params),
+    ...afterPlace(filter.page_cursor, 'created_at', 'delivery_id', params),
   ];
-  const max = rowsOfLane(endpointIds?.length ?? 1, filter.pageSize, conditions.length > 0 ? budget : null);
+  const isIndexed = lanes === null && unsentOnly(filter).length > 0;
+  const conditions = toConditions(
+    { 'state = ?': isIndexed ? null : status, 'type = ?': type, 'merchant_id = any(?)': merchants },
+    params,
+  );
+  const max = rowsOfLane(endpoints?.length ?? 1, size, conditions.length > 0 ? budget : null);
   // Of many lanes most of what is read is not on the page: its rows are fetched once it is known which they are.
-  const keysFirst = conditions.length === 0 && endpointIds !== null && endpointIds.length > 1;
-  const isPending = filter.status === 'pending' && (await hasFewPending(database, endpointIds));
+  const keysFirst = conditions.length === 0 && endpoints !== null && endpoints.length > 1;
+  const isPending = status === 'pending' && (await hasFewPending(database, endpoints));
   const source = isPending
     ? allPending(lanes, place)
     : lanes === null
-      ? newest(isIndexed ? [...place, `state = '${filter.status}'`] : place, max)
-      : newestOfEach(lanes, keysFirst ? KEYS : DELIVERY_COLUMNS, [...place, ...unsentOnly(filter)], max);
-  const rows = await database.query<DeliveryColumns & { readonly matches: boolean }>(
-    pageSql(source, conditions, filter.pageSize, keysFirst),
+      ? newest(isIndexed ? [...place, `state = '${status}'`] : place, max)
+      : newestOfEach(lanes, keysFirst ? KEYS : COLUMNS, [...place, ...unsentOnly(filter)], max);
+  const found = await database.query<DeliveryJson & { readonly matches: boolean }>(
+    pageSql(source, conditions, size, keysFirst),
     params,
   );
-  const matching = rows.filter((row) => row.matches);
-  const page = matching.slice(0, filter.pageSize);
-  const last = matching.length > page.length ? page.at(-1) : rows.find((row) => !row.matches);
+  const matching = found.filter((row) => row.matches);
+  const page = matching.slice(0, size);
+  const last = matching.length > page.length ? page.at(-1) : found.find((row) => !row.matches);
   return {
-    rows: page,
-    next_cursor: last ? encodeCursor({ createdAt: last.created_at, id: last.delivery_id }) : null,
+    rows: page.map(({ matches: _, ...row }) => row),
+    next_cursor: last ? encodeCursor(last.created_at, last.id) : null,
   };
-}
-
-function cursorConditions(filter: DeliveryFilter, parameter: Parameter): string[] {
-  return [
-    ...pageConditions(filter, 'delivery_id', parameter),
-    ...(filter.from === undefined ? [] : [`created_at >= ${parameter(filter.from)}::timestamptz`]),
-    ...(filter.until === undefined ? [] : [`created_at < ${parameter(filter.until)}::timestamptz`]),
-  ];
 }
 
 /** Without conditions (null) a page is full of what is read; with some, all lanes together read the budget. */
@@ -121,7 +125,6 @@ function pageSql(
   pageSize: number,
   keysFirst: boolean,
 ): string {
-  const columns = DELIVERY_COLUMNS.replaceAll(/\w+/g, 'd.$&');
   const from = (keys: string): string =>
     keysFirst ? `${keys} join webhooks.deliveries d using (delivery_id)` : keys;
   return `with read_rows as materialized (${sql}),
@@ -130,10 +133,10 @@ function pageSql(
          select * from read_rows ${where(conditions)} and not exists (
            select from ends where (ends.created_at, ends.delivery_id) > (read_rows.created_at, read_rows.delivery_id))
          ${NEWEST_FIRST} limit ${pageSize + 1})
-     (select ${columns}, true as matches from ${from(keysFirst ? 'matching' : 'matching d')}
+     (select ${DELIVERY_JSON}, true as matches from ${from(keysFirst ? 'matching' : 'matching d')}
       order by d.created_at desc, d.delivery_id desc)
      union all
-     (select ${columns}, false from ${from(keysFirst ? 'ends' : 'ends d')})`;
+     (select ${DELIVERY_JSON}, false from ${from(keysFirst ? 'ends' : 'ends d')})`;
 }
 
 /** The smaller index of what an endpoint did not get has these. */
@@ -146,7 +149,7 @@ const where = (conditions: readonly string[]): string => `where ${['true', ...co
 /** Of all endpoints, through the index by time. */
 function newest(conditions: readonly string[], max: number): Source {
   const sql = `select *, row_number() over (${NEWEST_FIRST}) as place from (
-    select ${DELIVERY_COLUMNS} from webhooks.deliveries ${where(conditions)} ${NEWEST_FIRST} limit ${max}) newest`;
+    select ${COLUMNS} from webhooks.deliveries ${where(conditions)} ${NEWEST_FIRST} limit ${max}) newest`;
   return { sql, max };
 }
 
@@ -162,7 +165,7 @@ function newestOfEach(lanes: string, columns: string, conditions: readonly strin
 function allPending(lanes: string | null, place: readonly string[]): Source {
   const ofLanes = lanes === null ? [] : [`endpoint_id = any(${lanes})`];
   const pending = (lease: string): string =>
-    `select ${DELIVERY_COLUMNS}, 0 as place from webhooks.deliveries
+    `select ${COLUMNS}, 0 as place from webhooks.deliveries
      ${where([...place, ...ofLanes, `state = 'pending'`, `leased_by is ${lease}`])}`;
   return { sql: `${pending('null')} union all ${pending('not null')}`, max: Number.MAX_SAFE_INTEGER };
 }

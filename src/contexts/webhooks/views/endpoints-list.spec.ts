@@ -1,40 +1,30 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { ALL_CONTEXTS } from '../../../composition.js';
 import { newId } from '../../../kernel/ids.js';
-import type { Context } from '../../../platform/context.js';
+import type { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import type { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
-import { ReadModels } from '../../../platform/read-models/read-models.js';
 import { deliveriesSaga } from '../application/deliveries-saga.js';
 import { publishedBy } from '../application/published-events.js';
 import type { FailingEndpoints } from '../store/failing-endpoints.js';
-import { EndpointRow } from './endpoint-row.js';
-import { EndpointsList, type EndpointsFilter } from './endpoints-list.js';
-import { storeConfig } from '../../../platform/config/config.js';
+import { EndpointsView, type EndpointsFilter } from './endpoints.js';
 
 const day = (number: number): string => `2026-01-0${number}T00:00:00.000Z`;
 
 describe('the list of webhook endpoints', () => {
   const db = onTestDatabase();
-  let models: ReadModels;
-  let list: EndpointsList;
+  let list: EndpointsView;
   let merchant_id: string;
   let position = 0;
 
   beforeAll(() => {
-    models = new ReadModels({ ...storeConfig({}), databaseUrl: db.url }, [
-      { name: 'webhooks', entities: [EndpointRow] } as Context,
-    ]);
     const failing = { counts: async (ids: readonly string[]) => new Map(ids.map((id) => [id, 3])) };
-    list = new EndpointsList(
-      models,
-      failing as unknown as FailingEndpoints,
-      { waitUntilCurrent: async () => true } as unknown as SubscriptionProgress,
-    );
+    list = new EndpointsView({} as CommandLoop, failing as unknown as FailingEndpoints, db.database, {
+      waitUntilCurrent: async () => true,
+    } as unknown as SubscriptionProgress);
   });
-  afterAll(() => models.onApplicationShutdown());
   const nextMerchant = (): void => void (merchant_id = newId());
   beforeEach(nextMerchant);
 
@@ -59,12 +49,15 @@ describe('the list of webhook endpoints', () => {
   );
   const apply = (...events: RecordedEvent[]): Promise<void> =>
     db.database.transaction((tx) => saga.apply(events, tx));
-  const walk = async (filter: Omit<EndpointsFilter, 'pageSize'>): Promise<string[]> => {
+  const walk = async (
+    merchants: readonly string[] | null,
+    filter: Omit<EndpointsFilter, 'page_size'> = {},
+  ): Promise<string[]> => {
     const ids: string[] = [];
-    for (let next: EndpointsFilter | null = { ...filter, pageSize: 2 }; next !== null;) {
-      const { webhook_endpoints, next_cursor } = await list.page(next);
+    for (let next: EndpointsFilter | null = { ...filter, page_size: 2 }; next !== null;) {
+      const { webhook_endpoints, next_cursor } = await list.page(merchants, next);
       ids.push(...webhook_endpoints.map(({ id }) => id));
-      next = next_cursor === null ? null : { ...next, after: decodeCursor(next_cursor)! };
+      next = next_cursor === null ? null : { ...next, page_cursor: decodeCursor(next_cursor)! };
     }
     return ids;
   };
@@ -89,8 +82,8 @@ describe('the list of webhook endpoints', () => {
     const twice = life.flatMap((each, at) => [each, ...life.slice(0, at + 1)]);
     for (let from = 0; from < twice.length; from += size) await apply(...twice.slice(from, from + size));
     await apply(life[0]!, life[1]!, life[4]!);
-    const { webhook_endpoints } = await list.page({ merchantIds: [merchant_id], pageSize: 10 });
-    expect(webhook_endpoints).toEqual([
+    const { webhook_endpoints } = await list.page([merchant_id], { page_size: 10 });
+    expect(JSON.parse(JSON.stringify(webhook_endpoints))).toEqual([
       {
         id,
         merchant_id,
@@ -115,11 +108,11 @@ describe('the list of webhook endpoints', () => {
     nextMerchant();
     await apply(...ids.slice(3).map((id, n) => registered(id, n + 4)));
     const newest = ids.toReversed();
-    expect(await walk({ merchantIds: [first, merchant_id] })).toEqual(newest);
-    expect((await walk({ merchantIds: null })).filter((id) => ids.includes(id))).toEqual(newest);
-    expect(await walk({ merchantIds: [first] })).toEqual(newest.slice(2));
-    expect(await walk({ merchantIds: [first], status: 'disabled' })).toEqual([ids[1]]);
-    expect(await walk({ merchantIds: null, endpointId: ids[4]! })).toEqual([ids[4]]);
-    expect(await walk({ merchantIds: [] })).toEqual([]);
+    expect(await walk([first, merchant_id])).toEqual(newest);
+    expect((await walk(null)).filter((id) => ids.includes(id))).toEqual(newest);
+    expect(await walk([first])).toEqual(newest.slice(2));
+    expect(await walk([first], { status: 'disabled' })).toEqual([ids[1]]);
+    expect(await walk(null, { endpoint_id: ids[4]! })).toEqual([ids[4]]);
+    expect(await walk([])).toEqual([]);
   });
 });

@@ -1,20 +1,84 @@
 import { Injectable } from '@nestjs/common';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
+import { Database } from '../../../platform/postgres/database.js';
+import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import {
   endpointJson,
   webhookEndpoints,
   type Endpoint,
   type EndpointJson,
+  type EndpointStatus,
 } from '../domain/webhook-endpoints.js';
+import { DELIVERIES_SAGA } from '../store/endpoint-snapshots.js';
 import { FailingEndpoints } from '../store/failing-endpoints.js';
 
-/** Which endpoints does a merchant have? Read from the merchant's one stream of them: ten at most, and nothing to wait for. */
+export interface EndpointsFilter extends KeysetPage {
+  readonly status?: EndpointStatus | undefined;
+  readonly endpoint_id?: string | undefined;
+}
+
+/** The members of an endpoint that this file uses. */
+interface ListedEndpoint {
+  readonly id: string;
+  readonly merchant_id: string;
+  readonly url: string;
+  readonly status: EndpointStatus;
+  readonly failure_count: number;
+}
+
+export interface EndpointsPage {
+  readonly webhook_endpoints: readonly ListedEndpoint[];
+  readonly next_cursor: string | null;
+}
+
+/**
+ * The webhook endpoints of a merchant, from its one stream of them: ten at most, and nothing to wait for; and of all
+ * merchants, from a table.
+ */
 @Injectable()
 export class EndpointsView {
   constructor(
     private readonly loop: CommandLoop,
     private readonly failing: FailingEndpoints,
+    private readonly database: Database,
+    private readonly progress: SubscriptionProgress,
   ) {}
+
+  /** One page of the endpoints of these merchants, newest first, without secrets; null: of all. */
+  async page(merchants: readonly string[] | null, filter: EndpointsFilter): Promise<EndpointsPage> {
+    const list = {
+      columns: `endpoint_id as id, merchant_id, url, description, status, created_at, updated_at, event_types,
+        disabled_cause, disabled_at`,
+      from: 'webhooks.endpoint_snapshots',
+      id: 'endpoint_id',
+      lanes: { column: 'merchant_id', type: 'uuid', values: merchants },
+      where: {
+        [`status <> 'deleted'`]: true,
+        'status = ?': filter.status,
+        'endpoint_id = ?': filter.endpoint_id,
+      },
+    } as const;
+    const { rows, next_cursor } = await listPage<ListedEndpoint>(this.database, list, filter);
+    const failures = await this.failing.counts(rows.map(({ id }) => id));
+    const webhook_endpoints = rows.map((row) => ({ ...row, failure_count: failures.get(row.id) ?? 0 }));
+    return { webhook_endpoints, next_cursor };
+  }
+
+  @Searches('webhooks:read')
+  async search({ uuid }: SearchQuery): Promise<readonly Found[]> {
+    if (uuid === null) return [];
+    await this.progress.waitUntilCurrent(DELIVERIES_SAGA);
+    const { webhook_endpoints } = await this.page(null, { endpoint_id: uuid, page_size: 1 });
+    return webhook_endpoints.map(({ id, merchant_id, url, status }) => ({
+      kind: 'webhook_endpoint',
+      id,
+      merchant_id,
+      // Its path may hold a token of the merchant.
+      title: `Webhook endpoint at ${new URL(url).host}, ${status}`,
+    }));
+  }
 
   /** The merchant's endpoints, oldest first. */
   async list(merchantId: string): Promise<EndpointJson[]> {

@@ -58,7 +58,7 @@ export class People {
   /** The read model only finds the person. */
   async findByEmail(email: string): Promise<Person | null> {
     const found = await this.operators.byEmail(email);
-    const person = found && (await this.find(found.operatorId));
+    const person = found && (await this.find(found.id));
     return person?.email.toLowerCase() === email.toLowerCase() ? person : null;
   }
 

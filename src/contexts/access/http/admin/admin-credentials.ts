@@ -1,5 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, type Clock } from '../../../../kernel/clock.js';
+import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import type { AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
 import { requireReach, requireScopes } from '../../../../platform/operations/scopes.js';
@@ -8,15 +7,14 @@ import { plainOrder, type CredentialSubject } from '../../application/credential
 import { KIND_RULES } from '../../domain/credential-kinds.js';
 import { isRole, ROLE_SCOPES } from '../../domain/roles.js';
 import { CredentialSecrets } from '../../application/credential-secrets.js';
-import { CredentialList, type CredentialFilter, type CredentialRow } from '../../views/credentials.js';
-import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
-import { MerchantList } from '../../views/merchant-list.js';
 import {
-  credentialJson,
+  CredentialIndex,
+  CredentialList,
   type AdminCredential,
-  type CredentialsResponse,
-  type NewCredentialBody,
-} from './credential-dto.js';
+  type CredentialFilter,
+} from '../../views/credentials.js';
+import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
+import type { CredentialsResponse, NewCredentialBody } from './credential-dto.js';
 
 /** Whose credentials are found. */
 type Reach = Pick<AdminCaller, 'merchants'> & { readonly operatorId: string | null };
@@ -26,21 +24,19 @@ type Reach = Pick<AdminCaller, 'merchants'> & { readonly operatorId: string | nu
 export class AdminCredentials {
   constructor(
     private readonly credentials: CredentialList,
-    private readonly merchants: MerchantList,
+    private readonly index: CredentialIndex,
     private readonly secrets: CredentialSecrets,
     private readonly progress: SubscriptionProgress,
-    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /** `merchants`: only those of these merchants; null: all. */
   async page(query: CredentialFilter, merchants: readonly string[] | null): Promise<CredentialsResponse> {
-    const { rows, next_cursor } = await this.credentials.page(merchants, query);
-    const now = this.clock.now();
-    return { credentials: rows.map((row) => credentialJson(row, now)), next_cursor };
+    const { rows: credentials, next_cursor } = await this.credentials.page(merchants, query);
+    return { credentials, next_cursor };
   }
 
   /** Throws `not_found`, also for one that is not the caller's own and of no merchant whom the caller is confined to. */
-  async find(id: string, { merchants, operatorId }: Reach, title = 'Credential'): Promise<CredentialRow> {
+  async find(id: string, { merchants, operatorId }: Reach, title = 'Credential'): Promise<AdminCredential> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
     const row = await this.credentials.find(id);
     if (row === null) throw DomainError.notFound(title);
@@ -50,12 +46,8 @@ export class AdminCredentials {
     return row;
   }
 
-  json(row: CredentialRow): AdminCredential {
-    return credentialJson(row, this.clock.now());
-  }
-
   /** The credential of a secret of any kind; null where there is none within the caller's reach. */
-  async findBySecret(secret: string, caller: Reach): Promise<CredentialRow | null> {
+  async findBySecret(secret: string, caller: Reach): Promise<AdminCredential | null> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
     const row = await this.credentials.findBySecret(this.secrets.hashOf(secret));
     if (row === null) return null;
@@ -77,8 +69,8 @@ export class AdminCredentials {
     const named = [...(merchants ?? []), ...(merchant_id ? [merchant_id] : [])];
     // First, so that a confined key does not learn which others exist.
     for (const id of named) requireReach(caller, id, 'Merchant');
-    const unknown = await this.merchants.unknown(named);
-    if (unknown.length > 0) {
+    const areKnown = await Promise.all(named.map((each) => this.index.isMerchant(each)));
+    if (areKnown.includes(false)) {
       const field = kind === 'admin' ? 'merchants' : 'merchant_id';
       throw DomainError.invalid({ [field]: ['must name merchants that exist'] }).asTransient();
     }
@@ -99,14 +91,9 @@ export class AdminCredentials {
 
 type Recorded = Omit<NewCredentialBody, 'expires_at'> & { readonly expires_at?: string | null };
 
-/** The parameters that say whose a credential is: its owner decides, by the events. */
-export function toSubject({ kind, owner_id, key_id }: CredentialRow): CredentialSubject {
-  const isMerchants = KIND_RULES[kind].owner === 'merchant';
-  return {
-    kind,
-    ...{ merchant_id: isMerchants ? owner_id : null, operator_id: isMerchants ? null : owner_id },
-    api_key: kind === 'exchange' ? key_id : null,
-  };
+/** The parameters that name the owner of a credential, which decides by its events. */
+export function toSubject({ kind, merchant_id, operator_id, api_key }: AdminCredential): CredentialSubject {
+  return { kind, merchant_id, operator_id, api_key };
 }
 
 /** Members that only some kinds have. */

@@ -1,5 +1,5 @@
 import { ApiProperty, Field, Nested, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
-import { instant, integer, oneOf, text, TIME, uuid, UUID } from '../../../../platform/dto/rules.js';
+import { instant, integer, oneOf, text, uuid, UUID } from '../../../../platform/dto/rules.js';
 import { PendingResponse, WriteBody } from '../../../../platform/http/admin/writes.js';
 import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
 import {
@@ -8,15 +8,9 @@ import {
   type CredentialKind,
   type MemoSigning,
 } from '../../domain/credential-kinds.js';
-import {
-  CREDENTIAL_STATUSES,
-  credentialStatus,
-  type CredentialRow,
-  type CredentialStatus,
-} from '../../views/credentials.js';
+import { AdminCredential, CREDENTIAL_STATUSES, type CredentialStatus } from '../../views/credentials.js';
 import { label, leakedToken, listOf, networks, place, truth } from './rules.js';
 
-const STRINGS = { type: 'array', items: { type: 'string' } };
 const MAX_OVERLAP_SECONDS = 604_800;
 const DEFAULT_OVERLAP_SECONDS = 86_400;
 
@@ -83,43 +77,6 @@ export class LeakedBody extends WriteBody {
   @Field(place, { description: 'Where it was found; its query and fragment are not recorded.' }) url!: string;
 }
 
-/** What a machine or a person authenticates with (admin-api.md 3). */
-export class AdminCredential {
-  @ApiProperty(UUID) id!: string;
-  @ApiProperty({ type: 'string', enum: CREDENTIAL_KINDS }) kind!: CredentialKind;
-  @ApiProperty({ type: 'string', nullable: true }) name!: string | null;
-  @ApiProperty({ ...UUID, nullable: true }) merchant_id!: string | null;
-  @ApiProperty({ ...UUID, nullable: true, description: 'Of kind admin.' }) operator_id!: string | null;
-  @ApiProperty({ type: 'array', items: UUID, nullable: true, description: 'Null: all.' })
-  merchants!: readonly string[] | null;
-
-  @ApiProperty({ ...STRINGS, description: 'Empty but for kind admin.' }) scopes!: readonly string[];
-  @ApiProperty({ ...STRINGS, description: 'Network ranges; empty: from anywhere.' })
-  addresses!: readonly string[];
-
-  @ApiProperty({ ...STRINGS, nullable: true, description: 'Of kind exchange; empty: any.' })
-  withdraw_addresses!: readonly string[] | null;
-
-  @ApiProperty({ type: 'boolean', nullable: true, description: 'Of kind exchange.' })
-  demands_signing!: boolean | null;
-
-  @ApiProperty({
-    type: 'string',
-    enum: [...MEMO_SIGNING, null],
-    nullable: true,
-    description: 'Of kind exchange.',
-  })
-  memo_signing!: string | null;
-
-  @ApiProperty({ ...UUID, nullable: true, description: 'The public part of a key of the exchange.' })
-  api_key!: string | null;
-
-  @ApiProperty({ ...TIME, nullable: true }) expires_at!: Date | null;
-  @ApiProperty({ ...TIME, nullable: true }) last_used_at!: Date | null;
-  @ApiProperty({ type: 'string', enum: [...CREDENTIAL_STATUSES] }) status!: CredentialStatus;
-  @ApiProperty(TIME) created_at!: Date;
-}
-
 class NewCredential extends AdminCredential {
   @ApiProperty({
     type: 'string',
@@ -152,25 +109,3 @@ export class LeakedResponse {
 }
 
 export class CredentialsResponse extends PageOf('credentials', AdminCredential) {}
-
-export function credentialJson(row: CredentialRow, now: Date): AdminCredential {
-  return {
-    id: row.id,
-    kind: row.kind,
-    name: row.name,
-    merchant_id: row.merchant_id,
-    operator_id: row.operator_id,
-    merchants: row.merchants,
-    scopes: row.scopes,
-    // Those of a private key are a setting of the merchant.
-    addresses: row.kind === 'payouts' ? (row.merchant?.ipAllowList ?? []) : row.addresses,
-    withdraw_addresses: row.withdraw_addresses,
-    demands_signing: row.demands_signing,
-    memo_signing: row.memo_signing,
-    api_key: row.kind === 'exchange' ? row.key_id : null,
-    expires_at: row.expires_at,
-    last_used_at: row.use?.last_used_at ?? null,
-    status: credentialStatus(row, now),
-    created_at: row.created_at,
-  };
-}

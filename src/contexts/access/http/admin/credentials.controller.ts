@@ -111,7 +111,7 @@ export class AdminCredentialsController {
   ): Promise<Disclosure<CredentialResponse>> {
     const row = await this.credentials.find(id, caller);
     const revision = await this.operations.revisionOf(credentialStreams(toSubject(row)));
-    const credential = this.credentials.json(await this.credentials.find(id, caller));
+    const credential = await this.credentials.find(id, caller);
     return new Disclosure([credential.merchant_id], () => ({ credential }), revision);
   }
 
@@ -155,7 +155,7 @@ export class AdminCredentialsController {
     const request = { ...writeOf(write, body), merchantId: owner.merchant_id };
     const outcome = await this.operations.request(command, request);
     return written(outcome, 200, async () => ({
-      credential: this.credentials.json(await this.credentials.find(subject.id, requester)),
+      credential: await this.credentials.find(subject.id, requester),
     }));
   }
 
@@ -174,8 +174,8 @@ export class AdminCredentialsController {
   ): Promise<LeakedResponse | Reply> {
     const found = await this.credentials.findBySecret(body.token, write.requester);
     if (found === null) return { credential_id: null, operation_id: null };
-    const { id, revoked_at } = found;
-    if (revoked_at !== null) return { credential_id: id, operation_id: null };
+    const { id, status } = found;
+    if (status === 'revoked') return { credential_id: id, operation_id: null };
     const owner = toSubject(found);
     const command = new RevokeLeakedCredential(id, { ...owner, url: body.url });
     const request = { ...writeOf(write, body), merchantId: owner.merchant_id };
@@ -188,8 +188,7 @@ export class AdminCredentialsController {
     { requester, idempotency }: AdminWrite,
   ): Promise<Reply> {
     const { credential_id, secret } = result as IssuedCredential;
-    const row = await this.credentials.find(credential_id, requester);
-    const credential = { ...this.credentials.json(row), secret };
+    const credential = { ...(await this.credentials.find(credential_id, requester)), secret };
     // Of a repeat: what is left.
     const until = Date.parse(operation.requested_at) + SECRET_DISPLAYED_MS;
     idempotency.hideSecretAfter(Math.min(SECRET_DISPLAYED_MS, until - Date.now()));

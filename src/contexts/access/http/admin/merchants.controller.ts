@@ -1,13 +1,12 @@
 import { ApiProperty, Field, Nested, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
-import { integer, oneOf, text, TIME, UUID } from '../../../../platform/dto/rules.js';
+import { integer, oneOf, text, UUID } from '../../../../platform/dto/rules.js';
 import { WriteBody, PendingResponse, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
 import { MAX_REQUESTS_PER_MINUTE } from '../../domain/merchant.js';
-import { type MerchantListRow, MerchantList } from '../../views/merchant-list.js';
+import { AdminMerchant, MERCHANT_STATUSES, MerchantList } from '../../views/merchant-list.js';
 import { label, listOf, networks } from './rules.js';
-import { Get, Inject, Patch, Post } from '@nestjs/common';
+import { Get, Patch, Post } from '@nestjs/common';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { httpConfig, type HttpConfig } from '../../../../platform/config/config.js';
 import {
   AdminController,
   listed,
@@ -31,11 +30,8 @@ import {
 } from '../../application/merchant-commands.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
 
-const STATUSES = ['active', 'suspended'];
-const STRINGS = { type: 'array', items: { type: 'string' } };
-
 class MerchantsQuery extends ListParameters {
-  @Filter(oneOf(STATUSES), 'Only those of this status.') status?: 'active' | 'suspended';
+  @Filter(oneOf(MERCHANT_STATUSES), 'Only those of this status.') status?: 'active' | 'suspended';
 
   @Filter(text({ maxLength: 255 }), 'Only those whose name contains this, in either letter case.')
   name?: string;
@@ -71,27 +67,6 @@ class MerchantBody extends WriteBody {
   @Nested(() => LimitsBody, { optional: true }) limits?: LimitsBody;
 }
 
-class DisplayedEmbedding {
-  @ApiProperty(STRINGS) origins!: readonly string[];
-  @ApiProperty(STRINGS) callbacks!: readonly string[];
-  @ApiProperty({ type: 'string', nullable: true }) display_name!: string | null;
-}
-
-class DisplayedLimits {
-  @ApiProperty({ type: 'integer' }) requests_per_minute!: number;
-}
-
-/** A merchant; its id is the value of `svc-api-key`. */
-class AdminMerchant {
-  @ApiProperty(UUID) id!: string;
-  @ApiProperty({ type: 'string' }) name!: string;
-  @ApiProperty({ type: 'string', enum: STATUSES }) status!: string;
-  @ApiProperty(STRINGS) ip_allow_list!: readonly string[];
-  @Nested(() => DisplayedEmbedding) embedding!: DisplayedEmbedding;
-  @Nested(() => DisplayedLimits) limits!: DisplayedLimits;
-  @ApiProperty(TIME) created_at!: Date;
-}
-
 class MerchantResponse extends ResourceOf('merchant', AdminMerchant) {}
 
 class MerchantWritten extends MerchantResponse {
@@ -99,19 +74,6 @@ class MerchantWritten extends MerchantResponse {
 }
 
 class MerchantsResponse extends PageOf('merchants', AdminMerchant) {}
-
-function merchantJson(row: MerchantListRow, defaultLimit: number): AdminMerchant {
-  const { origins, callbacks, displayName: display_name } = row;
-  return {
-    id: row.id,
-    name: row.name,
-    status: row.status,
-    ip_allow_list: row.ipAllowList,
-    embedding: { origins, callbacks, display_name },
-    limits: { requests_per_minute: row.requestsPerMinute ?? defaultLimit },
-    created_at: row.registeredAt,
-  };
-}
 
 const TAG = 'Admin: merchants';
 const MERCHANT = 'Merchant';
@@ -123,7 +85,6 @@ export class AdminMerchantsController {
     private readonly merchants: MerchantList,
     private readonly operations: Operations,
     private readonly progress: SubscriptionProgress,
-    @Inject(httpConfig.KEY) private readonly config: HttpConfig,
   ) {}
 
   @Get()
@@ -140,10 +101,9 @@ export class AdminMerchantsController {
     @ListQuery() query: MerchantsQuery,
   ): Promise<Disclosure<MerchantsResponse>> {
     const { rows, next_cursor } = await this.merchants.page(merchants, query);
-    const displayed = rows.map((row) => merchantJson(row, this.config.rateLimitPerMinute));
     return new Disclosure(
       rows.map(({ id }) => id),
-      () => ({ merchants: displayed, next_cursor }),
+      () => ({ merchants: rows, next_cursor }),
     );
   }
 
@@ -240,8 +200,8 @@ export class AdminMerchantsController {
   /** Includes all that was written before. Throws `not_found`. */
   private async json(id: string): Promise<AdminMerchant> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
-    const row = await this.merchants.find(id);
-    if (row === null) throw DomainError.notFound(MERCHANT);
-    return merchantJson(row, this.config.rateLimitPerMinute);
+    const merchant = await this.merchants.find(id);
+    if (merchant === null) throw DomainError.notFound(MERCHANT);
+    return merchant;
   }
 }

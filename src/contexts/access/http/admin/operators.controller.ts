@@ -3,7 +3,7 @@ import { oneOf, text, UUID, TIME } from '../../../../platform/dto/rules.js';
 import { WriteBody, PendingResponse, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
 import { ROLES, SCOPES } from '../../domain/roles.js';
-import { DisplayedOperator, OPERATOR_STATUSES, OperatorsList } from '../../views/operators.js';
+import { DisplayedOperator, OPERATOR_STATUSES, OperatorsView } from '../../views/operators.js';
 import { label } from './rules.js';
 import { Get, Patch, Post } from '@nestjs/common';
 import {
@@ -103,7 +103,7 @@ const TAG = 'Admin: operators';
 @AdminController('operators')
 export class AdminOperatorsController {
   constructor(
-    private readonly operators: OperatorsList,
+    private readonly operators: OperatorsView,
     private readonly operations: Operations,
     private readonly progress: SubscriptionProgress,
   ) {}

@@ -7,8 +7,8 @@ import { PortalController, PortalScopes } from '../../../../platform/http/admin/
 import { Cause, MerchantId, OptionalBody, Ticket, UuidParam } from '../../../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../../../platform/idempotency/ticket.js';
 import { IssueCredential, plainOrder, RevokeCredential } from '../../application/credential-commands.js';
+import type { AdminCredential } from '../../views/credentials.js';
 import { AdminCredentials } from '../admin/admin-credentials.js';
-import type { AdminCredential } from '../admin/credential-dto.js';
 import { label } from '../admin/rules.js';
 import { SECRET_DISPLAYED_MS } from '../../domain/credentials.js';
 
@@ -60,8 +60,8 @@ export class PortalKeysController {
     return { credential: await this.find(id, merchant_id) };
   }
 
-  private async find(id: string, merchantId: string): Promise<AdminCredential> {
+  private find(id: string, merchantId: string): Promise<AdminCredential> {
     const reach = { merchants: [merchantId], operatorId: null };
-    return this.credentials.json(await this.credentials.find(id, reach, KEY));
+    return this.credentials.find(id, reach, KEY);
   }
 }

@@ -5,7 +5,7 @@ import { ApiProperty, Field, Many, ResourceOf, PageOf, type Rule } from '../../.
 import { oneOf, text, UUID, uuid } from '../../../../platform/dto/rules.js';
 import { WriteBody } from '../../../../platform/http/admin/writes.js';
 import { Filter, MAX_PAGE, ListParameters } from '../../../../platform/http/list-query.js';
-import type { ListedOrder } from '../../domain/listed-order.js';
+import type { ListedOrder } from '../../domain/order-record.js';
 import { readEvmAddress } from '../../domain/addresses.js';
 import { ORDER_STATUSES, type OrderStatus } from '../../domain/order-events.js';
 import { AMOUNT, Deposit, Order } from '../order-dto.js';

@@ -18,11 +18,10 @@ import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { requireReach, requireScopes } from '../../../../platform/operations/scopes.js';
 import { CredentialIndex } from '../../../access/contract.js';
-import { OrderDetails } from '../../views/order-details.js';
-import type { ListedOrder } from '../../domain/listed-order.js';
+import type { ListedOrder } from '../../domain/order-record.js';
 import { order } from '../../domain/order.js';
 import { ORDER_VIEWS } from '../../views/order-projection.js';
-import { HIDDEN_PERSON, OrdersList } from '../../views/orders-list.js';
+import { HIDDEN_PERSON, OrderDetails, OrdersView } from '../../views/orders.js';
 import {
   AdminOrderResponse,
   AdminOrdersQuery,
@@ -41,7 +40,7 @@ const PORTAL = 'orders:read';
 @AdminController('orders')
 export class AdminOrdersController {
   constructor(
-    private readonly orders: OrdersList,
+    private readonly orders: OrdersView,
     private readonly details: OrderDetails,
     private readonly directory: CredentialIndex,
     private readonly operations: Operations,
@@ -67,11 +66,10 @@ export class AdminOrdersController {
     @Reach() merchants: readonly string[] | null,
     @ListQuery() query: AdminOrdersQuery,
   ): Promise<AdminOrdersResponse> {
-    const { user_id: userId, credential_id: credentialId, status, refundable, page } = query;
-    if (userId !== undefined) requireScopes(caller, [PERSONAL]);
-    const keyId = credentialId && (await this.directory.exchangeKeyOf(credentialId));
-    const filter = { keyId, userId, status, isRefundable: refundable === 'true' };
-    return this.orders.page({ merchants, filter, page, withPersonal: caller.scopes.has(PERSONAL) });
+    const { user_id, credential_id } = query;
+    if (user_id !== undefined) requireScopes(caller, [PERSONAL]);
+    const key_id = credential_id && (await this.directory.exchangeKeyOf(credential_id));
+    return this.orders.rows(merchants, { ...query, key_id }, caller.scopes.has(PERSONAL));
   }
 
   @Get(':id')

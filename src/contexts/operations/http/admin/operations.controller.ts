@@ -21,9 +21,7 @@ import { OperationDecisions } from '../../application/decide-operation.js';
 import { OperationStreams } from '../../application/operation-streams.js';
 import { existingOperation } from '../../domain/operation.js';
 import { LookupsView } from '../../views/lookups.js';
-import { operationJson } from '../../views/operation-json.js';
-import { OPERATION_VIEWS } from '../../views/operation-projection.js';
-import { OperationsView } from '../../views/operations.js';
+import { OPERATION_VIEWS, OperationsView, operationJson } from '../../views/operations.js';
 import { DecisionBody, DecisionResponse, OperationsQuery, OperationsResponse } from './operation-dto.js';
 
 const TAG = 'Admin: operations';
@@ -152,6 +150,6 @@ export class PortalLookupsController {
   @Get()
   @PortalScopes()
   list(@MerchantId() merchantId: string, @ListQuery() query: ListParameters) {
-    return this.lookups.page(merchantId, query.page);
+    return this.lookups.page(merchantId, query);
   }
 }

@@ -3,22 +3,20 @@ import { streamOf } from '../../../../kernel/aggregate.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { AdminController } from '../../../../platform/http/admin/admin-controller.js';
 import { ListQuery, UuidParam } from '../../../../platform/http/decorators.js';
-import { createdPage } from '../../../../platform/http/list-query.js';
 import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
 import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { payout } from '../../domain/payout.js';
-import { PayoutChecks, type CheckJson } from '../../store/payout-checks.js';
+import { PayoutChecks, type LastCheck } from '../../store/payout-checks.js';
 import { PAYOUT_VIEWS } from '../../views/audited-payouts.js';
-import { PayoutsList, type ListedPayout } from '../../views/payouts-list.js';
-import { EvidenceView } from '../../views/payouts.js';
+import { EvidenceView, PayoutsView, type ListedPayout } from '../../views/payouts.js';
 import {
   AdminPayoutResponse,
   AdminPayoutsQuery,
   AdminPayoutsResponse,
   PayoutChecksResponse,
 } from './payouts-dto.js';
-import { EvidenceResponse, payoutFilter } from '../payout-dto.js';
+import { EvidenceResponse } from '../payout-dto.js';
 
 const TAG = 'Admin: payouts';
 const SCOPES = ['payouts:read'];
@@ -29,7 +27,7 @@ const NOT_FOUND = 'There is no such payout within reach of the key.';
 @AdminController('payouts')
 export class AdminPayoutsController {
   constructor(
-    private readonly payouts: PayoutsList,
+    private readonly payouts: PayoutsView,
     private readonly checks: PayoutChecks,
     private readonly evidence: EvidenceView,
   ) {}
@@ -51,16 +49,14 @@ export class AdminPayoutsController {
     @Reach() merchants: readonly string[] | null,
     @ListQuery() query: AdminPayoutsQuery,
   ): Promise<Disclosure<Reply>> {
-    const { payouts, next_cursor } = await this.payouts.page({
-      merchants,
-      filter: { ...payoutFilter(query), isOverdue: query.overdue === 'true' },
-      page: createdPage(query),
-    });
-    const checks = await this.checks.latest(payouts.map(({ id }) => id));
-    const texts = payouts.map((each) => adminJson(each, checks));
+    const { rows, next_cursor } = await (query.overdue === 'true'
+      ? this.payouts.overdueRows(merchants, query)
+      : this.payouts.rows(merchants, query));
+    const checks = await this.checks.latest(rows.map(({ id }) => id));
+    const texts = rows.map((each) => adminJson(each, checks));
     const text = `{"payouts":[${texts.join(',')}],"next_cursor":${JSON.stringify(next_cursor)}}`;
     return new Disclosure(
-      payouts.map(({ merchantId }) => merchantId),
+      rows.map(({ merchant_id }) => merchant_id),
       () => new Reply(200, text),
     );
   }
@@ -77,7 +73,10 @@ export class AdminPayoutsController {
   async get(@UuidParam('id', 'Payout') id: string): Promise<Disclosure<Reply>> {
     const found = await this.find(id);
     const checks = await this.checks.latest([id]);
-    return new Disclosure([found.merchantId], () => new Reply(200, `{"payout":${adminJson(found, checks)}}`));
+    return new Disclosure(
+      [found.merchant_id],
+      () => new Reply(200, `{"payout":${adminJson(found, checks)}}`),
+    );
   }
 
   @Get(':id/checks')
@@ -90,8 +89,8 @@ export class AdminPayoutsController {
   })
   @Reads({ ...UP_TO_DATE, lookup: 'payout' })
   async checksOf(@UuidParam('id', 'Payout') id: string): Promise<Disclosure<PayoutChecksResponse>> {
-    const { merchantId } = await this.find(id);
-    return new Disclosure([merchantId], async () => ({ checks: [...(await this.checks.list(id))] }));
+    const { merchant_id: merchantId } = await this.find(id);
+    return new Disclosure([merchantId], async () => ({ checks: await this.checks.list(id) }));
   }
 
   @Get(':id/evidence')
@@ -108,19 +107,19 @@ export class AdminPayoutsController {
   })
   @Reads({ ...UP_TO_DATE, lookup: 'payout' })
   async evidenceOf(@UuidParam('id', 'Payout') id: string): Promise<Disclosure<EvidenceResponse>> {
-    const { merchantId } = await this.find(id);
+    const { merchant_id: merchantId } = await this.find(id);
     return new Disclosure([merchantId], async () => ({ evidence: await this.evidence.of(merchantId, id) }));
   }
 
   /** Throws `not_found`. */
   private async find(id: string): Promise<ListedPayout> {
-    const found = await this.payouts.find(id);
+    const found = await this.payouts.find(null, id);
     if (found === null) throw DomainError.notFound('Payout');
     return found;
   }
 }
 
 /** The payout of the merchant API with two more members; its text is not parsed. */
-function adminJson({ id, merchantId, json }: ListedPayout, checks: ReadonlyMap<string, CheckJson>): string {
-  return `${json.slice(0, -1)},"merchant_id":"${merchantId}","check":${JSON.stringify(checks.get(id))}}`;
+function adminJson({ id, merchant_id, body }: ListedPayout, checks: ReadonlyMap<string, LastCheck>): string {
+  return `${body.slice(0, -1)},"merchant_id":"${merchant_id}","check":${JSON.stringify(checks.get(id))}}`;
 }

@@ -4,7 +4,7 @@ import { text, uuid, oneOf } from '../../../../platform/dto/rules.js';
 import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
 import { readExternalId } from '../../application/profile.js';
 import { parsePhoneNumber } from '../../application/phone-number.js';
-import { USER_STATES, type UserState } from '../../views/user-row.js';
+import { USER_STATES, type UserState } from '../../views/users.js';
 
 const WALLET = /^0x[0-9a-f]{40}$/i;
 

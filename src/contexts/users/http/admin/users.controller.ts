@@ -16,14 +16,10 @@ import { ApiRoute } from '../../../../platform/openapi/route.js';
 import type { AnyCommand } from '../../../../platform/operations/operation.js';
 import { EraseUser, StartDeactivation } from '../../application/user-commands.js';
 import { requireScopes } from '../../../../platform/operations/scopes.js';
-import {
-  AdminUserResponse,
-  AdminUsersResponse,
-  AdminUserWritten,
-} from '../../application/admin-user-json.js';
+import { AdminUserResponse, AdminUsersResponse, AdminUserWritten } from '../../application/user-json.js';
 import { AdminUsers, PERSONAL_SCOPE } from '../../application/admin-users.js';
 import { userStreams } from '../../domain/user.js';
-import { USERS_VIEW } from '../../views/users-projection.js';
+import { USERS_VIEW } from '../../views/users.js';
 import { UsersQuery } from './user-dto.js';
 
 const TAG = 'Admin: users';
@@ -54,13 +50,11 @@ export class AdminUsersController {
   @Reads({ view: USERS_VIEW, mayBeLate: true, lookup: 'users' })
   async list(
     @Caller() caller: AdminCaller,
-    @Reach() merchantIds: readonly string[] | null,
+    @Reach() merchants: readonly string[] | null,
     @ListQuery() query: UsersQuery,
   ): Promise<AdminUsersResponse> {
-    const { phone_number: phoneNumber, external_id: externalId, wallet, state, page } = query;
-    if (phoneNumber !== undefined) requireScopes(caller, [PERSONAL_SCOPE]);
-    const filter = { merchantIds, phoneNumber, externalId, wallet, state, ...page };
-    return this.users.page(filter, caller.scopes.has(PERSONAL_SCOPE));
+    if (query.phone_number !== undefined) requireScopes(caller, [PERSONAL_SCOPE]);
+    return this.users.page(merchants, query, caller.scopes.has(PERSONAL_SCOPE));
   }
 
   @Get(':id')

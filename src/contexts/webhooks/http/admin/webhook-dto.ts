@@ -9,7 +9,8 @@ import {
   type EventType,
 } from '../../domain/webhook-endpoints.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../../domain/retry.js';
-import { WebhookDelivery, WebhookDeliveryDetail } from '../delivery-dto.js';
+import { WebhookDeliveryDetail } from '../delivery-dto.js';
+import { WebhookDelivery } from '../../store/stored-deliveries.js';
 import { WebhookEndpoint } from '../endpoint-dto.js';
 
 /** Query of GET /admin/v1/webhook_endpoints. */

@@ -15,9 +15,8 @@ import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { ResendDelivery } from '../../application/delivery-commands.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { DELIVERIES_SAGA } from '../../application/deliveries-saga.js';
-import { DeliveriesList, type AdminDeliveriesPage } from '../../views/deliveries-list.js';
-import { DeliveriesView } from '../../views/deliveries.js';
-import { EndpointsList, type EndpointsPage } from '../../views/endpoints-list.js';
+import { DeliveriesView, type DeliveriesPage } from '../../views/deliveries.js';
+import { EndpointsView, type EndpointsPage } from '../../views/endpoints.js';
 import {
   AdminDeliveriesQuery,
   AdminDeliveriesResponse,
@@ -39,14 +38,13 @@ const CONFINED = {
 } as const;
 
 /**
- * Webhook endpoints of all merchants, without their signing secrets, and deliveries, in the portal of one (admin-api.md 3). Each read of an operator
- * is recorded for the merchant's portal.
+ * Webhook endpoints of all merchants, without their signing secrets, and deliveries, in the portal of one (admin-api.md 3).
+ * Each read of an operator is recorded for the merchant's portal.
  */
 @AdminController()
 export class AdminWebhooksController {
   constructor(
-    private readonly endpoints: EndpointsList,
-    private readonly list: DeliveriesList,
+    private readonly endpoints: EndpointsView,
     private readonly deliveries: DeliveriesView,
     private readonly operations: Operations,
   ) {}
@@ -61,10 +59,10 @@ export class AdminWebhooksController {
   })
   @Reads({ ...UP_TO_DATE, lookup: 'webhook endpoints' })
   pageOfEndpoints(
-    @Reach() merchantIds: readonly string[] | null,
-    @ListQuery() { status, page }: EndpointsQuery,
+    @Reach() merchants: readonly string[] | null,
+    @ListQuery() query: EndpointsQuery,
   ): Promise<EndpointsPage> {
-    return this.endpoints.page({ merchantIds, status, ...page });
+    return this.endpoints.page(merchants, query);
   }
 
   @Get('deliveries')
@@ -80,11 +78,10 @@ export class AdminWebhooksController {
   })
   @Reads({ ...UP_TO_DATE, lookup: 'deliveries' })
   page(
-    @Reach() merchantIds: readonly string[] | null,
+    @Reach() merchants: readonly string[] | null,
     @ListQuery() query: AdminDeliveriesQuery,
-  ): Promise<AdminDeliveriesPage> {
-    const { endpoint_id: endpointId, status, type, from, to, page } = query;
-    return this.list.page({ merchantIds, endpointId, status, type, from: from?.at, until: to?.end, ...page });
+  ): Promise<DeliveriesPage> {
+    return this.deliveries.list(merchants, query);
   }
 
   @Get('deliveries/:id')
