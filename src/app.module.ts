@@ -1,7 +1,6 @@
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import { ALL_CONTEXTS, CONFIG_PARTS, MIGRATIONS, type Config } from './composition.js';
-import { BackgroundModule } from './platform/background/background.module.js';
 import { ContextsModule } from './platform/boot/contexts.module.js';
 import { configModule } from './platform/config/config.js';
 import { EventStoreModule } from './platform/event-store/event-store.module.js';
@@ -9,7 +8,8 @@ import { ProjectionsModule } from './platform/projections/projections.module.js'
 import { HttpModule } from './platform/http/http.module.js';
 import { OpenApiModule } from './platform/openapi/openapi.module.js';
 import { DatabaseModule } from './platform/postgres/database.module.js';
-import { QueueModule } from './platform/queue/queue.module.js';
+import { BackgroundModule } from './platform/jobs/background.module.js';
+import { JobsModule } from './platform/jobs/jobs.module.js';
 import { SealingModule } from './platform/sealing/sealing.module.js';
 import { ReadinessModule } from './platform/boot/readiness.module.js';
 
@@ -28,7 +28,7 @@ export class AppModule {
         EventStoreModule,
         ProjectionsModule,
         ReadinessModule,
-        QueueModule,
+        JobsModule,
         HttpModule,
         OpenApiModule.of(),
         ContextsModule.of(config, ALL_CONTEXTS),

@@ -5,7 +5,7 @@ import { PLATFORM_PARTS, readParts, type PlatformConfig } from './platform/confi
 import type { ConfigPart } from './platform/config/settings.js';
 import type { Migration } from './platform/postgres/migrate.js';
 import { Platform1795000000101 } from './platform/postgres/migrations/1795000000101-platform.js';
-import { Work1795000000050 } from './platform/work/migrations/1795000000050-work.js';
+import { Work1795000000050 } from './platform/jobs/migrations/1795000000050-work.js';
 
 /** The platform and what the contexts declare, put together. */
 export const ALL_CONTEXTS: readonly Context[] = Object.values(contexts);

@@ -6,7 +6,7 @@
 import { createHmac } from 'node:crypto';
 import pg from 'pg';
 import { Agent, request } from 'undici';
-import { GroupCall } from '../../src/platform/background/group-call.js';
+import { GroupCall } from '../../src/platform/jobs/group-call.js';
 import { onRun } from './on-run.js';
 
 const CLAIM = 500;

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import pg from 'pg';
-import { GroupCall } from '../../src/platform/background/group-call.js';
+import { GroupCall } from '../../src/platform/jobs/group-call.js';
 import { bareShell, rawBody } from './shell.js';
 
 interface ReportBody {

@@ -1,4 +1,4 @@
-import { Background, BackgroundWork } from '../../src/platform/background/background-work.js';
+import { Background, BackgroundWork } from '../../src/platform/jobs/background-work.js';
 import type { DevChain } from './dev-chain.js';
 import type { SandboxOrders } from './sandbox-orders.js';
 import type { ExchangeConfig } from '../../src/contexts/exchange/settings.js';

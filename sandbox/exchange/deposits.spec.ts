@@ -40,9 +40,13 @@ describe('deposits on the dev chain', () => {
     const { deposits, isDepositPending, missing } = await harness.provider.status(order);
     expect([isDepositPending, missing]).toEqual([false, []]);
     const block = (await harness.chain.provider.getBlock(blockNumber))!;
-    const at = new Date(Math.min(block.timestamp * 1000, Date.parse(deposits[0]!.at))).toISOString();
+    const at = new Date(
+      Math.min(block.timestamp * 1000, Date.parse(deposits[0]!.deposited_at)),
+    ).toISOString();
     const id = `${hash}:0:${block.hash}:100000001`;
-    expect(deposits).toEqual([{ id, amount: '100.000001', transactionHash: hash, at }]);
+    expect(deposits).toEqual([
+      { deposit_id: id, amount: '100.000001', transaction_hash: hash, deposited_at: at },
+    ]);
   });
 
   it('are two when one transaction makes two transfers', async () => {
@@ -50,7 +54,7 @@ describe('deposits on the dev chain', () => {
     const hash = await harness.chain.twoTransfers(order.address, '4');
     await harness.chain.mine(2);
     const { deposits } = await harness.provider.status(order);
-    expect(deposits.map(({ id, amount }) => [id.split(':').slice(0, 2), amount])).toEqual([
+    expect(deposits.map(({ deposit_id: id, amount }) => [id.split(':').slice(0, 2), amount])).toEqual([
       [[hash, '0'], '4'],
       [[hash, '1'], '4'],
     ]);
@@ -84,13 +88,16 @@ describe('deposits on the dev chain', () => {
     await harness.chain.mine(4);
     const [first] = (await harness.provider.status(order)).deposits;
     await harness.chain.reorg(5);
-    expect(await harness.provider.status(order)).toMatchObject({ deposits: [], missing: [first!.id] });
+    expect(await harness.provider.status(order)).toMatchObject({
+      deposits: [],
+      missing: [first!.deposit_id],
+    });
     await broadcast(raw);
     const number = await harness.chain.provider.getBlockNumber();
     await harness.chain.mine(3);
     expect(await harness.provider.status(order)).toMatchObject({
-      deposits: [{ id: `${hash}:0:${await blockHash(number)}:7000000`, amount: '7' }],
-      missing: [first!.id],
+      deposits: [{ deposit_id: `${hash}:0:${await blockHash(number)}:7000000`, amount: '7' }],
+      missing: [first!.deposit_id],
     });
   });
 
@@ -109,7 +116,7 @@ describe('deposits on the dev chain', () => {
     harness.chain.funded.reset();
     await harness.chain.mine(3);
     expect((await harness.provider.status(b)).deposits).toMatchObject([
-      { amount: '100', transactionHash: hash },
+      { amount: '100', transaction_hash: hash },
     ]);
     expect(await harness.provider.status(a)).toMatchObject({ deposits: [], missing: [expect.any(String)] });
   });

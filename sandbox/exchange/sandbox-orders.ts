@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ProviderOrder } from '../../src/contexts/exchange/contract.js';
 import { WATCH, WATCH_LINES } from '../../src/contexts/exchange/domain/watch-schedule.js';
 import { Database } from '../../src/platform/postgres/database.js';
-import { wakeWork } from '../../src/platform/work/work-items.js';
+import { wakeWork } from '../../src/platform/jobs/work-items.js';
 
 /** Times of deposits by their ids. */
 export type ListedDeposits = Readonly<Record<string, string>>;

@@ -102,10 +102,10 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
       const ids = new Set(transfers.map(({ id }) => id));
       return {
         deposits: counted.map(({ id, amountMinor, transactionHash }) => ({
-          id,
+          deposit_id: id,
           amount: fromMinorUnits(amountMinor),
-          transactionHash,
-          at: listed[id]!,
+          transaction_hash: transactionHash,
+          deposited_at: listed[id]!,
         })),
         missing: Object.keys(listed).filter((id) => !ids.has(id)),
         isDepositPending: counted.length < transfers.length,

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
+import * as failpoints from '../support/failpoints.js';
 import { isProgram, sources, type Source } from './ratchet/sources.js';
 
 /** Command handlers that no module provides: Nest would miss them only when their command is executed. */
@@ -31,10 +33,20 @@ function unmarked(files: readonly Source[]): readonly string[] {
 }
 
 it('every field with background work is registered', () => {
-  const files = sources().filter(
-    ({ path }) => isProgram(path) && !path.startsWith('src/platform/background/'),
-  );
+  const files = sources().filter(({ path }) => isProgram(path) && !path.startsWith('src/platform/jobs/'));
   expect(unmarked(files)).toEqual([]);
   const planted = { path: 'src/fly.ts', text: 'class Bird {\n  readonly work = new DueWork(items, {' };
   expect(unmarked([...files, planted])).toEqual(['src/fly.ts']);
+});
+
+it('every failpoint has a suite that kills there, and is in docs/chaos.md with the promise that it guards', () => {
+  const programs = sources().filter(({ path }) => isProgram(path));
+  const called = programs
+    .flatMap(({ text }) => [...text.matchAll(/\bfailpoint\(([^)]*)\)/g)].map(([, argument]) => argument!))
+    .flatMap((argument) => argument.match(/(?<=')[a-z]+\.[a-z_]+(?=')/g) ?? []);
+  const chaos = readFileSync('docs/chaos.md', 'utf8').split('## Failpoints')[1]!.split('\n## ')[0]!;
+  const listed = [...chaos.matchAll(/`([a-z]+\.[a-z_]+)`/g)].map(([, name]) => name!);
+  const killed = Object.values<readonly string[]>(failpoints).flat();
+  expect([...new Set(called)].sort()).toEqual([...listed].sort());
+  expect([...killed].sort()).toEqual([...listed].sort());
 });

@@ -2,7 +2,7 @@ import { Session } from 'node:inspector/promises';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { BackgroundModule } from '../../src/platform/background/background.module.js';
+import { BackgroundModule } from '../../src/platform/jobs/background.module.js';
 import { SubscriptionRunner } from '../../src/platform/projections/subscription-runner.js';
 import { endSharedApp, onTestApp } from '../support/app.js';
 import { createUser, report } from '../support/payouts/payout-calls.js';

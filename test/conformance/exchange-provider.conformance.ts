@@ -137,7 +137,7 @@ export function describeExchangeProvider(name: string, prepare: () => Promise<Pr
       const two = await until(reference, ({ deposits }) => deposits.length > 1);
       expect(two.deposits[0]).toEqual(one.deposits[0]);
       expect(two.deposits.map(({ amount }) => amount)).toEqual([order.minimum, order.amount_from]);
-      expect(new Set(two.deposits.map(({ id }) => id)).size).toBe(2);
+      expect(new Set(two.deposits.map(({ deposit_id }) => deposit_id)).size).toBe(2);
       expect((await provider.status(reference)).deposits).toEqual(two.deposits);
     });
 

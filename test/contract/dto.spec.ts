@@ -4,7 +4,7 @@ import { getMetadataStorage } from 'class-validator';
 import * as fc from 'fast-check';
 import { ReportPayoutBody } from '../../src/contexts/payouts/http/payout-dto.js';
 import { itemsOf } from '../../src/contexts/tracking/domain/event-batch.js';
-import { EventBatch } from '../../src/contexts/tracking/http/event-batch-body.js';
+import { EventBatch } from '../../src/contexts/tracking/http/events.controller.js';
 import { NewUser } from '../../src/contexts/users/http/users.controller.js';
 import {
   RecoveryRequest,

@@ -1,4 +1,4 @@
-import type { Messages } from '../../src/contexts/onboarding/messages/en.js';
+import type { Messages } from '../../src/contexts/onboarding/words/messages.js';
 import { asciiDigits, tidy } from '../../src/kernel/typed-text.js';
 
 /** A date of birth as it is typed, in three fields. */

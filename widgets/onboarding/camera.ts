@@ -1,4 +1,4 @@
-import type { Messages } from '../../src/contexts/onboarding/messages/en.js';
+import type { Messages } from '../../src/contexts/onboarding/words/messages.js';
 import { EMBEDDED } from './host.js';
 
 export type CameraTrouble = Extract<keyof Messages, `camera${string}`>;

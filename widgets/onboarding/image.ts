@@ -1,4 +1,4 @@
-import type { Messages } from '../../src/contexts/onboarding/messages/en.js';
+import type { Messages } from '../../src/contexts/onboarding/words/messages.js';
 
 const MAX_SIDE = 2000;
 /** The server refuses less. */

@@ -1,4 +1,4 @@
-import type { Messages } from '../../src/contexts/onboarding/messages/en.js';
+import type { Messages } from '../../src/contexts/onboarding/words/messages.js';
 import type { FormatOf } from '../format.js';
 import type { Refusal } from './api.js';
 

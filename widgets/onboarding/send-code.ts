@@ -1,5 +1,5 @@
 import { Refusal, reopen, type Api } from './api.js';
-import type { Messages } from '../../src/contexts/onboarding/messages/en.js';
+import type { Messages } from '../../src/contexts/onboarding/words/messages.js';
 
 export interface CodeToEnter {
   readonly long: boolean | undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { en } from '../../src/contexts/exchange/messages/en.js';
+import en from '../../src/contexts/exchange/words/en.json' with { type: 'json' };
 import { formatIn } from '../format.js';
 import { AmountEntry } from './amount-entry.js';
 

@@ -1,4 +1,4 @@
-import type { Messages } from '../../src/contexts/exchange/messages/en.js';
+import type { Messages } from '../../src/contexts/exchange/http/pay/pay-types.js';
 import type {
   PageCalls,
   PayFacts,

@@ -13,7 +13,7 @@ import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../access/con
 import { ComplianceNotices } from './application/compliance-notices.js';
 import { ChainOrderTransfers } from './adapters/order-transfers.js';
 import { SideShiftProvider } from './adapters/sideshift/sideshift-provider.js';
-import { CreateOrderHandler } from './application/create-order.js';
+import { CreateOrderHandler, Quotes } from './application/create-order.js';
 import { EraseOrderUserHandler, erasingOrders } from './application/erase-order.js';
 import { Onramps, SANDBOX_ONRAMPS } from './application/onramps.js';
 import {
@@ -23,14 +23,11 @@ import {
   OwnOrders,
 } from './application/order-actions.js';
 import { OrderPoller } from './application/order-poller.js';
-import { WatchWorker, WatchGauge } from './application/watch-worker.js';
-import { PayerOrders } from './application/payer-orders.js';
+import { WatchWorker, WatchGauge, OrderEventLogger } from './application/watch-worker.js';
 import { ORDER_TRANSFERS, SANDBOX_PROVIDER, type ExchangeProvider } from './application/ports.js';
 import { ExchangeProviders } from './application/exchange-providers.js';
-import { Quotes } from './application/quotes.js';
 import { RecordRefundHandler } from './application/record-refund.js';
 import { SignedLinks } from './application/signed-links.js';
-import { OrderEventLogger } from './application/order-event-logger.js';
 import { OPEN_ORDERS, watchSaga } from './application/watch-saga.js';
 import { PERSONAL_FIELDS } from './domain/order-events.js';
 import { acrossOrders, orderHistory } from './domain/history.js';
@@ -41,16 +38,15 @@ import { ExchangeAuthentication } from './http/exchange-authentication.js';
 import { MerchantOrdersController, OrdersController } from './http/orders.controller.js';
 import { OrderStreams } from './http/pay/order-streams.js';
 import { PayCallsController } from './http/pay/pay-calls.controller.js';
-import { PayLinks } from './http/pay/pay-links.js';
+import { PayLinks, PayerGuard, PaySessions } from './http/pay/payer-guard.js';
 import { PayPageController } from './http/pay/pay-page.controller.js';
-import { PayerGuard, PaySessions } from './http/pay/payer-guard.js';
-import { TestPayments } from './http/pay/test-payments.js';
+import { TestPayments } from './http/pay/pay-order.js';
 import { ProviderBudget } from './http/provider-budget.js';
 import { IconsController, TokensController } from './http/tokens.controller.js';
 import { Exchange1795000000901 } from './migrations/1795000000901-exchange.js';
 import { ORDER_PUBLISHES } from './published.js';
 import { checkExchangeSettings, exchangeConfig, type ExchangeConfig } from './settings.js';
-import { SideShiftShifts } from './store/sideshift-shifts.js';
+import { SideShiftShifts } from './adapters/sideshift/shift.js';
 import { orderViews } from './views/order-projection.js';
 import { OrderDetails, OrdersView } from './views/orders.js';
 import { EndSandboxOrderHandler } from './application/end-sandbox-order.js';
@@ -86,8 +82,8 @@ const providers = [
   },
   {
     provide: OrderStreams,
-    useFactory: (orders: PayerOrders) => new OrderStreams(orders),
-    inject: [PayerOrders],
+    useFactory: (orders: OwnOrders) => new OrderStreams(orders),
+    inject: [OwnOrders],
   },
 ];
 
@@ -122,7 +118,6 @@ const providers = [
     OwnOrders,
     ProviderBudget,
     SignedLinks,
-    PayerOrders,
     Quotes,
     PaySessions,
     TestPayments,

@@ -158,7 +158,7 @@ describe('an event that webhooks are sent for', () => {
       type: 'order.late_deposit_recorded.v1',
       data: {
         ...{ order_id: 'o1', deposit_id: 'b', amount: '7', transaction_hash: '0xb' },
-        ...{ deposited_at: late1.at, at: minute(71) },
+        ...{ deposited_at: late1.deposited_at, at: minute(71) },
         ...{ merchant_id: 'm1', key_id: 'k1', status: 'expired', amount_refundable: '7' },
       },
     });

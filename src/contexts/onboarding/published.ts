@@ -1,13 +1,7 @@
 import { ApiProperty } from '../../platform/dto/field.js';
 import { UUID } from '../../platform/dto/rules.js';
 import { publication, type WebhookContent, type Publication } from '../../platform/context.js';
-import type {
-  KycFailed,
-  KycPassed,
-  KycSubmitted,
-  OnboardingCompleted,
-  OnboardingStarted,
-} from './domain/onboarding.js';
+import type { OnboardingEventOf } from './domain/onboarding.js';
 
 class OnboardingData {
   @ApiProperty(UUID) user_id!: string;
@@ -26,21 +20,30 @@ const submitted = { type: 'user.kyc_submitted', when: 'Identity documents are su
 const passed = { type: 'user.kyc_passed', when: 'The identity of a user is approved.' };
 const failed = { type: 'user.kyc_failed', when: 'The identity of a user is rejected.' };
 const completed = { type: 'user.onboarding_completed', when: 'A user is active and has a wallet.' };
-const aboutUser = ({ at, user_id }: OnboardingStarted['data']): WebhookContent => ({
+const aboutUser = ({ at, user_id }: OnboardingEventOf<'onboarding.started.v1'>['data']): WebhookContent => ({
   occurredAt: at,
   fields: { user_id },
 });
 
 /** What endpoints receive of onboardings (contract.md 13.5). */
 export const ONBOARDING_PUBLISHES: Readonly<Record<string, Publication>> = {
-  'onboarding.started.v1': publication<OnboardingStarted>({ ...started, data: OnboardingData }, aboutUser),
-  'onboarding.kyc_submitted.v1': publication<KycSubmitted>({ ...submitted, data: OnboardingData }, aboutUser),
-  'onboarding.kyc_passed.v1': publication<KycPassed>({ ...passed, data: OnboardingData }, aboutUser),
-  'onboarding.kyc_failed.v1': publication<KycFailed>(
+  'onboarding.started.v1': publication<OnboardingEventOf<'onboarding.started.v1'>>(
+    { ...started, data: OnboardingData },
+    aboutUser,
+  ),
+  'onboarding.kyc_submitted.v1': publication<OnboardingEventOf<'onboarding.kyc_submitted.v1'>>(
+    { ...submitted, data: OnboardingData },
+    aboutUser,
+  ),
+  'onboarding.kyc_passed.v1': publication<OnboardingEventOf<'onboarding.kyc_passed.v1'>>(
+    { ...passed, data: OnboardingData },
+    aboutUser,
+  ),
+  'onboarding.kyc_failed.v1': publication<OnboardingEventOf<'onboarding.kyc_failed.v1'>>(
     { ...failed, data: KycFailedData },
     ({ at, user_id, reason }) => ({ occurredAt: at, fields: { user_id, reason } }),
   ),
-  'onboarding.completed.v1': publication<OnboardingCompleted>(
+  'onboarding.completed.v1': publication<OnboardingEventOf<'onboarding.completed.v1'>>(
     { ...completed, data: OnboardingCompletedData },
     ({ at, user_id, issuer_wallet_address }) => ({
       occurredAt: at,

@@ -10,7 +10,6 @@ import { Definitions } from './application/definitions.js';
 import { Execution } from './application/execution.js';
 import { OperationStreams } from './application/operation-streams.js';
 import { RequestedOperations } from './application/request-operation.js';
-import { Rebuilds } from '../../platform/projections/rebuilds.js';
 import { settlingSaga, SettlingWorker } from './application/settling.js';
 import { Subjects } from './application/subjects.js';
 import { operationHistory } from './domain/history.js';
@@ -19,7 +18,6 @@ import { Operations1795000000980 } from './migrations/1795000000980-operations.j
 import { LookupTable } from './store/lookup-table.js';
 import { LookupsView } from './views/lookups.js';
 import { checkOperationsSettings, operationsConfig } from './settings.js';
-import { BacklogGauge } from './application/backlog-gauge.js';
 import { GlobalSearch } from './application/global-search.js';
 import { Heartbeat } from './application/heartbeat.js';
 import { SystemStatus } from './application/system-status.js';
@@ -56,17 +54,15 @@ import { OperationsView, operationViews } from './views/operations.js';
     provideSaga([SettlingWorker, Definitions], ({ work }: SettlingWorker, definitions: Definitions) =>
       settlingSaga(definitions, () => work.wake()),
     ),
-    Rebuilds,
     Processes,
     DueItems,
     Heartbeat,
     SystemStatus,
-    BacklogGauge,
     GlobalSearch,
   ],
   exports: [
     ...[Operations, Definitions, Execution, OperationStreams],
-    ...[Rebuilds, OperatorLookups, LookupsView, OperationsView],
+    ...[OperatorLookups, LookupsView, OperationsView],
   ],
 })
 class OperationsModule {}

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
 import { Database } from '../../platform/postgres/database.js';
-import { configuredAnalytics } from './adapters/analytics.js';
+import { configuredAnalytics } from './adapters/amplitude.js';
 import { Forwarder, FORWARDING_TIMES, timesFor } from './application/forwarding/forwarder.js';
 import { ForwardingObserver } from './application/forwarding/forwarding-observer.js';
 import { ANALYTICS } from './application/ports.js';
@@ -11,7 +11,7 @@ import { JourneyController, PortalEventsController } from './http/journey.contro
 import { Tracking1795000000700 } from './migrations/1795000000700-tracking.js';
 import { checkTrackingSettings, trackingConfig } from './settings.js';
 import { ErasedEvents } from './store/erased-events.js';
-import { EventErasure } from './application/event-erasure.js';
+import { EventErasure } from './application/batch-items.js';
 import { JourneyView } from './views/journey.js';
 import { AcceptedBatches } from './store/accepted-batches.js';
 import { CountedEvents } from './store/counted-events.js';

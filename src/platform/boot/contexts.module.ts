@@ -5,16 +5,15 @@ import { CONTEXTS, eventsOf, type Context } from '../context.js';
 import { EventCodec } from '../event-store/event-codec.js';
 import { declaredSubscriptions, type SubscriptionDefinition } from '../projections/projection.js';
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';
-import { WorkModule } from '../work/work.module.js';
 
-/** The modules of the contexts, with the table of due work; registers their events and read models. */
+/** The modules of the contexts; registers their events and read models. */
 @Global()
 @Module({})
 export class ContextsModule implements OnModuleInit {
   static of(config: ProcessConfig, contexts: readonly Context[]): DynamicModule {
     return {
       module: ContextsModule,
-      imports: [WorkModule, ...contexts.flatMap(({ module }) => module?.(config) ?? [])],
+      imports: contexts.flatMap(({ module }) => module?.(config) ?? []),
       providers: [
         { provide: CONTEXTS, useValue: contexts },
         { provide: CLOCK, useValue: systemClock },

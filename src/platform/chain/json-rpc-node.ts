@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
-import { backoffMs, sleep } from '../background/backoff.js';
+import { backoffMs, sleep } from '../jobs/backoff.js';
 import { isRateLimitStatus, saysRateLimit } from './rate-limits.js';
 import {
   isKind,

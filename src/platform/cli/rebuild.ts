@@ -1,9 +1,7 @@
-import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import { DomainError } from '../../kernel/domain-error.js';
-import { RebuildProjection } from './system-commands.js';
+import { RebuildProjection, RebuildProjectionHandler } from './system-commands.js';
 import type { CliContext } from './cli-context.js';
-import { Rebuilds } from '../projections/rebuilds.js';
 import { writerOf } from './write.js';
 import { ReadModelRebuild, type ComparedTable, type Rebuilt } from '../projections/read-model-rebuild.js';
 
@@ -40,10 +38,12 @@ export function rebuildProgram(program: Command, cli: CliContext): void {
             `No read model ${unknown.join(', ')}. There are: ${known.join(', ')}`,
           );
         }
-        const printing = asJson ? {} : { print };
-        const rebuild = compareOnly
-          ? (name: string) => readModels.rebuild(name, { ...printing, compare, compareOnly })
-          : requested(this, context, { ...printing, compare });
+        if (!asJson) context.get(RebuildProjectionHandler, { strict: false }).print = print;
+        const { write } = compareOnly ? { write: null } : writerOf(this, context);
+        const rebuild = async (name: string) =>
+          write === null
+            ? readModels.rebuild(name, { compareOnly })
+            : ((await write(new RebuildProjection(name, { compare }), null)) as Rebuilt);
         for (const name of names.length > 0 ? names : known) {
           const started = performance.now();
           const rebuilt = await rebuild(name);
@@ -59,17 +59,6 @@ export function rebuildProgram(program: Command, cli: CliContext): void {
         await context.close();
       }
     });
-}
-
-/** Rebuilds by an operation each. */
-function requested(
-  command: Command,
-  context: INestApplicationContext,
-  { print = () => undefined, compare }: { readonly print?: CliContext['print']; readonly compare: boolean },
-): (name: string) => Promise<Rebuilt> {
-  const { write } = writerOf(command, context);
-  context.get(Rebuilds, { strict: false }).print = print;
-  return async (name) => (await write(new RebuildProjection(name, { compare }), null)) as Rebuilt;
 }
 
 function differs({ compared }: Rebuilt): boolean {

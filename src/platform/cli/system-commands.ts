@@ -2,13 +2,16 @@ import { Inject } from '@nestjs/common';
 import { CommandHandler } from '@nestjs/cqrs';
 import { DAY_MS } from '../../kernel/clock.js';
 import { DomainError } from '../../kernel/domain-error.js';
-import { type SealingConfig, sealingConfig } from '../config/config.js';
+import { type ProcessConfig, processConfig, type SealingConfig, sealingConfig } from '../config/config.js';
+import { Background } from '../jobs/background-work.js';
 import { CONTEXTS, knownTypes, type Context } from '../context.js';
+import { currentOperation, withinOperation } from '../event-store/command-loop.js';
 import { PassingTypes } from '../projections/passing-types.js';
 import { ReadModelRebuild } from '../projections/read-model-rebuild.js';
-import { Rebuilds } from '../projections/rebuilds.js';
 import { masterKeysOf } from '../sealing/key-ring.js';
 import { FRESH_AFTER_SECONDS, KeyRotation } from '../sealing/key-rotation.js';
+import { DueWork } from '../jobs/due-work.js';
+import { WorkItems } from '../jobs/work-items.js';
 import {
   Operation,
   OperatorCommand,
@@ -16,6 +19,7 @@ import {
   type OperationHandler,
 } from '../operations/operation.js';
 
+const REBUILDING = 'operations.rebuilding';
 const SYSTEM = { scope: 'system:write', streams: () => [] } as const;
 
 @Operation({
@@ -27,19 +31,51 @@ const SYSTEM = { scope: 'system:write', streams: () => [] } as const;
 })
 export class RebuildProjection extends OperatorCommand<{ readonly compare: boolean }, object> {}
 
+/**
+ * Rebuilds a read model, however long it takes: a worker does it in the background of the service, and a process without a
+ * role, which is a program, at once.
+ */
 @CommandHandler(RebuildProjection)
-class RebuildProjectionHandler implements OperationHandler<RebuildProjection> {
+export class RebuildProjectionHandler implements OperationHandler<RebuildProjection> {
+  @Background()
+  readonly work: DueWork<{ readonly name: string }>;
+
+  /** Receives what a rebuild in a program waits for. */
+  print: (line: string) => void = () => undefined;
+
   constructor(
     private readonly readModels: ReadModelRebuild,
-    private readonly rebuilds: Rebuilds,
-  ) {}
+    private readonly items: WorkItems,
+    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
+  ) {
+    this.work = new DueWork(items, {
+      kind: REBUILDING,
+      everyMs: 5000,
+      batch: 1,
+      leaseMs: 60_000,
+      keepsLease: true,
+      retry: { firstMs: 10_000, maxMs: 600_000 },
+      perform: async ({ key: id, state: { name } }) => {
+        const operation = { id, expected: new Map<string, null>(), written: [] };
+        await withinOperation(operation, () => readModels.rebuild(name, { compare: false }));
+        return 'done';
+      },
+    });
+  }
 
   async check({ subjectId }: RebuildProjection): Promise<void> {
     if (!this.readModels.names().includes(subjectId)) throw DomainError.notFound('Projection');
   }
 
-  execute({ subjectId, parameters: { compare } }: RebuildProjection) {
-    return this.rebuilds.start(subjectId, { compare });
+  /** Returns the result of a rebuild that is complete; `{}` for one that a worker does. */
+  async execute({ subjectId: name, parameters: { compare } }: RebuildProjection): Promise<object> {
+    if (this.config.roles.length === 0)
+      return this.readModels.rebuild(name, { compare, print: (line) => this.print(line) });
+    const operation = currentOperation();
+    if (operation === undefined) throw new Error('a rebuild in the background belongs to an operation');
+    await this.items.schedule(REBUILDING, [{ key: operation.id, state: { name } }]);
+    this.work.wake();
+    return {};
   }
 }
 

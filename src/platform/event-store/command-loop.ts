@@ -6,7 +6,7 @@ import { newId } from '../../kernel/ids.js';
 import { failpoint } from '../failpoints.js';
 import { commandConflicts } from '../telemetry/metrics.js';
 import { traced } from '../telemetry/tracing.js';
-import { waitForRetry } from '../background/backoff.js';
+import { waitForRetry } from '../jobs/backoff.js';
 import { claimStream, contestedClaim, firstClaim, isFence, type Claimant } from './claims.js';
 import { AlreadyResponded, type ExecuteOptions, type Executed, type Loaded } from './command-loop-types.js';
 import { EventCodec } from './event-codec.js';

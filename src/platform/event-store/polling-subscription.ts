@@ -1,5 +1,5 @@
-import { waitForRetry, sleep } from '../background/backoff.js';
-import type { ChangeNotifier } from '../background/change-notifier.js';
+import { waitForRetry, sleep } from '../jobs/backoff.js';
+import type { ChangeNotifier } from '../jobs/change-notifier.js';
 import { EventStoreUnavailable, type RecordedEvent, type Subscription } from './port.js';
 
 const BATCH = 1000;

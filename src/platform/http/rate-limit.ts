@@ -4,7 +4,7 @@ import type { Pool, QueryConfig } from 'pg';
 import { RateLimiterMemory, RateLimiterPostgres, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { KeyedHash } from '../sealing/keyed-hash.js';
 import type { HttpProblem } from './problem.js';
-import { GroupCall } from '../background/group-call.js';
+import { GroupCall } from '../jobs/group-call.js';
 import { bounded } from '../postgres/session-settings.js';
 
 /** Length of the window in seconds; it starts with a caller's first request. */

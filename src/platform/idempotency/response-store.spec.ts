@@ -43,8 +43,8 @@ describe('the store of responses', () => {
       'select max(created_at) as at from event_store.responses',
     );
     const written = rows[0]!.at.getTime();
-    expect(await store.purge(new Date(written + 30 * DAY_MS - 60_000))).toBe(0);
-    expect(await store.purge(new Date(written + 30 * DAY_MS + 60_000))).toBeGreaterThan(0);
+    expect(await store.purge(undefined, new Date(written + 30 * DAY_MS - 60_000))).toBe(0);
+    expect(await store.purge(undefined, new Date(written + 30 * DAY_MS + 60_000))).toBeGreaterThan(0);
     expect(await store.find(old.scope, old.key)).toBeNull();
   });
 

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, DAY_MS, HOUR_MS, type Clock } from '../../kernel/clock.js';
 import { NIL_UUID } from '../../kernel/ids.js';
 import { RESPONSES_KEPT_DAYS } from '../../kernel/idempotency.js';
-import { Background, BackgroundWork } from '../background/background-work.js';
+import { Periodic } from '../jobs/background-work.js';
 import { OPEN_EVENT_STORE, type OpenEventStore } from '../event-store/open-event-store.js';
 import type { StoredResponse } from '../event-store/port.js';
 import { deleteBefore } from '../postgres/batches.js';
@@ -45,12 +45,6 @@ export class ResponseStore {
   /** Fingerprints of the requests in progress in this process, by scope and key. */
   readonly inFlight = new Map<string, string>();
   readonly seal: ResponseSeal;
-  @Background()
-  readonly work = new BackgroundWork({
-    name: 'retention of stored responses',
-    everyMs: HOUR_MS,
-    run: async (signal) => void (await this.purge(undefined, signal)),
-  });
   private readonly pool: OpenEventStore['responses']['pool'];
   /** `commit_units` of the PostgreSQL adapter, so that responses group-commit under its lock. */
   private readonly writer: OpenEventStore['responses']['writer'];
@@ -103,7 +97,8 @@ export class ResponseStore {
   }
 
   /** Deletes responses older than 30 days before `now`, by default the earlier of two clocks; returns how many. */
-  async purge(now?: Date, signal?: AbortSignal): Promise<number> {
+  @Periodic({ name: 'retention of stored responses', everyMs: HOUR_MS })
+  async purge(signal?: AbortSignal, now?: Date): Promise<number> {
     const latest = now ?? (await earlierNow(this.database, this.clock));
     const before = new Date(latest.getTime() - RESPONSES_KEPT_DAYS * DAY_MS);
     return deleteBefore(this.pool, 'event_store.responses', 'created_at < $1', before, signal);

@@ -1,4 +1,4 @@
-import { methodDecorator } from './discovered-methods.js';
+import { methodDecorator } from '../discovered-methods.js';
 
 /** The person to forget. */
 export interface ForgottenPerson {

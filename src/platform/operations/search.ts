@@ -1,4 +1,4 @@
-import { methodDecorator } from './discovered-methods.js';
+import { methodDecorator } from '../discovered-methods.js';
 
 /** What an operator searches for (admin-api.md 3). */
 export interface SearchQuery {

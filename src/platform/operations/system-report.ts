@@ -1,4 +1,4 @@
-import { methodDecorator } from './discovered-methods.js';
+import { methodDecorator } from '../discovered-methods.js';
 
 /** Due work of one kind. */
 export interface DueBacklog {

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { dropTestDatabase, testDatabaseUrl } from '../../../test/support/postgres.js';
 import { isDatabaseUnavailable } from './unavailable.js';
 import { openEventStore } from '../event-store/open-event-store.js';
-import { QueueBackend } from '../queue/queue-backend.js';
+import { QueueBackend } from '../jobs/queue-backend.js';
 import { databaseFromConfig, type Database } from './database.js';
 import { LIMITS } from './session-settings.js';
 import { storeConfig } from '../config/config.js';

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { waitForRetry } from '../background/backoff.js';
-import { ChangeNotifier } from '../background/change-notifier.js';
+import { waitForRetry } from '../jobs/backoff.js';
+import { ChangeNotifier } from '../jobs/change-notifier.js';
 import {
   comparePositions,
   type EventStore,

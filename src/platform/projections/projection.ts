@@ -56,15 +56,13 @@ export interface SubscriptionDefinition<Events extends DomainEvent = RecordedEve
   afterCommit?(events: readonly RecordedAs<Events>[]): void;
   /** The tables of a read model, which a rebuild replaces. Sagas have none: they never replay. */
   readonly tables?: ReadModelTables;
-  /**
-   * Fills the empty tables of a read model in `schema` before they have indexes, for example by COPY.
-   * Without it a rebuild calls `apply` with the whole history.
-   */
-  fill?(
-    history: AsyncIterable<readonly RecordedAs<Events>[]>,
-    tx: Transaction,
-    schema: string,
-  ): Promise<void>;
+}
+
+/** A subscription with tables. */
+export type ReadModel = SubscriptionDefinition & { readonly tables: ReadModelTables };
+
+export function isReadModel(definition: SubscriptionDefinition): definition is ReadModel {
+  return definition.tables !== undefined;
 }
 
 /** Gives a subscription the event types of its context; `events` lists their names. */

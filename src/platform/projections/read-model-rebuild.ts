@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { DomainError } from '../../kernel/domain-error.js';
-import { waitForRetry } from '../background/backoff.js';
+import { waitForRetry } from '../jobs/backoff.js';
 import { EventCodec } from '../event-store/event-codec.js';
 import { logPages } from '../event-store/log-pages.js';
 import { comparePositions, EVENT_STORE, type EventStore, type RecordedEvent } from '../event-store/port.js';
@@ -11,11 +11,11 @@ import { Database } from '../postgres/database.js';
 import { Checkpoints } from './checkpoints.js';
 import type { TableComparison } from './compare-tables.js';
 import { PassingTypes } from './passing-types.js';
-import type { ReadModelTables } from './projection.js';
-import { isReadModel, ReadModelCheck, type ReadModel } from './read-model-check.js';
+import { isReadModel, type ReadModel, type ReadModelTables } from './projection.js';
 import { WITHOUT_TIMEOUTS } from '../postgres/session-settings.js';
 import { ShadowTables } from './shadow-tables.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
+import type { TableCheck } from './table-check.js';
 
 /** Between tries to lock tables that are being read. */
 const RETRY = { firstMs: 50, maxMs: 5000 };
@@ -28,6 +28,8 @@ const CATCH_UPS = 3;
 /** The fold holds no lock that another session waits for; a rebuild that stalls while it swaps must not keep its locks. */
 const BEGIN = `begin; ${WITHOUT_TIMEOUTS}; set local idle_in_transaction_session_timeout = '10min';
   set local maintenance_work_mem = '256MB'; set local max_parallel_workers_per_gather = 0`;
+const BEGIN_CHECK = `begin isolation level repeatable read; ${WITHOUT_TIMEOUTS};
+  set local maintenance_work_mem = '128MB'; set local work_mem = '64MB'`;
 const SWAP = `savepoint swap; set local idle_in_transaction_session_timeout = '5s'; set local lock_timeout = '1s'`;
 
 export interface ComparedTable extends TableComparison {
@@ -44,6 +46,9 @@ export interface Rebuilt {
   readonly compared: readonly ComparedTable[] | null;
 }
 
+/** Reads the log after a position, up to `end`, or without one to its end. */
+type ReadPages = (after: string | null, end?: string | null) => AsyncIterable<readonly RecordedEvent[]>;
+
 interface RebuildOptions {
   /** Whether the live tables are compared with the events first; true when absent. */
   readonly compare?: boolean;
@@ -53,12 +58,60 @@ interface RebuildOptions {
   readonly print?: (line: string) => void;
 }
 
-/** Progress of a replay. */
-interface Replay {
-  /** Everything up to here was applied. */
-  position: string | null;
-  /** Events applied. */
-  events: number;
+/**
+ * Rebuilds a read model from the events up to its checkpoint, in shadow tables that are dropped in the end, and compares
+ * them with the live tables in one snapshot of the database.
+ */
+export class ReadModelCheck implements TableCheck {
+  private constructor(
+    /** The name of the checkpoint. */
+    readonly name: string,
+    private readonly tx: PoolClient,
+    private readonly shadow: ShadowTables,
+    readonly position: string | null,
+  ) {}
+
+  /**
+   * Holds a connection until {@link drop}. `open` reads the checkpoint in the transaction that sees the tables, before
+   * anything else does.
+   */
+  static async begin(
+    database: Database,
+    codec: EventCodec,
+    definition: ReadModel,
+    open: (tx: PoolClient) => Promise<string | null>,
+  ): Promise<ReadModelCheck> {
+    const tx = await database.pool.connect();
+    try {
+      await tx.query(BEGIN_CHECK);
+      const position = await open(tx);
+      const { rows } = await tx.query<{ pid: number }>('select pg_backend_pid() as pid');
+      const how = { prefix: `checked_${rows[0]!.pid}`, kind: 'unlogged' } as const;
+      const shadow = await ShadowTables.create(tx, codec, definition, how);
+      return new ReadModelCheck(definition.name, tx, shadow, position);
+    } catch (error) {
+      tx.release(true);
+      throw error;
+    }
+  }
+
+  get events(): number {
+    return this.shadow.events;
+  }
+
+  add(page: readonly RecordedEvent[]): Promise<void> {
+    return this.shadow.add(page.filter(({ position }) => comparePositions(position, this.position) <= 0));
+  }
+
+  compare(): Promise<ReadonlyMap<string, TableComparison>> {
+    return this.shadow.compare();
+  }
+
+  async drop(): Promise<void> {
+    await this.shadow.stop();
+    const rolledBack = await this.tx.query('rollback').catch(() => null);
+    this.tx.release(rolledBack === null);
+  }
 }
 
 /**
@@ -94,18 +147,13 @@ export class ReadModelRebuild {
     if (!isReadModel(definition)) throw new Error(`${name} is no read model: it does not replay`);
     await this.checkpoints.ensure([name]);
     const passing = await this.passing.all();
-    const pages = (after: string | null, end?: string | null) =>
+    const pages: ReadPages = (after, end) =>
       this.knownPages(definition, passing, { after, ...(end !== undefined && { end }) });
-    const replay: Replay = { position: null, events: 0 };
-    const compared = compare || compareOnly ? await this.compare(definition, pages, replay) : null;
-    if (!compareOnly) {
-      Object.assign(replay, { position: null, events: 0 });
-      const upTo = (end?: string | null) => this.replayed(definition, replay, pages(replay.position, end));
-      await this.database.transaction((tx) => this.replace(definition, { replay, upTo, tx, print }), {
-        begin: BEGIN,
-      });
-    }
-    return { name, events: replay.events, position: replay.position, compared };
+    const checked = compare || compareOnly ? await this.compare(definition, pages) : null;
+    const rebuilt = compareOnly
+      ? checked!
+      : await this.database.transaction((tx) => this.replace(definition, pages, tx, print), { begin: BEGIN });
+    return { name, events: rebuilt.events, position: rebuilt.position, compared: checked?.compared ?? null };
   }
 
   /** Every page of the log. Throws at a type that is unknown and not in `passing`: rows without it would be wrong for good. */
@@ -126,26 +174,8 @@ export class ReadModelRebuild {
     }
   }
 
-  private async *replayed(
-    { events, staysSealed }: ReadModel,
-    replay: Replay,
-    pages: AsyncIterable<readonly RecordedEvent[]>,
-  ): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
-    const names = new Set(events);
-    for await (const page of pages) {
-      const relevant = page.filter(({ type }) => names.has(this.codec.currentName(type)));
-      if (relevant.length > 0) yield await this.codec.decode(relevant, staysSealed);
-      replay.events += relevant.length;
-      replay.position = page.at(-1)!.position;
-    }
-  }
-
-  private async compare(
-    definition: ReadModel,
-    pages: (after: null, end: string | null) => AsyncIterable<readonly RecordedEvent[]>,
-    replay: Replay,
-  ): Promise<readonly ComparedTable[]> {
-    const { name, tables, events } = definition;
+  private async compare(definition: ReadModel, pages: ReadPages): Promise<Omit<Rebuilt, 'name'>> {
+    const { name, tables } = definition;
     const check = await ReadModelCheck.begin(this.database, this.codec, definition, async (tx) => {
       // Before the snapshot: in tables that a rebuild swaps in after it, no rows would be visible.
       await tx.query(`lock table ${namesOf(tables)} in access share mode`);
@@ -153,43 +183,51 @@ export class ReadModelRebuild {
       return this.checkpoints.of(name, tx);
     });
     try {
-      const names = new Set(events);
-      for await (const page of pages(null, check.position)) {
-        await check.add(page);
-        replay.events += page.filter(({ type }) => names.has(this.codec.currentName(type))).length;
-      }
-      replay.position = check.position;
-      return [...(await check.compare())].map(([table, comparison]) => ({ table, ...comparison }));
+      const { position } = check;
+      for await (const page of pages(null, position)) await check.add(page);
+      const compared = [...(await check.compare())].map(([table, comparison]) => ({ table, ...comparison }));
+      return { events: check.events, position, compared };
     } finally {
       await check.drop();
     }
   }
 
-  private async replace(definition: ReadModel, { replay, upTo, tx, print }: Replacement): Promise<void> {
+  private async replace(
+    definition: ReadModel,
+    pages: ReadPages,
+    tx: PoolClient,
+    print: (line: string) => void,
+  ): Promise<Pick<Rebuilt, 'events' | 'position'>> {
     const { name, tables } = definition;
     await lockRebuild(tx, name);
-    const shadow = await ShadowTables.create(tx, tables);
-    await shadow.fill(definition, upTo());
-    const catchUpWith = async (position: string | null): Promise<void> => {
-      for await (const events of upTo(position)) await definition.apply(events, tx, shadow.schema);
+    const shadow = await ShadowTables.create(tx, this.codec, definition);
+    const catchUp = async (end?: string | null): Promise<void> => {
+      try {
+        for await (const page of pages(shadow.position, end)) await shadow.add(page);
+        await shadow.settle();
+      } finally {
+        await shadow.stop();
+      }
     };
+    await catchUp();
+    await shadow.complete();
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       for (let pass = 0; pass < CATCH_UPS; pass += 1)
-        await catchUpWith((await this.checkpoints.read([name])).get(name) ?? null);
-      const before = { ...replay };
+        await catchUp((await this.checkpoints.read([name])).get(name) ?? null);
+      const { events, position } = shadow;
       try {
         await tx.query(SWAP);
         const runner = await this.checkpoints.hold(name, tx);
-        await catchUpWith(runner);
+        await catchUp(runner);
         await shadow.replaceLive();
-        if (comparePositions(replay.position, runner) > 0)
-          await this.checkpoints.set(name, replay.position, tx);
+        if (comparePositions(shadow.position, runner) > 0)
+          await this.checkpoints.set(name, shadow.position, tx);
         await recordRowChange(tx, currentOperation()?.id, 'read_model', name);
-        return;
+        return shadow;
       } catch (error) {
         if (!isLockTimeout(error)) throw error;
         await tx.query('rollback to savepoint swap; release savepoint swap');
-        Object.assign(replay, before);
+        Object.assign(shadow, { events, position });
       }
       if (attempt % PRINT_EVERY === 0)
         print(`${name} is complete and waits for ${await readersOf(tables, tx)}`);
@@ -200,14 +238,6 @@ export class ReadModelRebuild {
       `${name} stays as it was: its tables are in use without a pause, by ${await readersOf(tables, tx)}`,
     );
   }
-}
-
-interface Replacement {
-  readonly replay: Replay;
-  /** Continues after {@link Replay.position}, up to `end`, or without one to the end of the log. */
-  readonly upTo: (end?: string | null) => AsyncIterable<readonly RecordedEvent[]>;
-  readonly tx: PoolClient;
-  readonly print: (line: string) => void;
 }
 
 /** Until `tx` ends. */

@@ -1,7 +1,11 @@
 import type { PoolClient } from 'pg';
+import type { EventCodec } from '../event-store/event-codec.js';
 import type { RecordedEvent } from '../event-store/port.js';
 import { compareTables, type TableComparison } from './compare-tables.js';
-import type { ReadModelTables, SubscriptionDefinition } from './projection.js';
+import type { ReadModel } from './projection.js';
+
+/** Events that are applied at once: more of them are old before they are garbage. */
+const BATCH = 3000;
 
 /** How long readers may have to wait behind a rebuild that locks their tables. */
 const SWAP_LOCK_MS = 100;
@@ -13,54 +17,91 @@ interface IndexRow {
 }
 
 /**
- * The tables of a read model rebuilt from events, under the same names in a separate schema, all within one
+ * The tables of a read model built again from events, under the same names in a separate schema, all within one
  * transaction: no other session sees them, and a rollback removes them. They are compared with the live tables or
  * replace them.
  */
 export class ShadowTables {
+  /** The number of events that were added. */
+  events = 0;
+  /** The position of the last page. */
+  position: string | null = null;
+  private readonly names: ReadonlySet<string>;
+  private pending: RecordedEvent[] = [];
+  private applied: Promise<void> = Promise.resolve();
+
   private constructor(
     private readonly tx: PoolClient,
-    private readonly tables: ReadModelTables,
-    readonly schema: string,
-  ) {}
+    private readonly codec: Pick<EventCodec, 'currentName' | 'decode'>,
+    private readonly definition: ReadModel,
+    private readonly schema: string,
+  ) {
+    this.names = new Set(definition.events);
+  }
 
-  /** Empty, without indexes. Those that never replace the live tables need no write-ahead log: `unlogged`. */
+  /** Creates them empty. Those that never replace the live tables need no write-ahead log: `unlogged`. */
   static async create(
     tx: PoolClient,
-    tables: ReadModelTables,
+    codec: Pick<EventCodec, 'currentName' | 'decode'>,
+    definition: ReadModel,
     { prefix = 'rebuilt', kind = '' }: { readonly prefix?: string; readonly kind?: '' | 'unlogged' } = {},
   ): Promise<ShadowTables> {
+    const { tables } = definition;
     const schema = `${prefix}_${tables.schema}_${tables.names[0]!}`;
     await tx.query(`create schema ${schema}`);
     for (const name of tables.names) {
       const live = `${tables.schema}.${name}`;
       await tx.query(`create ${kind} table ${schema}.${name} (like ${live} including all excluding indexes)`);
     }
-    return new ShadowTables(tx, tables, schema);
+    const shadow = new ShadowTables(tx, codec, definition, schema);
+    await shadow.index({ unique: true });
+    return shadow;
   }
 
-  async fill(
-    { fill, apply }: Pick<SubscriptionDefinition, 'fill' | 'apply'>,
-    events: AsyncIterable<readonly RecordedEvent[]>,
-  ): Promise<void> {
-    if (fill) {
-      await fill(events, this.tx, this.schema);
-      return this.index();
-    }
-    await this.index();
-    for await (const page of events) await apply(page, this.tx, this.schema);
+  /** Adds the next events of the log; the read model applies those that concern it, many at a time. */
+  async add(page: readonly RecordedEvent[]): Promise<void> {
+    const relevant = page.filter(({ type }) => this.names.has(this.codec.currentName(type)));
+    this.events += relevant.length;
+    this.pending.push(...relevant);
+    this.position = page.at(-1)?.position ?? this.position;
+    if (this.pending.length >= BATCH) await this.applyNext();
+  }
+
+  /** Resolves once everything that was added is applied. */
+  async settle(): Promise<void> {
+    await this.applyNext();
+    await this.applied;
+  }
+
+  /** Resolves once nothing is applied any more, also after a failure: then the transaction may end. */
+  async stop(): Promise<void> {
+    await this.applied.catch(() => undefined);
+  }
+
+  /** One batch is applied while the next is read. */
+  private async applyNext(): Promise<void> {
+    await this.applied;
+    const events = this.pending.splice(0);
+    if (events.length === 0) return;
+    const { definition, tx, schema } = this;
+    const apply = async () =>
+      definition.apply(await this.codec.decode(events, definition.staysSealed), tx, schema);
+    this.applied = apply();
+    // The next call meets the failure; until then it must not count as unhandled.
+    this.applied.catch(() => undefined);
   }
 
   /** Creates the indexes of the live tables, as the catalogue knows them, under the same names. */
-  async index(): Promise<void> {
-    const { tx, schema, tables } = this;
+  private async index({ unique }: { readonly unique: boolean }): Promise<void> {
+    const { tx, schema } = this;
+    const { tables } = this.definition;
     for (const table of tables.names) {
       const { rows } = await tx.query<IndexRow>(
         `select i.relname as name, pg_get_indexdef(i.oid) as definition, c.contype as constrains
          from pg_index x join pg_class i on i.oid = x.indexrelid
          left join pg_constraint c on c.conindid = i.oid and c.contype in ('p', 'u')
-         where x.indrelid = $1::regclass`,
-        [`${tables.schema}.${table}`],
+         where x.indrelid = $1::regclass and x.indisunique = $2`,
+        [`${tables.schema}.${table}`, unique],
       );
       for (const { name, definition, constrains } of rows) {
         await tx.query(definition.replace(` ON ${tables.schema}.${table} `, ` ON ${schema}.${table} `));
@@ -68,13 +109,20 @@ export class ShadowTables {
         const kind = constrains === 'p' ? 'primary key' : 'unique';
         await tx.query(`alter table ${schema}.${table} add constraint ${name} ${kind} using index ${name}`);
       }
-      await tx.query(`analyze ${schema}.${table}`);
     }
+  }
+
+  /** Applies the rest, and creates the indexes that decide no conflict: they cost less once the rows are there. */
+  async complete(): Promise<void> {
+    await this.settle();
+    await this.index({ unique: false });
+    for (const name of this.definition.tables.names) await this.tx.query(`analyze ${this.schema}.${name}`);
   }
 
   /** By `schema.name` of the live table. */
   async compare(): Promise<ReadonlyMap<string, TableComparison>> {
-    const { schema, names, json = [] } = this.tables;
+    await this.complete();
+    const { schema, names, json = [] } = this.definition.tables;
     const compared = new Map<string, TableComparison>();
     for (const name of names) {
       const pair = { live: `${schema}.${name}`, rebuilt: `${this.schema}.${name}`, json };
@@ -88,7 +136,8 @@ export class ShadowTables {
    * roll back, while another session reads them: later readers queue behind a pending lock, so it is not pending for long.
    */
   async replaceLive(): Promise<void> {
-    const { tx, schema, tables } = this;
+    const { tx, schema } = this;
+    const { tables } = this.definition;
     const live = tables.names.map((name) => `${tables.schema}.${name}`).join(', ');
     await tx.query(`set local lock_timeout = ${SWAP_LOCK_MS}`);
     await tx.query(`lock table ${live} in access exclusive mode`);
@@ -109,7 +158,7 @@ export class ShadowTables {
          case grantee when 0 then 'public' else grantee::regrole::text end,
          case when is_grantable then ' with grant option' else '' end)
        from pg_class, aclexplode(relacl) where oid = $2::regclass and grantee <> relowner`,
-      [this.schema, `${this.tables.schema}.${table}`],
+      [this.schema, `${this.definition.tables.schema}.${table}`],
     );
     for (const { statement } of rows) await this.tx.query(statement);
   }

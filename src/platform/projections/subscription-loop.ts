@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { backoffMs, sleep } from '../background/backoff.js';
+import { backoffMs, sleep } from '../jobs/backoff.js';
 import { traced } from '../telemetry/tracing.js';
 import type { EventCodec } from '../event-store/event-codec.js';
 import { FORGED_EVENT } from '../event-store/authentic-event-store.js';

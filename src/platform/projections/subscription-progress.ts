@@ -7,7 +7,7 @@ import { withTimeout } from '../timeout.js';
 import { EventCodec } from '../event-store/event-codec.js';
 import { logPages } from '../event-store/log-pages.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../event-store/port.js';
-import { GroupCall } from '../background/group-call.js';
+import { GroupCall } from '../jobs/group-call.js';
 import { Checkpoints } from './checkpoints.js';
 import type { SubscriptionDefinition } from './projection.js';
 import { SubscriptionRegistry } from './subscription-registry.js';

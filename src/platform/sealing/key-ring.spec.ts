@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.js';
 import { onTestDatabase } from '../../../test/support/postgres.js';
 import { newId } from '../../kernel/ids.js';
+import { BackgroundWork } from '../jobs/background-work.js';
 import { ConfigError } from '../config/settings.js';
 import { KeyRing, MasterKey, ROOT_ID } from './key-ring.js';
 import { addFreshKey, retireFormer, ringStatus } from './key-rotation.js';
@@ -30,7 +31,9 @@ describe('the key ring', () => {
       [seconds],
     );
   const reseal = async (ring: KeyRing): Promise<void> => {
-    const { work } = new Resealing(test.database, ring);
+    const resealing = new Resealing(test.database, ring);
+    const run = (signal: AbortSignal): Promise<void> => resealing.run(signal);
+    const work = new BackgroundWork({ name: 'resealing', everyMs: 1000, run });
     const id = ring.sealer.sealsWith;
     work.start();
     const sql = 'select from platform.key_ring where key_id = $1 and resealed_at is not null';

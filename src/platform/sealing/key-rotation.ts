@@ -93,7 +93,7 @@ export async function addFreshKey(
     if (wrapping.length < masters.length) {
       throw new DomainError(
         'invalid_transition',
-        'The ring has copies for a master key that is neither MASTER_KEY nor MASTER_KEY_FORMER: set that one too, or run npm run admin -- system retire-former first',
+        'The ring has copies for a master key that is neither MASTER_KEY nor MASTER_KEY_FORMER: set that one too, or begin with npm run admin -- system retire-former',
       );
     }
     return freshKey(tx, wrapping, operationId);

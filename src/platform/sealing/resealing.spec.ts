@@ -24,7 +24,7 @@ describe('personal keys under a new key of the ring', () => {
       [sealer.sealsWith],
     );
     const resealing = new Resealing(db.database, { sealer } as KeyRing);
-    return { sealer, reseal: (signal = new AbortController().signal) => resealing.work.options.run(signal) };
+    return { sealer, reseal: (signal = new AbortController().signal) => resealing.run(signal) };
   };
   const wrappedOf = async (subject: string): Promise<string | null> => {
     const [row] = await db.database.query<{ wrapped_key: string | null }>(

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Background, BackgroundWork } from '../background/background-work.js';
+import { Periodic } from '../jobs/background-work.js';
 import { Database } from '../postgres/database.js';
 import { KeyRing } from './key-ring.js';
 import { associatedDataOfPersonalKey } from './personal-keys.js';
@@ -21,12 +21,6 @@ interface Row {
 @Injectable()
 export class Resealing {
   private readonly logger = new Logger(Resealing.name);
-  @Background()
-  readonly work = new BackgroundWork({
-    name: 'resealing of personal keys',
-    everyMs: POLL_MS,
-    run: (signal) => this.run(signal),
-  });
   /** The key that all personal keys are known to be wrapped by. */
   private doneFor: string | null = null;
 
@@ -35,7 +29,8 @@ export class Resealing {
     private readonly ring: KeyRing,
   ) {}
 
-  private async run(signal: AbortSignal): Promise<void> {
+  @Periodic({ name: 'resealing of personal keys', everyMs: POLL_MS })
+  async run(signal: AbortSignal): Promise<void> {
     const id = this.ring.sealer.sealsWith;
     if (id === this.doneFor) return;
     const [key] = await this.database.query<{ settled: boolean; done: boolean }>(

@@ -23,7 +23,7 @@ describe('a process whose master key is retired', () => {
     const sealing = new SealingModule(ring as unknown as KeyRing, health);
     sealing.onModuleInit();
     const refresh = async (): Promise<string | undefined> => {
-      await sealing.refreshing.options.run(new AbortController().signal);
+      await sealing.refresh();
       return (await freshReport(() => health.report())).checks['master_key']?.status;
     };
     const ready = await refresh();

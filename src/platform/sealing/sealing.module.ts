@@ -1,5 +1,5 @@
 import { Global, Logger, Module, Optional, type OnModuleInit } from '@nestjs/common';
-import { Background, BackgroundWork } from '../background/background-work.js';
+import { Periodic } from '../jobs/background-work.js';
 import { type SealingConfig, sealingConfig } from '../config/config.js';
 import { Database } from '../postgres/database.js';
 import { HealthRegistry } from '../telemetry/health.js';
@@ -44,13 +44,6 @@ const REFRESH_MS = 5000;
 })
 export class SealingModule implements OnModuleInit {
   private readonly logger = new Logger(SealingModule.name);
-  @Background()
-  readonly refreshing = new BackgroundWork({
-    name: 'reading of the key ring',
-    everyMs: REFRESH_MS,
-    role: 'any',
-    run: () => this.refresh(),
-  });
 
   constructor(
     private readonly ring: KeyRing,
@@ -66,7 +59,8 @@ export class SealingModule implements OnModuleInit {
     });
   }
 
-  private async refresh(): Promise<void> {
+  @Periodic({ name: 'reading of the key ring', everyMs: REFRESH_MS, role: 'any' })
+  async refresh(): Promise<void> {
     const wasLost = this.ring.isLost;
     await this.ring.refresh();
     if (this.ring.isLost && !wasLost) {

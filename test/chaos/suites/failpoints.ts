@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SignedRequest } from '../../../bench/support/sign.js';
 import { eventually } from '../../../bench/support/wait.js';
-import { FAILPOINTS, type Failpoint } from '../../../src/platform/failpoints.js';
+import { REQUEST_FAILPOINTS } from '../../support/failpoints.js';
 import { checkBooks, countEvents } from '../support/books.js';
 import {
   activePayee,
@@ -16,6 +16,8 @@ import type { ServiceProcess } from '../support/service-process.js';
 import { Shared } from '../support/shared.js';
 import type { Suite, SuiteOptions } from '../support/suite.js';
 import { Tally, type Verdict } from '../support/verdict.js';
+
+type Failpoint = (typeof REQUEST_FAILPOINTS)[number];
 
 /** From this point on the events are committed: the retry must be a replay. Before `commit.sent` there is nothing yet. */
 const COMMITTED: readonly Failpoint[] = ['commit.done', 'views.waited', 'response.ready', 'response.sent'];
@@ -38,7 +40,7 @@ export const failpoints: Suite = async (options) => {
     const other = await shared.service('other');
     const payees = new Map<string, string>();
     for (let round = 0; round < options.count; round += 1) {
-      for (const point of FAILPOINTS) {
+      for (const point of REQUEST_FAILPOINTS) {
         for (const operation of ROUNDS[Math.min(round, ROUNDS.length - 1)]!) {
           if (point === 'views.waited' && !operation.waitsForViews) continue;
           const doomed = await shared.service('service', { FAILPOINT: point });

@@ -1,5 +1,5 @@
 import { HDNodeWallet } from 'ethers';
-import { ONBOARDING_FAILPOINTS } from '../../../src/contexts/onboarding/failpoints.js';
+import { ONBOARDING_FAILPOINTS } from '../../support/failpoints.js';
 import { Onfido } from '../../support/onboarding/onfido/onfido.js';
 import { StripeServer } from '../../support/onboarding/stripe/stripe.js';
 import { Twilio } from '../../support/onboarding/twilio/twilio.js';

@@ -1,4 +1,4 @@
-import { ORDER_FAILPOINTS } from '../../../src/contexts/exchange/failpoints.js';
+import { ORDER_FAILPOINTS } from '../../support/failpoints.js';
 import { ExchangeClient } from '../../support/exchange/exchange-client.js';
 import { TestNode } from '../../support/payouts/test-node.js';
 import { checkBooks } from '../support/books.js';

@@ -1,4 +1,4 @@
-import { SANDBOX_NAMES } from '../../../src/contexts/onboarding/domain/sandbox-names.js';
+import { SANDBOX_NAMES } from '../../../src/contexts/onboarding/domain/image-kind.js';
 import { randomBytes } from 'node:crypto';
 import { HDNodeWallet } from 'ethers';
 import { OnfidoVerifier } from '../../../src/contexts/onboarding/adapters/onfido/onfido-verifier.js';
@@ -10,10 +10,9 @@ import {
 } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { StripeCardIssuer } from '../../../src/contexts/onboarding/adapters/stripe/stripe-card-issuer.js';
 import { TwilioSms } from '../../../src/contexts/onboarding/adapters/twilio-sms.js';
-import { XpubWallets } from '../../../src/contexts/onboarding/adapters/xpub-wallets.js';
+import { XpubWallets, WalletIndexes } from '../../../src/contexts/onboarding/adapters/xpub-wallets.js';
 import { SandboxReviews, Verifications } from '../../../src/contexts/onboarding/store/verifications.js';
 import { StripeCards } from '../../../src/contexts/onboarding/store/stripe-cards.js';
-import { WalletIndexes } from '../../../src/contexts/onboarding/store/wallet-indexes.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
 import { Onfido } from '../../support/onboarding/onfido/onfido.js';
 import { testDatabase } from '../../support/postgres.js';
@@ -54,7 +53,7 @@ describeIdentityVerifier('the sandbox', async () => {
   const [reviews, verifications] = [new SandboxReviews(db.database), new Verifications(db.database, SEALER)];
   return {
     open: () => new SandboxIdentityVerifier(reviews, verifications, onboardingConfig({})),
-    reviewed: { lastName: SANDBOX_NAMES.review },
+    reviewed: { last_name: SANDBOX_NAMES.review },
     decided: async ({ userId }, passed) => {
       await reviews.decide(userId, passed ? { passed } : { passed, reason: 'The document has expired' });
     },
@@ -94,7 +93,7 @@ describeCardIssuer('the sandbox', () =>
     open: () => new SandboxCards(),
     refusedAtFirst: (request) => ({
       ...request,
-      details: { ...request.details, lastName: SANDBOX_NAMES.cardFails },
+      details: { ...request.details, last_name: SANDBOX_NAMES.cardFails },
     }),
     outside: null,
     cleanUp: nothing,

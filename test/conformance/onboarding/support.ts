@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { deepEqual, doesNotMatch, notEqual, ok } from 'node:assert/strict';
 import { ProviderRefused } from '../../../src/platform/outbound/provider-errors.js';
 
-export const PERSON = { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1985-12-10' } as const;
+export const PERSON = { first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1985-12-10' } as const;
 export const PHONE = '+15550001111';
 export const EMAIL = 'ada@lovelace.example';
 export const CODE = '493817';

@@ -142,6 +142,17 @@ describe('admin keys of one person', () => {
     expect([again.status, again.text.includes('dsb_')]).toEqual([403, false]);
   });
 
+  it('are displayed to an own key of the same merchants alone', async () => {
+    const merchants = [app.merchant.credentials.apiKey];
+    const wide = await app.newAdmin();
+    const confined = await app.newAdmin({ operatorId: wide.operatorId, merchants });
+    const status = async (of: typeof wide): Promise<number> =>
+      (await confined.get(`/credentials/${await idOf(of)}`)).status;
+    expect([await status(wide), await status(confined)]).toEqual([404, 200]);
+    const elsewhere = { operatorId: wide.operatorId, merchants: [app.secondMerchant.credentials.apiKey] };
+    expect(await status(await app.newAdmin(elsewhere))).toBe(404);
+  });
+
   it('need the scope of their approver, and the person of their requester', async () => {
     const support = await app.newAdmin({ role: 'support' });
     const { operation } = (await issue(support)).json<Issued>();

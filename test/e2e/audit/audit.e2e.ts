@@ -261,7 +261,7 @@ async function createOrders(app: TestApp): Promise<void> {
   completed = await create();
   cancelled = await create({ user_id: null, user_hash: null, caller: 'hash' });
   openOrder = await create();
-  const deposit = { id: '1:0x1:0', amount: '120', transactionHash: '0x1', at };
+  const deposit = { deposit_id: '1:0x1:0', amount: '120', transaction_hash: '0x1', deposited_at: at };
   const outcome = { kind: 'completed', transactionHash: '0xout', amountTo: null } as const;
   const observation: Observation = {
     deposits: [deposit],
@@ -273,7 +273,11 @@ async function createOrders(app: TestApp): Promise<void> {
   await loop.execute(order, completed, (state) => observe(observation, state), { metadata });
   const cancel = { at, isDepositPending: false };
   await loop.execute(order, cancelled, (state) => cancelOrder(cancel, state), { metadata });
-  const late = { ...observation, deposits: [{ ...deposit, id: '1:0x2:0', amount: '7' }], outcome: null };
+  const late = {
+    ...observation,
+    deposits: [{ ...deposit, deposit_id: '1:0x2:0', amount: '7' }],
+    outcome: null,
+  };
   await loop.execute(order, cancelled, (state) => observe(late, state), { metadata });
   await eventually(async () => {
     const isListed = `select from exchange.orders where body like '%late_deposits":[{%'`;

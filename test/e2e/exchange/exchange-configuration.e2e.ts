@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { iconUrl } from '../../../src/contexts/exchange/application/icons.js';
+import { iconUrl } from '../../../src/contexts/exchange/http/tokens.controller.js';
 import { openSignedQuery } from '../../../src/contexts/exchange/application/signed-links.js';
 import { TOKENS as ALL_TOKENS } from '../../../src/contexts/exchange/domain/catalog.js';
 import { onTestApp } from '../../support/app.js';

@@ -4,7 +4,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { ORDER_ERASURE_FAILPOINTS } from '../../../src/contexts/exchange/failpoints.js';
+import { ORDER_ERASURE_FAILPOINTS } from '../../support/failpoints.js';
 import type { OrderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { CLI, MAIN, runBuilt } from '../../support/erasure/killed.js';

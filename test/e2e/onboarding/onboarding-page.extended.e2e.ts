@@ -182,7 +182,7 @@ const SHOP = 'https://shop.example';
     await person.press('detailsSubmit');
     await person.heading('documentsHeading');
     const { state } = await pages.app.app.get(CommandLoop, { strict: false }).load(onboarding, user.userId);
-    expect(state).toMatchObject({ details: { firstName: 'Sukarno', lastName: null } });
+    expect(state).toMatchObject({ details: { first_name: 'Sukarno', last_name: null } });
   });
 
   it('shows the terms that hold now when they changed while the page was open', async () => {

@@ -53,7 +53,7 @@ class Providers {
   async replace(): Promise<void> {}
   issue(request: CardRequest) {
     this.cards.push(request.userId);
-    const details = { ...request.details, lastName: this.refusesCards ? 'Cardless' : 'Lovelace' };
+    const details = { ...request.details, last_name: this.refusesCards ? 'Cardless' : 'Lovelace' };
     return this.sandboxCards.issue({ ...request, details });
   }
   async forget(): Promise<void> {}

@@ -10,7 +10,7 @@ import {
 import { createMerchant } from '../../../sandbox/issuing.js';
 import type { OnboardingFacts } from '../../../src/contexts/onboarding/http/widget/onboarding-types.js';
 import { SandboxSms } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
-import { MESSAGES } from '../../../src/contexts/onboarding/messages/messages.js';
+import { MESSAGES } from '../../../src/contexts/onboarding/words/messages.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
 import { eventually } from '../../support/eventually.js';
 import { factsIn } from '../../support/onboarding/people.js';

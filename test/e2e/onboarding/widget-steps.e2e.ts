@@ -5,7 +5,7 @@ import { createMerchant } from '../../../sandbox/issuing.js';
 import { SandboxSms } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { SMS_SENDER } from '../../../src/contexts/onboarding/application/ports.js';
 import { onboarding } from '../../../src/contexts/onboarding/domain/onboarding.js';
-import { MESSAGES } from '../../../src/contexts/onboarding/messages/messages.js';
+import { MESSAGES } from '../../../src/contexts/onboarding/words/messages.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { eventually } from '../../support/eventually.js';
 import { JPEG } from '../../support/onboarding/images.js';
@@ -169,7 +169,7 @@ describe('the steps of the page (contract.md 18.8 and 18.9)', () => {
     const { state } = await widget.people.module
       .get(CommandLoop, { strict: false })
       .load(onboarding, visitor.userId);
-    expect(state).toMatchObject({ details: { firstName: 'Sukarno', lastName: null } });
+    expect(state).toMatchObject({ details: { first_name: 'Sukarno', last_name: null } });
   });
 
   it('a phone number and its code are the same in every spelling, digits and marks of copied text', async () => {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect, it } from '@jest/globals';
-import { OPERATION_FAILPOINTS } from '../../../src/contexts/operations/failpoints.js';
+import { OPERATION_FAILPOINTS } from '../../support/failpoints.js';
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import { onTestApp } from '../../support/app.js';
 import { freePort } from '../../../sandbox/processes.js';

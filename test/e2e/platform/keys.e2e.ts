@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { BackgroundModule } from '../../../src/platform/background/background.module.js';
+import { BackgroundModule } from '../../../src/platform/jobs/background.module.js';
 import { KeyRing } from '../../../src/platform/sealing/key-ring.js';
 import { startService } from '../../../sandbox/service.js';
 import type { Service } from '../../../src/service.js';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 import { CredentialIndex } from '../../../src/contexts/access/views/credentials.js';
 import { LastVerifies } from '../../../src/contexts/audit/store/last-verify.js';
-import { BacklogGauge } from '../../../src/contexts/operations/application/backlog-gauge.js';
+import { SystemStatus } from '../../../src/contexts/operations/application/system-status.js';
 import { registry } from '../../../src/platform/telemetry/metrics.js';
 import { freePort } from '../../../sandbox/processes.js';
 import { onTestApp } from '../../support/app.js';
@@ -142,12 +142,12 @@ it('what a payout took until its outcome, and until its webhook, is measured', a
 });
 
 it('what an operator has to act on is measured: due work, nodes, keys that expire, the last verification', async () => {
-  const gauges = [CredentialIndex, LastVerifies, BacklogGauge].map((each) =>
+  const gauges = [CredentialIndex, LastVerifies, SystemStatus].map((each) =>
     app.app.get(each, { strict: false }),
   );
   const measured = (name: string, labels: Record<string, string>, value: number): Promise<unknown> =>
     eventually(async () => {
-      for (const { work } of gauges) work.wake();
+      for (const gauge of gauges) await gauge.measure();
       const found = (await scraped()).samples.filter((each) => each.name === name);
       return valueOf({ metrics: [], samples: found }, name, labels) === value && found.length > 0;
     });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../../src/composition.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
-import { SandboxAnalytics } from '../../../src/contexts/tracking/adapters/analytics.js';
+import { SandboxAnalytics } from '../../../src/contexts/tracking/adapters/amplitude.js';
 import type { Analytics } from '../../../src/contexts/tracking/application/ports.js';
 import { AnalyticsProvider, type SentEvent } from '../../support/tracking/analytics-provider.js';
 import {

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { ERASED_EVENTS_FAILPOINTS } from '../../../src/contexts/tracking/failpoints.js';
-import { ERASURE_FAILPOINTS } from '../../../src/contexts/users/application/erasure-worker.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { MAIN, runAdmin, runBuilt } from '../../support/erasure/killed.js';
 import { deactivate, live, type Life } from '../../support/erasure/life.js';
 import { dumpOf, openedOf, tracesOf } from '../../support/erasure/traces.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
+import { ERASED_EVENTS_FAILPOINTS, ERASURE_FAILPOINTS } from '../../support/failpoints.js';
 import { expectAuditPasses } from '../../support/audit-passes.js';
 
 const [RECORDED, ...OF_THE_WORKER] = ERASURE_FAILPOINTS;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Sweeper } from '../../../src/contexts/webhooks/application/delivering/sweeper.js';
-import { QueueBackend } from '../../../src/platform/queue/queue-backend.js';
+import { QueueBackend } from '../../../src/platform/jobs/queue-backend.js';
 import { onTestApp } from '../../support/app.js';
 import type { SignedClient } from '../../support/http/signed-client.js';
 import { TestRedis } from '../../support/programs/redis.js';

@@ -85,7 +85,7 @@ describe('an endpoint that keeps failing', () => {
     await expectEndpoint(id, { status: 'enabled' });
     await failures(id);
     await expectEndpoint(id, { status: 'enabled', failure_count: 4 });
-    await disabling().all.options.run(new AbortController().signal);
+    await disabling().evaluateAll();
     await expectEndpoint(id, { status: 'disabled', disabled_cause: 'failing' });
   });
 

@@ -115,7 +115,9 @@ async function onboard({ app, merchant }: TestApp, person: Person, id: string): 
   const code = app.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(person.phone)!;
   await bus.execute(new VerifyPhone(merchantId, id, person.phone, code, BROWSER));
   const consent = app.get(PresentTerms, { strict: false }).consent();
-  await bus.execute(new ConfirmDetails(merchantId, id, person, consent));
+  const { firstName: first_name, lastName: last_name, dateOfBirth: date_of_birth } = person;
+  const details = { first_name, last_name, date_of_birth };
+  await bus.execute(new ConfirmDetails(merchantId, id, details, consent));
   const done = await merchant.post(
     `/merchants/v1/sandbox/users/${id}/complete_onboarding`,
     undefined,

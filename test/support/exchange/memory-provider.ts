@@ -82,8 +82,12 @@ export class MemoryProvider implements ExchangeProvider {
   /** Somebody pays. */
   pay(orderId: string, amount: string): void {
     const { deposits } = this.order(orderId);
-    const id = `${orderId}:${deposits.length}`;
-    deposits.push({ id, amount, transactionHash: `0x${deposits.length}`, at: new Date().toISOString() });
+    deposits.push({
+      deposit_id: `${orderId}:${deposits.length}`,
+      amount,
+      transaction_hash: `0x${deposits.length}`,
+      deposited_at: new Date().toISOString(),
+    });
   }
 
   order(orderId: string): Kept {

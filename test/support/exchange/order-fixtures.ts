@@ -83,19 +83,12 @@ export const expired: DecidedEvent = { type: 'order.expired.v1', data: base };
 
 export type Seen = Observation['deposits'][number];
 export const deposit = (id: string, amount: string, when = minute(5)): Seen => ({
-  id,
-  amount,
-  transactionHash: `0x${id}`,
-  at: when,
-});
-const factsOf = ({ id, amount, transactionHash, at: deposited_at }: Seen, when = at) => ({
-  order_id: 'o1',
   deposit_id: id,
   amount,
-  transaction_hash: transactionHash,
-  deposited_at,
-  at: when,
+  transaction_hash: `0x${id}`,
+  deposited_at: when,
 });
+const factsOf = (seen: Seen, when = at) => ({ order_id: 'o1', ...seen, at: when });
 export const received = (seen: Seen, when = at): DecidedEvent => ({
   type: 'order.deposit_received.v1',
   data: factsOf(seen, when),

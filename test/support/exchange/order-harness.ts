@@ -19,7 +19,7 @@ import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { IdempotencyTicket } from '../../../src/platform/idempotency/ticket.js';
 import { ClockCheck } from '../../../src/platform/postgres/clock-check.js';
-import { WorkItems } from '../../../src/platform/work/work-items.js';
+import { WorkItems } from '../../../src/platform/jobs/work-items.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { InMemoryEventStore } from '../in-memory-event-store.js';
 import { MemoryProvider } from './memory-provider.js';

@@ -26,15 +26,15 @@ export const MERCHANT = newId();
 /** The nonce of a page, and who requests codes with it. */
 export const BROWSER = 'b0'.repeat(16);
 export const REQUEST = { browser: BROWSER, address: null };
-const CONSENT = { termsVersion: 'sandbox', privacyVersion: 'sandbox' };
-const DETAILS = { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1815-12-10' };
+const CONSENT = { terms_version: 'sandbox', privacy_version: 'sandbox' };
+const DETAILS = { first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1815-12-10' };
 
 let phones = 0;
 
 /** A user whose details are confirmed, by the commands of the page. */
 export async function confirmed(
   people: Onboarders,
-  lastName = DETAILS.lastName,
+  lastName = DETAILS.last_name,
   merchantId = MERCHANT,
 ): Promise<string> {
   const { commandBus, module } = people;
@@ -44,14 +44,16 @@ export async function confirmed(
   await commandBus.execute(new SendPhoneCode(merchantId, userId, REQUEST));
   const code = module.get<SmsInbox>(SMS_INBOX, { strict: false }).lastCode(phone) ?? '';
   await commandBus.execute(new VerifyPhone(merchantId, userId, phone, code, BROWSER));
-  await commandBus.execute(new ConfirmDetails(merchantId, userId, { ...DETAILS, lastName }, CONSENT));
+  await commandBus.execute(
+    new ConfirmDetails(merchantId, userId, { ...DETAILS, last_name: lastName }, CONSENT),
+  );
   return userId;
 }
 
 /** A user who handed in their identity, with the images that every verification needs. */
 export async function submitted(
   people: Onboarders,
-  lastName = DETAILS.lastName,
+  lastName = DETAILS.last_name,
   merchantId = MERCHANT,
 ): Promise<string> {
   const userId = await confirmed(people, lastName, merchantId);

@@ -1,6 +1,5 @@
 import type { Frame, Page } from 'playwright-core';
-import type { Messages } from '../../../src/contexts/onboarding/messages/en.js';
-import { MESSAGES, type Locale } from '../../../src/contexts/onboarding/messages/messages.js';
+import { MESSAGES, type Locale, type Messages } from '../../../src/contexts/onboarding/words/messages.js';
 import { Reader, type WatchedPage } from '../http/browser.js';
 
 const CODE = /\d{6}|\d{3}(?: \d{3}){5}/;

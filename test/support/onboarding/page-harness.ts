@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContextOptions, Frame, Page } from 'playwright-core';
-import type { Locale } from '../../../src/contexts/onboarding/messages/messages.js';
+import type { Locale } from '../../../src/contexts/onboarding/words/messages.js';
 import { onTestApp, type TestApp } from '../app.js';
 import { onTestBrowser, type TestBrowser, type WatchedPage } from '../http/browser.js';
 import { expectAuditPasses } from '../audit-passes.js';

@@ -26,7 +26,7 @@ import {
 import type { OperationRequest, Requester } from '../../../src/platform/operations/operations.js';
 import { ClockCheck } from '../../../src/platform/postgres/clock-check.js';
 import type { Database } from '../../../src/platform/postgres/database.js';
-import type { WorkItems } from '../../../src/platform/work/work-items.js';
+import type { WorkItems } from '../../../src/platform/jobs/work-items.js';
 import { InMemoryEventStore } from '../in-memory-event-store.js';
 import { storeConfig } from '../../../src/platform/config/config.js';
 import { operationsConfig } from '../../../src/contexts/operations/settings.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../../src/platform/postgres/database.js';
-import { WorkItems } from '../../../src/platform/work/work-items.js';
+import { WorkItems } from '../../../src/platform/jobs/work-items.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
 import { Amplitude, type AmplitudeWaits } from '../../../src/contexts/tracking/adapters/amplitude.js';
 import { ForwardingObserver } from '../../../src/contexts/tracking/application/forwarding/forwarding-observer.js';

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { upTo } from '../../../platform/cache-size.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { SECRET_DISPLAYED_MS } from '../domain/credentials.js';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
 
 const EVERY_MS = 60_000;
@@ -75,13 +75,6 @@ const SECRETS_KEPT_DAYS = 40;
 /** Secrets of new credentials, sealed, in `access.new_secrets`: for a day, so that a retry after a crash issues the same one. */
 @Injectable()
 export class NewSecrets {
-  @Background()
-  readonly retention = new BackgroundWork({
-    name: 'retention of new secrets',
-    everyMs: 600_000,
-    run: () => this.forget(),
-  });
-
   constructor(
     private readonly database: Database,
     private readonly sealer: Sealer,
@@ -113,6 +106,7 @@ export class NewSecrets {
     }
   }
 
+  @Periodic({ name: 'retention of new secrets', everyMs: 600_000 })
   async forget(): Promise<void> {
     await this.database.query(
       `update access.new_secrets set sealed = null

@@ -2,7 +2,7 @@ import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Counter } from 'prom-client';
 import { upTo } from '../../../platform/cache-size.js';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { Background, BackgroundWork } from '../../../platform/jobs/background-work.js';
 import { MinuteCounts } from '../../../platform/http/address.js';
 import { RequestLog, type ServedRequest } from '../../../platform/http/request-log.js';
 import { registers } from '../../../platform/telemetry/metrics.js';

@@ -2,10 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import type { ServedRequest } from '../../../platform/http/request-log.js';
 import { columnArrays, deleteBefore } from '../../../platform/postgres/batches.js';
-import { CopyWriter } from '../../../platform/postgres/copy-writer.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { DAY_MS, HOUR_MS } from '../../../kernel/clock.js';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 
 /** The log has the last seven days: today's, and seven before it. */
 const REQUESTS_KEPT_DAYS = 7;
@@ -20,17 +19,10 @@ const nameOf = (day: string): string => `requests_${day.replaceAll('-', '')}`;
 /** Creates and drops the partitions of `access.requests`, one per day in UTC, by the database's clock. */
 @Injectable()
 export class RequestPartitions {
-  @Background()
-  readonly work = new BackgroundWork({
-    name: 'partitions of the request log',
-    everyMs: HOUR_MS,
-    role: 'any',
-    run: (signal) => this.keep(signal),
-  });
-
   constructor(private readonly database: Database) {}
 
   /** `now`: for tests; the database's clock when absent. */
+  @Periodic({ name: 'partitions of the request log', everyMs: HOUR_MS, role: 'any' })
   async keep(signal?: AbortSignal, now?: Date): Promise<void> {
     const today = (now ?? (await this.now())).getTime();
     await this.database.transaction(async (tx) => {
@@ -75,8 +67,12 @@ export interface RequestBatch {
 
 /** Losing the last requests with the database's machine is better than a disk write for each batch. */
 const BEGIN = 'begin; set local synchronous_commit = off; select clock_timestamp() as now';
-const COLUMNS =
-  'request_id, merchant_id, credential_id, at, method, path, query_names, status, duration_ms, refusal, string_to_sign';
+const INSERT = `insert into access.requests
+    (request_id, merchant_id, credential_id, at, method, path, query_names, status, duration_ms, refusal, string_to_sign)
+  select request_id, merchant_id, credential_id, at, method, path, names::text[], status, round(ms::numeric, 2), refusal, sent
+  from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::text[], $8::smallint[],
+              $9::float8[], $10::text[], $11::text[])
+    as request (request_id, merchant_id, credential_id, at, method, path, names, status, ms, refusal, sent)`;
 const MAX_REFUSAL = 500;
 
 const COUNT = `insert into access.daily_requests as total (merchant_id, day, requests, refused)
@@ -101,7 +97,7 @@ export class RequestTable {
       async (tx, began) => {
         if (repeated && (await isWritten(tx, batch))) return;
         const { now } = began.at(-1)!.rows[0] as { readonly now: Date };
-        await copy(tx, batch.requests, now.getTime() - performance.now());
+        await insert(tx, batch.requests, now.getTime() - performance.now());
         const { usage, credentialIds } = batch;
         await tx.query(COUNT, columnArrays(usage, 'merchantId', 'requests', 'refused'));
         if (credentialIds.length > 0) await tx.query(USED, [credentialIds]);
@@ -120,27 +116,16 @@ async function isWritten(tx: PoolClient, { requests: [first] }: RequestBatch): P
 }
 
 /** `origin`: the epoch milliseconds at which `performance.now()` was 0, by the database's clock. */
-async function copy(tx: PoolClient, requests: readonly ServedRequest[], origin: number): Promise<void> {
+async function insert(tx: PoolClient, requests: readonly ServedRequest[], origin: number): Promise<void> {
   if (requests.length === 0) return;
-  const writer = new CopyWriter(tx);
-  for (const request of requests) {
-    const { requestId, merchantId, credentialId, method, path, queryNames, status, durationMs } = request;
-    writer.add(
-      `access.requests (${COLUMNS})`,
-      requestId,
-      merchantId,
-      credentialId,
-      new Date(origin + request.startedAt).toISOString(),
-      method,
-      path,
-      // Names that need quotes are none of these.
-      `{${queryNames.map((name) => `"${name}"`).join()}}`,
-      status,
-      durationMs.toFixed(2),
-      // A text of PostgreSQL cannot hold it.
-      request.refusal?.slice(0, MAX_REFUSAL).replaceAll('\0', '\ufffd') ?? null,
-      request.stringToSign,
-    );
-  }
-  await writer.finish();
+  const rows = requests.map((request) => ({
+    ...request,
+    at: new Date(origin + request.startedAt),
+    // Names that need quotes are none of these.
+    names: `{${request.queryNames.map((name) => `"${name}"`).join()}}`,
+    // A text of PostgreSQL cannot hold it.
+    reason: request.refusal?.slice(0, MAX_REFUSAL).replaceAll('\0', '\ufffd') ?? null,
+  }));
+  const ids = ['requestId', 'merchantId', 'credentialId', 'at', 'method', 'path', 'names'] as const;
+  await tx.query(INSERT, columnArrays(rows, ...ids, 'status', 'durationMs', 'reason', 'stringToSign'));
 }

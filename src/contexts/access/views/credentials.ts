@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { registers } from '../../../platform/telemetry/metrics.js';
-import { GroupCall } from '../../../platform/background/group-call.js';
+import { GroupCall } from '../../../platform/jobs/group-call.js';
 import { ApiProperty } from '../../../platform/dto/field.js';
 import { TIME, UUID } from '../../../platform/dto/rules.js';
 import { Database } from '../../../platform/postgres/database.js';
@@ -141,13 +141,6 @@ export class CredentialIndex {
     () => new GroupCall((ids: readonly string[]) => this.findMerchants(ids)),
   );
 
-  @Background()
-  readonly work = new BackgroundWork({
-    name: 'gauge of credentials that expire',
-    everyMs: 60_000,
-    run: () => this.measure(),
-  });
-
   constructor(private readonly database: Database) {}
 
   /** Returns true for a registered merchant. */
@@ -177,7 +170,8 @@ export class CredentialIndex {
     return this.database.query(NEXT_EXPIRIES);
   }
 
-  private async measure(): Promise<void> {
+  @Periodic({ name: 'gauge of credentials that expire', everyMs: 60_000 })
+  async measure(): Promise<void> {
     const next = await this.nextExpiries();
     // A credential that was rolled or revoked must not keep its date.
     credentialExpiry.reset();

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock, timestamp } from '../../../kernel/clock.js';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
-import { failpoint } from '../../../platform/failpoints.js';
+import { Background, BackgroundWork } from '../../../platform/jobs/background-work.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import { consistencyRanges, provesConsistency } from '../domain/merkle-proof.js';
 import {
@@ -47,7 +46,6 @@ export class HeadSigner {
     return this.anchor.guard('signer', async () => {
       await this.lastKnown();
       const head = await this.heads.extend(this.sealer, (last) => this.next(last));
-      failpoint('head.stored');
       if (head !== null) this.anchor.last = { size: head.size, hash: hashOfHead(head) };
       if (this.anchor.last !== null)
         await this.file?.append(this.heads, await this.hasHead(this.anchor.last), () => this.keys.own());
@@ -67,7 +65,7 @@ export class HeadSigner {
     this.anchor.last = last.size > 0 ? last : this.anchor.last;
     if (state.tree.size === last.size) return null;
     const { logId, tree, position } = state;
-    const head = await this.keys.sign({
+    return this.keys.sign({
       log_id: logId,
       size: tree.size,
       root: tree.root.toString('hex'),
@@ -75,8 +73,6 @@ export class HeadSigner {
       signed_at: timestamp(this.clock),
       previous: former === null ? null : last.hash,
     });
-    failpoint('head.signed');
-    return head;
   }
 
   /** The head that was signed last; null before the first. Neither it nor one that this process knows may be missing. */

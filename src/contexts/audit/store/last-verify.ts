@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { ReportsAudit } from '../../../platform/operations/system-report.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { registers } from '../../../platform/telemetry/metrics.js';
@@ -25,19 +25,15 @@ export interface LastVerify {
 /** In `audit.last_verify`; an incomplete one replaces no other. No evidence: a writer of the database can write it. */
 @Injectable()
 export class LastVerifies {
-  /** Nothing scrapes the program that verifies: workers measure what it recorded. */
-  @Background()
-  readonly work = new BackgroundWork({
-    name: 'gauge of verifications',
-    everyMs: MEASURED_EVERY_MS,
-    run: async () => {
-      const last = await this.read();
-      lastVerification.reset();
-      if (last !== null) lastVerification.set({ outcome: last.outcome }, Date.parse(last.at) / 1000);
-    },
-  });
-
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query'>) {}
+
+  /** Nothing scrapes the program that verifies: workers measure what it recorded. */
+  @Periodic({ name: 'gauge of verifications', everyMs: MEASURED_EVERY_MS })
+  async measure(): Promise<void> {
+    const last = await this.read();
+    lastVerification.reset();
+    if (last !== null) lastVerification.set({ outcome: last.outcome }, Date.parse(last.at) / 1000);
+  }
 
   async record({ at, outcome, read_to: readTo }: LastVerify): Promise<void> {
     await this.database.query(

@@ -78,7 +78,7 @@ const nodeSettings = {
 };
 
 describe('the transfer of a refund', () => {
-  const order = stateAfter(created, received({ ...deposit('a', '100'), transactionHash: 'a'.repeat(64) }));
+  const order = stateAfter(created, received({ ...deposit('a', '100'), transaction_hash: 'a'.repeat(64) }));
 
   const check = (
     transactionHash: string,
@@ -198,7 +198,7 @@ describe('the deposits of an order, checked again', () => {
     stateAfter(created, ...deposits.map((each) => received(each)));
   const paid = (digit: string, amount: string, id = digit) => ({
     ...deposit(id, amount),
-    transactionHash: digit.repeat(64),
+    transaction_hash: digit.repeat(64),
   });
   const to = facts.deposit_address;
   const node: ReadonlyMap<string, Receipt | null> = new Map([
@@ -234,7 +234,7 @@ describe('the deposits of an order, checked again', () => {
   });
 
   it('are unknown where a node is behind the time at which they came', async () => {
-    const later = { ...paid('9', '5'), at: '2100-01-01T00:00:00.000Z' };
+    const later = { ...paid('9', '5'), deposited_at: '2100-01-01T00:00:00.000Z' };
     expect(await found(of(later))).toEqual(['unknown']);
   });
 
@@ -247,7 +247,10 @@ describe('the deposits of an order, checked again', () => {
 
   it('are verified by two of three nodes with CHAIN_QUORUM 2, regardless of the third one', async () => {
     const other = new Map([...node, [hash('a'), null], [hash('9'), node.get(hash('a'))!]]);
-    const state = of(paid('a', '100'), { ...paid('9', '5'), at: new Date(2_000_000_085_000).toISOString() });
+    const state = of(paid('a', '100'), {
+      ...paid('9', '5'),
+      deposited_at: new Date(2_000_000_085_000).toISOString(),
+    });
     const nodes = [node, other, node];
     expect(await found(state, { nodes, finals: [90, 90, 90] })).toEqual(['on_chain', 'missing']);
     expect(await found(state, { nodes: [node, node, node], finals: [90, 80, 90] })).toEqual([

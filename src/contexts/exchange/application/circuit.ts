@@ -1,4 +1,4 @@
-import { backoffMs } from '../../../platform/background/backoff.js';
+import { backoffMs } from '../../../platform/jobs/backoff.js';
 import { ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import { withTimeout } from '../../../platform/timeout.js';
 

@@ -1,4 +1,4 @@
-import { Inject } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -8,12 +8,13 @@ import { failpoint } from '../../../platform/failpoints.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { createOrder, existingOrder, order, type ExistingOrder } from '../domain/order.js';
-import { type OrderFacts, type RequestedOrder, userHash } from '../domain/order-events.js';
+import { type OrderFacts, type RequestedOrder, userHash, type Quote } from '../domain/order-events.js';
 import { orderResponse } from '../domain/order-record.js';
 import { decimalsOf, pairOf } from '../domain/catalog.js';
 import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
 import { ExchangeProviders, unavailableResponse } from './exchange-providers.js';
 import { exchangeConfig, type ExchangeConfig } from '../settings.js';
+import { isDecimal, isZero, needed } from '../../../kernel/decimal.js';
 
 /** A request that is valid as far as it can be checked without the provider. */
 interface NewOrder extends RequestedOrder {
@@ -105,4 +106,48 @@ function refusalResponse(error: unknown): unknown {
   if (!(error instanceof ProviderRefused)) return unavailableResponse(error);
   if (error.parameter === null) return new DomainError('validation_failed', error.message).asTransient();
   return DomainError.invalid({ [error.parameter]: [error.message] }).asTransient();
+}
+
+/** Current prices, from the amount of either side. */
+@Injectable()
+export class Quotes {
+  constructor(private readonly providers: ExchangeProviders) {}
+
+  /**
+   * The quote for an amount of one side, or for the default amount of the pair. `keyId`: whose callers wait. Throws
+   * `validation_failed`, also for an amount outside the limits of the pair, and `unavailable`.
+   */
+  async of(keyId: string, { pair_id, amount_from, amount_to }: Record<string, unknown>): Promise<Quote> {
+    const pair = typeof pair_id === 'string' ? pairOf(pair_id) : null;
+    if (pair === null) throw DomainError.invalid({ pair_id: ['is not a pair'] });
+    const decimals = decimalsOf(pair.from);
+    if (amount_to === undefined) {
+      const amount = amount_from === undefined ? null : amountOf('amount_from', amount_from, decimals);
+      return this.quote(keyId, pair.id, amount);
+    }
+    const requested = amountOf('amount_to', amount_to, decimalsOf(pair.to));
+    const { rate } = await this.quote(keyId, pair.id, null);
+    return this.quote(keyId, pair.id, needed(requested, rate, decimals));
+  }
+
+  private async quote(keyId: string, pairId: string, amountFrom: string | null): Promise<Quote> {
+    const { name } = this.providers.current;
+    try {
+      return await this.providers.call(name, { operation: 'quote', keyId }, (provider) =>
+        provider.quote(pairId, amountFrom),
+      );
+    } catch (error) {
+      if (error instanceof ProviderRefused) throw DomainError.invalid({ pair_id: [error.message] });
+      throw unavailableResponse(error);
+    }
+  }
+}
+
+/** An amount from the page. Throws `validation_failed`. */
+export function amountOf(name: string, value: unknown, decimals: number): string {
+  if (!isDecimal(value, decimals) || isZero(value))
+    throw DomainError.invalid({
+      [name]: [`must be more than 0, with at most ${decimals} digits after the point`],
+    });
+  return value;
 }

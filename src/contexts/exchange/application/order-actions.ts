@@ -18,11 +18,12 @@ import {
   type ExistingOrder,
   type OrderState,
 } from '../domain/order.js';
-import type { OrderEvent } from '../domain/order-events.js';
+import type { OrderEvent, RequestedOrder } from '../domain/order-events.js';
 import { orderResponse } from '../domain/order-record.js';
 import { OrderPoller } from './order-poller.js';
 import { unavailableResponse } from './exchange-providers.js';
 import { exchangeConfig, type ExchangeConfig } from '../settings.js';
+import { OrdersView } from '../views/orders.js';
 
 /** A poll is fresh for this long: more frequent requests get what it found. */
 const FRESH_MS = 500;
@@ -145,10 +146,7 @@ export class RefreshOrderHandler implements ICommandHandler<RefreshOrder> {
 }
 
 /** The order, for the key that created it alone (contract.md 22.6). Throws `not_found`, and what `authorize` throws. */
-export async function ownOrder(
-  loop: CommandLoop,
-  { orderId, keyId, authorize }: OwnOrder,
-): Promise<LoadedOrder> {
+async function ownOrder(loop: CommandLoop, { orderId, keyId, authorize }: OwnOrder): Promise<LoadedOrder> {
   if (!isUuid(orderId)) throw DomainError.notFound('Order');
   const loaded = await loadOrder(loop, orderId.toLowerCase());
   if (loaded.state.facts.key_id !== keyId) throw DomainError.notFound('Order');
@@ -156,18 +154,8 @@ export async function ownOrder(
   return loaded;
 }
 
-/** {@link ownOrder} for a read. */
-@Injectable()
-export class OwnOrders {
-  constructor(private readonly loop: CommandLoop) {}
-
-  load(order: OwnOrder): Promise<LoadedOrder> {
-    return ownOrder(this.loop, order);
-  }
-}
-
 /** Throws `not_found`. */
-export async function loadOrder(loop: CommandLoop, orderId: string): Promise<LoadedOrder> {
+async function loadOrder(loop: CommandLoop, orderId: string): Promise<LoadedOrder> {
   const { state, revision } = await loop.load(order, orderId);
   return { state: existingOrder(state), revision: revision ?? -1 };
 }
@@ -182,4 +170,58 @@ async function act(
   const body = (after: OrderState): string => orderResponse(existingOrder(after), complianceNotice);
   const response = { ...(ticket && { ticket }), status: 200, body };
   return existingOrder((await loop.execute(order, orderId, decide, { metadata: cause, response })).state);
+}
+
+/** The parameters of a pay page's link, which all orders of the page have. */
+export type Payer = Omit<RequestedOrder, 'merchant_id' | 'pair_id'>;
+
+/** A payer whose page is open. */
+export interface PayerSession extends Payer {
+  /** Hash of the secret that signed the link: the session ends with it. Null where the key demands no signature. */
+  readonly secret_hash: string | null;
+  /** The link had expired: the session is for orders that exist. */
+  readonly has_expired?: boolean;
+}
+
+/** Reads orders for those who created them. */
+@Injectable()
+export class OwnOrders {
+  constructor(
+    private readonly loop: CommandLoop,
+    private readonly orders: OrdersView,
+  ) {}
+
+  load(order: OwnOrder): Promise<LoadedOrder> {
+    return ownOrder(this.loop, order);
+  }
+
+  /** An order of this payer, as it is now. Throws `not_found`, also for an order of another payer. */
+  find(payer: Payer, orderId: string): Promise<LoadedOrder> {
+    return this.load({ orderId, keyId: payer.key_id, authorize: ofPayer(payer) });
+  }
+
+  /** Those that are newer than the known revision, by id. One that cannot be loaded holds up no other. */
+  async changedSince(known: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, LoadedOrder>> {
+    const ids = await this.orders.changedSince(known);
+    const loads = await Promise.allSettled(
+      ids.map(async (id) => [id, await loadOrder(this.loop, id)] as const),
+    );
+    const failed = loads.filter((each) => each.status === 'rejected');
+    if (failed.length === ids.length && failed[0]) throw failed[0].reason;
+    return new Map(loads.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])));
+  }
+}
+
+const NAMES = [
+  'withdraw_address',
+  'withdraw_address_tag',
+  'withdraw_address_memo',
+  'user_id',
+] as const satisfies (keyof Payer)[];
+
+/** Throws `not_found` for an order of another payer. */
+export function ofPayer(payer: Payer): (order: ExistingOrder) => void {
+  return ({ facts }) => {
+    if (NAMES.some((name) => facts[name] !== payer[name])) throw DomainError.notFound('Order');
+  };
 }

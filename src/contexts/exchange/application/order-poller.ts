@@ -131,7 +131,9 @@ function withoutClaimed(observation: ProviderObservation, { key }: Claim): Provi
 /** Of the deposits that are about to be recorded. */
 function claimsOf({ deposits }: ProviderObservation, events: readonly OrderEvent[]): Claim[] {
   const recorded = new Set(events.flatMap(({ data }) => ('deposit_id' in data ? [data.deposit_id] : [])));
-  const keys = deposits.flatMap(({ id, claim }) => (claim === undefined || !recorded.has(id) ? [] : [claim]));
+  const keys = deposits.flatMap(({ deposit_id: id, claim }) =>
+    claim === undefined || !recorded.has(id) ? [] : [claim],
+  );
   return [...new Set(keys)].map((key) => ({
     category: 'deposit',
     key,

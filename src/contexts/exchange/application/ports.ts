@@ -1,5 +1,5 @@
 import type { ExistingOrder } from '../domain/order.js';
-import type { ListedDeposit, Observation } from '../domain/observation.js';
+import type { Observation } from '../domain/observation.js';
 import type { DepositFacts, ProviderOrder, Quote, RequestedOrder } from '../domain/order-events.js';
 
 /** Rates, liquidity and settlement of exchanges. Amounts are decimal strings in whole units of a token. */
@@ -61,7 +61,7 @@ export interface NewProviderOrder extends Requested {
 }
 
 /** A transfer to the deposit address in a final block. */
-export interface ProviderDeposit extends ListedDeposit {
+export interface ProviderDeposit extends DepositFacts {
   /** Only one order may have it, even if the provider lists it for several. Absent: the id is enough. */
   readonly claim?: string;
 }

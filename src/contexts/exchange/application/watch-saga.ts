@@ -5,7 +5,7 @@ import {
   type Transaction,
 } from '../../../platform/projections/projection.js';
 import type { WorkList } from '../../../platform/projections/table-check.js';
-import { scheduleWork, wakeWork } from '../../../platform/work/work-items.js';
+import { scheduleWork, wakeWork } from '../../../platform/jobs/work-items.js';
 import { ORDER_EVENTS } from '../domain/order-events.js';
 import { WATCH, WATCH_LINES } from '../domain/watch-schedule.js';
 

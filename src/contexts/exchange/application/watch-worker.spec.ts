@@ -60,11 +60,11 @@ describe('the watch of orders', () => {
     ];
     const batch = (id: string): void =>
       void harness.provider.order(id).deposits.push({
-        id: `batch of ${id}`,
+        deposit_id: `batch of ${id}`,
         amount: '100',
-        transactionHash: '0xsame',
+        transaction_hash: '0xsame',
         claim: 'memory_0xsame',
-        at: new Date().toISOString(),
+        deposited_at: new Date().toISOString(),
       });
     batch(one);
     await until(one, 'completed');

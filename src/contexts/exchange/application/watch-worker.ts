@@ -1,17 +1,26 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { Background, Periodic } from '../../../platform/jobs/background-work.js';
 import { failpoint } from '../../../platform/failpoints.js';
-import { DueWork, type WorkOutcome } from '../../../platform/work/due-work.js';
-import { WorkItems, type WorkItem } from '../../../platform/work/work-items.js';
+import { DueWork, type WorkOutcome } from '../../../platform/jobs/due-work.js';
+import { WorkItems, type WorkItem } from '../../../platform/jobs/work-items.js';
 import type { ExistingOrder } from '../domain/order.js';
 import { MAX_RETRY_MS, nextPoll, WATCH, WATCH_LINES } from '../domain/watch-schedule.js';
-import { openOrders, refundableOrders, shortfallOrders, watchBacklog, watchBacklogAge } from '../metrics.js';
+import {
+  openOrders,
+  refundableOrders,
+  shortfallOrders,
+  watchBacklog,
+  watchBacklogAge,
+  orderEvents,
+} from '../metrics.js';
 import { OrdersView } from '../views/orders.js';
 import { OrderPoller } from './order-poller.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import { ExchangeProviders, kindOf } from './exchange-providers.js';
 import { exchangeConfig, type ExchangeConfig } from '../settings.js';
+import type { RecordedEvent } from '../../../platform/event-store/port.js';
+import { Log } from '../../../platform/telemetry/logger.js';
 
 const GAUGE_EVERY_MS = 10_000;
 const LATE_MS = 10_000;
@@ -109,19 +118,13 @@ const logger = new Logger(WatchWorker.name);
 /** Keeps the metrics of the orders that are watched. */
 @Injectable()
 export class WatchGauge {
-  @Background()
-  readonly work = new BackgroundWork({
-    name: 'gauge of exchange orders',
-    everyMs: GAUGE_EVERY_MS,
-    run: () => this.measure(),
-  });
-
   constructor(
     private readonly orders: OrdersView,
     private readonly items: WorkItems,
   ) {}
 
-  private async measure(): Promise<void> {
+  @Periodic({ name: 'gauge of exchange orders', everyMs: GAUGE_EVERY_MS })
+  async measure(): Promise<void> {
     const [{ refundable, shortfall, ...open }, late] = await Promise.all([
       this.orders.totals(),
       this.items.overdue(WATCH, LATE_MS),
@@ -131,5 +134,43 @@ export class WatchGauge {
     shortfallOrders.set(shortfall);
     watchBacklog.set(late.count);
     watchBacklogAge.set(late.seconds);
+  }
+}
+
+/** Fields that are logged: neither who an order is for, nor where it is paid out to. */
+const LOGGED = [
+  'key_id',
+  'merchant_id',
+  'pair_id',
+  'provider',
+  'provider_reference',
+  'deposit_address',
+  'amount',
+  'amount_from',
+  'amount_to',
+  'refundable',
+  'count',
+  'reason',
+  'outcome',
+  'transaction_hash',
+  'withdraw_transaction_hash',
+  'refund_transaction_hash',
+  'actor',
+];
+
+/** Logs and counts every event of an order. */
+@Injectable()
+export class OrderEventLogger {
+  constructor(private readonly log: Log) {}
+
+  record(events: readonly RecordedEvent[]): void {
+    for (const { type, data, metadata } of events) {
+      orderEvents.inc({ type });
+      const fields = Object.fromEntries(
+        LOGGED.filter((name) => name in data).map((name) => [name, data[name]]),
+      );
+      const { order_id } = data;
+      this.log.wideLog(type, { order_id, ...fields, request_id: metadata.request_id });
+    }
   }
 }

@@ -1,7 +1,18 @@
 import type { Command } from 'commander';
-import type { CliContext } from '../../../platform/cli/cli-context.js';
-import { eraseCommand } from './erase.js';
-import { recheckCommand } from './recheck.js';
+import { type CliContext, type CliOutcome, cliAction } from '../../../platform/cli/cli-context.js';
+import type { INestApplicationContext } from '@nestjs/common';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { isUuid } from '../../../kernel/ids.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { writes } from '../../../platform/cli/write.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
+import { EraseOrderUser, ERASING_ORDERS, type ErasedOrders } from '../application/erase-order.js';
+import { existingOrder, order, type ExistingOrder } from '../domain/order.js';
+import { ORDER_VIEWS } from '../views/order-projection.js';
+import { OrdersView } from '../views/orders.js';
+import { logPages } from '../../../platform/event-store/log-pages.js';
+import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
+import { ORDER_TRANSFERS, type CheckedDeposit, type OrderTransfers } from '../application/ports.js';
 
 /** `npm run exchange -- ...`: what needs the events or the nodes of the chain, and is not in the admin API. */
 export function exchangeProgram(program: Command, cli: CliContext): void {
@@ -10,4 +21,183 @@ export function exchangeProgram(program: Command, cli: CliContext): void {
   );
   eraseCommand(program, cli);
   recheckCommand(program, cli);
+}
+
+interface Options {
+  readonly order?: string;
+  readonly key?: string;
+  readonly userId?: string;
+  readonly yes?: true;
+}
+
+/** `exchange erase`: who orders were for is forgotten; the orders stay. */
+export function eraseCommand(program: Command, cli: CliContext): void {
+  const command = program
+    .command('erase')
+    .description('erase user_id, tag and memo of orders that have ended; amounts and addresses stay')
+    .option('--order <order-id>', 'of one order')
+    .option('--key <api-key>', 'of the orders of a user: the key that created them')
+    .option('--user-id <id>', 'of the orders of a user: the user_id that the merchant gave')
+    .option('--yes', 'do it: nothing restores the data, short of a backup');
+  writes(command, cli, async function (context, write) {
+    const options = this.opts<Options>();
+    const plan = planOf(options);
+    if (options.yes !== true)
+      throw new DomainError('bad_request', 'Nothing restores the data once it is erased: give --yes');
+    return describe(context, await write(...(await plan(context))));
+  });
+}
+
+function planOf({ order: id, key, userId: given }: Options) {
+  const userId = given?.trim();
+  if (id !== undefined && key === undefined && userId === undefined) {
+    if (!isUuid(id)) throw DomainError.notFound('Order');
+    return (context: INestApplicationContext) => erasure(context, id.toLowerCase(), id.toLowerCase(), null);
+  }
+  if (id !== undefined || !isUuid(key) || userId === undefined || userId === '')
+    throw new DomainError('bad_request', 'Give --order, or --key and --user-id');
+  return async (context: INestApplicationContext) => {
+    if (!(await context.get(SubscriptionProgress).waitUntilCurrent(ORDER_VIEWS)))
+      throw new DomainError('unavailable', 'The list of orders is behind: start a worker, or try again');
+    const orders = context.get(OrdersView, { strict: false });
+    const apiKey = key.toLowerCase();
+    const [first] = await orders.ofUser(apiKey, userId);
+    return erasure(context, orders.userHash(apiKey, userId), first ?? null, apiKey);
+  };
+}
+
+/** `one` of the orders says whose they are. */
+async function erasure(
+  context: INestApplicationContext,
+  subject: string,
+  one: string | null,
+  apiKey: string | null,
+) {
+  const loop = context.get(CommandLoop, { strict: false });
+  const merchantId =
+    one === null ? null : existingOrder(await loop.loadForDisplay(order, one)).facts.merchant_id;
+  return [new EraseOrderUser(subject, { api_key: apiKey }), merchantId] as const;
+}
+
+async function describe(
+  context: INestApplicationContext,
+  { erased, not_ended: open, position }: ErasedOrders,
+): Promise<CliOutcome> {
+  const isDone = await context.get(SubscriptionProgress).waitFor(ERASING_ORDERS, position);
+  const text = [
+    `Erased: ${erased.length} ${erased.length === 1 ? 'order' : 'orders'}.`,
+    ...(isDone ? [] : ['No worker has dropped their keys yet: it happens once one runs.']),
+    ...(open.length === 0
+      ? []
+      : [`Not ended, and not erased; repeat the command later:\n${open.join('\n')}`]),
+    'A process that has just read an order can read its personal data for another minute.',
+  ].join('\n');
+  return { text, json: { erased: erased.length, keys_dropped: isDone, not_ended: open } };
+}
+
+/** Exit codes: a deposit is not on the chain; nothing is wrong, and not every deposit was found. */
+const EXIT_MISSING = 2;
+const EXIT_INCOMPLETE = 1;
+
+interface Finding extends CheckedDeposit {
+  readonly orderId: string;
+  /** `--from` it begins with this order; null for the first event of the log. */
+  readonly position: string | null;
+}
+
+/** `npm run exchange -- recheck`: reads every recorded deposit from the nodes again. Changes nothing. */
+export function recheckCommand(program: Command, cli: CliContext): void {
+  program
+    .command('recheck')
+    .description(
+      'ask the nodes of CHAIN_RPC_URL again for every recorded deposit; exit 2 when one is not on the chain, 1 when not all could be checked',
+    )
+    .option('--from <position>', 'continue after this position of the log')
+    .action(async function (this: Command) {
+      const { from = null } = this.opts<{ from?: string }>();
+      if (from !== null && !/^[0-9]{1,40}$/.test(from))
+        throw new DomainError('bad_request', '--from must be a position as this program prints them');
+      const asJson = this.optsWithGlobals<{ json?: boolean }>().json === true;
+      await cliAction(cli, async (context) => {
+        const sum = await recheck(context, from, (finding) =>
+          cli.print(asJson ? JSON.stringify(jsonOf(finding)) : textOf(finding)),
+        );
+        const { on_chain, missing, unknown, orders_elsewhere } = sum;
+        // Also where no node of any order's chain is configured: nothing was checked then.
+        const isIncomplete = unknown > 0 || (on_chain + missing === 0 && orders_elsewhere > 0);
+        if (missing > 0) cli.exit(EXIT_MISSING);
+        else if (isIncomplete) cli.exit(EXIT_INCOMPLETE);
+        return { text: summary(sum), json: sum };
+      }).call(this);
+    });
+}
+
+/** How many deposits were found, and up to where the log was read. */
+interface Sum extends Record<CheckedDeposit['found'] | 'orders_elsewhere', number> {
+  position: string | null;
+}
+
+/**
+ * Each order once, at the event that created it, which comes after the position. `report` receives every deposit that was
+ * not found, at once.
+ */
+async function recheck(
+  context: INestApplicationContext,
+  from: string | null,
+  report: (finding: Finding) => void,
+): Promise<Sum> {
+  const store = context.get<EventStore>(EVENT_STORE, { strict: false });
+  const loop = context.get(CommandLoop, { strict: false });
+  const transfers = context.get<OrderTransfers>(ORDER_TRANSFERS, { strict: false });
+  const sum: Sum = { on_chain: 0, missing: 0, unknown: 0, orders_elsewhere: 0, position: from };
+  const check = async (orderId: string): Promise<void> => {
+    const deposits = await depositsOf(existingOrder(await loop.loadForDisplay(order, orderId)), transfers);
+    if (deposits === null) sum.orders_elsewhere += 1;
+    for (const each of deposits ?? []) {
+      sum[each.found] += 1;
+      if (each.why !== null) report({ orderId, position: sum.position, ...each });
+    }
+  };
+  for await (const events of logPages(store, { after: from, end: await store.head() }))
+    for (const { type, data, position } of events) {
+      if (type === 'order.created.v1') await check(String(data['order_id']));
+      sum.position = position;
+    }
+  return sum;
+}
+
+/** Null where no node knows their chain; unknown, all of them, while too few nodes respond. */
+async function depositsOf(
+  state: ExistingOrder,
+  transfers: OrderTransfers,
+): Promise<readonly CheckedDeposit[] | null> {
+  const recorded = [...state.deposits, ...state.lateDeposits];
+  if (recorded.length === 0) return [];
+  try {
+    return await transfers.checkDeposits(state);
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.code !== 'unavailable') throw error;
+    const { message: why } = error;
+    return recorded.map(({ deposit_id: depositId }) => ({ depositId, found: 'unknown', why }));
+  }
+}
+
+function summary({ on_chain, missing, unknown, orders_elsewhere: elsewhere, position }: Sum): string {
+  return [
+    `${on_chain + missing + unknown} deposits checked, up to position ${position ?? 'none'}: ${on_chain} on the chain, ${missing} missing`,
+    ...(unknown > 0 ? [`${unknown} could not be checked: try again`] : []),
+    ...(elsewhere > 0
+      ? [
+          `${elsewhere} orders with deposits are of chains without a node here (CHAIN_RPC_URL, CHAIN_ID, USDC_ADDRESS)`,
+        ]
+      : []),
+  ].join('\n');
+}
+
+function textOf({ orderId, depositId, position, found, why }: Finding): string {
+  return `${found.toUpperCase().padEnd(8)} order ${orderId}, deposit ${depositId} (after position ${position ?? 'none'}): ${why}`;
+}
+
+function jsonOf({ orderId, depositId, position, found, why }: Finding): object {
+  return { order_id: orderId, deposit_id: depositId, position, found, why };
 }

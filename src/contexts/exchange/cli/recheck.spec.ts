@@ -7,7 +7,7 @@ import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { EVENT_STORE } from '../../../platform/event-store/port.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { ORDER_TRANSFERS, type CheckedDeposit } from '../application/ports.js';
-import { recheckCommand } from './recheck.js';
+import { recheckCommand } from './exchange.js';
 
 const missing: CheckedDeposit = { depositId: 'd1', found: 'missing', why: 'it is in no block' };
 const found: CheckedDeposit = { depositId: 'd1', found: 'on_chain', why: null };

@@ -21,12 +21,12 @@ import { amountRefundable, shortfall } from './order.js';
 import type { DecidedEvent } from './order-events.js';
 
 describe('deposits that a reorganisation took off the chain', () => {
-  const missing = ({ id, amount, transactionHash }: Seen): DecidedEvent => ({
+  const missing = ({ deposit_id, amount, transaction_hash }: Seen): DecidedEvent => ({
     type: 'order.deposit_missing.v1',
-    data: { ...base, deposit_id: id, amount, transaction_hash: transactionHash },
+    data: { ...base, deposit_id, amount, transaction_hash },
   });
   const [part, exact] = [deposit('a', '40'), deposit('b', '100')];
-  const moved = { ...exact, id: 'b in another block' };
+  const moved = { ...exact, deposit_id: 'b in another block' };
   const completed: DecidedEvent = {
     type: 'order.completed.v1',
     data: { ...base, amount_from: '100', amount_to: '0.5', withdraw_transaction_hash: '0xout' },

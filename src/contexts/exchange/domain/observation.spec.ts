@@ -97,7 +97,7 @@ describe('deposits', () => {
     const record = recordAfter(created, cancelled, late(exact));
     expect(record).toMatchObject({ status: 'cancelled', amount_received: '0', amount_refundable: '100' });
     expect(record.late_deposits).toEqual([
-      { amount: '100', transaction_hash: '0xa', deposited_at: exact.at },
+      { amount: '100', transaction_hash: '0xa', deposited_at: exact.deposited_at },
     ]);
   });
 

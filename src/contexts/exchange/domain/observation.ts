@@ -10,12 +10,12 @@ import {
   type ExistingOrder,
   type OrderState,
 } from './order.js';
-import type { DecidedEvent, OrderEvent } from './order-events.js';
+import type { DecidedEvent, DepositFacts, OrderEvent } from './order-events.js';
 
 /** The status of an order at its provider; `at`: when it was read. */
 export interface Observation {
   /** All of the order, in the order of the chain. */
-  readonly deposits: readonly ListedDeposit[];
+  readonly deposits: readonly DepositFacts[];
   /** Ids of listed deposits that a reorganisation has removed from the chain. Absent: none. */
   readonly missing?: readonly string[];
   /** The provider lists another deposit, whose transaction is a deposit of another order. */
@@ -28,15 +28,6 @@ export interface Observation {
    */
   readonly completeUntil: string | null;
   readonly outcome: OrderOutcome | null;
-  readonly at: string;
-}
-
-export interface ListedDeposit {
-  /** Identifies the transfer, its amount and its block: in another block it is another deposit. */
-  readonly id: string;
-  readonly amount: string;
-  readonly transactionHash: string;
-  /** Of its block, ISO 8601: it decides whether the deposit came in time. */
   readonly at: string;
 }
 
@@ -73,11 +64,11 @@ export function observe(observation: Observation, state: OrderState): OrderEvent
   };
   add(missingDeposits(observation, now));
   const known = new Set([...now.deposits, ...now.lateDeposits].map(({ deposit_id }) => deposit_id));
-  const dust: ListedDeposit[] = [];
+  const dust: DepositFacts[] = [];
   let sums = sumsOf(now);
   for (const deposit of observation.deposits) {
-    if (known.has(deposit.id) || isZero(deposit.amount)) continue;
-    known.add(deposit.id);
+    if (known.has(deposit.deposit_id) || isZero(deposit.amount)) continue;
+    known.add(deposit.deposit_id);
     const recorded = deposited(deposit, observation.at, sums);
     if (recorded.length === 0) {
       dust.push(deposit);
@@ -128,24 +119,17 @@ function sumsOf(state: ExistingOrder): Sums {
 
 /** Nothing for one that is not worth a record. */
 function deposited(
-  { id, amount, transactionHash, at: depositedAt }: ListedDeposit,
+  { deposit_id, amount, transaction_hash, deposited_at }: DepositFacts,
   at: string,
   { state, endMs, received, missing, whole }: Sums,
 ): DecidedEvent[] {
   const { facts, deposits, lateDeposits } = state;
-  const counts = endMs !== null && Date.parse(depositedAt) <= endMs;
+  const counts = endMs !== null && Date.parse(deposited_at) <= endMs;
   const worth = counts
     ? isWorthRecording(amount, deposits.length, missing)
     : isWorthRecording(amount, lateDeposits.length, whole);
   if (!worth) return [];
-  const data = {
-    order_id: facts.order_id,
-    deposit_id: id,
-    amount,
-    transaction_hash: transactionHash,
-    deposited_at: depositedAt,
-    at,
-  };
+  const data = { order_id: facts.order_id, deposit_id, amount, transaction_hash, deposited_at, at };
   if (!counts) return [{ type: 'order.late_deposit_recorded.v1', data }];
   const total = sum([received, amount]);
   const started = isAtLeast(total, facts.amount_from) ? [processingStarted(total, at, state)] : [];
@@ -179,7 +163,7 @@ function processingStarted(
 
 /** `changed`: a deposit was recorded just now, which may have been dust before. */
 function dustOf(
-  deposits: readonly ListedDeposit[],
+  deposits: readonly DepositFacts[],
   { missing = [], at }: Observation,
   changed: boolean,
   { facts, dust }: ExistingOrder,

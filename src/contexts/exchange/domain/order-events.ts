@@ -59,10 +59,11 @@ export function userHash(
 }
 
 export interface DepositFacts {
+  /** Identifies the transfer, its amount and its block: in another block it is another deposit. */
   readonly deposit_id: string;
   readonly amount: string;
   readonly transaction_hash: string;
-  /** Of its block. */
+  /** The time of its block, ISO 8601: it decides whether the deposit came in time. */
   readonly deposited_at: string;
 }
 

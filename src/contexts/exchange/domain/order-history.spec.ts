@@ -118,14 +118,15 @@ class World {
         const [gone] = this.confirmed.splice(next.n % (this.confirmed.length + 1), 1);
         if (gone === undefined) return;
         this.missing.push(gone);
-        if (next.n % 2 === 0) this.pending.push({ ...gone, id: `${gone.id}'`, at: minute(this.now) });
+        if (next.n % 2 === 0)
+          this.pending.push({ ...gone, deposit_id: `${gone.deposit_id}'`, deposited_at: minute(this.now) });
         return;
       }
       case 'returns': {
         const [again] = this.missing.splice(next.n % (this.missing.length + 1), 1);
         if (again === undefined) return;
         // A transfer is in one block only.
-        const isElsewhere = ({ id }: Seen): boolean => id.startsWith(`${again.id}'`);
+        const isElsewhere = ({ deposit_id }: Seen): boolean => deposit_id.startsWith(`${again.deposit_id}'`);
         this.pending = this.pending.filter((each) => !isElsewhere(each));
         this.missing.push(...this.confirmed.filter(isElsewhere));
         this.confirmed = this.confirmed.filter((each) => !isElsewhere(each));
@@ -183,7 +184,7 @@ class World {
     const kind = outcome === 'true' ? (this.state.status === 'processing' ? 'completed' : 'none') : outcome;
     return {
       deposits: listed.slice(0, listed.length - forgets),
-      missing: this.missing.map(({ id }) => id),
+      missing: this.missing.map(({ deposit_id }) => deposit_id),
       hasForeignDeposit,
       isDepositPending: this.pending.length > 0,
       completeUntil: knowsTime ? this.at : null,

@@ -39,7 +39,7 @@ it('the record of an order has what was agreed and what came, the newest deposit
     maximum: '1000',
     deposit_transaction_hash: '0xb',
     withdraw_transaction_hash: null,
-    late_deposits: [{ amount: '5', transaction_hash: '0xc', deposited_at: deposit('c', '5').at }],
+    late_deposits: [{ amount: '5', transaction_hash: '0xc', deposited_at: deposit('c', '5').deposited_at }],
     waits_until: null,
     refunds: [],
     refund_transaction_hash: null,
@@ -75,8 +75,8 @@ it('a listed order has its merchant, its key and the deposits that counted besid
     merchant_id: facts.merchant_id,
     api_key: facts.key_id,
     deposits: [
-      { amount: '40', transaction_hash: '0xa', deposited_at: deposit('a', '40').at },
-      { amount: '60', transaction_hash: '0xb', deposited_at: deposit('b', '60').at },
+      { amount: '40', transaction_hash: '0xa', deposited_at: deposit('a', '40').deposited_at },
+      { amount: '60', transaction_hash: '0xb', deposited_at: deposit('b', '60').deposited_at },
     ],
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { getAddress } from 'ethers';
-import { PAIRS } from './catalog.js';
-import { paymentUri } from './payment-uris.js';
+import { PAIRS, paymentUri } from './catalog.js';
 
 const contractIn = (uri: string): string => /^ethereum:(0x[0-9A-Fa-f]{40})@/.exec(uri)![1]!;
 

@@ -2,8 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { Fault } from '../../../kernel/fault.js';
 import { base58Bytes, base58Text } from '../../../kernel/base58.js';
-import { isDepositAddress, readAddress, readEvmAddress } from './addresses.js';
-import { isOnCurve, isUnspendableOnEvm } from './unspendable.js';
+import { isDepositAddress, readAddress, readEvmAddress, isOnCurve, isUnspendableOnEvm } from './addresses.js';
 
 describe('an address without a key', () => {
   it.each([

@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type HttpConfig, httpConfig } from '../../../platform/config/config.js';
 import { AddressRateLimiter } from '../../../platform/http/address.js';
-import { Refusal } from '../../../platform/http/problem.js';
-import { tooManyRequests } from '../../../platform/http/rate-limit.js';
+import { refuseUntil } from '../../../platform/http/pages/visitors.js';
 import { exchangeConfig, type ExchangeConfig } from '../settings.js';
 
 /** How many clients at their full share use up the budget of a key. */
@@ -30,10 +29,10 @@ export class ProviderBudget {
     this.owners = new AddressRateLimiter(limit);
   }
 
-  /** `countedAs`: the key itself for requests of its owner, else key and client. Throws {@link Refusal} (429). */
+  /** `countedAs`: the key itself for requests of its owner, else key and client. Throws Refusal (429). */
   take(keyId: string, countedAs: string): void {
-    const blockedUntil =
-      countedAs === keyId ? this.owners.take(keyId) : (this.clients.take(countedAs) ?? this.keys.take(keyId));
-    if (blockedUntil !== null) throw new Refusal(tooManyRequests(blockedUntil, Date.now()));
+    refuseUntil(
+      countedAs === keyId ? this.owners.take(keyId) : (this.clients.take(countedAs) ?? this.keys.take(keyId)),
+    );
   }
 }

@@ -31,6 +31,6 @@ export function plainHeaders(headers: Readonly<Record<string, unknown>>): Record
 }
 
 /** Providers require two names. One name is in both: documents have it in either field. */
-export function requiredNames({ firstName, lastName }: Details) {
-  return { first_name: firstName, last_name: lastName ?? firstName };
+export function requiredNames({ first_name, last_name }: Details) {
+  return { first_name, last_name: last_name ?? first_name };
 }

@@ -27,15 +27,13 @@ import {
 import { chosenOf, onboardingConfig, type OnboardingConfig } from '../settings.js';
 import { Verifications } from '../store/verifications.js';
 import { StripeCards } from '../store/stripe-cards.js';
-import { WalletIndexes } from '../store/wallet-indexes.js';
+import { WalletIndexes, XpubWallets } from './xpub-wallets.js';
 import { providers } from '../metrics.js';
-import type { OnfidoAccount } from './onfido/onfido-api.js';
-import { OnfidoCallbacks } from './onfido/onfido-callbacks.js';
+import { type OnfidoAccount, OnfidoCallbacks } from './onfido/onfido-api.js';
 import { OnfidoVerifier } from './onfido/onfido-verifier.js';
 import { SandboxCards, SandboxIdentityVerifier, SandboxSms, SandboxWallets } from './sandbox-providers.js';
 import { StripeCardIssuer, type StripeAccount } from './stripe/stripe-card-issuer.js';
 import { TwilioSms, type TwilioAccount } from './twilio-sms.js';
-import { XpubWallets } from './xpub-wallets.js';
 
 const absent = (provider: string) => (): Promise<never> =>
   Promise.reject(new DomainError('unavailable', `No ${provider} provider is configured`));

@@ -1,4 +1,4 @@
-import { SANDBOX_NAMES } from '../domain/sandbox-names.js';
+import { SANDBOX_NAMES } from '../domain/image-kind.js';
 import { createHmac } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Wallet } from 'ethers';
@@ -7,19 +7,19 @@ import { upTo } from '../../../platform/cache-size.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { KeyRing } from '../../../platform/sealing/key-ring.js';
 import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
-import {
-  type CardIssuer,
-  type CardRequest,
-  type IdentityRequest,
-  type IdentityVerifier,
-  type ProvisionedWallet,
-  type SmsInbox,
-  type SmsSender,
-  type WalletProvisioner,
+import type {
+  CardIssuer,
+  CardRequest,
+  IdentityRequest,
+  IdentityVerifier,
+  ProvisionedWallet,
+  SmsInbox,
+  SmsSender,
+  WalletProvisioner,
 } from '../application/ports.js';
 import type { KycOutcome } from '../domain/decisions.js';
 import { SandboxReviews, Verifications } from '../store/verifications.js';
-import { en } from '../messages/en.js';
+import en from '../words/en.json' with { type: 'json' };
 import { onboardingConfig, type OnboardingConfig } from '../settings.js';
 
 const MAX_MESSAGES = 10_000;
@@ -54,9 +54,9 @@ export class SandboxIdentityVerifier implements IdentityVerifier {
     deleteImages,
   }: IdentityRequest): Promise<KycOutcome | 'under_review'> {
     await deleteImages();
-    if (details.lastName === SANDBOX_NAMES.rejected)
+    if (details.last_name === SANDBOX_NAMES.rejected)
       return { passed: false, reason: en.reasonSandboxIdentity };
-    if (details.lastName !== SANDBOX_NAMES.review) return { passed: true };
+    if (details.last_name !== SANDBOX_NAMES.review) return { passed: true };
     await this.verifications.checked(verificationId, this.provider, verificationId);
     const { sandboxReviewSeconds } = this.config;
     return (await this.reviews.outcome(verificationId, userId, sandboxReviewSeconds)) ?? 'under_review';
@@ -85,7 +85,7 @@ export class SandboxWallets implements WalletProvisioner {
 
 export class SandboxCards implements CardIssuer {
   async issue({ userId, details, attempt }: CardRequest): Promise<{ cardId: string }> {
-    if (details.lastName === SANDBOX_NAMES.cardFails && attempt === 1)
+    if (details.last_name === SANDBOX_NAMES.cardFails && attempt === 1)
       throw new ProviderRefused(en.reasonSandboxCard);
     return { cardId: deriveId('sandbox card', userId) };
   }

@@ -1,18 +1,12 @@
-import type { Twilio } from 'twilio';
+import type twilio from 'twilio';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { OutboundClient } from '../../../platform/outbound/outbound-client.js';
 import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
 import { MessageUncertain, type SmsSender } from '../application/ports.js';
+import type { OnboardingConfig } from '../settings.js';
 import { plainHeaders, providerClient, unavailable } from './provider-client.js';
 
-interface TwilioRequest {
-  readonly method: string;
-  readonly uri: string;
-  readonly username?: string;
-  readonly password?: string;
-  readonly headers?: Readonly<Record<string, unknown>>;
-  readonly data?: Readonly<Record<string, unknown>>;
-}
+type TwilioRequest = Parameters<twilio.RequestClient['request']>[0];
 
 /** No response came. `wasSent`: the request may have arrived. */
 class TwilioUnreachable extends Error {
@@ -38,7 +32,7 @@ class TwilioTransport {
     const { pathname, search } = new URL(request.uri);
     const { username = '', password = '', headers = {}, data = {} } = request;
     const body = new URLSearchParams(
-      Object.entries(data).map(([name, value]): [string, string] => [name, String(value)]),
+      Object.entries(data as object).map(([name, value]): [string, string] => [name, String(value)]),
     );
     const result = await this.client.post(
       this.base.replace(/\/+$/, '') + pathname + search,
@@ -57,14 +51,9 @@ class TwilioTransport {
   }
 }
 
-export interface TwilioAccount {
-  readonly twilioAccountSid: string;
-  readonly twilioAuthToken: string;
-  /** Exactly one of these two is set. */
-  readonly twilioFrom: string | null;
-  readonly twilioMessagingServiceSid: string | null;
-  readonly twilioUrl: string;
-}
+/** Exactly one of the sender and the messaging service is set. */
+export type TwilioAccount = Pick<OnboardingConfig, 'twilioUrl' | 'twilioFrom' | 'twilioMessagingServiceSid'> &
+  Readonly<Record<'twilioAccountSid' | 'twilioAuthToken', string>>;
 
 /**
  * Codes of https://www.twilio.com/docs/api/errors for numbers that never get a message: no number, a country that the
@@ -76,7 +65,7 @@ const REASON = 'We cannot send a message to this number';
 /** Codes by SMS through Twilio (ADR 124). */
 export class TwilioSms implements SmsSender, OnApplicationShutdown {
   private readonly client;
-  private twilio: Twilio | null = null;
+  private twilio: twilio.Twilio | null = null;
 
   constructor(
     private readonly account: TwilioAccount,
@@ -112,11 +101,11 @@ export class TwilioSms implements SmsSender, OnApplicationShutdown {
   }
 
   /** At the first message, because loading the package takes a quarter of a second and 20 MB. */
-  private async open(): Promise<Twilio> {
-    const { default: twilio } = await import('twilio');
+  private async open(): Promise<twilio.Twilio> {
+    const { default: open } = await import('twilio');
     const { twilioAccountSid, twilioAuthToken, twilioUrl } = this.account;
     const httpClient = new TwilioTransport(this.client, twilioUrl) as never;
-    return twilio(twilioAccountSid, twilioAuthToken, { httpClient, autoRetry: false });
+    return open(twilioAccountSid, twilioAuthToken, { httpClient, autoRetry: false });
   }
 }
 

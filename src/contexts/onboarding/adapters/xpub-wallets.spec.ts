@@ -5,8 +5,7 @@ import { testDatabase, type TestDatabase } from '../../../../test/support/postgr
 import { newId } from '../../../kernel/ids.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { ProvisionedWallet } from '../application/ports.js';
-import { WalletIndexes } from '../store/wallet-indexes.js';
-import { XpubWallets } from './xpub-wallets.js';
+import { WalletIndexes, XpubWallets } from './xpub-wallets.js';
 
 const ACCOUNT = "m/44'/60'/0'";
 

@@ -15,7 +15,7 @@ import { SendPhoneCode, VerifyPhone, WrongCode } from './phone-verification.js';
 
 const ACTIVATION_TIMEOUT_MS = 10_000;
 const POLL_MS = 20;
-const DETAILS: Details = { firstName: 'Sandy', lastName: 'Box', dateOfBirth: '1990-01-01' };
+const DETAILS: Details = { first_name: 'Sandy', last_name: 'Box', date_of_birth: '1990-01-01' };
 /** A grey square of the smallest size that is accepted. */
 const GREY_PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAMgAAADICAAAAACIM/FCAAAAtklEQVR42u3PQREAAAwCIKMb3ddK7KAB6RMRERERERERERER' +

@@ -6,7 +6,7 @@ import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { UsersView } from '../../users/contract.js';
 import { onboarding, type Onboarding, type OnboardingEvent } from '../domain/onboarding.js';
 import { Verifications } from '../store/verifications.js';
-import { en } from '../messages/en.js';
+import en from '../words/en.json' with { type: 'json' };
 import { OnboardingSteps } from './onboarding-steps.js';
 import { Onboardings } from './onboardings.js';
 import { IDENTITY_VERIFIER } from './ports.js';

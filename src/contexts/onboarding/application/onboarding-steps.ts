@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
-import { failpoint, type Failpoint } from '../../../platform/failpoints.js';
+import { failpoint } from '../../../platform/failpoints.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { ActivateUser } from '../../users/contract.js';
 import {
@@ -20,7 +20,7 @@ import {
 } from '../domain/onboarding.js';
 import { Images } from '../store/images.js';
 import { Verifications } from '../store/verifications.js';
-import { en } from '../messages/en.js';
+import en from '../words/en.json' with { type: 'json' };
 import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
 import {
   CARD_ISSUER,
@@ -78,7 +78,6 @@ export class OnboardingSteps {
       try {
         const claims = step.claims ?? [];
         ({ state, lastId } = await this.onboardings.execute(userId, step.decide, { ...WRITTEN, claims }));
-        failpoint(`onboarding.${state.stage}` as Failpoint);
       } catch (error) {
         if (!(error instanceof ClaimHeld)) throw error;
         await step.onConflict?.();

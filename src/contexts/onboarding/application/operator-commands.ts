@@ -7,14 +7,14 @@ import {
   type EmptyParameters,
   type OperationHandler,
 } from '../../../platform/operations/operation.js';
-import { WorkItems } from '../../../platform/work/work-items.js';
+import { WorkItems } from '../../../platform/jobs/work-items.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { Stage } from '../domain/onboarding.js';
 import { missingImages } from '../domain/image-kind.js';
 import { Images } from '../store/images.js';
 import { SandboxReviews, Verifications } from '../store/verifications.js';
 import { USER_SUBJECT } from '../../users/contract.js';
-import { en } from '../messages/en.js';
+import en from '../words/en.json' with { type: 'json' };
 import { Onboardings } from './onboardings.js';
 import { RetryCard, SubmitKyc } from './person-commands.js';
 import { STEP } from './steps-worker.js';

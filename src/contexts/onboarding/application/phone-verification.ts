@@ -10,7 +10,7 @@ import {
   type CodeOrigin,
   type IssuedCode,
 } from '../store/phone-codes.js';
-import { MESSAGES, type Locale } from '../messages/messages.js';
+import { MESSAGES, type Locale } from '../words/messages.js';
 import { verifyPhone } from '../domain/decisions.js';
 import type { Onboarding } from '../domain/onboarding.js';
 import { isSameSubscriber } from '../../users/contract.js';

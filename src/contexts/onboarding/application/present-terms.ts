@@ -55,21 +55,18 @@ export class PresentTerms {
 
   consent(): Consent {
     const { terms, privacy } = this.present();
-    return { termsVersion: terms.version, privacyVersion: privacy.version };
+    return { terms_version: terms.version, privacy_version: privacy.version };
   }
 
   /** Throws `invalid_transition` for other versions. */
   require(consent: Consent): void {
-    const { termsVersion, privacyVersion } = this.consent();
-    const changed = {
-      ...(consent.termsVersion !== termsVersion && {
-        terms_version: [`is not the present one, ${termsVersion}`],
-      }),
-      ...(consent.privacyVersion !== privacyVersion && {
-        privacy_version: [`is not the present one, ${privacyVersion}`],
-      }),
-    };
-    if (Object.keys(changed).length > 0)
-      throw new DomainError('invalid_transition', 'The terms have changed; load the page again', changed);
+    const present = this.consent();
+    const names = (['terms_version', 'privacy_version'] as const).filter(
+      (name) => consent[name] !== present[name],
+    );
+    if (names.length === 0) return;
+    const changed = names.map((name) => [name, [`is not the present one, ${present[name]}`]]);
+    const message = 'The terms have changed; load the page again';
+    throw new DomainError('invalid_transition', message, Object.fromEntries(changed));
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { oldestOnboarding, onboardings } from '../metrics.js';
 import { Progress } from '../views/progress.js';
 
@@ -7,16 +7,10 @@ const EVERY_MS = 15_000;
 
 @Injectable()
 export class ProgressGauge {
-  @Background()
-  readonly work = new BackgroundWork({
-    name: 'count of onboardings',
-    everyMs: EVERY_MS,
-    run: () => this.measure(),
-  });
-
   constructor(private readonly progress: Progress) {}
 
-  private async measure(): Promise<void> {
+  @Periodic({ name: 'count of onboardings', everyMs: EVERY_MS })
+  async measure(): Promise<void> {
     const counts = await this.progress.counts();
     // An empty stage must not keep its last count.
     onboardings.reset();

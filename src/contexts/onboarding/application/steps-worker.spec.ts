@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
-import { WorkItems } from '../../../platform/work/work-items.js';
+import { WorkItems } from '../../../platform/jobs/work-items.js';
 import { OnboardingSteps } from './onboarding-steps.js';
 import { StepsWorker } from './steps-worker.js';
 import { onboardingConfig } from '../settings.js';

@@ -1,9 +1,9 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { HOUR_MS } from '../../../kernel/clock.js';
-import { backoffMs, type Backoff } from '../../../platform/background/backoff.js';
-import { Background } from '../../../platform/background/background-work.js';
-import { DueWork, type WorkOutcome } from '../../../platform/work/due-work.js';
-import { dropWork, scheduleWork, WorkItems, type WorkItem } from '../../../platform/work/work-items.js';
+import { backoffMs, type Backoff } from '../../../platform/jobs/backoff.js';
+import { Background } from '../../../platform/jobs/background-work.js';
+import { DueWork, type WorkOutcome } from '../../../platform/jobs/due-work.js';
+import { dropWork, scheduleWork, WorkItems, type WorkItem } from '../../../platform/jobs/work-items.js';
 import {
   subscriptionName,
   subscriptionOf,

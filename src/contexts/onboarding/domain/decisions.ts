@@ -13,10 +13,10 @@ import { missingImages, type ImageKind } from './image-kind.js';
 import { NO_TRIES, requireQuota } from './tries.js';
 
 /** Whole years between a day of birth (`YYYY-MM-DD`) and a time (ISO 8601), by the calendar in UTC. */
-export function ageOn(at: string, dateOfBirth: string): number {
-  const years = Number(at.slice(0, 4)) - Number(dateOfBirth.slice(0, 4));
+export function ageOn(at: string, birth: string): number {
+  const years = Number(at.slice(0, 4)) - Number(birth.slice(0, 4));
   // Who is born on 29 February is a year older on 1 March of other years.
-  return at.slice(5, 10) < dateOfBirth.slice(5) ? years - 1 : years;
+  return at.slice(5, 10) < birth.slice(5) ? years - 1 : years;
 }
 
 export function startOnboarding(
@@ -52,35 +52,27 @@ export function confirmDetails(
   const person = inOrder(state, 'phone_verified');
   if (reached(state, 'kyc_submitted')) return [];
   const { details, consent, minimumAge, at } = command;
-  if (ageOn(at, details.dateOfBirth) < minimumAge)
+  if (ageOn(at, details.date_of_birth) < minimumAge)
     throw DomainError.invalid({ date_of_birth: [`must be at least ${minimumAge} years ago`] });
   const known = 'tries' in state ? state : { tries: NO_TRIES, consent: null };
+  const { terms_version, privacy_version } = consent;
+  const agreed = { ...common(person), at, terms_version, privacy_version };
   const given: OnboardingEvent[] = agrees(known.consent, consent)
     ? []
-    : [
-        {
-          type: 'onboarding.consent_given.v1',
-          data: {
-            ...common(person),
-            at,
-            terms_version: consent.termsVersion,
-            privacy_version: consent.privacyVersion,
-          },
-        },
-      ];
+    : [{ type: 'onboarding.consent_given.v1', data: agreed }];
   if (state.stage === 'details_confirmed' && isSame(state.details, details)) return given;
   requireQuota('details', known.tries, at);
-  const { firstName, lastName, dateOfBirth } = details;
-  const fields = { first_name: firstName, last_name: lastName, date_of_birth: dateOfBirth };
-  return [...given, { type: 'onboarding.details_confirmed.v1', data: { ...common(person), at, ...fields } }];
+  const { first_name, last_name, date_of_birth } = details;
+  const data = { ...common(person), at, first_name, last_name, date_of_birth };
+  return [...given, { type: 'onboarding.details_confirmed.v1', data }];
 }
 
 function isSame(a: Details, b: Details): boolean {
-  return a.firstName === b.firstName && a.lastName === b.lastName && a.dateOfBirth === b.dateOfBirth;
+  return a.first_name === b.first_name && a.last_name === b.last_name && a.date_of_birth === b.date_of_birth;
 }
 
 function agrees(known: Consent | null, given: Consent): boolean {
-  return known?.termsVersion === given.termsVersion && known.privacyVersion === given.privacyVersion;
+  return known?.terms_version === given.terms_version && known.privacy_version === given.privacy_version;
 }
 
 /**

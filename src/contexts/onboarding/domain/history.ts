@@ -12,13 +12,13 @@ import {
   verifyPhone,
 } from './decisions.js';
 import { REQUIRED_IMAGES } from './image-kind.js';
-import { onboarding, type KycFailed, type KycPassed } from './onboarding.js';
+import { onboarding, type OnboardingEventOf } from './onboarding.js';
 
 /** Personal fields are sealed or erased: decisions get placeholders. */
-const DETAILS = { firstName: '', lastName: '', dateOfBirth: '1900-01-01' };
+const DETAILS = { first_name: '', last_name: '', date_of_birth: '1900-01-01' };
 /** Sealed details cannot be compared: those of the event count as different from the ones before. */
-const OTHER_DETAILS = { ...DETAILS, firstName: 'other' };
-const CONSENT = { termsVersion: '', privacyVersion: '' };
+const OTHER_DETAILS = { ...DETAILS, first_name: 'other' };
+const CONSENT = { terms_version: '', privacy_version: '' };
 
 export const onboardingHistory = historyRules(
   onboarding,
@@ -27,10 +27,8 @@ export const onboardingHistory = historyRules(
       startOnboarding({ userId, merchantId, at }, state),
     'onboarding.phone_verified.v1': ({ at }, state) =>
       verifyPhone({ verifiedPhone: '', profilePhone: '', at }, state),
-    'onboarding.consent_given.v1': (data, state) => {
-      const consent = { termsVersion: data.terms_version, privacyVersion: data.privacy_version };
-      return confirmDetails({ details: DETAILS, consent, minimumAge: 0, at: data.at }, state);
-    },
+    'onboarding.consent_given.v1': (consent, state) =>
+      confirmDetails({ details: DETAILS, consent, minimumAge: 0, at: consent.at }, state),
     'onboarding.details_confirmed.v1': ({ at, first_name, last_name, date_of_birth }, state) => {
       const consent = ('consent' in state ? state.consent : null) ?? CONSENT;
       const decided = confirmDetails({ details: OTHER_DETAILS, consent, minimumAge: 0, at }, state);
@@ -57,6 +55,7 @@ export const onboardingHistory = historyRules(
   { id: 'user_id', remember: (state) => ('details' in state ? { ...state, details: DETAILS } : state) },
 );
 
-function outcomeOf({ verification_id: verificationId, provider, at }: (KycPassed | KycFailed)['data']) {
+function outcomeOf(data: OnboardingEventOf<'onboarding.kyc_passed.v1'>['data']) {
+  const { verification_id: verificationId, provider, at } = data;
   return { verificationId, provider, at };
 }

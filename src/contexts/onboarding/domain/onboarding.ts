@@ -7,39 +7,37 @@ interface Common {
   at: string;
 }
 
-export type OnboardingStarted = DomainEvent<'onboarding.started.v1', Common>;
-type PhoneVerified = DomainEvent<'onboarding.phone_verified.v1', Common>;
-/** Which versions of the terms and of the privacy notice the person agreed to. */
-type ConsentGiven = DomainEvent<
-  'onboarding.consent_given.v1',
-  Common & { terms_version: string; privacy_version: string }
->;
-/** `first_name`, `last_name` and `date_of_birth` are sealed in the store with the key of the person. */
-type DetailsConfirmed = DomainEvent<
-  'onboarding.details_confirmed.v1',
-  Common & { first_name: string; last_name: string | null; date_of_birth: string }
->;
-/** `verification_id` names one attempt towards the identity provider. */
-export type KycSubmitted = DomainEvent<'onboarding.kyc_submitted.v1', Common & { verification_id: string }>;
 interface Decided extends Common {
+  /** Identifies one attempt towards the identity provider. */
   verification_id: string;
   provider: string;
 }
-export type KycPassed = DomainEvent<'onboarding.kyc_passed.v1', Decided>;
-export type KycFailed = DomainEvent<'onboarding.kyc_failed.v1', Decided & { reason: string }>;
-/** `derivation`: the path of a wallet of an extended public key; absent for others. */
-type WalletProvisioned = DomainEvent<
-  'onboarding.wallet_provisioned.v1',
-  Common & { issuer_wallet_address: string; derivation?: WalletDerivation }
->;
-type CardIssued = DomainEvent<'onboarding.card_issued.v1', Common & { card_id: string }>;
-type CardFailed = DomainEvent<'onboarding.card_failed.v1', Common & { reason: string }>;
-type CardRetried = DomainEvent<'onboarding.card_retried.v1', Common>;
-/** Follows the activation of the user, whose `account_state` is `active` by then. */
-export type OnboardingCompleted = DomainEvent<
-  'onboarding.completed.v1',
-  Common & { issuer_wallet_address: string }
->;
+
+/** The data of each event, by its stored name. */
+interface OnboardingEventData {
+  'onboarding.started.v1': Common;
+  'onboarding.phone_verified.v1': Common;
+  /** The versions of the terms and of the privacy notice that the person agreed to. */
+  'onboarding.consent_given.v1': Common & Consent;
+  /** The details are sealed in the store with the key of the person. */
+  'onboarding.details_confirmed.v1': Common & Details;
+  'onboarding.kyc_submitted.v1': Omit<Decided, 'provider'>;
+  'onboarding.kyc_passed.v1': Decided;
+  'onboarding.kyc_failed.v1': Decided & { reason: string };
+  /** `derivation`: the path of a wallet of an extended public key; absent for others. */
+  'onboarding.wallet_provisioned.v1': Common & {
+    issuer_wallet_address: string;
+    derivation?: WalletDerivation;
+  };
+  'onboarding.card_issued.v1': Common & { card_id: string };
+  'onboarding.card_failed.v1': Common & { reason: string };
+  'onboarding.card_retried.v1': Common;
+  /** Follows the activation of the user, whose `account_state` is `active` by then. */
+  'onboarding.completed.v1': Common & { issuer_wallet_address: string };
+}
+type Type = keyof OnboardingEventData;
+export type OnboardingEventOf<Name extends Type> = DomainEvent<Name, OnboardingEventData[Name]>;
+export type OnboardingEvent = { [Name in Type]: OnboardingEventOf<Name> }[Type];
 
 export interface WalletDerivation {
   /** Fingerprint of the extended public key, eight hexadecimal digits. */
@@ -49,21 +47,7 @@ export interface WalletDerivation {
   readonly index: number;
 }
 
-export type OnboardingEvent =
-  | OnboardingStarted
-  | PhoneVerified
-  | ConsentGiven
-  | DetailsConfirmed
-  | KycSubmitted
-  | KycPassed
-  | KycFailed
-  | WalletProvisioned
-  | CardIssued
-  | CardFailed
-  | CardRetried
-  | OnboardingCompleted;
-
-export const ONBOARDING_EVENTS = [
+const ONBOARDING_EVENTS = [
   'onboarding.started.v1',
   'onboarding.phone_verified.v1',
   'onboarding.consent_given.v1',
@@ -76,18 +60,18 @@ export const ONBOARDING_EVENTS = [
   'onboarding.card_failed.v1',
   'onboarding.card_retried.v1',
   'onboarding.completed.v1',
-] as const satisfies readonly OnboardingEvent['type'][];
+] as const satisfies readonly Type[];
 
 /** A person who has one name has no last name. Dates of birth are `YYYY-MM-DD`. */
 export interface Details {
-  readonly firstName: string;
-  readonly lastName: string | null;
-  readonly dateOfBirth: string;
+  readonly first_name: string;
+  readonly last_name: string | null;
+  readonly date_of_birth: string;
 }
 
 export interface Consent {
-  readonly termsVersion: string;
-  readonly privacyVersion: string;
+  readonly terms_version: string;
+  readonly privacy_version: string;
 }
 
 export interface Started {
@@ -128,7 +112,7 @@ export const onboarding: Aggregate<Onboarding, OnboardingEvent> = {
   category: 'onboarding',
   initial: { stage: 'not_started' },
   snapshots: {
-    version: 2,
+    version: 3,
     events: ONBOARDING_EVENTS,
     pack: (state) => state,
     unpack: (packed) => packed as Onboarding,
@@ -143,12 +127,12 @@ export const onboarding: Aggregate<Onboarding, OnboardingEvent> = {
       case 'onboarding.phone_verified.v1':
         return { stage: 'phone_verified', ...person };
       case 'onboarding.consent_given.v1': {
-        const { terms_version: termsVersion, privacy_version: privacyVersion } = event.data;
-        return 'tries' in state ? { ...state, consent: { termsVersion, privacyVersion } } : state;
+        const { terms_version, privacy_version } = event.data;
+        return 'tries' in state ? { ...state, consent: { terms_version, privacy_version } } : state;
       }
       case 'onboarding.details_confirmed.v1': {
-        const { first_name: firstName, last_name: lastName, date_of_birth: dateOfBirth } = event.data;
-        const details = { firstName, lastName, dateOfBirth };
+        const { first_name, last_name, date_of_birth } = event.data;
+        const details = { first_name, last_name, date_of_birth };
         return { stage: 'details_confirmed', ...person, tries: withTry(tries, 'details', at), details };
       }
       case 'onboarding.kyc_submitted.v1': {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
-import { dropWork } from '../../../platform/work/work-items.js';
+import { dropWork } from '../../../platform/jobs/work-items.js';
 
 const TABLES = ['images', 'phone_codes', 'sandbox_reviews', 'verifications'] as const;
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
 import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
-import { wakeWork } from '../../../platform/work/work-items.js';
+import { wakeWork } from '../../../platform/jobs/work-items.js';
 import type { KycOutcome } from '../domain/decisions.js';
 
 /** Purpose of MACs. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { processConfig, type ProcessConfig } from '../../../platform/config/config.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { ProcessFacts } from '../../../platform/telemetry/process-facts.js';
@@ -12,9 +12,6 @@ const EVERY_MS = 3000;
 /** Reports this process to all others, every three seconds. */
 @Injectable()
 export class Heartbeat implements OnApplicationShutdown {
-  @Background()
-  readonly work: BackgroundWork;
-
   private readonly id = randomUUID();
   private readonly startedAt = new Date();
 
@@ -23,21 +20,15 @@ export class Heartbeat implements OnApplicationShutdown {
     private readonly clock: ClockCheck,
     private readonly facts: ProcessFacts,
     @Inject(processConfig.KEY) private readonly config: ProcessConfig,
-  ) {
-    this.work = new BackgroundWork({
-      name: 'operations.heartbeat',
-      everyMs: EVERY_MS,
-      role: 'any',
-      run: () => this.beat(),
-    });
-  }
+  ) {}
 
   /** A process that ends in order is not displayed for another minute. */
   async onApplicationShutdown(): Promise<void> {
     if (this.config.roles.length > 0) await this.processes.drop(this.id).catch(() => undefined);
   }
 
-  private async beat(): Promise<void> {
+  @Periodic({ name: 'operations.heartbeat', everyMs: EVERY_MS, role: 'any' })
+  async beat(): Promise<void> {
     const [skew, facts] = await Promise.all([this.clock.skewSeconds(), this.facts.read()]);
     const { id, startedAt } = this;
     const { roles } = this.config;

@@ -1,15 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock, HOUR_MS, timestamp } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { Background } from '../../../platform/background/background-work.js';
+import { Background } from '../../../platform/jobs/background-work.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import {
   subscriptionName,
   subscriptionOf,
   type SubscriptionDefinition,
 } from '../../../platform/projections/projection.js';
-import { DueWork, type WorkOutcome } from '../../../platform/work/due-work.js';
-import { dropWork, scheduleWork, WorkItems, type NewItem } from '../../../platform/work/work-items.js';
+import { DueWork, type WorkOutcome } from '../../../platform/jobs/due-work.js';
+import { dropWork, scheduleWork, WorkItems, type NewItem } from '../../../platform/jobs/work-items.js';
 import type { OperationEvent } from '../domain/operation-events.js';
 import { existingOperation, isUnfinished } from '../domain/operation.js';
 import type { Definitions } from './definitions.js';

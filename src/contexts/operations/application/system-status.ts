@@ -1,16 +1,34 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
+import { Gauge } from 'prom-client';
+import { CLOCK, type Clock } from '../../../kernel/clock.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { ReportsAudit, ReportsBacklog, type DueBacklog } from '../../../platform/operations/system-report.js';
 import { SubscriptionLag } from '../../../platform/projections/subscription-lag.js';
 import type { HaltedSubscription, Schedule } from '../../../platform/telemetry/process-facts.js';
+import { registers } from '../../../platform/telemetry/metrics.js';
 import { DueItems } from '../store/due-items.js';
 import { Processes, type ProcessRow } from '../store/processes.js';
 import type { RunningProcess, SystemResponse } from './system-json.js';
 
 /** Events that a subscription has to handle are counted up to so many. */
 const MAX_LAG_EVENTS = 1000;
+
+const dueWork = new Gauge({
+  name: 'disburse_due_work',
+  help: 'Work that is due and that no process performs, by kind of work; webhooks.deliveries are deliveries. Of processes with the role worker. Exact up to 10,000.',
+  labelNames: ['work'] as const,
+  registers,
+});
+
+const dueWorkAge = new Gauge({
+  name: 'disburse_due_work_oldest_seconds',
+  help: 'How long the oldest of this work has been due, by kind of work; 0 where nothing is.',
+  labelNames: ['work'] as const,
+  registers,
+});
 
 /** The state of the service, of all its processes. */
 @Injectable()
@@ -24,6 +42,7 @@ export class SystemStatus implements OnModuleInit {
     private readonly lag: SubscriptionLag,
     private readonly rows: Processes,
     private readonly items: DueItems,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   onModuleInit(): void {
@@ -89,7 +108,22 @@ export class SystemStatus implements OnModuleInit {
     return count;
   }
 
-  async backlogs(): Promise<readonly DueBacklog[]> {
+  /** Measures what is due and not done, in each worker: where no worker runs, its metrics are missing. */
+  @Periodic({ name: 'gauge of due work', everyMs: 10_000 })
+  async measure(): Promise<void> {
+    const backlogs = await this.backlogs().finally(() => {
+      // Neither a kind without any work nor one that could not be read keeps its last age.
+      dueWork.reset();
+      dueWorkAge.reset();
+    });
+    const now = this.clock.now().getTime();
+    for (const { name: work, due, oldest_at: oldest } of backlogs) {
+      dueWork.set({ work }, due);
+      dueWorkAge.set({ work }, oldest === null ? 0 : Math.max(0, now - Date.parse(oldest)) / 1000);
+    }
+  }
+
+  private async backlogs(): Promise<readonly DueBacklog[]> {
     const own = this.reports.map(({ call }) => call());
     const [items, ...reported] = await Promise.all([this.items.backlogs(), ...own]);
     // An item may be a lock on work that its context counts.

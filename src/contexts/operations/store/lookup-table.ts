@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock, DAY_MS, HOUR_MS, timestamp } from '../../../kernel/clock.js';
 import { deriveId } from '../../../kernel/ids.js';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { OperatorLookups } from '../../../platform/operations/operator-lookups.js';
 import type { Requester } from '../../../platform/operations/operations.js';
 import { deleteBefore } from '../../../platform/postgres/batches.js';
@@ -15,13 +15,6 @@ export const KEPT_DAYS = 400;
 /** `operations.lookups`: when operators read data of a merchant. What they changed is in `operations.operations`. */
 @Injectable()
 export class LookupTable extends OperatorLookups {
-  @Background()
-  readonly retention = new BackgroundWork({
-    name: 'retention of lookups',
-    everyMs: HOUR_MS,
-    run: (signal) => this.prune(signal),
-  });
-
   constructor(
     private readonly database: Database,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -48,6 +41,7 @@ export class LookupTable extends OperatorLookups {
     );
   }
 
+  @Periodic({ name: 'retention of lookups', everyMs: HOUR_MS })
   async prune(signal?: AbortSignal): Promise<void> {
     const now = await earlierNow(this.database, this.clock);
     const before = new Date(now.getTime() - KEPT_DAYS * DAY_MS);

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { Gauge } from 'prom-client';
+import { registers } from '../../../platform/telemetry/metrics.js';
 import type { JsonObject } from '../../../platform/event-store/port.js';
 import type { OperationJson } from '../../../platform/operations/operations.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
@@ -9,6 +11,19 @@ import { subscriptionName, type SubscriptionDefinition } from '../../../platform
 import { operationHistory } from '../domain/history.js';
 import type { PersonFacts } from '../domain/operation-events.js';
 import { operation, statusOf, type ExistingOperation } from '../domain/operation.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
+
+const pendingApprovals = new Gauge({
+  name: 'disburse_operations_pending_approval',
+  help: 'Operations of operators that wait for the approval of a second person.',
+  registers,
+});
+
+const overdueConfirmations = new Gauge({
+  name: 'disburse_operations_unconfirmed_overdue',
+  help: 'Operations that were executed at once and have not been confirmed by a second person within 24 hours.',
+  registers,
+});
 
 /** Name of the checkpoint that a list waits for. */
 export const OPERATION_VIEWS = subscriptionName('operations.views');
@@ -110,13 +125,15 @@ export class OperationsView {
     );
   }
 
-  /** How many wait for an approval, and how many confirmations are overdue. */
-  async counts(): Promise<{ readonly pending: number; readonly overdue: number }> {
+  /** Measures what waits for second persons. */
+  @Periodic({ name: 'gauge of operations', everyMs: 10_000 })
+  async measure(): Promise<void> {
     const [row] = await this.database.query<{ pending: number; overdue: number }>(
       `select (count(*) filter (where status = 'pending_approval'))::int as pending,
          (count(*) filter (where status = 'unconfirmed' and expires_at <= now()))::int as overdue
        from operations.operations where status in ('pending_approval', 'unconfirmed')`,
     );
-    return row!;
+    pendingApprovals.set(row!.pending);
+    overdueConfirmations.set(row!.overdue);
   }
 }

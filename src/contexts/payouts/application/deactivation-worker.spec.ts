@@ -26,7 +26,6 @@ it('users whose deactivation cannot be completed, more than are read at once, de
       return Promise.reject(failure);
     },
   } as unknown as CommandBus;
-  const { work } = new DeactivationWorker(new Deactivations(db.database), bus);
-  await work.options.run(new AbortController().signal);
+  await new DeactivationWorker(new Deactivations(db.database), bus).completeAll();
   expect(tried).toEqual(users);
 });

@@ -1,7 +1,7 @@
 import { Injectable, Logger, Inject } from '@nestjs/common';
 import { Command, CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { Deactivations, type Deactivating } from '../store/deactivations.js';
 import { fence } from '../../../platform/event-store/claims.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
@@ -15,19 +15,14 @@ const BATCH = 100;
 @Injectable()
 export class DeactivationWorker {
   private readonly logger = new Logger(DeactivationWorker.name);
-  @Background()
-  readonly work = new BackgroundWork({
-    name: 'deactivations',
-    everyMs: SWEEP_MS,
-    run: () => this.completeAll(),
-  });
 
   constructor(
     private readonly deactivations: Deactivations,
     private readonly commandBus: CommandBus,
   ) {}
 
-  private async completeAll(): Promise<void> {
+  @Periodic({ name: 'deactivations', everyMs: SWEEP_MS })
+  async completeAll(): Promise<void> {
     let users: readonly string[];
     let after: string | null = null;
     do {

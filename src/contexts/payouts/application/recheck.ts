@@ -1,4 +1,4 @@
-import { waitForRetry } from '../../../platform/background/backoff.js';
+import { waitForRetry } from '../../../platform/jobs/backoff.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
 import type { EventStore, RecordedEvent } from '../../../platform/event-store/port.js';
 import { comparableHash, PAYOUT_RECEIVED, type PayoutReceived } from '../domain/payout-events.js';

@@ -1,8 +1,8 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
-import { backoffMs, sleep } from '../../../platform/background/backoff.js';
+import { Background, BackgroundWork } from '../../../platform/jobs/background-work.js';
+import { backoffMs, sleep } from '../../../platform/jobs/backoff.js';
 import { pendingPayoutsGauge } from '../metrics.js';
 import { ChainUnavailable } from './ports.js';
 import { VerificationRound } from './verification-round.js';

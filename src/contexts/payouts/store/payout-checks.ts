@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { CLOCK, type Clock, DAY_MS, HOUR_MS } from '../../../kernel/clock.js';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { ApiProperty } from '../../../platform/dto/field.js';
 import { COUNT, TIME } from '../../../platform/dto/rules.js';
 import { columnArrays, deleteBefore } from '../../../platform/postgres/batches.js';
@@ -81,12 +81,6 @@ const RECORD = `
 @Injectable()
 export class PayoutChecks {
   private readonly logger = new Logger(PayoutChecks.name);
-  @Background()
-  readonly retention = new BackgroundWork({
-    name: 'retention of checks of payouts',
-    everyMs: HOUR_MS,
-    run: (signal) => this.prune(signal),
-  });
 
   constructor(
     private readonly database: Database,
@@ -127,6 +121,7 @@ export class PayoutChecks {
     );
   }
 
+  @Periodic({ name: 'retention of checks of payouts', everyMs: HOUR_MS })
   async prune(signal?: AbortSignal): Promise<void> {
     const now = await earlierNow(this.database, this.clock);
     const before = new Date(now.getTime() - CHECKS_KEPT_DAYS * DAY_MS);

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { deriveId } from '../../../kernel/ids.js';
-import { WorkItems } from '../../../platform/work/work-items.js';
+import { WorkItems } from '../../../platform/jobs/work-items.js';
 import {
   LINES,
   VerificationQueue,

@@ -12,7 +12,7 @@ import {
   WorkItems,
   type Next,
   type WorkItem,
-} from '../../../platform/work/work-items.js';
+} from '../../../platform/jobs/work-items.js';
 import {
   comparableHash,
   PAYOUT_EXPIRED,

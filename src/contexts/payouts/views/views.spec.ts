@@ -8,7 +8,6 @@ import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { Deactivations } from '../store/deactivations.js';
 import { BalancesView, PayoutsView, type PayoutFilter } from './payouts.js';
 import { ShadowTables } from '../../../platform/projections/shadow-tables.js';
-import { fillPayoutViews } from './fill.js';
 import { applyPayoutEvents, payoutViews } from './projection.js';
 
 const db = onTestDatabase();
@@ -188,18 +187,21 @@ describe('the read models of payouts', () => {
     );
   });
 
-  it('come out of a rebuild as they come out of the batches, also when memory holds only a few open payouts', async () => {
+  it('come out of a rebuild as they come out of the batches', async () => {
     await fc.assert(
       fc.asyncProperty(stories, order, async (all, mix) => {
         const merchant = nextMerchant();
         const { events, payouts } = eventsOf(all, mix, merchant);
-        async function* history(): AsyncGenerator<RecordedEvent[]> {
-          for (let from = 0; from < events.length; from += 5) yield events.slice(from, from + 5);
-        }
+        const codec = {
+          currentName: (type: string) => type,
+          decode: async (page: readonly RecordedEvent[]) => page,
+        };
         await db.database.transaction(async (tx) => {
-          const shadow = await ShadowTables.create(tx, payoutViews.tables!);
-          await fillPayoutViews(history(), tx, shadow.schema, 4);
-          await shadow.index();
+          const shadow = await ShadowTables.create(tx, codec, payoutViews);
+          for (let from = 0; from < events.length; from += 5) {
+            await shadow.add(events.slice(from, from + 5));
+            await shadow.settle();
+          }
           await shadow.replaceLive();
         });
         await expectViews(payouts, 1000, merchant);

@@ -12,6 +12,8 @@ import type {
   Analytics,
 } from '../application/ports.js';
 import type { TrackingConfig } from '../settings.js';
+import type { ProcessConfig } from '../../../platform/config/config.js';
+import type { Database } from '../../../platform/postgres/database.js';
 
 /** How long to wait, in milliseconds, when Amplitude does not say; as its documentation advises (ADR 84). */
 export interface AmplitudeWaits {
@@ -27,22 +29,8 @@ export const AMPLITUDE_WAITS: AmplitudeWaits = { throttled: 30_000, quota: HOUR_
 
 const MAX_RETRY_AFTER_MS = HOUR_MS;
 
-/** The members of a response that are read, of any type. */
-interface ResponseBody {
-  readonly code?: unknown;
-  readonly error?: unknown;
-  readonly missing_field?: unknown;
-  readonly events_with_missing_fields?: unknown;
-  readonly events_with_invalid_fields?: unknown;
-  readonly events_with_invalid_id_lengths?: unknown;
-  readonly silenced_events?: unknown;
-  readonly silenced_devices?: unknown;
-  readonly throttled_events?: unknown;
-  readonly throttled_users?: unknown;
-  readonly throttled_devices?: unknown;
-  readonly exceeded_daily_quota_users?: unknown;
-  readonly exceeded_daily_quota_devices?: unknown;
-}
+/** A JSON object from the response: every value is checked before it is used. */
+type ResponseBody = Readonly<Record<string, unknown>>;
 
 export function resultOf(
   { status, retryAfter, body }: Omit<HttpResponse, 'kind'>,
@@ -53,7 +41,7 @@ export function resultOf(
   const ms = retryAfterMs(retryAfter, Date.now());
   const waitMs = ms === null ? null : Math.min(ms, MAX_RETRY_AFTER_MS);
   if (status === 200) {
-    if (reply.code === 200) return { outcome: 'accepted' };
+    if (reply['code'] === 200) return { outcome: 'accepted' };
     return unavailable('failing', 'responded 200 without accepting the events', waitMs);
   }
   if (status === 400) return badRequest(reply, events, waits);
@@ -71,14 +59,15 @@ function badRequest(
   events: readonly AnalyticsEvent[],
   waits: AmplitudeWaits,
 ): SendResult {
-  const error = typeof reply.error === 'string' ? reply.error : '';
+  const error = typeof reply['error'] === 'string' ? reply['error'] : '';
   if (/^invalid api key/i.test(error)) return unavailable('unauthorized', 'the API key is refused', null);
   if (/^invalid request path/i.test(error))
     return unavailable('misconfigured', 'the path of the URL is refused', null);
   const refused = refusedOf(reply, events);
   const throttled = throttledOf(reply, events, waits, false);
   if (refused.length > 0 || throttled.length > 0) return { outcome: 'parted', refused, throttled };
-  if (reply.missing_field === 'api_key') return unavailable('unauthorized', 'the API key is missing', null);
+  if (reply['missing_field'] === 'api_key')
+    return unavailable('unauthorized', 'the API key is missing', null);
   return { outcome: 'rejected', reason: 'responded 400' };
 }
 
@@ -98,17 +87,17 @@ function refusedOf(reply: ResponseBody, events: readonly AnalyticsEvent[]): Refu
     Object.entries(record(fields)).flatMap(([field, indexes]) =>
       numbers(indexes).map((index) => ({ index, reason: reason(named(field)) })),
     );
-  const silenced = new Set(numbers(reply.silenced_events));
-  if (silenced.size === 0 && Array.isArray(reply.silenced_devices)) {
-    const devices = new Set<unknown>(reply.silenced_devices);
+  const silenced = new Set(numbers(reply['silenced_events']));
+  if (silenced.size === 0 && Array.isArray(reply['silenced_devices'])) {
+    const devices = new Set<unknown>(reply['silenced_devices']);
     events.forEach(
       ({ deviceId }, index) => deviceId !== null && devices.has(deviceId) && silenced.add(index),
     );
   }
   const found = [
-    ...byField(reply.events_with_missing_fields, (field) => `missing ${field}`),
-    ...byField(reply.events_with_invalid_fields, (field) => `invalid ${field}`),
-    ...byField(reply.events_with_invalid_id_lengths, (field) => `invalid length of ${field}`),
+    ...byField(reply['events_with_missing_fields'], (field) => `missing ${field}`),
+    ...byField(reply['events_with_invalid_fields'], (field) => `invalid ${field}`),
+    ...byField(reply['events_with_invalid_id_lengths'], (field) => `invalid length of ${field}`),
     ...[...silenced].map((index) => ({ index, reason: 'silenced device' })),
   ];
   return found.filter(({ index }) => index in events);
@@ -123,13 +112,13 @@ function throttledOf(
 ): ThrottledEvent[] {
   const isNamed = (users: unknown, devices: unknown, { userId, deviceId }: AnalyticsEvent): boolean =>
     Object.hasOwn(record(users), userId) || (deviceId !== null && Object.hasOwn(record(devices), deviceId));
-  const indexes = new Set(numbers(reply.throttled_events));
+  const indexes = new Set(numbers(reply['throttled_events']));
   return events.flatMap((event, index) => {
-    if (isNamed(reply.exceeded_daily_quota_users, reply.exceeded_daily_quota_devices, event))
+    if (isNamed(reply['exceeded_daily_quota_users'], reply['exceeded_daily_quota_devices'], event))
       return [{ index, waitMs: waits.quota }];
     const throttled =
       indexes.has(index) ||
-      (byIds && indexes.size === 0 && isNamed(reply.throttled_users, reply.throttled_devices, event));
+      (byIds && indexes.size === 0 && isNamed(reply['throttled_users'], reply['throttled_devices'], event));
     return throttled ? [{ index, waitMs: waits.throttled }] : [];
   });
 }
@@ -146,8 +135,8 @@ function parsed(text: string): ResponseBody {
   }
 }
 
-function record(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+function record(value: unknown): ResponseBody {
+  return typeof value === 'object' && value !== null ? (value as ResponseBody) : {};
 }
 
 function numbers(value: unknown): number[] {
@@ -231,4 +220,45 @@ export function eventJson({ deviceId, ...event }: AnalyticsEvent): string {
     `{"user_id":${JSON.stringify(event.userId)},${device}"event_type":${JSON.stringify(event.eventType)},` +
     `"time":${event.time},"insert_id":"${event.insertId}","event_properties":${event.payload}}`
   );
+}
+
+/** The analytics provider of the sandbox: writes events to `tracking.sandbox_analytics`. */
+export class SandboxAnalytics implements Analytics {
+  readonly name = 'the table of the sandbox';
+  readonly limits = { events: 1000, bytes: 1_000_000 };
+
+  constructor(
+    { mode }: ProcessConfig,
+    private readonly database: Database,
+  ) {
+    if (mode === 'production') throw new Error('the sandbox analytics provider does not start in production');
+  }
+
+  async send(events: readonly AnalyticsEvent[]): Promise<SendResult> {
+    try {
+      // Two merchants may have used one event_id.
+      await this.database.query(
+        `insert into tracking.sandbox_analytics as known (insert_id, event, times)
+         select insert_id, (array_agg(event))[1]::json, count(*)
+         from unnest($1::uuid[], $2::text[]) as sent (insert_id, event) group by insert_id
+         on conflict (insert_id) do update set times = known.times + excluded.times`,
+        [events.map(({ insertId }) => insertId), events.map(eventJson)],
+      );
+      return { outcome: 'accepted' };
+    } catch (error) {
+      return {
+        outcome: 'unavailable',
+        cause: 'failing',
+        detail: (error as Error).message,
+        retryAfterMs: null,
+      };
+    }
+  }
+}
+
+/** Amplitude when it has a key, else the sandbox's own provider in the sandbox, else none. */
+export function configuredAnalytics(config: TrackingConfig, database: Database): Analytics | null {
+  const { amplitudeApiKey, mode } = config;
+  if (amplitudeApiKey !== null) return new Amplitude({ ...config, amplitudeApiKey });
+  return mode === 'sandbox' ? new SandboxAnalytics(config, database) : null;
 }

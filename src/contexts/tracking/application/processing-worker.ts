@@ -1,7 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { backoffMs, type Backoff } from '../../../platform/background/backoff.js';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
-import { failpoint } from '../../../platform/failpoints.js';
+import { backoffMs, type Backoff } from '../../../platform/jobs/backoff.js';
+import { Background, BackgroundWork } from '../../../platform/jobs/background-work.js';
 import { measureOnScrape } from '../../../platform/telemetry/metrics.js';
 import type { BatchEvent } from '../domain/event-batch.js';
 import { eventBatches, trackedEvents, waitingBatches } from '../metrics.js';
@@ -86,7 +85,6 @@ export class ProcessingWorker implements OnModuleInit {
       const after = current?.merchantId === merchantId ? current.batches.at(-1) : undefined;
       const batches = await this.accepted.next(merchantId, after);
       if (batches.length === 0) continue;
-      failpoint('processing.read');
       waiting.add(merchantId);
       return { merchantId, batches, events: readable(batches) };
     }
@@ -128,7 +126,6 @@ export class ProcessingWorker implements OnModuleInit {
     events: readonly BatchEvent[],
   ): Promise<boolean> {
     const added = await this.events.count(merchantId, batches, events);
-    failpoint('processing.committed');
     if (added === null) return false;
     const items = batches.reduce((sum, { item_count }) => sum + item_count, 0);
     eventBatches.inc({ outcome: 'processed' }, batches.length);

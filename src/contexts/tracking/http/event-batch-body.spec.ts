@@ -4,7 +4,7 @@ import { batchOf, eventItem, validItem } from '../../../../test/support/tracking
 import { DomainError } from '../../../kernel/domain-error.js';
 import { readItems } from '../application/batch-items.js';
 import { itemOf, type ValidItem } from '../domain/event-batch.js';
-import { readBatch } from './event-batch-body.js';
+import { readBatch } from './events.controller.js';
 
 const read = (body: string | Buffer): number | string => {
   try {

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { NIL_UUID } from '../../../kernel/ids.js';
-import { GroupCall } from '../../../platform/background/group-call.js';
+import { GroupCall } from '../../../platform/jobs/group-call.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { batchStoreDuration } from '../metrics.js';
 

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient, QueryResult } from 'pg';
-import { failpoint } from '../../../platform/failpoints.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { BatchEvent } from '../domain/event-batch.js';
 import { ItemsBitmap, type AcceptedBatch } from './accepted-batches.js';
@@ -34,11 +33,8 @@ export class CountedEvents {
       return await this.database.transaction(
         async (tx, began) => {
           if (!lockedIn(began)) return null;
-          failpoint('processing.locked');
           const added = await this.insert(merchantId, batches, events, tx);
-          failpoint('processing.inserted');
           await this.mark(batches, added, tx);
-          failpoint('processing.marked');
           return added.length;
         },
         // What it holds is in the batches as well, which stay accepted when a crash of the database loses the commit.

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock, HOUR_MS } from '../../../kernel/clock.js';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { deleteBefore } from '../../../platform/postgres/batches.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
@@ -9,19 +9,13 @@ import { trackingConfig, type TrackingConfig } from '../settings.js';
 /** Deletes finished batches and events that are older than they are kept. Once its event is gone, an id is new again. */
 @Injectable()
 export class EventRetention {
-  @Background()
-  readonly work = new BackgroundWork({
-    name: 'retention of events',
-    everyMs: HOUR_MS,
-    run: (signal) => this.prune(signal),
-  });
-
   constructor(
     private readonly database: Database,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(trackingConfig.KEY) private readonly config: TrackingConfig,
   ) {}
 
+  @Periodic({ name: 'retention of events', everyMs: HOUR_MS })
   async prune(signal?: AbortSignal): Promise<void> {
     const { pool } = this.database;
     const now = await earlierNow(this.database, this.clock);

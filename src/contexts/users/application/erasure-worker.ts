@@ -6,31 +6,15 @@ import { failpoint } from '../../../platform/failpoints.js';
 import { ResponseStore } from '../../../platform/idempotency/response-store.js';
 import { PersonalKeys } from '../../../platform/sealing/personal-keys.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { Background } from '../../../platform/background/background-work.js';
-import { DueWork } from '../../../platform/work/due-work.js';
-import { WorkItems, scheduleWork } from '../../../platform/work/work-items.js';
+import { Background } from '../../../platform/jobs/background-work.js';
+import { DueWork } from '../../../platform/jobs/due-work.js';
+import { WorkItems, scheduleWork } from '../../../platform/jobs/work-items.js';
 import {
   subscriptionName,
   subscriptionOf,
   type SubscriptionDefinition,
 } from '../../../platform/projections/projection.js';
 import { user, type UserErased } from '../domain/user.js';
-
-/** Of an erasure in order: of the command, then of the worker. */
-export const ERASURE_FAILPOINTS = [
-  'erasure.recorded',
-  'erasure.claimed',
-  'erasure.key_dropped',
-  'erasure.snapshots_dropped',
-  'erasure.responses_dropped',
-  'erasure.part_dropped',
-] as const;
-
-type Name = (typeof ERASURE_FAILPOINTS)[number];
-
-declare module '../../../platform/failpoints.js' {
-  interface Failpoints extends Record<Name, true> {}
-}
 
 /** Drops the key of the person, which makes sealed fields of events unreadable, snapshots, and stored responses about the person. */
 @Injectable()

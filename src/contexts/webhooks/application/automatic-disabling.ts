@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { sleep } from '../../../platform/background/backoff.js';
-import { Background, BackgroundWork } from '../../../platform/background/background-work.js';
+import { sleep } from '../../../platform/jobs/backoff.js';
+import { Background, BackgroundWork, Periodic } from '../../../platform/jobs/background-work.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { Log } from '../../../platform/telemetry/logger.js';
 import {
@@ -51,13 +51,6 @@ export class AutomaticDisabling {
       await sleep(PAUSE_MS, signal);
     },
   });
-  @Background()
-  readonly all = new BackgroundWork({
-    name: 'evaluation of all webhook endpoints',
-    everyMs: EVALUATE_ALL_MS,
-    run: () => this.evaluateAll(),
-  });
-
   private readonly failed = new Set<string>();
 
   constructor(
@@ -81,7 +74,8 @@ export class AutomaticDisabling {
       );
   }
 
-  private async evaluateAll(): Promise<void> {
+  @Periodic({ name: 'evaluation of all webhook endpoints', everyMs: EVALUATE_ALL_MS })
+  async evaluateAll(): Promise<void> {
     for (let after: string | null = null; ;) {
       const ids = await this.endpoints.enabledAfter(after, CHUNK);
       if (ids.length === 0) return;

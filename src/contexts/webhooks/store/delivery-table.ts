@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../../kernel/ids.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { GroupCall } from '../../../platform/background/group-call.js';
+import { GroupCall } from '../../../platform/jobs/group-call.js';
 import { columnArrays } from '../../../platform/postgres/batches.js';
 import type { ErrorClass, AttemptOutcome } from '../domain/retry.js';
 

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { upTo } from '../../../platform/cache-size.js';
 import type { EndpointSnapshot } from '../domain/endpoint-snapshot.js';
-import { GroupCall } from '../../../platform/background/group-call.js';
+import { GroupCall } from '../../../platform/jobs/group-call.js';
 import { Database } from '../../../platform/postgres/database.js';
 
 /** At this age it is read again while sending continues. */

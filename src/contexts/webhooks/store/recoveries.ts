@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg';
 import { NIL_UUID } from '../../../kernel/ids.js';
 import { columnArrays } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { scheduleWork } from '../../../platform/work/work-items.js';
+import { scheduleWork } from '../../../platform/jobs/work-items.js';
 
 /** Deliveries read in one transaction; also how many may be due before more become due. */
 export const RECOVERY_CHUNK = 1000;

@@ -11,7 +11,7 @@ import {
   UnavailableError,
 } from '@eventstore/db-client';
 import { QUERY_TIMEOUT_MS } from '../../postgres/session-settings.js';
-import { waitForRetry } from '../../background/backoff.js';
+import { waitForRetry } from '../../jobs/backoff.js';
 import { withTimeout } from '../../timeout.js';
 import { EventStoreUnavailable } from '../port.js';
 

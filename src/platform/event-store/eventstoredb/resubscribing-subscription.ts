@@ -6,7 +6,7 @@ import {
   type AllStreamSubscription,
   type ReadPosition,
 } from '@eventstore/db-client';
-import { waitForRetry, sleep } from '../../background/backoff.js';
+import { waitForRetry, sleep } from '../../jobs/backoff.js';
 import { comparePositions, type RecordedEvent, type Subscription } from '../port.js';
 import type { Connection } from './connection.js';
 import { EventStoreRefusal, refusal } from './failures.js';

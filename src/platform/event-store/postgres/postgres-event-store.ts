@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Pool, QueryArrayConfig } from 'pg';
 import { bounded, QUERY_TIMEOUT_MS } from '../../postgres/session-settings.js';
 import { failpoint } from '../../failpoints.js';
-import { waitForRetry } from '../../background/backoff.js';
-import { ChangeNotifier } from '../../background/change-notifier.js';
-import { GroupCall } from '../../background/group-call.js';
+import { waitForRetry } from '../../jobs/backoff.js';
+import { ChangeNotifier } from '../../jobs/change-notifier.js';
+import { GroupCall } from '../../jobs/group-call.js';
 import { observeAppend } from '../../telemetry/metrics.js';
 import { PollingSubscription } from '../polling-subscription.js';
 import {

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { eventually } from '../../../../test/support/eventually.js';
 import { CONFIG_PARTS, readConfig } from '../../../composition.js';
-import { MESSAGES } from '../../../contexts/onboarding/messages/messages.js';
+import { MESSAGES } from '../../../contexts/onboarding/words/messages.js';
 import { configModule } from '../../config/config.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { TelemetryModule } from '../../telemetry/telemetry.module.js';

@@ -4,7 +4,7 @@ import type {
   NewProviderOrder,
   ProviderReference,
 } from '../../../../src/contexts/exchange/application/ports.js';
-import { SideShiftShifts } from '../../../../src/contexts/exchange/store/sideshift-shifts.js';
+import { SideShiftShifts } from '../../../../src/contexts/exchange/adapters/sideshift/shift.js';
 import { newId } from '../../../../src/kernel/ids.js';
 import { Sealer } from '../../../../src/platform/sealing/sealer.js';
 import { testDatabase, type TestDatabase } from '../../postgres.js';

@@ -10,7 +10,7 @@ import { Sealer } from '../../../../src/platform/sealing/sealer.js';
 import { testDatabase, type TestDatabase } from '../../postgres.js';
 import { Onfido } from './onfido.js';
 
-export const DETAILS = { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1815-12-10' };
+export const DETAILS = { first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1815-12-10' };
 export const JPEG = Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), Buffer.alloc(40_000, 7)]);
 export const IMAGES: readonly IdentityImage[] = [
   { kind: 'document_back', type: 'image/jpeg', bytes: JPEG },

@@ -19,6 +19,17 @@ import type { CredentialsResponse, NewCredentialBody } from './credential-dto.js
 /** Whose credentials are found. */
 type Reach = Pick<AdminCaller, 'merchants'> & { readonly operatorId: string | null };
 
+function isOwn({ operatorId }: Reach, { operator_id }: AdminCredential): boolean {
+  return operator_id !== null && operator_id === operatorId;
+}
+
+function isWithin(caller: Reach, row: AdminCredential): boolean {
+  const { merchants } = caller;
+  if (merchants === null) return true;
+  if (row.merchant_id !== null) return merchants.includes(row.merchant_id);
+  return isOwn(caller, row) && row.merchants !== null && row.merchants.every((id) => merchants.includes(id));
+}
+
 /** Credentials as the admin API and the portal respond with them, up to date, and what may be requested of them. */
 @Injectable()
 export class AdminCredentials {
@@ -36,25 +47,29 @@ export class AdminCredentials {
   }
 
   /** Throws `not_found`, also for one that is not the caller's own and of no merchant whom the caller is confined to. */
-  async find(id: string, { merchants, operatorId }: Reach, title = 'Credential'): Promise<AdminCredential> {
-    await this.progress.requireCurrent(DIRECTORY_VIEW);
-    const row = await this.credentials.find(id);
-    if (row === null) throw DomainError.notFound(title);
-    const { merchant_id, operator_id } = row;
-    const isInReach = merchants === null || (merchant_id !== null && merchants.includes(merchant_id));
-    if (!isInReach && (operator_id === null || operator_id !== operatorId)) throw DomainError.notFound(title);
+  async find(id: string, caller: Reach, title = 'Credential'): Promise<AdminCredential> {
+    const row = await this.credentialAt(id);
+    if (row === null || !(isWithin(caller, row) || isOwn(caller, row))) throw DomainError.notFound(title);
     return row;
   }
 
-  /** The credential of a secret of any kind; null where there is none within the caller's reach. */
+  /** As {@link find}, to be displayed: `not_found` also for an own key of other merchants. */
+  async read(id: string, caller: Reach): Promise<AdminCredential> {
+    const row = await this.credentialAt(id);
+    if (row === null || !isWithin(caller, row)) throw DomainError.notFound('Credential');
+    return row;
+  }
+
+  private async credentialAt(id: string): Promise<AdminCredential | null> {
+    await this.progress.requireCurrent(DIRECTORY_VIEW);
+    return this.credentials.find(id);
+  }
+
+  /** The credential of a secret of any kind; null where it is neither the caller's own nor within the caller's reach. */
   async findBySecret(secret: string, caller: Reach): Promise<AdminCredential | null> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
     const row = await this.credentials.findBySecret(this.secrets.hashOf(secret));
-    if (row === null) return null;
-    return this.find(row.id, caller).catch((error: unknown) => {
-      if (error instanceof DomainError && error.code === 'not_found') return null;
-      throw error;
-    });
+    return row !== null && (isWithin(caller, row) || isOwn(caller, row)) ? row : null;
   }
 
   /**

@@ -109,9 +109,9 @@ export class AdminCredentialsController {
     @Caller() caller: AdminCaller,
     @UuidParam('id', CREDENTIAL) id: string,
   ): Promise<Disclosure<CredentialResponse>> {
-    const row = await this.credentials.find(id, caller);
+    const row = await this.credentials.read(id, caller);
     const revision = await this.operations.revisionOf(credentialStreams(toSubject(row)));
-    const credential = await this.credentials.find(id, caller);
+    const credential = await this.credentials.read(id, caller);
     return new Disclosure([credential.merchant_id], () => ({ credential }), revision);
   }
 

@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { isDecimal } from '../../../../kernel/decimal.js';
 import { ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
 import { pairOf } from '../../domain/catalog.js';
-import type { AgreedShift } from '../../store/sideshift-shifts.js';
-import { readShift } from './shift.js';
+import { type AgreedShift, readShift } from './shift.js';
 import type { SideShiftObject } from './sideshift-api.js';
 
 const PAIR = pairOf('USDCSOL')!;
@@ -115,9 +114,9 @@ describe('a deposit at SideShift', () => {
   };
 
   it('is one transaction of its chain, in any letter case SideShift lists its hash', () => {
-    const { id, claim } = depositOf(`0x${hash}`);
+    const { deposit_id, claim } = depositOf(`0x${hash}`);
     for (const same of [`0x${hash.toLowerCase()}`, `0X${hash}`, hash.toLowerCase()])
-      expect(depositOf(same)).toMatchObject({ id, claim });
+      expect(depositOf(same)).toMatchObject({ deposit_id, claim });
     const onBase = depositOf(`0x${hash}`, { ...SHIFT, depositNetwork: 'base' }, pairOf('USDCBASESOL')!);
     expect(onBase.claim).not.toBe(claim);
     expect(depositOf('Case-Matters').claim).not.toBe(depositOf('case-matters').claim);
@@ -131,7 +130,7 @@ describe('a deposit at SideShift', () => {
       depositAmount: '7',
     }));
     const status = readShift({ ...SHIFT, status: 'multiple', deposits }, AGREED, PAIR, [], NOW + 6e6);
-    expect(new Set(status.deposits.map(({ id }) => id)).size).toBe(2);
+    expect(new Set(status.deposits.map(({ deposit_id }) => deposit_id)).size).toBe(2);
     expect(new Set(status.deposits.map(({ claim }) => claim)).size).toBe(1);
   });
 });

@@ -4,9 +4,11 @@ import type { ProviderDeposit, ProviderStatus } from '../../application/ports.js
 import { type Asset, type Pair, decimalsOf } from '../../domain/catalog.js';
 import { plainHash } from '../../domain/addresses.js';
 import type { OrderOutcome } from '../../domain/observation.js';
-import type { DepositFacts } from '../../domain/order-events.js';
-import type { AgreedShift } from '../../store/sideshift-shifts.js';
+import type { DepositFacts, ProviderOrder } from '../../domain/order-events.js';
 import { contradiction, type SideShiftObject } from './sideshift-api.js';
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../../platform/postgres/database.js';
+import { SealError, Sealer } from '../../../../platform/sealing/sealer.js';
 
 /** Pending; confirmed; paid out; waiting for a refund address; refunded. */
 const STATUSES = {
@@ -51,9 +53,9 @@ export function readShift(
   requireSame(response, agreed, pair);
   const deposits = depositsOf(response, agreed, pair, nowMs);
   const listed = deposits.flatMap(({ deposit }) => (deposit === null ? [] : [deposit]));
-  listed.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+  listed.sort((a, b) => (a.deposited_at < b.deposited_at ? -1 : a.deposited_at > b.deposited_at ? 1 : 0));
   for (const { deposit_id, amount } of recorded)
-    if (listed.find(({ id }) => id === deposit_id)?.amount !== amount)
+    if (listed.find((each) => each.deposit_id === deposit_id)?.amount !== amount)
       contradiction('a deposit that was there is gone, or of another amount');
   return {
     deposits: listed,
@@ -150,11 +152,11 @@ function depositOf(
   if (isZero(amount)) return contradiction('a deposit is of nothing');
   const hash = hashOf(depositHash);
   const deposit = {
-    id: `sideshift:${agreed.provider_reference}:${plainHash(hash)}${before === 0 ? '' : `:${before}`}`,
+    deposit_id: `sideshift:${agreed.provider_reference}:${plainHash(hash)}${before === 0 ? '' : `:${before}`}`,
     claim: `${pair.from.chain}_${plainHash(hash)}`,
     amount,
-    transactionHash: hash,
-    at: depositTime(depositReceivedAt, agreed, nowMs),
+    transaction_hash: hash,
+    deposited_at: depositTime(depositReceivedAt, agreed, nowMs),
   };
   if (status === 'settled') {
     const amountTo = assetAmount(settleAmount, pair.to, 'what was paid out');
@@ -186,4 +188,49 @@ function outcomeOf(deposits: readonly ReportedDeposit[], agreed: AgreedShift): O
   if (deposits.length === 0 || isOpen) return null;
   if (deposits.some(({ status }) => status === 'refund')) return { kind: 'failed', reason: REFUND_WAITS };
   return { kind: 'refunded', transactionHash: deposits[0]!.hash };
+}
+
+/** Of MACs. */
+const AGREED_SHIFT = 'agreed shift';
+
+/** What was agreed when a shift, whose id is the `provider_reference`, was created. */
+export interface AgreedShift extends ProviderOrder {
+  readonly pair_id: string;
+  readonly created_at: string;
+  readonly withdraw_address: string;
+}
+
+/**
+ * `exchange.sideshift_shifts`. What was agreed carries a MAC over the order and itself: a row that another program wrote
+ * would have the order paid out for another shift.
+ */
+@Injectable()
+export class SideShiftShifts {
+  constructor(
+    private readonly database: Database,
+    private readonly sealer: Sealer,
+  ) {}
+
+  /** Throws {@link SealError} where the service did not write what was agreed. */
+  async find(orderId: string): Promise<AgreedShift | null> {
+    const [row] = await this.database.query<{ agreed: string; mac: string }>(
+      'select agreed, mac from exchange.sideshift_shifts where order_id = $1',
+      [orderId],
+    );
+    if (row === undefined) return null;
+    if (!this.sealer.isAuthentic(AGREED_SHIFT, `${orderId} ${row.agreed}`, row.mac))
+      throw new SealError(`the shift of order ${orderId} was changed outside the service`);
+    return JSON.parse(row.agreed) as AgreedShift;
+  }
+
+  /** The order's shift from now on: this one, or the one that it has already. */
+  async agree(orderId: string, agreed: AgreedShift): Promise<AgreedShift> {
+    const text = JSON.stringify(agreed);
+    await this.database.query(
+      `insert into exchange.sideshift_shifts (order_id, shift_id, agreed, mac) values ($1, $2, $3, $4)
+       on conflict (order_id) do nothing`,
+      [orderId, agreed.provider_reference, text, this.sealer.mac(AGREED_SHIFT, `${orderId} ${text}`)],
+    );
+    return (await this.find(orderId))!;
+  }
 }

@@ -122,7 +122,7 @@ describe('a shift at SideShift', () => {
     expect(await provider.status(reference)).toMatchObject({ deposits: [], isDepositPending: true });
     deposit.status = 'processing';
     const [first] = (await provider.status(reference)).deposits;
-    expect(first).toMatchObject({ amount: '100', transactionHash: deposit.depositHash });
+    expect(first).toMatchObject({ amount: '100', transaction_hash: deposit.depositHash });
     for (const status of ['review', 'settling'] as const) {
       deposit.status = status;
       expect(await provider.status(reference)).toMatchObject({ deposits: [first], outcome: null });

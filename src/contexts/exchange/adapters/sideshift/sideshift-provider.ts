@@ -12,10 +12,18 @@ import type {
 import { isDepositAddress } from '../../domain/addresses.js';
 import { PAIRS, type Asset, type Pair, chainOf, decimalsOf, pairOf } from '../../domain/catalog.js';
 import type { DepositFacts, ProviderOrder, Quote } from '../../domain/order-events.js';
-import type { AgreedShift, SideShiftShifts } from '../../store/sideshift-shifts.js';
+import {
+  type AgreedShift,
+  type SideShiftShifts,
+  assetAmount,
+  memoText,
+  readShift,
+  requireAssets,
+  requireSame,
+  timeOf,
+} from './shift.js';
 import { publicAddress } from '../../application/compliance-notices.js';
 import { contradiction, SideShiftApi, type SideShiftAccount, type SideShiftObject } from './sideshift-api.js';
-import { assetAmount, memoText, readShift, requireAssets, requireSame, timeOf } from './shift.js';
 
 /** How long a quote without an order is displayed. */
 const QUOTE_MS = 30_000;

@@ -6,8 +6,7 @@ import {
   STREAM_TIMES,
   type EventStreamBounds,
 } from '../../../../platform/http/event-streams.js';
-import type { LoadedOrder } from '../../application/order-actions.js';
-import type { PayerOrders } from '../../application/payer-orders.js';
+import type { LoadedOrder, OwnOrders } from '../../application/order-actions.js';
 import { hasEnded } from '../../domain/order.js';
 import { payOrder } from './pay-order.js';
 
@@ -37,7 +36,7 @@ export class OrderStreams implements OnModuleDestroy {
   private readonly logger = new Logger(OrderStreams.name);
 
   constructor(
-    private readonly orders: Pick<PayerOrders, 'changedSince'>,
+    private readonly orders: Pick<OwnOrders, 'changedSince'>,
     bounds: EventStreamBounds = BOUNDS,
     private readonly now: () => number = Date.now,
   ) {

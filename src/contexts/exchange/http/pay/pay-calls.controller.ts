@@ -11,19 +11,16 @@ import { clientOf } from '../../../../platform/http/address.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
 import { PageCall, PageController, Visit } from '../../../../platform/http/pages/page.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import { CancelOrder, MarkOrderAsPaid } from '../../application/order-actions.js';
-import { CreateOrder } from '../../application/create-order.js';
-import { ofPayer, PayerOrders } from '../../application/payer-orders.js';
-import { amountOf, Quotes } from '../../application/quotes.js';
+import { CancelOrder, MarkOrderAsPaid, ofPayer, OwnOrders } from '../../application/order-actions.js';
+import { CreateOrder, amountOf, Quotes } from '../../application/create-order.js';
 import type { ExistingOrder } from '../../domain/order.js';
 import { decimalsOf, pairOf } from '../../domain/catalog.js';
 import { ProviderBudget } from '../provider-budget.js';
 import { OrderStreams } from './order-streams.js';
-import { payOrder } from './pay-order.js';
+import { payOrder, TestPayments } from './pay-order.js';
 import { PAY_PAGE } from './pay-page.controller.js';
 import { PaySessions, PayerGuard, SESSION_ENDED, type PayVisitor } from './payer-guard.js';
 import type { PageCalls, PayOrder, PayQuote } from './pay-types.js';
-import { TestPayments } from './test-payments.js';
 
 type PayVisit = Visit<PayVisitor>;
 
@@ -41,7 +38,7 @@ class NewPayOrder implements Required<PageCalls['create']> {
 export class PayCallsController {
   constructor(
     private readonly commandBus: CommandBus,
-    private readonly orders: PayerOrders,
+    private readonly orders: OwnOrders,
     private readonly quotes: Quotes,
     private readonly sessions: PaySessions,
     private readonly payers: PayerGuard,
@@ -52,13 +49,9 @@ export class PayCallsController {
   ) {}
 
   @Get('quote')
-  async quote(
-    @Visit() visit: PayVisit,
-    @Query() { pair_id: pairId, amount_from: amountFrom, amount_to: amountTo }: Record<string, unknown>,
-  ): Promise<PayQuote> {
+  async quote(@Visit() visit: PayVisit, @Query() query: Record<string, unknown>): Promise<PayQuote> {
     this.begin(visit);
-    const quote = await this.quotes.of(visit.payer.key_id, { pairId, amountFrom, amountTo });
-    return { ...quote, now: this.now() };
+    return { ...(await this.quotes.of(visit.payer.key_id, query)), now: this.now() };
   }
 
   /** The same `request_id` of the same payer is the same order (contract.md 26.2). */

@@ -1,7 +1,13 @@
-import { isAtLeast, minus, sum } from '../../../../kernel/decimal.js';
-import { hasEnded, type ExistingOrder } from '../../domain/order.js';
+import { isAtLeast, minus } from '../../../../kernel/decimal.js';
+import { amountReceived, hasEnded, type ExistingOrder, isOpen } from '../../domain/order.js';
 import { orderRecord } from '../../domain/order-record.js';
 import type { PayOrder, Transfer } from './pay-types.js';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { DomainError } from '../../../../kernel/domain-error.js';
+import { toMinorUnits } from '../../../../kernel/money.js';
+import { TEST_MONEY, type TestMoney } from '../../application/ports.js';
+import { DEV_CHAIN_ID } from '../../settings.js';
+import { chainConfig, type ChainConfig } from '../../../../platform/config/config.js';
 
 /** The order as the page displays it; `now` in epoch ms. */
 export function payOrder(state: ExistingOrder, now: number): PayOrder {
@@ -14,7 +20,6 @@ export function payOrder(state: ExistingOrder, now: number): PayOrder {
 /** Every transaction that is known, in the order in which they are read. */
 function transfersOf(state: ExistingOrder): readonly Transfer[] {
   const { deposits, lateDeposits, refunds, withdrawTransactionHash, refundTransactionHash } = state;
-  const received = sum(deposits.map(({ amount }) => amount));
   return [
     ...deposits.map((each) => transfer('deposit', each)),
     ...lateDeposits.map((each) => transfer('late', each)),
@@ -23,7 +28,7 @@ function transfersOf(state: ExistingOrder): readonly Transfer[] {
       : [transfer('payout', { amount: state.amountTo, transaction_hash: withdrawTransactionHash })]),
     ...(refundTransactionHash === null
       ? []
-      : [transfer('refund', { amount: received, transaction_hash: refundTransactionHash })]),
+      : [transfer('refund', { amount: amountReceived(state), transaction_hash: refundTransactionHash })]),
     ...refunds.map((each) => transfer('refund', each)),
   ];
 }
@@ -33,4 +38,30 @@ function transfer(
   { amount, transaction_hash: hash }: { readonly amount: string; readonly transaction_hash: string },
 ): Transfer {
   return { kind, amount, hash };
+}
+
+/** Pays orders of the sandbox with test USDC. */
+@Injectable()
+export class TestPayments {
+  constructor(
+    @Inject(chainConfig.KEY) private readonly config: ChainConfig,
+    @Optional() @Inject(TEST_MONEY) private readonly money?: TestMoney,
+  ) {}
+
+  /** The key of the test money is known to everybody: on another chain it has none. */
+  get areOffered(): boolean {
+    const { mode, chainId } = this.config;
+    return this.money !== undefined && mode === 'sandbox' && chainId === DEV_CHAIN_ID;
+  }
+
+  /** What is missing of the order. Throws `not_found` outside the sandbox, and `invalid_transition`. */
+  async pay(state: ExistingOrder): Promise<void> {
+    const { provider, deposit_address: address } = state.facts;
+    if (!this.areOffered || this.money === undefined || provider !== 'sandbox')
+      throw DomainError.notFound('Page');
+    const { missing } = payOrder(state, 0);
+    if (!isOpen(state) || missing === '0')
+      throw new DomainError('invalid_transition', `The order is ${state.status}`);
+    await this.money.transfer(address, toMinorUnits(missing));
+  }
 }

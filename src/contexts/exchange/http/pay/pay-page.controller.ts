@@ -6,20 +6,22 @@ import { acceptsHtml, sendPage } from '../../../../platform/http/pages/document.
 import { localeOf, type Locale } from '../../../../platform/http/pages/locale.js';
 import { PageController, type Page } from '../../../../platform/http/pages/page.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import { iconPath } from '../../application/icons.js';
+import { iconPath, sendIcon } from '../tokens.controller.js';
 import { ComplianceNotices } from '../../application/compliance-notices.js';
 import { Onramps } from '../../application/onramps.js';
 import { ExchangeProviders } from '../../application/exchange-providers.js';
-import { type Asset, chainOf, decimalsOf, pairsTo, tokenOf } from '../../domain/catalog.js';
-import { isOnCurve } from '../../domain/unspendable.js';
-import { paymentUri } from '../../domain/payment-uris.js';
-import { MESSAGES } from '../../messages/messages.js';
-import { sendIcon } from '../tokens.controller.js';
-import { PayLinks, type PayLink } from './pay-links.js';
-import { PaySessions, PayerGuard } from './payer-guard.js';
-import type { PayFacts } from './pay-types.js';
-import { TestPayments } from './test-payments.js';
+import { type Asset, chainOf, decimalsOf, pairsTo, tokenOf, paymentUri } from '../../domain/catalog.js';
+import { isOnCurve } from '../../domain/addresses.js';
+import de from '../../words/de.json' with { type: 'json' };
+import en from '../../words/en.json' with { type: 'json' };
+import es from '../../words/es.json' with { type: 'json' };
+import { PayLinks, type PayLink, PaySessions, PayerGuard } from './payer-guard.js';
+import type { Messages, PayFacts } from './pay-types.js';
+import { TestPayments } from './pay-order.js';
 import { exchangeConfig, type ExchangeConfig } from '../../settings.js';
+
+/** The words of the pay page in each language. */
+export const MESSAGES: Readonly<Record<Locale, Messages>> = { en, es, de };
 
 /** The pay widget, `{pay_url}/widget` (contract.md 26). */
 export const PAY_PAGE: Page = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Clock } from '../../../../kernel/clock.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
-import type { Payer, PayerSession } from '../../application/payer-orders.js';
+import type { Payer, PayerSession } from '../../application/order-actions.js';
 import { PaySessions } from './payer-guard.js';
 import { exchangeConfig } from '../../settings.js';
 

@@ -1,12 +1,15 @@
 import type { Locale } from '../../../../platform/http/pages/locale.js';
 import type { Quote } from '../../domain/order-events.js';
 import type { OrderRecord } from '../../domain/order-record.js';
-import type { Messages } from '../../messages/en.js';
+import type en from '../../words/en.json';
 
 /**
  * What the pay widget (`widgets/pay`) and its server send each other: types alone, as the page is built separately. Amounts
  * are decimal strings, times ISO 8601, `now` is the server's clock in epoch ms.
  */
+
+/** The words of the page; English ones define the keys. */
+export type Messages = Readonly<Record<keyof typeof en, string>>;
 
 /** What the document of the page holds. */
 export interface PayFacts {

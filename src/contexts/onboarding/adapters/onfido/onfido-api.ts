@@ -1,14 +1,14 @@
 import type { DefaultApi } from '@onfido/api';
 import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
+import type { Callback, CallbackHeaders, CallbackReader, CallbackRefusal } from '../../application/ports.js';
+import type { ImageKind } from '../../domain/image-kind.js';
+import en from '../../words/en.json' with { type: 'json' };
 
 /** Options of one request; the package names the type of its HTTP client nowhere. */
 type RequestOptions = NonNullable<Parameters<DefaultApi['findCheck']>[1]>;
 type Send = (api: DefaultApi, options: RequestOptions) => Promise<{ readonly data: unknown }>;
 
-export interface OnfidoAccount {
-  readonly onfidoUrl: string;
-  readonly onfidoApiToken: string;
-}
+export type OnfidoAccount = Readonly<Record<'onfidoUrl' | 'onfidoApiToken', string>>;
 
 const MAX_RESPONSE_BYTES = 1 << 20;
 /** An image of 8 MiB and its form. */
@@ -120,4 +120,80 @@ function refusalIn(data: unknown): { readonly type: string; readonly about: stri
       .toLowerCase()
       .slice(0, 2000),
   };
+}
+
+const SIGNATURE = /^[0-9a-f]{64}$/i;
+
+/** Webhooks of Onfido: signed with HMAC-SHA-256 (`X-SHA2-Signature`). */
+export class OnfidoCallbacks implements CallbackReader {
+  readonly provider = 'onfido';
+
+  constructor(private readonly token: string) {}
+
+  async read(headers: CallbackHeaders, body: Buffer): Promise<Callback | CallbackRefusal> {
+    const { OnfidoInvalidSignatureError, WebhookEventVerifier } = await import('@onfido/api');
+    const signature = headers['x-sha2-signature'];
+    // For another length the package's comparison throws a different error.
+    if (typeof signature !== 'string' || !SIGNATURE.test(signature)) return 'forged';
+    try {
+      return callbackOf(new WebhookEventVerifier(this.token).readPayload(body, signature));
+    } catch (error) {
+      if (error instanceof OnfidoInvalidSignatureError) return 'forged';
+      if (error instanceof SyntaxError) return 'malformed';
+      throw error;
+    }
+  }
+}
+
+function callbackOf(event: unknown): Callback | 'malformed' {
+  const { payload } = (event ?? {}) as { readonly payload?: OnfidoObject | null };
+  const { id, completed_at_iso8601, started_at_iso8601 } = (payload?.['object'] ?? {}) as OnfidoObject;
+  const at = new Date(String(completed_at_iso8601 ?? started_at_iso8601));
+  if (Number.isNaN(at.getTime())) return 'malformed';
+  if (payload?.['resource_type'] !== 'check') return { at, check: null };
+  return typeof id === 'string' ? { at, check: id } : 'malformed';
+}
+
+export function imageReason(kind: ImageKind, { about }: OnfidoRefused): string {
+  if (/size|large|small|bytes/.test(about)) return en.reasonSize;
+  return kind === 'selfie' ? en.reasonSelfie : en.reasonUnreadable;
+}
+
+/** The first that failed is reported: most actionable for the person first. */
+const BREAKDOWNS: readonly (readonly [report: RegExp, path: readonly string[], reason: string])[] = [
+  [/^document/, ['data_validation', 'document_expiration'], en.reasonExpired],
+  [/^document/, ['data_validation', 'expiry_date'], en.reasonExpired],
+  [/^document/, ['image_integrity', 'supported_document'], en.reasonUnsupported],
+  [/^document/, ['image_integrity'], en.reasonUnreadable],
+  [/^document/, ['age_validation'], en.reasonAge],
+  [/^document/, ['data_comparison'], en.reasonDetails],
+  [/^facial/, ['image_integrity', 'source_integrity'], en.reasonNotLive],
+  [/^facial/, ['image_integrity'], en.reasonSelfie],
+  [/^facial/, ['visual_authenticity'], en.reasonNotLive],
+  [/^facial/, ['face_comparison'], en.reasonFace],
+];
+
+/** By the reports of a check that failed. A suspicion is not explained to the person. */
+export function checkReason(reports: readonly unknown[]): string {
+  const suspected = reports.some((report) => field(report, 'sub_result') === 'suspected');
+  if (suspected) return en.reasonVerification;
+  for (const [name, path, reason] of BREAKDOWNS) {
+    const failed = reports.some((report) => {
+      const named = field(report, 'name');
+      return typeof named === 'string' && name.test(named) && isFailed(report, path);
+    });
+    if (failed) return reason;
+  }
+  return en.reasonVerification;
+}
+
+function isFailed(report: unknown, path: readonly string[]): boolean {
+  let at: unknown = report;
+  for (const name of path) at = field(field(at, 'breakdown'), name);
+  const result = field(at, 'result');
+  return result === 'consider' || result === 'unidentified';
+}
+
+function field(object: unknown, name: string): unknown {
+  return typeof object === 'object' && object !== null ? (object as OnfidoObject)[name] : undefined;
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Onfido, ONFIDO_WEBHOOK_TOKEN } from '../../../../../test/support/onboarding/onfido/onfido.js';
-import { OnfidoCallbacks } from './onfido-callbacks.js';
+import { OnfidoCallbacks } from './onfido-api.js';
 
 const reader = new OnfidoCallbacks(ONFIDO_WEBHOOK_TOKEN);
 const onfido = new Onfido();

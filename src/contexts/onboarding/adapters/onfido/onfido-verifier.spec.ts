@@ -12,7 +12,7 @@ import {
 import type { Fault } from '../../../../../test/support/exchange/provider-server.js';
 import { NO_FACE, type Check } from '../../../../../test/support/onboarding/onfido/records.js';
 import { newId } from '../../../../kernel/ids.js';
-import { en } from '../../messages/en.js';
+import en from '../../words/en.json' with { type: 'json' };
 import { OnfidoVerifier } from './onfido-verifier.js';
 
 let harness: OnfidoHarness;
@@ -39,7 +39,7 @@ describe('identities checked by Onfido', () => {
   });
 
   it('have the one name of a person in both fields that Onfido requires', async () => {
-    const details = { firstName: 'Sukarno', lastName: null, dateOfBirth: '1901-06-06' };
+    const details = { first_name: 'Sukarno', last_name: null, date_of_birth: '1901-06-06' };
     const person = harness.person({ details });
     expect(await harness.verifier().decide(person)).toBe('under_review');
     expect(harness.applicantsOf(person)[0]!.fields).toMatchObject({
@@ -111,7 +111,7 @@ describe('identities checked by Onfido', () => {
       en.reasonSelfie,
     ],
     ['no selfie', { pictures: IMAGES.slice(0, 2) }, en.reasonGone],
-    ['a name that it does not take', { details: { ...DETAILS, firstName: 'A;da' } }, en.reasonName],
+    ['a name that it does not take', { details: { ...DETAILS, first_name: 'A;da' } }, en.reasonName],
   ])('are refused for good with %s, and no check is opened', async (_, over, reason) => {
     const ada = harness.person(over);
     expect(await failure(harness.verifier().decide(ada))).toMatchObject({

@@ -5,10 +5,16 @@ import { missingImages, type IdentityImage, type ImageKind } from '../../domain/
 import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
 import type { IdentityRequest, IdentityVerifier } from '../../application/ports.js';
 import type { Verification, Verifications } from '../../store/verifications.js';
-import { en } from '../../messages/en.js';
+import en from '../../words/en.json' with { type: 'json' };
 import { requiredNames } from '../provider-client.js';
-import { OnfidoApi, OnfidoRefused, type OnfidoAccount, type OnfidoObject } from './onfido-api.js';
-import { checkReason, imageReason } from './onfido-reasons.js';
+import {
+  OnfidoApi,
+  OnfidoRefused,
+  type OnfidoAccount,
+  type OnfidoObject,
+  checkReason,
+  imageReason,
+} from './onfido-api.js';
 
 const TIMES = {
   timeoutMs: 15_000,
@@ -62,7 +68,6 @@ export class OnfidoVerifier implements IdentityVerifier {
     const check = (await this.listedCheck(applicant)) ?? (await this.openCheck(applicant, request));
     requireOwn(check, verificationId, applicant);
     await this.verifications.checked(verificationId, this.provider, idIn(check));
-    failpoint('onboarding.check_kept');
     await request.deleteImages();
     failpoint('onboarding.images_deleted');
     return check;
@@ -73,7 +78,6 @@ export class OnfidoVerifier implements IdentityVerifier {
     const id = idIn(await this.api.call((api, options) => api.createApplicant(body, options)));
     failpoint('onboarding.applicant_created');
     const kept = await this.verifications.keepApplicant(verificationId, this.provider, userId, id);
-    failpoint('onboarding.applicant_kept');
     // Another process was first, or the person is erased.
     if (kept !== id) await this.deleteApplicant(id);
     if (kept === null) throw new ProviderUnavailable('The person is erased: Onfido gets no data');
@@ -119,7 +123,7 @@ export class OnfidoVerifier implements IdentityVerifier {
   }
 
   private async describe(applicant: string, { details }: IdentityRequest): Promise<void> {
-    const applied = { ...requiredNames(details), dob: details.dateOfBirth };
+    const applied = { ...requiredNames(details), dob: details.date_of_birth };
     const described = await this.api.call(
       (api, options) => api.updateApplicant(applicant, applied, options),
       () => en.reasonName,

@@ -1,8 +1,9 @@
+import type Stripe from 'stripe';
 import type { OutboundClient } from '../../../../platform/outbound/outbound-client.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
 import type { CardRequest } from '../../application/ports.js';
 import type { BillingAddress } from '../../settings.js';
-import { en } from '../../messages/en.js';
+import en from '../../words/en.json' with { type: 'json' };
 import { plainHeaders, requiredNames, unavailable } from '../provider-client.js';
 
 /** `fetch` for Stripe's package. Sends every request to `base`. */
@@ -23,10 +24,10 @@ const MAX_ON_CARD = 24;
 /** The parameters of a cardholder, which is found by `user_id`. */
 export function cardholderOf(request: CardRequest, address: BillingAddress) {
   const { userId, details, phoneNumber, email } = request;
-  const [year, month, day] = details.dateOfBirth.split('-').map(Number) as [number, number, number];
+  const [year, month, day] = details.date_of_birth.split('-').map(Number) as [number, number, number];
   return {
     type: 'individual',
-    name: nameOnCard(details.firstName, details.lastName),
+    name: nameOnCard(details.first_name, details.last_name),
     phone_number: phoneNumber,
     ...(email === null ? {} : { email }),
     individual: { ...requiredNames(details), dob: { day, month, year } },
@@ -55,13 +56,8 @@ const OF_THE_PERSON: readonly (readonly [RegExp, string])[] = [
   [/^email/, en.reasonCardEmail],
 ];
 
-/** An error of Stripe's package, without the message, which may quote the request. */
-interface Thrown {
-  readonly type?: unknown;
-  readonly code?: unknown;
-  readonly param?: unknown;
-  readonly statusCode?: unknown;
-}
+/** An error of the package, whose message may quote the request. */
+type Thrown = Partial<Stripe.errors.StripeError>;
 
 /** The same key was used with other parameters. */
 export function isOtherRequest(error: unknown): boolean {
@@ -94,28 +90,15 @@ export function providerError(error: unknown): Error {
 const CARDHOLDER_ID = /^ich_\w{4,100}$/;
 const CARD_ID = /^ic_\w{4,100}$/;
 
-/** The members of objects that are read. */
-interface StripeObject {
-  readonly id: string;
-  readonly created: number;
-  readonly metadata: Readonly<Record<string, unknown>>;
-}
-export interface Cardholder extends StripeObject {
-  readonly status: string;
-  readonly requirements?: { readonly disabled_reason?: unknown };
-}
-export interface Card extends StripeObject {
-  readonly status: string;
-  readonly type: string;
-  readonly cardholder: { readonly id: string };
-}
+export type Cardholder = Stripe.Issuing.Cardholder;
+export type Card = Stripe.Issuing.Card;
 
-export function byAge(a: StripeObject, b: StripeObject): number {
+export function byAge(a: Card | Cardholder, b: Card | Cardholder): number {
   return a.created - b.created || (a.id < b.id ? -1 : 1);
 }
 
 export function isOf(object: unknown, userId: string): boolean {
-  return (object as Partial<StripeObject> | null)?.metadata?.['user_id'] === userId;
+  return (object as Partial<Card> | null)?.metadata?.['user_id'] === userId;
 }
 
 /** Checks that the response is a cardholder of that user. */

@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 const UNAVAILABLE = { name: 'ProviderUnavailable' };
 const PHONE = '+15550001111';
 const EMAIL = 'ada@lovelace.example';
-const DETAILS = { firstName: 'Ada', lastName: 'Lovelace', dateOfBirth: '1990-01-02' };
+const DETAILS = { first_name: 'Ada', last_name: 'Lovelace', date_of_birth: '1990-01-02' };
 const SECRETS = /5550001111|lovelace|ada@|Ada |1990-01-02|rk_test/i;
 
 let db: TestDatabase;
@@ -81,7 +81,9 @@ describe('cards of Stripe Issuing', () => {
   });
 
   it('print the one name of a person once, and have it in both fields that Stripe requires', async () => {
-    const request = person({ details: { firstName: 'Sukarno', lastName: null, dateOfBirth: '1990-01-02' } });
+    const request = person({
+      details: { first_name: 'Sukarno', last_name: null, date_of_birth: '1990-01-02' },
+    });
     await issuer().issue(request);
     expect(stripe.cardsOf(request.userId)[0]!.cardholder).toMatchObject({
       name: 'Sukarno',
@@ -144,8 +146,8 @@ describe('cards of Stripe Issuing', () => {
   });
 
   it.each([
-    ['a name', { details: { ...DETAILS, lastName: 'Лавлейс' } }, 'does not accept your name'],
-    ['a birth date', { details: { ...DETAILS, dateOfBirth: '2024-01-01' } }, 'your date of birth'],
+    ['a name', { details: { ...DETAILS, last_name: 'Лавлейс' } }, 'does not accept your name'],
+    ['a birth date', { details: { ...DETAILS, date_of_birth: '2024-01-01' } }, 'your date of birth'],
     ['a phone number', { phoneNumber: '+1' }, 'your phone number'],
     ['an email address', { email: 'ada' }, 'your email address'],
   ])('are refused for %s that Stripe does not accept', async (_, over, reason) => {
@@ -161,7 +163,7 @@ describe('cards of Stripe Issuing', () => {
     ['under_review', Error],
     ['listed', Error],
   ])('wait for a cardholder who is %s, or are refused', async (reason, kind) => {
-    const request = person({ details: { ...DETAILS, lastName: 'Watched' } });
+    const request = person({ details: { ...DETAILS, last_name: 'Watched' } });
     stripe.reasons.set('Watched', reason);
     const error = await failure(issuer().issue(request));
     expect(error).toBeInstanceOf(kind);

@@ -6,7 +6,7 @@ import { ProviderRefused } from '../../../../platform/outbound/provider-errors.j
 import type { CardIssuer, CardRequest } from '../../application/ports.js';
 import type { BillingAddress } from '../../settings.js';
 import type { StripeCardRow, StripeCards } from '../../store/stripe-cards.js';
-import { en } from '../../messages/en.js';
+import en from '../../words/en.json' with { type: 'json' };
 import { providerClient, unavailable } from '../provider-client.js';
 import {
   cardholderOf,
@@ -22,12 +22,10 @@ import {
   type Cardholder,
 } from './stripe-api.js';
 
-export interface StripeAccount {
-  readonly stripeSecretKey: string;
-  readonly stripeUrl: string;
-  readonly stripeIssuingCurrency: string;
-  readonly stripeIssuingBillingAddress: BillingAddress;
-}
+export type StripeAccount = Readonly<
+  Record<'stripeSecretKey' | 'stripeUrl' | 'stripeIssuingCurrency', string> &
+    Record<'stripeIssuingBillingAddress', BillingAddress>
+>;
 
 /** Overrides the version of the account. */
 const STRIPE_VERSION = '2026-10-28.endive';
@@ -90,7 +88,6 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     if (oldest === undefined) throw unavailable('Stripe', 'it does not list the card that it created');
     const cardId = await this.cards.keep('card_id', userId, oldest.id);
     if (cardId === null) throw unavailable('Stripe', 'the person is erased');
-    failpoint('onboarding.card_kept');
     // Created by a stalled process.
     for (const { id } of live) if (id !== cardId) await this.cancel(id);
     return cardId;
@@ -133,7 +130,6 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
         : await this.cardholder(known, userId);
     const found = cardholder ?? (await this.createCardholder(request, row));
     const id = await this.cards.keep('cardholder_id', userId, found.id);
-    failpoint('onboarding.cardholder_kept');
     if (id !== found.id)
       throw unavailable('Stripe', 'another process created the cardholder, or the person is erased');
     requireUsable(found);

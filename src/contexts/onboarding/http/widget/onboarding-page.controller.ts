@@ -13,11 +13,11 @@ import { PageController } from '../../../../platform/http/pages/page.js';
 import { HealthRegistry } from '../../../../platform/telemetry/health.js';
 import { leadsToApp } from '../../../access/contract.js';
 import { chosenOf, onboardingConfig, type OnboardingConfig } from '../../settings.js';
-import { SANDBOX_NAMES } from '../../domain/sandbox-names.js';
+import { SANDBOX_NAMES } from '../../domain/image-kind.js';
 import { Onboardings } from '../../application/onboardings.js';
 import { PresentTerms, SANDBOX_PATHS } from '../../application/present-terms.js';
 import { CODE_EVERY_SECONDS } from '../../domain/tries.js';
-import { MESSAGES } from '../../messages/messages.js';
+import { MESSAGES } from '../../words/messages.js';
 import { ONBOARDING_PAGE, VisitorGuard, type OnboardingVisitor } from './onboarding-page.js';
 import type { OnboardingFacts } from './onboarding-types.js';
 

@@ -13,7 +13,7 @@ import {
   type MerchantDirectory,
 } from '../../../../platform/http/merchant-directory.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import { MESSAGES } from '../../messages/messages.js';
+import { MESSAGES } from '../../words/messages.js';
 import { requestOf } from '../../../../platform/http/request-state.js';
 
 /** The onboarding widget, `{widget_url}/onboarding` (contract.md 18). */

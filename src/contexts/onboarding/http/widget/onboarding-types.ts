@@ -1,6 +1,6 @@
 import type { ImageKind } from '../../domain/image-kind.js';
-import type { Stage } from '../../domain/onboarding.js';
-import type { Messages } from '../../messages/en.js';
+import type { Consent, Details, Stage } from '../../domain/onboarding.js';
+import type { Messages } from '../../words/messages.js';
 
 /**
  * What the onboarding widget (`widgets/onboarding`) and its server send each other: types alone, as the page is built
@@ -54,13 +54,7 @@ export interface StepBodies {
   code: { readonly phone_number: string; readonly browser: string };
   phone: { readonly phone_number: string; readonly code: string; readonly browser: string };
   /** `last_name` is null where a person has one name. The versions are those that the page displayed. */
-  details: {
-    readonly first_name: string;
-    readonly last_name: string | null;
-    readonly date_of_birth: string;
-    readonly terms_version: string;
-    readonly privacy_version: string;
-  };
+  details: Details & Consent;
   /** Hands in what was uploaded to `images/<kind>` (the raw bytes of a JPEG or PNG as the body of that call). */
   identity: Record<string, never>;
   'card/retry': Record<string, never>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { BodyPipe } from '../../../../platform/http/validation.js';
-import { CodeRequest, DetailsEntry } from './step-bodies.js';
+import { CodeRequest, DetailsEntry } from './steps.controller.js';
 
 const consent = { terms_version: '1', privacy_version: '1' };
 const read = (first_name: unknown) =>

@@ -6,16 +6,14 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { HOUR_MS } from '../../../../kernel/clock.js';
-import { backoffMs, sleep, type Backoff } from '../../../../platform/background/backoff.js';
-import { Background, BackgroundWork } from '../../../../platform/background/background-work.js';
-import { failpoint } from '../../../../platform/failpoints.js';
+import { backoffMs, sleep, type Backoff } from '../../../../platform/jobs/backoff.js';
+import { Background, BackgroundWork } from '../../../../platform/jobs/background-work.js';
 import { measureOnScrape } from '../../../../platform/telemetry/metrics.js';
-import { WorkItems, type WorkItem } from '../../../../platform/work/work-items.js';
+import { WorkItems, type WorkItem } from '../../../../platform/jobs/work-items.js';
 import { ANALYTICS, type Analytics, type SendResult } from '../ports.js';
-import { PendingBatch } from './pending-batch.js';
+import { PendingBatch, RateLimit, ThrottledIdentities } from './request-limits.js';
 import { ForwardingObserver } from './forwarding-observer.js';
 import { FORWARDING, ForwardingTable, type DueBatch } from '../../store/forwarding-table.js';
-import { RateLimit, ThrottledIdentities } from './request-limits.js';
 import { ForwardingRound, type RoundEnd } from './forwarding-round.js';
 import { trackingConfig, type TrackingConfig } from '../../settings.js';
 
@@ -104,7 +102,6 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
       }
       if (state.failures > 0) this.batchLimit = 1;
       const batches = await this.readable(await this.table.due(this.batchLimit));
-      failpoint('forwarding.read');
       const end = await this.send(analytics, batches, signal);
       await this.finish(end, state, batches);
     }
@@ -150,7 +147,6 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
         return this.claimed !== null && this.items.extend(this.claimed, this.times.leaseMs);
       },
       sent: (result: SendResult, events: number, durationMs: number) => {
-        failpoint('forwarding.sent');
         this.observer.sent(result, events, durationMs);
         if (result.outcome === 'accepted') this.rate.count(events, performance.now());
       },
@@ -187,7 +183,6 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
   private async record(all: readonly PendingBatch[]): Promise<void> {
     const batches = all.filter((batch) => !batch.settled);
     await this.table.record(batches, (attempts) => backoffMs(this.times.blamed, attempts));
-    failpoint('forwarding.recorded');
     this.observer.recorded(batches);
     for (const batch of batches) {
       batch.refusals = [];

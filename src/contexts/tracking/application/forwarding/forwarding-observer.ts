@@ -8,8 +8,8 @@ import {
   analyticsRequests,
 } from '../../metrics.js';
 import type { SendResult } from '../ports.js';
-import type { PendingBatch } from './pending-batch.js';
-import type { WorkItem } from '../../../../platform/work/work-items.js';
+import type { WorkItem } from '../../../../platform/jobs/work-items.js';
+import type { PendingBatch } from './request-limits.js';
 import type { Backlog } from '../../store/forwarding-table.js';
 import type { Unavailable } from './forwarding-round.js';
 

@@ -1,6 +1,12 @@
 import type { Analytics, SendResult } from '../ports.js';
-import type { PendingBatch, PendingEvent } from './pending-batch.js';
-import { halvesOf, maxBytes, requestsOf, type ThrottledIdentities } from './request-limits.js';
+import {
+  type PendingBatch,
+  type PendingEvent,
+  halvesOf,
+  maxBytes,
+  requestsOf,
+  type ThrottledIdentities,
+} from './request-limits.js';
 
 /** After so many requests in a row were rejected without a reason, the provider rejects this service. */
 const MAX_REJECTED_IN_ROW = 20;

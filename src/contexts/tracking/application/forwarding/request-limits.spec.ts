@@ -2,8 +2,15 @@ import { expect, it, beforeEach, describe } from '@jest/globals';
 import fc from 'fast-check';
 import { eventJson } from '../../adapters/amplitude.js';
 import type { AnalyticsEvent } from '../ports.js';
-import { RateLimit, halvesOf, maxBytes, requestsOf, ThrottledIdentities } from './request-limits.js';
-import type { PendingBatch, PendingEvent } from './pending-batch.js';
+import {
+  RateLimit,
+  halvesOf,
+  maxBytes,
+  requestsOf,
+  ThrottledIdentities,
+  type PendingBatch,
+  type PendingEvent,
+} from './request-limits.js';
 
 it('a rate of 1,000 events per second sends one request at once and the next after 500 ms for 500 events', () => {
   const rate = new RateLimit(1000);

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock, DAY_MS, HOUR_MS } from '../../../../kernel/clock.js';
-import { Background, BackgroundWork } from '../../../../platform/background/background-work.js';
+import { Periodic } from '../../../../platform/jobs/background-work.js';
 import { DeliveryRetentionTable, placeBefore, type Place } from '../../store/delivery-retention-table.js';
 import { Forgets, type ForgottenPerson } from '../../../../platform/operations/erasure.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
@@ -28,13 +28,6 @@ export function retentionSeconds({
  */
 @Injectable()
 export class DeliveryRetention {
-  @Background()
-  readonly work = new BackgroundWork({
-    name: 'retention of deliveries',
-    everyMs: ROUND_MS,
-    run: (signal) => this.prune(signal),
-  });
-
   constructor(
     @Inject(webhooksConfig.KEY) private readonly config: WebhooksConfig,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -42,6 +35,7 @@ export class DeliveryRetention {
     private readonly progress: SubscriptionProgress,
   ) {}
 
+  @Periodic({ name: 'retention of deliveries', everyMs: ROUND_MS })
   async prune(signal?: AbortSignal): Promise<void> {
     if (this.config.webhookRetentionDays === 0) return;
     const before = await this.cutoff();

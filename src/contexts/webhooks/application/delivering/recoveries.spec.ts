@@ -3,7 +3,7 @@ import { expectOrderedLocks } from '../../../../../test/support/database/lock-or
 import { onTestDatabase } from '../../../../../test/support/postgres.js';
 import { newId } from '../../../../kernel/ids.js';
 import type { Database } from '../../../../platform/postgres/database.js';
-import { WorkItems } from '../../../../platform/work/work-items.js';
+import { WorkItems } from '../../../../platform/jobs/work-items.js';
 import { insertRecoveries, RECOVERY_CHUNK, RecoveryTable } from '../../store/recoveries.js';
 import { Recoveries } from './recoveries.js';
 

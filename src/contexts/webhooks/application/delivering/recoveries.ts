@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Background } from '../../../../platform/background/background-work.js';
-import { DueWork, type WorkOutcome } from '../../../../platform/work/due-work.js';
-import { WorkItems } from '../../../../platform/work/work-items.js';
+import { Background } from '../../../../platform/jobs/background-work.js';
+import { DueWork, type WorkOutcome } from '../../../../platform/jobs/due-work.js';
+import { WorkItems } from '../../../../platform/jobs/work-items.js';
 import { RECOVERY, RecoveryTable } from '../../store/recoveries.js';
 import { Lanes } from './lanes.js';
 

@@ -1,5 +1,5 @@
 import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
-import { Background, BackgroundWork } from '../../../../platform/background/background-work.js';
+import { Background, BackgroundWork } from '../../../../platform/jobs/background-work.js';
 import { processConfig, type ProcessConfig } from '../../../../platform/config/config.js';
 import { DeliveryTable } from '../../store/delivery-table.js';
 import { Lanes } from './lanes.js';

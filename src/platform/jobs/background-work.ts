@@ -1,0 +1,124 @@
+import { Logger } from '@nestjs/common';
+import type { ProcessConfig } from '../config/config.js';
+import { methodDecorator } from '../discovered-methods.js';
+import type { Schedule } from '../telemetry/process-facts.js';
+import { backoffMs, sleep, type Backoff } from './backoff.js';
+
+export type ProcessRole = ProcessConfig['roles'][number];
+
+/** After a failure: from 250 ms up to 5 s, or to the interval where that is longer. */
+const FIRST_RETRY_MS = 250;
+const MAX_RETRY_MS = 5000;
+
+export interface BackgroundOptions {
+  readonly name: string;
+  /** Between two runs, unless the work is woken sooner. */
+  readonly everyMs: number;
+  /** Does all that is due. Once `signal` aborts it ends where it can: the next run continues. */
+  readonly run: (signal: AbortSignal) => Promise<unknown>;
+  /** Which processes do it; `worker` when absent. */
+  readonly role?: ProcessRole | 'any';
+  readonly backoff?: Backoff;
+  /** Its provider stops it, during its shutdown. */
+  readonly stopsWithProvider?: true;
+}
+
+/**
+ * Periodic work: runs once at the start, then at every tick of its interval and whenever it is woken, never twice at a
+ * time in a process. A tick during a run is skipped, a wake during a run is followed by another run. A run that fails is
+ * logged and repeated after a growing delay; neither ticks nor wakes shorten that.
+ *
+ * It is a method of a provider marked `@Periodic()`, or a field marked `@Background()` where something wakes or stops it:
+ * {@link BackgroundModule} starts it in processes of its role, registers its interval and stops it. What only one process may do at a time claims an item of `work.items`.
+ */
+export class BackgroundWork {
+  private readonly stopping = new AbortController();
+  private interval: NodeJS.Timeout | null = null;
+  private loop: Promise<void> | null = null;
+  private isRequested = false;
+  private lastAt: number | null = null;
+  private nextAt: number | null = null;
+
+  constructor(readonly options: BackgroundOptions) {}
+
+  /** When it ran last and is to run next, without a wake. */
+  get schedule(): Schedule {
+    const { name, everyMs } = this.options;
+    const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+    return { name, every_ms: everyMs, last_at: iso(this.lastAt), next_at: iso(this.nextAt) };
+  }
+
+  /** Requests a run and returns at once. Without effect where the work is not started. */
+  wake(): void {
+    this.isRequested = true;
+    if (this.interval !== null) this.loop ??= this.runUntilIdle(this.stopping.signal);
+  }
+
+  /** The interval, for the list of what runs. */
+  start(): NodeJS.Timeout {
+    if (this.interval !== null) return this.interval;
+    this.interval = setInterval(() => {
+      this.nextAt = Date.now() + this.options.everyMs;
+      if (this.loop === null) this.wake();
+    }, this.options.everyMs).unref();
+    this.nextAt = Date.now() + this.options.everyMs;
+    this.wake();
+    return this.interval;
+  }
+
+  /** For good; resolves once the current run has ended. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    clearInterval(this.interval ?? undefined);
+    await this.loop;
+  }
+
+  private async runUntilIdle(signal: AbortSignal): Promise<void> {
+    const { name, everyMs, run } = this.options;
+    const backoff = this.options.backoff ?? {
+      firstMs: FIRST_RETRY_MS,
+      maxMs: Math.max(MAX_RETRY_MS, everyMs),
+    };
+    for (let failures = 0; this.isRequested && !signal.aborted;) {
+      this.isRequested = false;
+      this.lastAt = Date.now();
+      try {
+        await run(signal);
+        failures = 0;
+      } catch (error) {
+        const delayMs = backoffMs(backoff, failures);
+        failures += 1;
+        log.warn({ msg: 'background work failed', work: name, failures, delayMs, err: error });
+        await sleep(delayMs, signal);
+        this.isRequested = true;
+      }
+    }
+    this.loop = null;
+  }
+}
+
+const log = new Logger(BackgroundWork.name);
+
+/** Declares a method of a provider as {@link BackgroundWork} that nothing wakes. */
+export const Periodic = methodDecorator<
+  Omit<BackgroundOptions, 'run'>,
+  (signal: AbortSignal) => Promise<unknown>
+>();
+
+const FIELDS = Symbol('background work');
+
+/** Registers the {@link BackgroundWork} in a field of a provider, or each of a list. */
+export function Background(): PropertyDecorator {
+  return (provider, field) => {
+    const fields = (Reflect.getMetadata(FIELDS, provider) ?? []) as readonly PropertyKey[];
+    Reflect.defineMetadata(FIELDS, [...fields, field], provider);
+  };
+}
+
+export function backgroundWorkOf(provider: unknown): readonly BackgroundWork[] {
+  if (typeof provider !== 'object' || provider === null) return [];
+  const fields = (Reflect.getMetadata(FIELDS, provider) ?? []) as readonly PropertyKey[];
+  return fields.flatMap(
+    (field) => Reflect.get(provider, field) as BackgroundWork | readonly BackgroundWork[],
+  );
+}

@@ -1,0 +1,65 @@
+import {
+  Inject,
+  Logger,
+  Module,
+  Optional,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
+import { SchedulerRegistry } from '@nestjs/schedule';
+import { processConfig, type ProcessConfig } from '../config/config.js';
+import { ProcessFacts } from '../telemetry/process-facts.js';
+import { withTimeout } from '../timeout.js';
+import { BackgroundWork, backgroundWorkOf, Periodic } from './background-work.js';
+
+/**
+ * Runs the {@link BackgroundWork} of `@Background()` fields and `@Periodic()` methods of providers from the start of the process to its end. Each
+ * is an interval of `SchedulerRegistry`, without the module of @nestjs/schedule: that clears all intervals as soon as the
+ * process begins to stop, and a sender needs its heartbeat until it has released what it claimed.
+ */
+@Module({
+  imports: [DiscoveryModule],
+  providers: [SchedulerRegistry],
+  exports: [SchedulerRegistry],
+})
+export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly log = new Logger(BackgroundModule.name);
+  private works: readonly BackgroundWork[] = [];
+
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly registry: SchedulerRegistry,
+    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
+    @Optional() private readonly facts?: ProcessFacts,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    const { roles } = this.config;
+    const providers = new Set(this.discovery.getProviders().map(({ instance }): unknown => instance));
+    const periodic = Periodic.discover(this.discovery);
+    this.works = [...providers]
+      .flatMap((provider) => backgroundWorkOf(provider))
+      .concat(periodic.map(({ value, call: run }) => new BackgroundWork({ ...value, run })))
+      .filter(({ options: { role = 'worker' } }) =>
+        role === 'any' ? roles.length > 0 : roles.includes(role),
+      );
+    for (const work of this.works) this.registry.addInterval(work.options.name, work.start());
+    this.facts?.register('schedules', () => this.works.map(({ schedule }) => schedule));
+    if (this.works.length > 0)
+      this.log.log({
+        msg: 'background work started',
+        everyMs: Object.fromEntries(this.works.map(({ options }) => [options.name, options.everyMs])),
+      });
+  }
+
+  /** Waits for the current runs, but not beyond the grace: the rest of the process shall end in order. */
+  async beforeApplicationShutdown(): Promise<void> {
+    const works = this.works.filter(({ options }) => options.stopsWithProvider !== true);
+    const running = new Set(works);
+    const stopped = Promise.all(works.map((work) => work.stop().then(() => running.delete(work))));
+    await withTimeout(this.config.shutdownGraceMs, stopped, () => undefined);
+    for (const { options } of running)
+      this.log.warn({ msg: 'background work did not stop', work: options.name });
+  }
+}

@@ -1,0 +1,64 @@
+import { Logger } from '@nestjs/common';
+import { backoffMs, type Backoff } from './backoff.js';
+import { BackgroundWork } from './background-work.js';
+import type { ClaimOptions, Next, WorkItem, WorkItems } from './work-items.js';
+
+/** `retry`: again after the delay of the kind's policy, without a word in the log; so is a {@link Next} without a delay. */
+export type WorkOutcome = 'done' | 'retry' | (Omit<Next, 'inMs'> & Partial<Pick<Next, 'inMs'>>);
+
+export interface WorkKind<State extends object> {
+  readonly kind: string;
+  /** Between two claims, unless the work is woken sooner. */
+  readonly everyMs: number;
+  readonly batch: number;
+  /** After this long without an outcome another process performs the item: the one that had it is dead, or slow. */
+  readonly leaseMs: number;
+  /** The lease lasts for as long as the process performs the item. */
+  readonly keepsLease?: true;
+  readonly retry: Backoff;
+  readonly claims?: () => Pick<ClaimOptions, 'lines' | 'except'>;
+  /** May be killed anywhere, and may run twice for one item. What it throws is logged, and it is called again later. */
+  readonly perform: (item: WorkItem<State>, signal: AbortSignal) => Promise<WorkOutcome>;
+}
+
+/** Performs the due items of one kind, in any number of processes, each until it is done. */
+export class DueWork<State extends object = object> extends BackgroundWork {
+  constructor(
+    private readonly items: WorkItems,
+    private readonly of: WorkKind<State>,
+  ) {
+    super({ name: of.kind, everyMs: of.everyMs, run: (signal) => this.drain(signal) });
+  }
+
+  private async drain(signal: AbortSignal): Promise<void> {
+    const { kind, batch: limit, leaseMs, claims } = this.of;
+    for (let more = true; more && !signal.aborted;) {
+      const claimed = await this.items.claim<State>({ kind, limit, leaseMs, ...claims?.() });
+      await Promise.all(claimed.items.map((item) => this.settle(item, signal)));
+      ({ more } = claimed);
+    }
+  }
+
+  private async settle(item: WorkItem<State>, signal: AbortSignal): Promise<void> {
+    const outcome = await this.outcomeOf(item, signal);
+    if (outcome === 'done') await this.items.complete(item);
+    else await this.items.retry(item, outcome);
+  }
+
+  private async outcomeOf(item: WorkItem<State>, signal: AbortSignal): Promise<'done' | Next> {
+    const { kind, key, failures } = item;
+    const { keepsLease, leaseMs, perform, retry } = this.of;
+    const inMs = backoffMs(retry, failures);
+    const work = (): Promise<WorkOutcome> => perform(item, signal);
+    try {
+      const outcome = await (keepsLease ? this.items.whileClaimed(item, leaseMs, work) : work());
+      if (outcome === 'done') return outcome;
+      return outcome === 'retry' ? { inMs, failure: { cause: null } } : { inMs, ...outcome };
+    } catch (error) {
+      log.warn({ msg: 'work failed', kind, key, failures: failures + 1, delayMs: inMs, err: error });
+      return { inMs, failure: { cause: String(error) } };
+    }
+  }
+}
+
+const log = new Logger(DueWork.name);
