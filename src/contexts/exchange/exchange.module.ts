@@ -5,7 +5,7 @@ import { Authentications } from '../../platform/http/authentication.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { WorkListCheck } from '../../platform/projections/table-check.js';
-import { PersonalResponses } from '../../platform/idempotency/personal-responses.js';
+import { ResponseStore } from '../../platform/idempotency/response-store.js';
 import { PersonalKeys } from '../../platform/sealing/personal-keys.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { ProcessFacts } from '../../platform/telemetry/process-facts.js';
@@ -49,7 +49,6 @@ import { checkExchangeSettings, exchangeConfig, type ExchangeConfig } from './se
 import { SideShiftShifts } from './adapters/sideshift/shift.js';
 import { orderViews } from './views/order-projection.js';
 import { OrderDetails, OrdersView } from './views/orders.js';
-import { PortalOrdersController } from './http/portal/orders.controller.js';
 import { EndSandboxOrderHandler } from './application/end-sandbox-order.js';
 import { SandboxOrdersController } from './http/sandbox-orders.controller.js';
 
@@ -94,7 +93,6 @@ const providers = [
     OrdersController,
     MerchantOrdersController,
     AdminOrdersController,
-    PortalOrdersController,
     ConfigurationController,
     TokensController,
     IconsController,
@@ -131,7 +129,7 @@ const providers = [
         worker.work.wake();
       }),
     ),
-    provideSaga([PersonalKeys, PersonalResponses], erasingOrders),
+    provideSaga([PersonalKeys, ResponseStore], erasingOrders),
   ],
 })
 class ExchangeModule implements OnModuleInit {

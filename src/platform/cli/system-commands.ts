@@ -5,7 +5,7 @@ import { DomainError } from '../../kernel/domain-error.js';
 import { type ProcessConfig, processConfig, type SealingConfig, sealingConfig } from '../config/config.js';
 import { Background } from '../jobs/background-work.js';
 import { CONTEXTS, knownTypes, type Context } from '../context.js';
-import { currentOperation, withinOperation } from '../event-store/current-operation.js';
+import { currentOperation, withinOperation } from '../event-store/command-loop.js';
 import { PassingTypes } from '../projections/passing-types.js';
 import { ReadModelRebuild } from '../projections/read-model-rebuild.js';
 import { masterKeysOf } from '../sealing/key-ring.js';

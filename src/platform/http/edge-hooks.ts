@@ -8,7 +8,6 @@ import type { Log } from '../telemetry/logger.js';
 import { isTracing } from '../telemetry/tracing.js';
 import type { Admission, Authentication, Authentications } from './authentication.js';
 import { ListenerChecks } from './listener-checks.js';
-import type { KeyedRequests } from './keyed-requests.js';
 import { parseJsonBody, requireReadable } from './json-body.js';
 import { callerOf } from './merchant-directory.js';
 import { PAGE_BYTES } from '../postgres/list-page.js';
@@ -31,7 +30,6 @@ type Hook = (request: FastifyRequest, reply: FastifyReply, done: Done) => void;
 interface EdgeServices {
   readonly authentications: Authentications;
   readonly admission: Admission;
-  readonly keyed: KeyedRequests;
   readonly log: Log;
   readonly requests: RequestLog | null;
 }
@@ -119,11 +117,7 @@ export class EdgeHooks {
   ): void => {
     settleBody(request, reply);
     if (this.draining) reply.header('connection', 'close');
-    const { edge } = request;
-    if (edge?.ticket && edge.ticket.key !== null) {
-      const { keyed } = this.connected();
-      keyed.settle(edge.ticket, request, reply, payload).then((final) => done(null, final), done);
-    } else done(null, this.withinBudget(request, reply, payload));
+    done(null, this.withinBudget(request, reply, payload));
   };
 
   /** Of every route. */
@@ -197,7 +191,7 @@ export class EdgeHooks {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<boolean> {
-    const { admission, keyed } = this.connected();
+    const { admission } = this.connected();
     const { edge } = request;
     const { identifiedMerchant: merchant } = edge;
     if (merchant === null) throw new Error('a request that names no merchant came past its authentication');
@@ -209,16 +203,13 @@ export class EdgeHooks {
       sendProblem(reply, TOO_MANY_PAGES);
       return false;
     }
-    if (!(await keyed.acquire(request, reply, callerOf(merchant)))) return false;
-    parseBody(request);
+    edge.idempotencyScope = callerOf(merchant);
     return true;
   }
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** By `@StoresResponseWithEvents()`: a repeat needs no query before it runs. */
-    storesResponseWithEvents?: boolean;
     /** By `@ListQuery()`: the response is a page of at most about `PAGE_BYTES`. */
     isListPage?: boolean;
     /** The route parses its body itself (`@BodyAsBytes()`). */
@@ -234,9 +225,9 @@ function listOf({ edge, query }: FastifyRequest): string {
 }
 
 /** Puts the parsed body on the request. Throws DomainError, and Refusal because of its headers. */
-function parseBody(request: FastifyRequest): void {
+export function parseBody(request: FastifyRequest): void {
   const { rawBody } = request.edge;
-  if (rawBody.length === 0) return;
+  if (rawBody.length === 0 || (request.body ?? null) !== null) return;
   requireReadable(request.headers);
   request.body = request.routeOptions.config.bodyAsBytes ? rawBody : parseJsonBody(rawBody);
 }

@@ -5,9 +5,9 @@ import { listenerOptions } from './listener-checks.js';
 import { guardConnections, REQUEST_TIMEOUT_MS, type ConnectionGuard, type Drainable } from './connections.js';
 import { EdgeHooks } from './edge-hooks.js';
 import { sendFavicon } from './pages/assets.js';
-import { pageOf, type PageHandler, type PageRoute } from './pages/page.js';
+import { pageOf, sharedRouteOf, type PageHandler, type PageRoute } from './pages/page.js';
 import { sendError } from './problem-filter.js';
-import { JSON_TYPE, sendProblem } from './problem.js';
+import { JSON_TYPE, PROBLEM_TYPE, sendProblem } from './problem.js';
 import { Reply, StreamReply } from './reply.js';
 import { BODY_LIMIT } from './request-body.js';
 import { rawPath } from './request-state.js';
@@ -54,6 +54,10 @@ export class EdgeAdapter extends FastifyAdapter implements Drainable {
     return this.keepForPage('PATCH', route) ?? super.patch(...route);
   }
 
+  override delete(...route: unknown[]): FastifyInstance {
+    return this.keepForPage('DELETE', route) ?? super.delete(...route);
+  }
+
   /** Bodies are kept as bytes and parsed by the edge, after the request was found authentic. */
   override registerParserMiddleware(): void {}
 
@@ -63,7 +67,8 @@ export class EdgeAdapter extends FastifyAdapter implements Drainable {
     if (statusCode !== undefined) reply.code(statusCode);
     if (body instanceof Reply) {
       reply.code(body.status);
-      return body.body.length === 0 ? reply.send() : reply.header('content-type', JSON_TYPE).send(body.body);
+      if (body.body.length === 0) return reply.send();
+      return reply.header('content-type', body.status < 400 ? JSON_TYPE : PROBLEM_TYPE).send(body.body);
     }
     if (body instanceof StreamReply) return sendStream(reply, body);
     if (body === undefined || body === null) return reply.send();
@@ -82,6 +87,8 @@ export class EdgeAdapter extends FastifyAdapter implements Drainable {
 
   private keepForPage(method: PageRoute['method'], route: readonly unknown[]): FastifyInstance | null {
     const [url, handler] = route as [string, PageHandler];
+    const shared = sharedRouteOf(handler);
+    if (shared !== null) this.pageRoutes.push({ ...shared, method, handler });
     const page = pageOf(handler);
     if (page === null) return null;
     this.pageRoutes.push({ page, method, url, handler });

@@ -1,6 +1,7 @@
 import { Global, Inject, Module, Optional, type OnModuleInit } from '@nestjs/common';
-import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
+import { APP_FILTER, APP_INTERCEPTOR, HttpAdapterHost } from '@nestjs/core';
 import { type HttpConfig, httpConfig } from '../config/config.js';
+import { ResponseStore } from '../idempotency/response-store.js';
 import { Database } from '../postgres/database.js';
 import { KeyedHash } from '../sealing/keyed-hash.js';
 import { Log } from '../telemetry/logger.js';
@@ -9,7 +10,7 @@ import { DocsSite } from './docs-site.js';
 import { DocsController } from './docs.controller.js';
 import { EdgeAdapter } from './fastify-adapter.js';
 import { HealthController } from './health.controller.js';
-import { KeyedRequests } from './keyed-requests.js';
+import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { MetricsServer } from './metrics-server.js';
 import { PagesModule } from './pages/pages.module.js';
 import { ProblemFilter } from './problem-filter.js';
@@ -26,6 +27,8 @@ import { RequestLog } from './request-log.js';
   controllers: [HealthController, DocsController],
   providers: [
     { provide: APP_FILTER, useClass: ProblemFilter },
+    { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
+    ResponseStore,
     Authentications,
     MetricsServer,
     { provide: DocsSite, useFactory: () => new DocsSite() },
@@ -39,14 +42,13 @@ import { RequestLog } from './request-log.js';
         ),
     },
   ],
-  exports: [Authentications, Admission, MetricsServer],
+  exports: [Authentications, Admission, MetricsServer, ResponseStore],
 })
 export class HttpModule implements OnModuleInit {
   constructor(
     private readonly host: HttpAdapterHost,
     private readonly authentications: Authentications,
     private readonly admission: Admission,
-    private readonly keyed: KeyedRequests,
     private readonly log: Log,
     @Optional() @Inject(RequestLog) private readonly requests: RequestLog | null = null,
   ) {}
@@ -54,7 +56,7 @@ export class HttpModule implements OnModuleInit {
   onModuleInit(): void {
     const adapter: unknown = this.host.httpAdapter;
     if (!(adapter instanceof EdgeAdapter)) return;
-    const { authentications, admission, keyed, log, requests } = this;
-    adapter.edge.connect({ authentications, admission, keyed, log, requests });
+    const { authentications, admission, log, requests } = this;
+    adapter.edge.connect({ authentications, admission, log, requests });
   }
 }

@@ -14,12 +14,20 @@ interface Request {
   readonly params?: object;
   readonly query?: object;
   readonly isCurrent?: boolean;
+  /** Of a person in the portal; null: an operator. */
+  readonly portalSessionId?: string | null;
 }
 
 /** What a read of a caller who is confined to OWN does, in order; the last act is its response or its error. */
 async function actsOf(
   respond: (acts: unknown[]) => unknown,
-  { facts = {}, params = { id: ID.toUpperCase() }, query = {}, isCurrent = true }: Request = {},
+  {
+    facts = {},
+    params = { id: ID.toUpperCase() },
+    query = {},
+    isCurrent = true,
+    portalSessionId = null,
+  }: Request = {},
 ): Promise<unknown[]> {
   const acts: unknown[] = [];
   const wait = async (view: string): Promise<boolean> => (acts.push(view), isCurrent);
@@ -35,7 +43,7 @@ async function actsOf(
   );
   const handler = (): void => undefined;
   Reflect.defineMetadata(READS_KEY, { ...FACTS, ...facts }, handler);
-  const request = { params, query, edge: { visitor: { merchants: [OWN] } } };
+  const request = { params, query, edge: { visitor: { merchants: [OWN] }, portalSessionId } };
   const context = {
     getHandler: () => handler,
     switchToHttp: () => ({
@@ -96,5 +104,15 @@ describe('a read of the admin API', () => {
     expect((await actsOf(() => ({ thing }), { isCurrent: false })).at(-1)).toBe('unavailable');
     const late = { isCurrent: false, facts: { mayBeLate: true } };
     expect((await actsOf(() => ({ thing }), late)).at(-1)).toEqual({ thing });
+    const inPortal = { ...late, portalSessionId: ID };
+    expect((await actsOf(() => ({ thing }), inPortal)).at(-1)).toBe('unavailable');
+  });
+
+  it('in the portal records no lookup, and refuses what belongs to another merchant', async () => {
+    const inPortal = { portalSessionId: ID };
+    const before = [`thing-${ID}`, 'things.view', 'handler'];
+    expect(await actsOf(() => ({ thing }), inPortal)).toEqual([...before, ['etag', '"7"'], { thing }]);
+    const foreign = { thing: { id: ID, merchant_id: OTHER } };
+    expect(await actsOf(() => foreign, inPortal)).toEqual([...before, 'Thing not found']);
   });
 });

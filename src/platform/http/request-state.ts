@@ -1,13 +1,14 @@
 import { context, propagation, SpanKind, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
 import type { ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RequestTicket } from '../idempotency/ticket.js';
+import type { IdempotencyTicket } from '../idempotency/ticket.js';
 import type { Log } from '../telemetry/logger.js';
 import { SECRET_PREFIX } from '../../kernel/text.js';
 import { REDACTED, redactText } from '../telemetry/redaction.js';
 import { httpDuration, httpRequests, idempotentRequests } from '../telemetry/metrics.js';
 import type { Authentication } from './authentication.js';
 import type { ApiCaller } from './merchant-directory.js';
+import type { Page } from './pages/page.js';
 import type { ServedRequest } from './request-log.js';
 import { isUnavailable } from './problem.js';
 import { MAX_UNKNOWN } from './validation.js';
@@ -42,6 +43,8 @@ export class RequestState {
   refusal: string | null = null;
   /** Of a signature that did not match, without the body (admin-api.md 3). */
   stringToSign: string | null = null;
+  /** The page whose listener received the request; null for the listener of the APIs. */
+  page: Page | null = null;
   /** Who sent the request of a page, as the guard of its route found out. */
   visitor: unknown = null;
   /** Of a person in the portal. */
@@ -51,12 +54,12 @@ export class RequestState {
   responseBytes = 0;
   /** Its memory is released: the response was sent, or the client is gone. */
   isReleased = false;
-  ticket: RequestTicket | null = null;
+  /** Whose Idempotency-Keys the request may use; null until its caller is known and its body read. */
+  idempotencyScope: string | null = null;
+  ticket: IdempotencyTicket | null = null;
   idempotency: IdempotencyOutcome | null = null;
   /** How many items the request carried, such as events of a batch; part of its log line. */
   items: number | null = null;
-  /** Set once the response is final, so that sending it twice settles it once. */
-  settled = false;
   /** What went wrong inside, for the log alone. */
   failure: unknown;
   /** The span of the request while tracing. */

@@ -32,7 +32,7 @@ describe('an Idempotency-Key whose response is no longer kept', () => {
   const later = async (days: number): Promise<void> => {
     const at = (): Date => new Date(Date.now() + days * DAY_MS);
     jest.spyOn(app.app.get<Clock>(CLOCK), 'now').mockImplementation(at);
-    await app.app.get(ResponseStore).purge(at());
+    await app.app.get(ResponseStore).purge(undefined, at());
   };
   /** What a crash between the events and their response leaves behind on a store that does not carry responses. */
   const loseResponse = (key: string): Promise<unknown> =>

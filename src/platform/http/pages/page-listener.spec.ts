@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { Body, Delete, Get, Module, UseGuards, type CanActivate } from '@nestjs/common';
+import { Body, Put, Get, Module, UseGuards, type CanActivate } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -139,12 +139,12 @@ describe('pages', () => {
     expect(await refused(desk, '/desk/orders/7', html)).toEqual([404, null]);
   });
 
-  it('have no other methods than GET and POST', () => {
-    class Deleting {
-      @Delete()
-      remove() {}
+  it('have no other methods than GET, POST, PATCH and DELETE', () => {
+    class Putting {
+      @Put()
+      replace() {}
     }
-    expect(() => PageController(SHOP)(Deleting)).toThrow('Deleting.remove');
+    expect(() => PageController(SHOP)(Putting)).toThrow('Putting.replace');
   });
 
   it('take JSON objects, or bytes below a limit, which are read after the guards', async () => {

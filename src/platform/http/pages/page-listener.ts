@@ -14,7 +14,6 @@ import {
   type ConnectionGuard,
   type Drainable,
 } from '../connections.js';
-import type { KeyedRequests } from '../keyed-requests.js';
 import { serveHealth } from '../metrics-server.js';
 import { toProblem } from '../problem-filter.js';
 import { sendProblem, type HttpProblem } from '../problem.js';
@@ -53,7 +52,6 @@ export class PageListener implements Drainable {
     private readonly config: HttpConfig,
     private readonly log: Log,
     health: HealthRegistry,
-    private readonly keyed: KeyedRequests,
   ) {
     const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): void =>
       this.refuse(request, reply, error);
@@ -126,15 +124,14 @@ export class PageListener implements Drainable {
       const refusal = checks.receive(request, reply) ?? refuseShell(request) ?? this.wrongMethod(request);
       reply.header('x-content-type-options', 'nosniff');
       request.edge.route = request.routeOptions.url ?? null;
+      request.edge.page = this.page;
       if (refusal === null) done();
       else this.send(request, reply, refusal);
     });
     this.routes.addHook('onSend', (request, reply, payload, done) => {
       settleBody(request, reply);
       if (this.draining) reply.header('connection', 'close');
-      const ticket = request.edge?.ticket;
-      if (!ticket) done(null, payload);
-      else this.keyed.settle(ticket, request, reply, payload).then((final) => done(null, final), done);
+      done(null, payload);
     });
     this.routes.addHook('onResponse', (request, reply, done) => {
       recordRequest(this.log, request, reply);
@@ -153,7 +150,7 @@ export class PageListener implements Drainable {
   /** What went wrong inside is for the log alone. */
   private refuse(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
     const problem = toProblem(error);
-    if (problem.status >= 500) request.edge.failure = error;
+    if (problem.status >= 500) request.edge.failure ??= error;
     this.send(request, reply, problem);
   }
 

@@ -27,6 +27,7 @@ import { causeOf } from '../decorators.js';
 import type { EdgeAdapter } from '../fastify-adapter.js';
 import { parseJsonBody, requireReadable } from '../json-body.js';
 import { isDeclaredTooLarge, readBody, sendContinue, tooLarge } from '../request-body.js';
+import type { ScopedCaller } from '../admin/scoped-controller.js';
 import type { PageMessages } from './document.js';
 import { localeOf, type Locale } from './locale.js';
 import { requestOf } from '../request-state.js';
@@ -58,7 +59,7 @@ export interface PageRoute {
   readonly handler: PageHandler;
 }
 
-const VERBS = ['GET', 'POST', 'PATCH'] as const;
+const VERBS = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
 
 const PAGE = Symbol('page');
 
@@ -66,6 +67,17 @@ const PAGE = Symbol('page');
 export function pageOf(handler: object): Page | null {
   return (Reflect.getMetadata(PAGE, handler) as Page | undefined) ?? null;
 }
+
+const SHARED = Symbol('shared with a page');
+
+/** Where a page serves the handler in addition to its own path; null for most handlers. */
+export function sharedRouteOf(handler: object): Pick<PageRoute, 'page' | 'url'> | null {
+  return (Reflect.getMetadata(SHARED, handler) as Pick<PageRoute, 'page' | 'url'> | undefined) ?? null;
+}
+
+/** Serves the route of another listener on that of the page too, at this path. */
+export const SharedWith = (page: Page, url: string): MethodDecorator =>
+  applyDecorators(SetMetadata(SHARED, { page, url }), UseFilters(ListenerErrors));
 
 /** A controller whose routes are reachable on the listener of the page and nowhere else. */
 export function PageController(page: Page, path = ''): ClassDecorator {
@@ -83,16 +95,12 @@ export function PageController(page: Page, path = ''): ClassDecorator {
   };
 }
 
-/** Thrown to end a request whose response was sent. */
-export class PageResponded extends Error {}
-
 /** Leaves errors to the listener of the page, which displays them as a document to people. */
 @Catch()
 class ListenerErrors implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    if (!reply.sent && !(error instanceof PageResponded))
-      reply.send(error instanceof Error ? error : new Error(String(error)));
+    if (!reply.sent) reply.send(error instanceof Error ? error : new Error(String(error)));
   }
 }
 
@@ -119,10 +127,10 @@ const JSON_LIMIT = 16_384;
 
 /**
  * Reads the body of a call: after the guards, so that nothing is read of what a stranger sends, and into memory that is
- * bounded for all of them. A JSON object, or the bytes where the route says `@BytesBelow`.
+ * bounded for all of them. A JSON object, or the bytes where the route says `@BytesBelow`. The edge reads those of an API.
  */
 @Injectable()
-class PageBody implements NestInterceptor {
+export class PageBody implements NestInterceptor {
   static readonly LIMIT = 'bytes below';
 
   constructor(private readonly host: HttpAdapterHost) {}
@@ -130,13 +138,15 @@ class PageBody implements NestInterceptor {
   async intercept(context: ExecutionContext, next: CallHandler) {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    if (request.method !== 'GET') {
+    if (request.method !== 'GET' && request.edge.page !== null) {
       const limit = Reflect.getMetadata(PageBody.LIMIT, context.getHandler()) as number | undefined;
       const body = await this.read(request, http.getResponse<FastifyReply>(), limit ?? JSON_LIMIT);
       request.edge.rawBody = body;
       const isEmpty = body.length === 0 && request.headers['content-type'] === undefined;
       if (!isEmpty || limit !== undefined)
         request.body = limit === undefined ? objectIn(request, body) : body;
+      const { idempotencyScope = null } = (request.edge.visitor ?? {}) as Partial<ScopedCaller>;
+      request.edge.idempotencyScope = idempotencyScope;
     }
     return next.handle();
   }
