@@ -22,24 +22,15 @@ export function backlogOf({ maxConnections }: Pick<Config, 'maxConnections'>): n
 /** How long a connection with a request may pass no byte either way; longer than any handler takes. */
 export const IDLE_TIMEOUT_MS = 60_000;
 
-/** While bytes wait for a client, it has to take so many, or all, in each such time: what it sends meanwhile does not count. */
-const STALL_MS = 30_000;
-const MIN_DRAINED = 1 << 20;
 /** Requests on one connection that have no response yet: a client may pipeline, not pile up. */
 const MAX_PENDING = 32;
 
 /**
  * Bounds the connections of an HTTP server, once, before it listens. Above the bound idle ones make place for the next.
- * Clients that pile up requests, or take nothing of their responses, are cut off.
+ * Clients that pile up requests are cut off; those that take nothing of their responses, by the server's own timeout.
  */
-export function guardConnections(
-  server: Server,
-  maxConnections: number,
-  stallMs: number = STALL_MS,
-): ConnectionGuard {
+export function guardConnections(server: Server, maxConnections: number): ConnectionGuard {
   const guard = new ConnectionGuard();
-  const sweeper = setInterval(() => guard.sweep(performance.now(), stallMs), stallMs / 4).unref();
-  server.on('close', () => clearInterval(sweeper));
   server.maxConnections = maxConnections;
   server.on('drop', () => {
     connectionsCut.inc();
@@ -57,21 +48,13 @@ export function guardConnections(
   return guard;
 }
 
-interface Connection {
-  /** The responses that are not sent yet. */
-  readonly pending: Set<ServerResponse>;
-  /** Since when the client is measured, and how many bytes it had taken by then. */
-  since: number;
-  drained: number;
-}
-
-/** The open connections of a server. */
+/** The open connections of a server, each with the responses that are not sent yet. */
 export class ConnectionGuard {
-  private readonly open = new Map<Socket, Connection>();
+  private readonly open = new Map<Socket, Set<ServerResponse>>();
 
   opened(socket: Socket): void {
     const pending = new Set<ServerResponse>();
-    this.open.set(socket, { pending, since: 0, drained: 0 });
+    this.open.set(socket, pending);
     socket.once('close', () => {
       this.open.delete(socket);
       // Node closes only the current response; those pipelined behind it have no socket yet.
@@ -80,21 +63,11 @@ export class ConnectionGuard {
   }
 
   requested(socket: Socket, response: ServerResponse): void {
-    const pending = this.open.get(socket)?.pending;
+    const pending = this.open.get(socket);
     if (pending === undefined) return;
     pending.add(response);
     response.once('close', () => pending.delete(response));
     if (pending.size > MAX_PENDING) socket.destroy();
-  }
-
-  sweep(now: number, stallMs: number): void {
-    for (const [socket, connection] of this.open) {
-      const isWaiting = socket.writableLength > 0;
-      if (isWaiting && connection.since > 0 && now - connection.since < stallMs) continue;
-      const drained = socket.bytesWritten - socket.writableLength;
-      if (isWaiting && connection.since > 0 && drained - connection.drained < MIN_DRAINED) socket.destroy();
-      Object.assign(connection, { since: isWaiting ? now : 0, drained });
-    }
   }
 
   /** Browsers open connections on the off chance. Node does not count those as idle that have sent nothing yet. */

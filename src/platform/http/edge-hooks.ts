@@ -1,7 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
-import { upTo } from '../cache-size.js';
 import type { Config } from '../config/config.js';
 import { failpoint } from '../failpoints.js';
 import type { Log } from '../telemetry/logger.js';
@@ -11,18 +9,11 @@ import { ListenerChecks, type ListenerConfig } from './listener-checks.js';
 import type { KeyedRequests } from './keyed-requests.js';
 import { parseJsonBody, requireReadable } from './json-body.js';
 import { callerOf } from './merchant-directory.js';
-import { PAGE_BYTES } from '../postgres/list-page.js';
-import { MAX_PAGE } from './list-query.js';
-import { MemoryBudget } from './memory-budget.js';
+import { MemoryBudget, SMALL_BYTES } from './memory-budget.js';
 import { isDeclaredTooLarge, BODY_TOO_LARGE, readBody, sendContinue, settleBody } from './request-body.js';
 import { BUSY, applyProblem, sendProblem, TOO_MANY_PAGES } from './problem.js';
 import type { RequestLog } from './request-log.js';
 import { endRequestSpan, loggedRequest, recordRequest, startRequestSpan, rawPath } from './request-state.js';
-
-/** The most that one item of a page takes, such as a payout with all the metadata it may have. */
-const ITEM_BYTES = 32_768;
-/** The number of lists whose last page sizes are remembered. */
-const MAX_LISTS = 10_000;
 
 type Done = (error?: Error) => void;
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: Done) => void;
@@ -46,8 +37,6 @@ export class EdgeHooks {
   private readonly checks: ListenerChecks;
   /** The one bound of the process, for the bodies of pages too. */
   readonly memory: MemoryBudget;
-  /** Bytes of pages by caller, route and number of items: the last one, or more where it was larger lately. */
-  private readonly pageBytes = new LRUCache<string, number>(upTo(MAX_LISTS));
   private services: EdgeServices | null = null;
   private draining = false;
 
@@ -143,30 +132,10 @@ export class EdgeHooks {
   /** The payload, or a problem when there is no memory for it. A write always gets its response. */
   private withinBudget(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
-    const isPage = request.routeOptions.config.isListPage === true && request.edge.merchant !== null;
-    if (isPage && reply.statusCode === 200) this.notePageBytes(listOf(request), payload.length);
     const isRequired = request.method !== 'GET' && request.method !== 'HEAD';
     return this.memory.reserveResponse(request.edge, payload.length, isRequired)
       ? payload
-      : applyProblem(reply, isPage ? TOO_MANY_PAGES : BUSY);
-  }
-
-  /** Larger pages count at once, smaller ones little by little. */
-  private notePageBytes(list: string, bytes: number): void {
-    const before = this.pageBytes.get(list) ?? 0;
-    this.pageBytes.set(list, Math.max(bytes, before - (before - bytes) / 8));
-  }
-
-  /**
-   * Waits for the memory of a page before the database reads it: many clients that read nothing would each have one built.
-   * It is twice what such a page took lately; before the first one, as much as it may take.
-   */
-  private hasRoomForListPage(request: FastifyRequest): Promise<boolean> {
-    const { edge, query } = request;
-    const items = Number((query as ListParameters).page_size ?? MAX_PAGE);
-    const most = items > 0 ? Math.min(PAGE_BYTES, items * ITEM_BYTES) : PAGE_BYTES;
-    const lately = this.pageBytes.get(listOf(request));
-    return this.memory.awaitResponse(edge, lately === undefined ? most : Math.min(most, 2 * lately));
+      : applyProblem(reply, request.routeOptions.config.isListPage ? TOO_MANY_PAGES : BUSY);
   }
 
   private logRequest({ requests }: EdgeServices, request: FastifyRequest, reply: FastifyReply): void {
@@ -207,7 +176,8 @@ export class EdgeHooks {
     if (!(await admission.admit(request, reply, merchant))) return false;
     edge.merchant = merchant;
     failpoint('request.authenticated');
-    if (request.routeOptions.config.isListPage && !(await this.hasRoomForListPage(request))) {
+    // Before the database reads a page: many clients that read nothing would each have one built.
+    if (request.routeOptions.config.isListPage && !this.memory.hasRoom(edge, SMALL_BYTES)) {
       sendProblem(reply, TOO_MANY_PAGES);
       return false;
     }
@@ -226,13 +196,6 @@ declare module 'fastify' {
     /** The route parses its body itself (`@BodyAsBytes()`). */
     bodyAsBytes?: boolean;
   }
-}
-
-type ListParameters = { readonly page_size?: unknown };
-
-/** Names the pages of one size that a caller reads of one list. */
-function listOf({ edge, query }: FastifyRequest): string {
-  return `${callerOf(edge.merchant!)} ${edge.route} ${String((query as ListParameters).page_size)}`;
 }
 
 /** Puts the parsed body on the request. Throws DomainError, and Refusal because of its headers. */

@@ -133,31 +133,9 @@ describe('the signature of a merchant request', () => {
     expect([reply.status, reply.all['retry-after']]).toEqual([429, '60']);
     const large = { ...HEADERS, 'content-length': '20000' };
     expect(await identify(HEADERS)).toBe(MERCHANT);
-    expect(await identify(large, { isReleased: true })).toBeNull();
-    expect(await identify(large, { isReleased: true, client: '192.0.2.2' })).toBe(MERCHANT);
+    expect(await identify(large)).toBeNull();
+    expect(await identify(large, { client: '192.0.2.2' })).toBe(MERCHANT);
     verify(signedWith('present'));
     expect(await identify(large)).toBe(MERCHANT);
-  });
-
-  it('is checked for two large bodies at a time until one was right', async () => {
-    const large = { ...HEADERS, 'content-length': '20000' };
-    const replies = Array.from({ length: 4 }, () => new Reply());
-    const read: number[] = [];
-    const all = replies.map((to, n) => identify(large, {}, to).then(() => read.push(n)));
-    const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-    await settled();
-    expect(read).toEqual([0, 1]);
-    replies[0]!.raw.emit('close');
-    await settled();
-    expect(read).toEqual([0, 1, 2]);
-    verify(signedWith('present'));
-    await Promise.all(all);
-    expect(read).toEqual([0, 1, 2, 3]);
-    for (let n = 0; n < 4; n += 1) expect(await identify(large, {}, new Reply())).toBe(MERCHANT);
-  });
-
-  it('stops when the client of a large body disconnects while it waits', async () => {
-    const large = { ...HEADERS, 'content-length': '20000' };
-    for (let n = 0; n < 5; n += 1) expect(await identify(large, { isReleased: true })).toBe(MERCHANT);
   });
 });

@@ -47,7 +47,6 @@ export class SvcSignature implements Authentication {
     const source = sourceOf(request, merchant);
     // A small body costs little, and may prove that its sender is the merchant while others fail from the same address.
     if (!isLarge(request.raw)) return merchant;
-    if (!this.failures.isProven(source)) await this.awaitRead(request, reply, source);
     const blockedUntil = this.failures.blockedUntil(source);
     return blockedUntil === null ? merchant : refuse(reply, tooManyRequests(blockedUntil, now));
   }
@@ -74,17 +73,6 @@ export class SvcSignature implements Authentication {
     request.edge.stringToSign = prefix + bodyDigest(rawBody);
     reply.code(401).header('content-type', contentType).send(payload);
     return false;
-  }
-
-  private async awaitRead(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    source: SignatureSource,
-  ): Promise<void> {
-    await this.failures.acquireRead(source);
-    const end = (): void => this.failures.releaseRead(source);
-    if (request.edge.isReleased) end();
-    else reply.raw.once('close', end);
   }
 }
 
