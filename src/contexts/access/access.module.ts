@@ -1,8 +1,9 @@
-import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
 import { defineContext } from '../../platform/context.js';
 import { OperatorDirectory } from '../../platform/operations/operator-directory.js';
 import { AdminCallers } from '../../platform/http/admin/admin-controller.js';
-import { Authentications } from '../../platform/http/authentication.js';
+import { Admission } from '../../platform/http/api-guard.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
 import { CallerRateLimiter } from '../../platform/http/rate-limit.js';
 import { Database } from '../../platform/postgres/database.js';
@@ -32,7 +33,7 @@ import { AdminCredentialsController } from './http/admin/credentials.controller.
 import { AdminMerchantsController } from './http/admin/merchants.controller.js';
 import { AdminOperatorsController } from './http/admin/operators.controller.js';
 import { AdminWhoamiController } from './http/admin/whoami.controller.js';
-import { merchantScheme, SvcSignature } from './http/svc-signature.js';
+import { merchantScheme, SignatureGuard } from './http/signature-guard.js';
 import { PortalKeysController } from './http/portal/keys.controller.js';
 import { ExpiryGauge } from './application/expiry-gauge.js';
 import { portalSessionsProjection, PortalSessionsView } from './views/portal-sessions.js';
@@ -176,6 +177,12 @@ class RequestLogModule {}
       inject: [CredentialDirectory],
       useFactory: ({ exchangeKeys }: CredentialDirectory) => exchangeKeys,
     },
+    {
+      provide: APP_GUARD,
+      inject: [MERCHANT_DIRECTORY, Admission],
+      useFactory: (merchants: MerchantDirectory, admission: Admission) =>
+        new SignatureGuard(merchants, admission),
+    },
     AdminCredentials,
     AccessSearch,
     CredentialList,
@@ -205,16 +212,7 @@ class RequestLogModule {}
     CredentialDirectory,
   ],
 })
-class AccessModule implements OnModuleInit {
-  constructor(
-    private readonly authentications: Authentications,
-    @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
-  ) {}
-
-  onModuleInit(): void {
-    this.authentications.register(new SvcSignature(this.merchants));
-  }
-}
+class AccessModule {}
 
 export const access = defineContext({
   name: 'access',

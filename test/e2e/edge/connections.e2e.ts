@@ -3,7 +3,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { guardConnections } from '../../../src/platform/http/connections.js';
+import { Listener } from '../../../src/platform/http/connections.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
 
 /** More than all buffers between the two ends take. */
@@ -18,7 +18,7 @@ const clients: Socket[] = [];
 const ends: Socket[] = [];
 
 async function start(maxConnections = 100): Promise<void> {
-  guardConnections(server, maxConnections);
+  new Listener(server, maxConnections);
   server.on('connection', (socket: Socket) => ends.push(socket));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   port = (server.address() as AddressInfo).port;
