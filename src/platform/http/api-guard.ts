@@ -9,7 +9,7 @@ import { parseJsonBody, requireReadable } from './json-body.js';
 import { KeyedRequests } from './keyed-requests.js';
 import { MemoryBudget, SMALL_BYTES } from './memory-budget.js';
 import { callerOf, type ApiCaller } from './merchant-directory.js';
-import { Refusal, Responded, SUSPENDED, TOO_MANY_PAGES } from './problem.js';
+import { Refusal, ResponseSent, SUSPENDED, TOO_MANY_PAGES } from './problem.js';
 import { CallerRateLimiter, type Usage } from './rate-limit.js';
 import { receiveBody } from './request-body.js';
 import { rawPath } from './request-state.js';
@@ -45,7 +45,7 @@ export class Admission {
     // Before the database reads a page: many clients that read nothing would each have one built.
     if (request.routeOptions.config.isListPage && !this.memory.hasRoom(request.edge, SMALL_BYTES))
       throw new Refusal(TOO_MANY_PAGES);
-    if (!(await this.keyed.acquire(request, reply, callerOf(caller)))) throw new Responded();
+    if (!(await this.keyed.acquire(request, reply, callerOf(caller)))) throw new ResponseSent();
   }
 
   /** What the merchant has used of its limit; `resetsAt`: epoch milliseconds, null while it has used nothing. */

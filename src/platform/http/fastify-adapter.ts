@@ -10,7 +10,7 @@ import {
   REQUEST_TIMEOUT_MS,
   serverOptions,
 } from './connections.js';
-import { receive, type ListenerConfig } from './listener-checks.js';
+import { beginRequest, type ListenerConfig } from './listener-checks.js';
 import { sendFavicon } from './pages/assets.js';
 import type { PageHandler } from './pages/page.js';
 import { sendError } from './problem-filter.js';
@@ -44,7 +44,7 @@ export class EdgeAdapter extends FastifyAdapter {
       requestIdHeader: false,
       genReqId: () => randomUUID(),
       frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
-        receive(request, reply, config);
+        beginRequest(request, reply, config);
         sendError(request, reply, error);
       },
       clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => refuseClientError(error, socket),

@@ -22,12 +22,12 @@ export class ListenerChecks {
 
   /** Gives the request its state and the response its headers. Returns the refusal of the request, or null. */
   receive(request: FastifyRequest, reply: FastifyReply): HttpProblem | null {
-    receive(request, reply, this.config);
+    beginRequest(request, reply, this.config);
     const { raw, edge } = request;
     if (raw.headers.host === undefined && raw.httpVersion === '1.1') return HOST_REQUIRED;
     const isOpen = raw.listener?.isShell === true || isHealthPath(request);
     if (this.config.requireHttps && request.protocol !== 'https' && !isOpen) return HTTPS_REQUIRED;
-    // Each listener counts for itself.
+    // Each listener has separate counts.
     const page = raw.listener?.page ?? null;
     const blockedUntil = this.addresses.take(page === null ? edge.client : `${page.name} ${edge.client}`);
     if (blockedUntil !== null) return tooManyRequests(blockedUntil, Date.now());
@@ -36,7 +36,7 @@ export class ListenerChecks {
 }
 
 /** Gives the request its state and the response its headers; HSTS where HTTPS is required, and over HTTPS alone (RFC 6797). */
-export function receive(
+export function beginRequest(
   request: FastifyRequest,
   reply: FastifyReply,
   { requireHttps }: Pick<ListenerConfig, 'requireHttps'>,

@@ -9,7 +9,7 @@ import {
   WRONG_MEDIA_TYPE,
   isUnavailable,
   Refusal,
-  Responded,
+  ResponseSent,
   RETRY_AFTER,
   sendProblem,
   STATUS_OF,
@@ -21,7 +21,7 @@ import { BODY_TOO_LARGE } from './request-body.js';
 
 /** Responds to an error of a handler, a hook or the framework. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
-  if (reply.sent || error instanceof Responded) return;
+  if (reply.sent || error instanceof ResponseSent) return;
   if (error instanceof AlreadyResponded) {
     sendReplay(request, reply, error.response);
     return;

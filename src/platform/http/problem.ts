@@ -32,7 +32,7 @@ export class Refusal extends Error {
 }
 
 /** Thrown to end a request whose response was sent. */
-export class Responded extends Error {}
+export class ResponseSent extends Error {}
 
 /** The one table from the domain's words to HTTP statuses (contract.md 3.3 to 3.8). */
 export const STATUS_OF: Readonly<Record<DomainErrorCode, number>> = {

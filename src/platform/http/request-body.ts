@@ -6,7 +6,7 @@ import { BUSY, Refusal, type HttpProblem } from './problem.js';
 import { NO_BODY } from './request-state.js';
 
 /** Bodies of this many bytes and more are refused with 413 (contract.md 5.5). */
-export const BODY_LIMIT = 1_048_576;
+const BODY_LIMIT = 1_048_576;
 
 export const BODY_TOO_LARGE: HttpProblem = { status: 413, detail: tooLarge(BODY_LIMIT) };
 

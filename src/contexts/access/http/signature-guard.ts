@@ -7,7 +7,7 @@ import {
   PROBLEM_TYPE,
   problemJson,
   Refusal,
-  Responded,
+  ResponseSent,
 } from '../../../platform/http/problem.js';
 import { tooManyRequests } from '../../../platform/http/rate-limit.js';
 import { isDeclaredTooLarge, BODY_TOO_LARGE, isLarge } from '../../../platform/http/request-body.js';
@@ -73,7 +73,7 @@ export class SignatureGuard extends ApiGuard {
     request.edge.refusal = detail;
     request.edge.stringToSign = prefix + bodyDigest(rawBody);
     reply.code(401).header('content-type', contentType).send(payload);
-    throw new Responded();
+    throw new ResponseSent();
   }
 }
 
