@@ -81,7 +81,7 @@ export abstract class ApiGuard implements CanActivate {
   }
 
   private covers({ edge, raw }: FastifyRequest): boolean {
-    if (raw.listener?.page) return false;
+    if (edge.page !== null) return false;
     const path = edge.route ?? rawPath({ raw });
     const { length } = this.prefix;
     return path.startsWith(this.prefix) && (path.length === length || path[length] === '/');
@@ -108,7 +108,7 @@ export class OpenGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    if (request.raw.listener?.page) return true;
+    if (request.edge.page !== null) return true;
     await receiveBody(request, http.getResponse<FastifyReply>(), this.memory);
     parseBody(request);
     return true;

@@ -1,39 +1,56 @@
 import { Inject, Injectable, Optional, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CONFIG } from '../config/config.js';
+import { CONFIG, type Config } from '../config/config.js';
 import { failpoint } from '../failpoints.js';
 import { Log } from '../telemetry/logger.js';
 import { isTracing } from '../telemetry/tracing.js';
+import { addressLimit, AddressRateLimiter } from './address.js';
 import { EdgeAdapter } from './fastify-adapter.js';
 import { KeyedRequests } from './keyed-requests.js';
-import { isForwarded, ListenerChecks, type ListenerConfig } from './listener-checks.js';
+import { beginRequest, HTTPS_REQUIRED, isForwarded } from './listener-checks.js';
 import { MemoryBudget } from './memory-budget.js';
 import { acceptsHtml } from './pages/document.js';
 import { sendRefusal } from './problem-filter.js';
-import { applyProblem, BUSY, TOO_MANY_PAGES, type HttpProblem } from './problem.js';
+import {
+  applyProblem,
+  BUSY,
+  HOST_REQUIRED,
+  QUERY_NOT_UTF8,
+  TOO_MANY_PAGES,
+  type HttpProblem,
+} from './problem.js';
+import { tooManyRequests } from './rate-limit.js';
 import { settleBody } from './request-body.js';
 import { RequestLog } from './request-log.js';
-import { endRequestSpan, loggedRequest, recordRequest, startRequestSpan } from './request-state.js';
+import {
+  endRequestSpan,
+  isHealthPath,
+  isQueryUtf8,
+  loggedRequest,
+  recordRequest,
+  startRequestSpan,
+} from './request-state.js';
 import type { RouteTable } from './route-table.js';
 
+type EdgeConfig = Pick<Config, 'rateLimitPerMinute' | 'rateLimitPerIpPerMinute' | 'requireHttps'>;
 type Done = (error?: Error) => void;
 type DoneSending = (error: Error | null, payload?: unknown) => void;
 
 /** The Fastify hooks of every request: before its route, before its response is sent, and after it. */
 @Injectable()
 export class EdgeHooks implements OnModuleInit {
-  private readonly checks: ListenerChecks;
+  private readonly addresses: AddressRateLimiter;
 
   constructor(
     private readonly host: HttpAdapterHost,
-    @Inject(CONFIG) config: ListenerConfig,
+    @Inject(CONFIG) private readonly config: EdgeConfig,
     private readonly memory: MemoryBudget,
     private readonly keyed: KeyedRequests,
     private readonly log: Log,
     @Optional() @Inject(RequestLog) private readonly requests: RequestLog | null = null,
   ) {
-    this.checks = new ListenerChecks(config);
+    this.addresses = new AddressRateLimiter(addressLimit(config));
   }
 
   onModuleInit(): void {
@@ -48,13 +65,27 @@ export class EdgeHooks implements OnModuleInit {
   }
 
   private receive(request: FastifyRequest, reply: FastifyReply, routes: RouteTable, done: Done): void {
-    const refusal = this.checks.receive(request, reply) ?? refuseOnPage(request, routes);
+    beginRequest(request, reply, this.config);
+    const refusal = this.refuse(request) ?? refuseOnPage(request, routes);
     const { edge } = request;
     edge.route = (request.is404 ? null : request.routeOptions.url) ?? null;
     reply.raw.once('close', () => this.memory.release(edge));
     if (refusal !== null) sendRefusal(request, reply, refusal);
     else if (isTracing()) startRequestSpan(request, done);
     else done();
+  }
+
+  /** What is checked before anything else, on every listener. */
+  private refuse(request: FastifyRequest): HttpProblem | null {
+    const { raw, edge } = request;
+    if (raw.headers.host === undefined && raw.httpVersion === '1.1') return HOST_REQUIRED;
+    const isOpen = raw.listener?.isShell === true || isHealthPath(request);
+    if (this.config.requireHttps && request.protocol !== 'https' && !isOpen) return HTTPS_REQUIRED;
+    // Each listener has separate counts.
+    const { page, client } = edge;
+    const blockedUntil = this.addresses.take(page === null ? client : `${page.name} ${client}`);
+    if (blockedUntil !== null) return tooManyRequests(blockedUntil, Date.now());
+    return isQueryUtf8(request) ? null : QUERY_NOT_UTF8;
   }
 
   private send(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneSending): void {
@@ -78,8 +109,7 @@ export class EdgeHooks implements OnModuleInit {
 
   /** The payload, or a problem when there is no memory for it. A write always gets its response. */
   private withinBudget(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
-    if (request.raw.listener?.page || (typeof payload !== 'string' && !Buffer.isBuffer(payload)))
-      return payload;
+    if (request.edge?.page || (typeof payload !== 'string' && !Buffer.isBuffer(payload))) return payload;
     const isRequired = request.method !== 'GET' && request.method !== 'HEAD';
     return this.memory.reserveResponse(request.edge, payload.length, isRequired)
       ? payload
@@ -93,8 +123,9 @@ export class EdgeHooks implements OnModuleInit {
  * routes: 404.
  */
 function refuseOnPage(request: FastifyRequest, routes: RouteTable): HttpProblem | null {
-  const { page, isShell } = request.raw.listener ?? {};
-  if (!page) return null;
+  const { page } = request.edge;
+  if (page === null) return null;
+  const isShell = request.raw.listener?.isShell === true;
   const { url = '*' } = request.routeOptions;
   if (isShell && isForwarded(request.raw)) return { status: 403, detail: 'The socket is for no proxy' };
   if (isShell && !url.startsWith('/admin/v1/'))

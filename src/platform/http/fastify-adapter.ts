@@ -10,7 +10,7 @@ import {
   REQUEST_TIMEOUT_MS,
   serverOptions,
 } from './connections.js';
-import { beginRequest, type ListenerConfig } from './listener-checks.js';
+import { beginRequest } from './listener-checks.js';
 import { sendFavicon } from './pages/assets.js';
 import type { PageHandler } from './pages/page.js';
 import { sendError } from './problem-filter.js';
@@ -21,7 +21,7 @@ import { EVERY_LISTENER, RouteTable } from './route-table.js';
 /** Longer than any request line may be: an overlong id is an unknown id, not a different error. */
 const MAX_PARAM_LENGTH = 16_384;
 
-type EdgeConfig = Pick<ListenerConfig, 'requireHttps'> & Pick<Config, 'trustProxy' | 'maxConnections'>;
+type EdgeConfig = Pick<Config, 'requireHttps' | 'trustProxy' | 'maxConnections'>;
 
 /** Nest's Fastify adapter: one router for all listeners, which parses no body and has one mapping of errors. */
 export class EdgeAdapter extends FastifyAdapter {

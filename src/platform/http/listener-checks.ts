@@ -2,51 +2,26 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { LoggerService } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.js';
-import { addressLimit, AddressRateLimiter, clientOf } from './address.js';
-import { HOST_REQUIRED, QUERY_NOT_UTF8, type HttpProblem } from './problem.js';
-import { tooManyRequests } from './rate-limit.js';
-import { isHealthPath, isQueryUtf8, RequestState } from './request-state.js';
-
-export type ListenerConfig = Pick<Config, 'rateLimitPerMinute' | 'rateLimitPerIpPerMinute' | 'requireHttps'>;
+import { clientOf } from './address.js';
+import type { HttpProblem } from './problem.js';
+import { RequestState } from './request-state.js';
 
 /** A year. Subdomains are left out: they are not ours to decide about. */
 const HSTS = 'max-age=31536000';
-
-/** What is checked of a request before anything else. */
-export class ListenerChecks {
-  private readonly addresses: AddressRateLimiter;
-
-  constructor(private readonly config: ListenerConfig) {
-    this.addresses = new AddressRateLimiter(addressLimit(config));
-  }
-
-  /** Gives the request its state and the response its headers. Returns the refusal of the request, or null. */
-  receive(request: FastifyRequest, reply: FastifyReply): HttpProblem | null {
-    beginRequest(request, reply, this.config);
-    const { raw, edge } = request;
-    if (raw.headers.host === undefined && raw.httpVersion === '1.1') return HOST_REQUIRED;
-    const isOpen = raw.listener?.isShell === true || isHealthPath(request);
-    if (this.config.requireHttps && request.protocol !== 'https' && !isOpen) return HTTPS_REQUIRED;
-    // Each listener has separate counts.
-    const page = raw.listener?.page ?? null;
-    const blockedUntil = this.addresses.take(page === null ? edge.client : `${page.name} ${edge.client}`);
-    if (blockedUntil !== null) return tooManyRequests(blockedUntil, Date.now());
-    return isQueryUtf8(request) ? null : QUERY_NOT_UTF8;
-  }
-}
 
 /** Gives the request its state and the response its headers; HSTS where HTTPS is required, and over HTTPS alone (RFC 6797). */
 export function beginRequest(
   request: FastifyRequest,
   reply: FastifyReply,
-  { requireHttps }: Pick<ListenerConfig, 'requireHttps'>,
+  { requireHttps }: Pick<Config, 'requireHttps'>,
 ): void {
   const { listener } = request.raw;
   request.edge = new RequestState();
   request.edge.client = listener?.isShell ? 'shell' : clientOf(request.ip);
+  request.edge.page = listener?.page ?? null;
   reply.header('request-id', request.id);
   reply.header('cache-control', 'no-store');
-  if (listener?.page) reply.header('x-content-type-options', 'nosniff');
+  if (request.edge.page !== null) reply.header('x-content-type-options', 'nosniff');
   if (requireHttps && request.protocol === 'https') reply.header('strict-transport-security', HSTS);
 }
 

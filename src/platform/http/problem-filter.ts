@@ -33,9 +33,9 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: u
 
 /** Sends a document to people who navigate on a page, problem details to everybody else; no site may frame either. */
 export function sendRefusal(request: FastifyRequest, reply: FastifyReply, problem: HttpProblem): void {
-  const page = request.raw.listener?.page;
-  if (page && acceptsHtml(request)) return sendRefusedPage(reply, page, problem, localeOf(request));
-  if (page) reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'");
+  const { page } = request.edge;
+  if (page !== null && acceptsHtml(request)) return sendRefusedPage(reply, page, problem, localeOf(request));
+  if (page !== null) reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'");
   sendProblem(reply, problem);
 }
 

@@ -7,6 +7,7 @@ import { REDACTED, redactText } from '../telemetry/redaction.js';
 import { httpDuration, httpRequests, idempotentRequests } from '../telemetry/metrics.js';
 import type { ApiGuard } from './api-guard.js';
 import type { ApiCaller } from './merchant-directory.js';
+import type { Page } from './pages/page.js';
 import type { ServedRequest } from './request-log.js';
 import { isUnavailable } from './problem.js';
 import { MAX_UNKNOWN } from './validation.js';
@@ -41,6 +42,8 @@ export class RequestState {
   refusal: string | null = null;
   /** Of a signature that did not match, without the body (admin-api.md 3). */
   stringToSign: string | null = null;
+  /** The page whose listener received the request; null for the listener of the APIs. */
+  page: Page | null = null;
   /** Who sent the request of a page, as the guard of its route found out. */
   visitor: unknown = null;
   /** Of a person in the portal. */

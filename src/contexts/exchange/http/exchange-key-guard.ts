@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import { ApiGuard, type Admission } from '../../../platform/http/api-guard.js';
-import type { MerchantDirectory } from '../../../platform/http/merchant-directory.js';
+import type { ApiCaller, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
 import { type HttpProblem, Refusal } from '../../../platform/http/problem.js';
 import { isLarge } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
 import type { ExchangeKeyDirectory, KnownExchangeKey } from '../../access/contract.js';
-import { ExchangeApiCaller } from './caller.js';
+import type { ExchangeVisitor } from './caller.js';
 import {
   addressSigner,
   secretIdOf,
@@ -40,7 +40,7 @@ export class ExchangeKeyGuard extends ApiGuard {
     super('/v1', admission);
   }
 
-  override async identify(request: FastifyRequest): Promise<ExchangeApiCaller> {
+  override async identify(request: FastifyRequest): Promise<ApiCaller> {
     const query = request.query as Readonly<Record<string, unknown>>;
     const repeated = Object.keys(query).find((name) => Array.isArray(query[name]));
     if (repeated !== undefined) throw new Refusal({ status: 400, detail: `${repeated} must be given once` });
@@ -57,15 +57,23 @@ export class ExchangeKeyGuard extends ApiGuard {
       key.cidrs.length > 0 ||
       (typeof signer === 'string' && query['signature_v2'] !== undefined);
     const countedAs = isOwner ? key.keyId : `${key.keyId}/${request.edge.client}`;
-    const credentials = new ExchangeApiCaller(key, merchant.status, countedAs);
-    request.edge.identifiedMerchant = credentials;
+    const caller: ApiCaller = {
+      merchantId: key.merchantId,
+      privateKeys: key.secrets,
+      status: merchant.status,
+      ipAllowList: key.cidrs,
+      callerId: key.keyId,
+      countedAs,
+    };
+    request.edge.identifiedMerchant = caller;
+    request.edge.visitor = { key, countedAs } satisfies ExchangeVisitor;
     if (signer === undefined)
       throw new Refusal(invalidSignature(query as Readonly<Record<string, string>>, route));
     const isPayout = route === ORDERS || route === CONFIGURATION;
     if (isPayout && !mayPayOutTo(key, query['withdraw_address'])) throw new Refusal(OTHER_WITHDRAW_ADDRESS);
     if (isLarge(request.raw)) throw new Refusal(NO_BODY_ACCEPTED);
     request.edge.credentialId = secretIdOf(key, signer);
-    return credentials;
+    return caller;
   }
 }
 

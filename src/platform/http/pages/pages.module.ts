@@ -39,7 +39,7 @@ class UnknownPathController {
 
   @All('*')
   refuse(@Req() request: FastifyRequest): never {
-    if (request.raw.listener?.page) throw DomainError.notFound('Page');
+    if (request.edge.page !== null) throw DomainError.notFound('Page');
     const unknown = { status: 404, detail: `No such resource: ${request.method} ${rawPath(request)}` };
     throw new Refusal(this.host.httpAdapter.routes.wrongMethod(request) ?? unknown);
   }
