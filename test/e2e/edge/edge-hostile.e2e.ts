@@ -3,6 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, it, test } from '@jest/globals';
+import { MemoryBudget } from '../../../src/platform/http/memory-budget.js';
+import { RequestState } from '../../../src/platform/http/request-state.js';
 import { startEdgeApp, type EdgeApp } from '../../support/http/edge-app.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
 import { testDatabase, type TestDatabase } from '../../support/postgres.js';
@@ -218,6 +220,21 @@ test('a body of chunks of one byte each is read like any other', async () => {
   const response = await until(socket, ']}');
   expect(response).toContain('401 Unauthorized');
   expect(response.split(',32').length).toBeGreaterThan(99_999);
+});
+
+test('a list is not read for a merchant whose unread responses fill its quarter', async () => {
+  edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16' });
+  const [client, another] = [edge.client(), edge.client()];
+  const memory = edge.app.get(MemoryBudget, { strict: false });
+  const merchant = edge.merchants.get(client.credentials.apiKey)!;
+  const unread = Object.assign(new RequestState(), { merchant });
+  memory.reserveResponse(unread, 4 << 20, false);
+  const list = (of: SignedClient): ReturnType<SignedClient['get']> => of.get('/merchants/v1/probe/list');
+  const refused = await list(client);
+  expect([refused.status, refused.headers['retry-after'], edge.probe.runs]).toEqual([429, '1', 0]);
+  expect((await list(another)).status).toBe(200);
+  memory.release(unread);
+  expect((await list(client)).status).toBe(200);
 });
 
 test('requests whose clients have gone leave nothing counted', async () => {
