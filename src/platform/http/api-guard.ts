@@ -32,6 +32,7 @@ export class Admission {
   }
 
   async admit(request: FastifyRequest, reply: FastifyReply, caller: ApiCaller): Promise<void> {
+    const { edge } = request;
     const isKey = caller.callerId !== undefined;
     if (caller.status === 'suspended') throw new Refusal(SUSPENDED);
     if (caller.ipAllowList.length > 0 && !isInside(request.ip, caller.ipAllowList)) {
@@ -40,10 +41,10 @@ export class Admission {
     }
     const limiter = isKey ? this.keyLimiter : this.limiter.withLimit(caller.requestsPerMinute ?? null);
     await limiter.admit(caller.countedAs ?? callerOf(caller), reply);
-    request.edge.merchant = caller;
+    Object.assign(edge, { merchant: caller });
     failpoint('request.authenticated');
     // Before the database reads a page: many clients that read nothing would each have one built.
-    if (request.routeOptions.config.isListPage && !this.memory.hasRoom(request.edge, SMALL_BYTES))
+    if (request.routeOptions.config.isListPage && !this.memory.hasRoom(edge, SMALL_BYTES))
       throw new Refusal(TOO_MANY_PAGES);
     if (!(await this.keyed.acquire(request, reply, callerOf(caller)))) throw new ResponseSent();
   }

@@ -73,6 +73,10 @@ export class Listener {
     server.on('checkContinue', (request, response) => server.emit('request', request, response));
   }
 
+  drain(): void {
+    this.isDraining = true;
+  }
+
   /** Browsers open connections on the off chance. Node does not count those as idle that have sent nothing yet. */
   closeUnused(): void {
     for (const socket of this.open.keys()) if (socket.bytesRead === 0) socket.destroy();
@@ -186,7 +190,7 @@ export async function drainHttp(listener: Listener, graceMs: number): Promise<vo
   const deadline = performance.now() + graceMs;
   await admitQueue(server, Math.min(ADMIT_MS, graceMs));
   // Not sooner: a client told to close connects again, and would be in the queue when the listener ends.
-  listener.isDraining = true;
+  listener.drain();
   // The method of http.Server would close idle connections at once, and with them requests that are on the wire.
   TcpServer.prototype.close.call(server);
   await sleep(Math.min(LINGER_MS, graceMs));
