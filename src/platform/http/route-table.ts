@@ -19,7 +19,7 @@ interface Route {
 export class RouteTable {
   private readonly routes: Route[] = [];
 
-  /** A constraint of the router: a route serves the requests of its own listener and no others. */
+  /** A constraint of the router: a route serves the requests of its listener alone. */
   readonly constraint = {
     name: 'listener',
     storage: <Handler>() => {
