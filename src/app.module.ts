@@ -8,7 +8,6 @@ import { EventStoreModule } from './platform/event-store/event-store.module.js';
 import { ProjectionsModule } from './platform/projections/projections.module.js';
 import { HttpModule } from './platform/http/http.module.js';
 import { IdempotencyModule } from './platform/idempotency/idempotency.module.js';
-import { OpenApiModule } from './platform/openapi/openapi.module.js';
 import { DatabaseModule } from './platform/postgres/database.module.js';
 import { QueueModule } from './platform/queue/queue.module.js';
 import { SealingModule } from './platform/sealing/sealing.module.js';
@@ -32,7 +31,6 @@ export class AppModule {
         QueueModule,
         IdempotencyModule,
         HttpModule,
-        OpenApiModule.of(),
         ContextsModule.of(config, ALL_CONTEXTS),
         ...modules,
       ],

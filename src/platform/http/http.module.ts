@@ -1,60 +1,20 @@
-import { Global, Inject, Module, Optional, type OnModuleInit } from '@nestjs/common';
-import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
-import { type HttpConfig, httpConfig } from '../config/config.js';
-import { Database } from '../postgres/database.js';
-import { KeyedHash } from '../sealing/keyed-hash.js';
-import { Log } from '../telemetry/logger.js';
-import { Admission, Authentications } from './authentication.js';
+import { Global, Module } from '@nestjs/common';
+import { Admission } from './api-guard.js';
 import { DocsSite } from './docs-site.js';
-import { DocsController } from './docs.controller.js';
-import { EdgeAdapter } from './fastify-adapter.js';
+import { DocsController, OpenApiController } from './docs.controller.js';
 import { HealthController } from './health.controller.js';
-import { KeyedRequests } from './keyed-requests.js';
 import { MetricsServer } from './metrics-server.js';
 import { PagesModule } from './pages/pages.module.js';
-import { ProblemFilter } from './problem-filter.js';
-import { CallerRateLimiter } from './rate-limit.js';
-import { RequestLog } from './request-log.js';
 
 /**
- * Completes the {@link EdgeAdapter} with what lives in the application. A context with an API registers how its callers
- * authenticate in {@link Authentications}. service.ts starts the {@link MetricsServer}.
+ * HTTP of the service. A context with an API provides an ApiGuard as a global guard (APP_GUARD). service.ts starts the
+ * {@link MetricsServer}.
  */
 @Global()
 @Module({
   imports: [PagesModule],
-  controllers: [HealthController, DocsController],
-  providers: [
-    { provide: APP_FILTER, useClass: ProblemFilter },
-    Authentications,
-    MetricsServer,
-    { provide: DocsSite, useFactory: () => new DocsSite() },
-    {
-      provide: Admission,
-      inject: [Database, httpConfig.KEY, KeyedHash],
-      useFactory: ({ pool }: Database, { rateLimitPerMinute }: HttpConfig, keyedHash: KeyedHash) =>
-        new Admission(
-          new CallerRateLimiter(pool, rateLimitPerMinute, keyedHash),
-          new CallerRateLimiter(pool, rateLimitPerMinute, keyedHash, Date.now, 'key'),
-        ),
-    },
-  ],
-  exports: [Authentications, Admission, MetricsServer],
+  controllers: [HealthController, DocsController, OpenApiController],
+  providers: [Admission, MetricsServer, { provide: DocsSite, useFactory: () => new DocsSite() }],
+  exports: [Admission, MetricsServer],
 })
-export class HttpModule implements OnModuleInit {
-  constructor(
-    private readonly host: HttpAdapterHost,
-    private readonly authentications: Authentications,
-    private readonly admission: Admission,
-    private readonly keyed: KeyedRequests,
-    private readonly log: Log,
-    @Optional() @Inject(RequestLog) private readonly requests: RequestLog | null = null,
-  ) {}
-
-  onModuleInit(): void {
-    const adapter: unknown = this.host.httpAdapter;
-    if (!(adapter instanceof EdgeAdapter)) return;
-    const { authentications, admission, keyed, log, requests } = this;
-    adapter.edge.connect({ authentications, admission, keyed, log, requests });
-  }
-}
+export class HttpModule {}

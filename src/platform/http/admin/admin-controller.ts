@@ -9,7 +9,6 @@ import { RequestTicket } from '../../idempotency/ticket.js';
 import { documentUuid, uuidIn } from '../decorators.js';
 import { READS_KEY } from '../reads.js';
 import { CONSOLE_PAGE } from './listeners.js';
-import { isShell } from './shell-socket.js';
 import { Callers, ScopedController, ScopesGuard, type ScopedCaller } from './scoped-controller.js';
 import { requestOf } from '../request-state.js';
 
@@ -32,7 +31,7 @@ class AdminGuard extends ScopesGuard {
     const shell = { ...SHELL, scopes, idempotencyScope: SHELL.name, authenticatedAt: null };
     super({
       admit: async (request, reply) =>
-        isShell(request)
+        request.raw.listener?.isShell
           ? ({ ...shell, expiresAt: null, sessionId: null } satisfies AdminCaller)
           : callers.admit(request, reply),
     });

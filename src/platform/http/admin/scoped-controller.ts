@@ -15,7 +15,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SCOPES_KEY } from '../../openapi/route.js';
 import { requireScopes } from '../../operations/scopes.js';
 import { KeyedRequests } from '../keyed-requests.js';
-import { PageController, PageResponded, type Page } from '../pages/page.js';
+import { PageController, type Page } from '../pages/page.js';
+import { ResponseSent } from '../problem.js';
 
 /** Who calls an API whose routes need scopes. */
 export interface ScopedCaller {
@@ -54,7 +55,7 @@ class KeyedWrites implements NestInterceptor {
     const request = http.getRequest<FastifyRequest>();
     const { idempotencyScope } = request.edge.visitor as ScopedCaller;
     if (!(await this.keyed.acquire(request, http.getResponse<FastifyReply>(), idempotencyScope)))
-      throw new PageResponded();
+      throw new ResponseSent();
     return next.handle();
   }
 }
