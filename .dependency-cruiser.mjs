@@ -61,7 +61,7 @@ export default {
       to: {
         pathNot: [
           '^src/kernel/',
-          '^src/platform/event-store/(port|event-registry)\\.ts$',
+          '^src/platform/event-store/(port|event-codec)\\.ts$',
           '^src/contexts/$1/(domain|application|views)/',
           `^src/contexts/([^/]+)/contract\\.ts$`,
           '^node_modules/@nestjs/cqrs/',

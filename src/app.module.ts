@@ -7,7 +7,6 @@ import { configModule } from './platform/config/config.js';
 import { EventStoreModule } from './platform/event-store/event-store.module.js';
 import { ProjectionsModule } from './platform/projections/projections.module.js';
 import { HttpModule } from './platform/http/http.module.js';
-import { IdempotencyModule } from './platform/idempotency/idempotency.module.js';
 import { DatabaseModule } from './platform/postgres/database.module.js';
 import { QueueModule } from './platform/queue/queue.module.js';
 import { SealingModule } from './platform/sealing/sealing.module.js';
@@ -29,7 +28,6 @@ export class AppModule {
         ProjectionsModule,
         ReadinessModule,
         QueueModule,
-        IdempotencyModule,
         HttpModule,
         ContextsModule.of(config, ALL_CONTEXTS),
         ...modules,

@@ -4,7 +4,6 @@ export type DomainErrorCode =
   | 'forbidden'
   | 'not_found'
   | 'invalid_transition'
-  | 'in_flight'
   | 'precondition_failed'
   | 'precondition_required'
   | 'too_large'

@@ -1,4 +1,5 @@
 import { DAY_MS } from './clock.js';
+import { DomainError } from './domain-error.js';
 
 /** How long the response of a request with an Idempotency-Key is kept (contract.md 4.4). */
 export const RESPONSES_KEPT_DAYS = 30;
@@ -6,8 +7,10 @@ export const RESPONSES_KEPT_DAYS = 30;
 const REPEATS_WITHIN_MS = (RESPONSES_KEPT_DAYS - 1) * DAY_MS;
 
 /** The operation under this key is older than responses are kept: a request under the key is a new one. */
-export class IdempotencyKeyExpired extends Error {
-  override readonly name = 'IdempotencyKeyExpired';
+export class IdempotencyKeyExpired extends DomainError {
+  constructor(detail: string) {
+    super('invalid_transition', detail);
+  }
 }
 
 /** For a decision that finds the operation of its id done: throws {@link IdempotencyKeyExpired} when that was too long ago to repeat it. */

@@ -16,7 +16,6 @@ import ts from 'typescript';
 import { freePort } from '../../sandbox/processes.js';
 import { eventsOf, type Context } from '../../src/platform/context.js';
 import { EventCodec } from '../../src/platform/event-store/event-codec.js';
-import { EventRegistry } from '../../src/platform/event-store/event-registry.js';
 import type { RecordedEvent } from '../../src/platform/event-store/port.js';
 import type { PersonalKey } from '../../src/platform/sealing/personal-keys.js';
 import { dumpOf, tracesOf } from '../support/erasure/traces.js';
@@ -259,8 +258,6 @@ describe('docs/extending.md', () => {
     const declaration = (await import(join(copy, 'dist/src/contexts/notes/notes.module.js'))) as {
       notes: Context;
     };
-    const registry = new EventRegistry();
-    registry.register(eventsOf(declaration.notes));
     const opens: string[] = [];
     const key = {
       open: (text: string, place: string) => {
@@ -275,7 +272,9 @@ describe('docs/extending.md', () => {
       data: { note_id: 'n', user_id: 'u', text: 's1', at: '2026-01-02' },
     } as unknown as RecordedEvent;
     const read = async (keys: ReadonlyMap<string, PersonalKey>) =>
-      new EventCodec(registry, { obtain: async () => null, find: async () => keys }).decode([stored]);
+      new EventCodec({ obtain: async () => null, find: async () => keys })
+        .register(eventsOf(declaration.notes))
+        .decode([stored]);
     const data = { note_id: 'n', user_id: 'u', written_at: '2026-01-02' };
     expect(await read(known)).toMatchObject([
       { type: 'note.written.v2', data: { ...data, text: 'likes tea' } },

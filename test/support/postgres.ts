@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 import pg from 'pg';
 import { MIGRATIONS } from '../../src/composition.js';
+import type { OpenEventStore } from '../../src/platform/event-store/open-event-store.js';
+import { PostgresEventStore } from '../../src/platform/event-store/postgres/postgres-event-store.js';
 import { Database } from '../../src/platform/postgres/database.js';
 import { postgresHome } from '../../sandbox/binaries.js';
 import { ensureDatabase, startPostgres } from '../../sandbox/postgres.js';
@@ -43,6 +45,11 @@ export function onTestDatabase(options: { poolSize?: number } = {}): TestDatabas
   beforeAll(async () => void Object.assign(db, await testDatabase(options)));
   afterAll(() => db.drop?.());
   return db;
+}
+
+/** Where the responses of keyed requests are, in this database. */
+export function responsesIn(pool: pg.Pool): Pick<OpenEventStore, 'responses'> {
+  return { responses: { pool, writer: new PostgresEventStore(pool) } };
 }
 
 /** The URL alone, for services that open their own connections. Dropped with the run, or by {@link dropTestDatabase}. */

@@ -24,7 +24,6 @@ import {
   ADMIN_REQUESTS_PER_MINUTE,
   AdminAuthentication,
   adminScheme,
-  ConsoleSessions,
 } from './http/admin/admin-authentication.js';
 import { AdminCredentials } from './http/admin/admin-credentials.js';
 import { AdminCredentialsController } from './http/admin/credentials.controller.js';
@@ -129,7 +128,6 @@ import { AdminRequestsController } from './http/admin/requests.controller.js';
     OidcLogin,
     ConsoleSite,
     ConsoleAuthentication,
-    { provide: ConsoleSessions, useExisting: ConsoleAuthentication },
     ...PORTAL_SESSION_HANDLERS,
     PortalLinks,
     ActivePortalSessions,

@@ -12,7 +12,7 @@ import {
 import { Sealer } from '../../platform/sealing/sealer.js';
 import { LedgerKeys, RotateLedgerKeyHandler } from './application/ledger-keys.js';
 import { PayoutProofs } from './application/payout-proofs.js';
-import { AdminProofController, AdminAuditController } from './http/admin/audit.controller.js';
+import { AdminAuditController } from './http/admin/audit.controller.js';
 import { LedgerController } from './http/ledger.controller.js';
 import { Audit1795000000950 } from './migrations/1795000000950-audit.js';
 import { auditConfig } from './settings.js';
@@ -20,11 +20,10 @@ import { Heads, LedgerTables } from './store/heads.js';
 import { LastVerifies } from './store/last-verify.js';
 import { Ledger } from './store/ledger.js';
 import { SEALED_SIGNING_KEYS, SigningKeys } from './store/signing-keys.js';
-import { PortalProofController } from './http/portal/proof.controller.js';
 
 /** The ledger over the log: its leaves, its signed heads and what merchants see of them. */
 @Module({
-  controllers: [LedgerController, AdminProofController, PortalProofController, AdminAuditController],
+  controllers: [LedgerController, AdminAuditController],
   providers: [
     SigningKeys,
     LedgerKeys,

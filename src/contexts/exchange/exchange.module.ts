@@ -6,7 +6,7 @@ import { Admission } from '../../platform/http/api-guard.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { WorkListCheck } from '../../platform/projections/table-check.js';
-import { PersonalResponses } from '../../platform/idempotency/personal-responses.js';
+import { ResponseStore } from '../../platform/idempotency/response-store.js';
 import { PersonalKeys } from '../../platform/sealing/personal-keys.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { ProcessFacts } from '../../platform/telemetry/process-facts.js';
@@ -54,7 +54,6 @@ import { checkExchangeSettings, exchangeConfig, type ExchangeConfig } from './se
 import { SideShiftShifts } from './store/sideshift-shifts.js';
 import { orderViews } from './views/order-projection.js';
 import { OrderDetails, OrdersView } from './views/orders.js';
-import { PortalOrdersController } from './http/portal/orders.controller.js';
 import { EndSandboxOrderHandler } from './application/end-sandbox-order.js';
 import { SandboxOrdersController } from './http/sandbox-orders.controller.js';
 
@@ -99,7 +98,6 @@ const providers = [
     OrdersController,
     MerchantOrdersController,
     AdminOrdersController,
-    PortalOrdersController,
     ConfigurationController,
     TokensController,
     IconsController,
@@ -143,7 +141,7 @@ const providers = [
         worker.work.wake();
       }),
     ),
-    provideSaga([PersonalKeys, PersonalResponses], erasingOrders),
+    provideSaga([PersonalKeys, ResponseStore], erasingOrders),
   ],
 })
 class ExchangeModule implements OnModuleInit {

@@ -28,7 +28,6 @@ import { checkPayoutSettings, payoutsConfig } from './settings.js';
 import { BalancesView, EvidenceView, PayoutsView } from './views/payouts.js';
 import { payoutViews } from './views/projection.js';
 import { intentHistory, payoutHistory } from './domain/history.js';
-import { PortalPayoutsController } from './http/portal/payouts.controller.js';
 
 /** The nodes of the chain, for payouts and for contexts that verify transfers: those know {@link CHAIN_READER} alone. */
 @Global()
@@ -41,7 +40,7 @@ class ChainModule {}
 /** Payouts: reported by merchants, verified on the chain, received or expired; and what they add up to. */
 @Module({
   imports: [ChainModule],
-  controllers: [PayoutsController, BalanceController, AdminPayoutsController, PortalPayoutsController],
+  controllers: [PayoutsController, BalanceController, AdminPayoutsController],
   providers: [
     ReportPayoutHandler,
     PayoutOutcomes,

@@ -7,7 +7,7 @@ import { ForwardingObserver } from './application/forwarding/forwarding-observer
 import { ANALYTICS } from './application/ports.js';
 import { ProcessingWorker } from './application/processing-worker.js';
 import { EventsController } from './http/events.controller.js';
-import { JourneyController } from './http/journey.controller.js';
+import { JourneyController, PortalEventsController } from './http/journey.controller.js';
 import { Tracking1795000000700 } from './migrations/1795000000700-tracking.js';
 import { checkTrackingSettings, trackingConfig } from './settings.js';
 import { ErasedEvents } from './store/erased-events.js';
@@ -17,7 +17,6 @@ import { AcceptedBatches } from './store/accepted-batches.js';
 import { CountedEvents } from './store/counted-events.js';
 import { ForwardingTable } from './store/forwarding-table.js';
 import { EventRetention } from './store/event-retention.js';
-import { PortalEventsController } from './http/portal/events.controller.js';
 
 /** Event batches of merchants: accepted whole, counted once, kept as the journeys of users, passed on to analytics. */
 @Module({

@@ -1,5 +1,3 @@
-import { PortalDeliveriesController } from './http/portal/deliveries.controller.js';
-import { PortalEndpointsController } from './http/portal/endpoints.controller.js';
 import { WriteResponses } from './http/write-responses.js';
 import { BullModule } from '@nestjs/bullmq';
 import { Global, Module } from '@nestjs/common';
@@ -33,8 +31,7 @@ import {
 } from './application/delivery-commands.js';
 import { SigningSecrets } from './application/signing-secrets.js';
 import { TestEventData } from './http/webhook-dto.js';
-import { AdminDeliveriesController } from './http/admin/deliveries.controller.js';
-import { AdminEndpointsController } from './http/admin/endpoints.controller.js';
+import { AdminWebhooksController } from './http/admin/webhooks.controller.js';
 import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
 import { SandboxEndpointsController } from './http/sandbox-endpoints.controller.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
@@ -56,14 +53,7 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
 @Global()
 @Module({
   imports: [BullModule.registerQueue({ name: LANE_QUEUE })],
-  controllers: [
-    WebhookEndpointsController,
-    WebhookDeliveriesController,
-    AdminEndpointsController,
-    AdminDeliveriesController,
-    PortalEndpointsController,
-    PortalDeliveriesController,
-  ],
+  controllers: [WebhookEndpointsController, WebhookDeliveriesController, AdminWebhooksController],
   providers: [
     WriteResponses,
     RegisterWebhookEndpointHandler,

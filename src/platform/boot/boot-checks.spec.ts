@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { publishedBy } from '../../contexts/webhooks/application/published-events.js';
 import { ALL_CONTEXTS } from '../../composition.js';
 import { defineContext, eventsOf, publication, type Context } from '../context.js';
-import { EventRegistry } from '../event-store/event-registry.js';
+import { EventCodec } from '../event-store/event-codec.js';
 import type { WebhookDescription } from '../openapi/document.js';
 import type { SubscriptionDefinition } from '../projections/projection.js';
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';
@@ -16,7 +16,7 @@ const flights: SubscriptionDefinition = {
 };
 
 function boot(contexts: readonly Context[], rest: Partial<Boot> = {}): void {
-  const events = new EventRegistry();
+  const events = new EventCodec();
   for (const context of contexts) events.register(eventsOf(context), context.name);
   checkBoot({
     contexts,

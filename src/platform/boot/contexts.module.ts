@@ -2,7 +2,7 @@ import { Global, Inject, Module, type DynamicModule, type OnModuleInit } from '@
 import { CLOCK, systemClock } from '../../kernel/clock.js';
 import type { ProcessConfig } from '../config/config.js';
 import { CONTEXTS, eventsOf, type Context } from '../context.js';
-import { EventRegistry } from '../event-store/event-registry.js';
+import { EventCodec } from '../event-store/event-codec.js';
 import { declaredSubscriptions, type SubscriptionDefinition } from '../projections/projection.js';
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';
 import { WorkModule } from '../work/work.module.js';
@@ -25,7 +25,7 @@ export class ContextsModule implements OnModuleInit {
 
   constructor(
     @Inject(CONTEXTS) private readonly contexts: readonly Context[],
-    private readonly events: EventRegistry,
+    private readonly events: EventCodec,
     private readonly subscriptions: SubscriptionRegistry,
   ) {}
 
@@ -44,7 +44,7 @@ export class ContextsModule implements OnModuleInit {
 /** What {@link checkBoot} checks: the contexts, and what they registered. */
 export interface Boot {
   readonly contexts: readonly Context[];
-  readonly events: Pick<EventRegistry, 'find'>;
+  readonly events: Pick<EventCodec, 'knows'>;
   readonly subscriptions: readonly SubscriptionDefinition[];
   /** The names given to `subscriptionName`. */
   readonly declaredSubscriptions: Iterable<string>;
@@ -56,14 +56,14 @@ export function checkBoot(boot: Boot): void {
   for (const context of contexts) {
     const { name, upcasts = {}, publishes = {} } = context;
     const own = eventsOf(context).map(({ type }) => type);
-    const later = Object.values(upcasts).find((upcast) => upcast && !events.find(upcast.to));
+    const later = Object.values(upcasts).find((upcast) => upcast && !events.knows(upcast.to));
     if (later) throw new Error(`${name} upcasts to ${later.to}, an event type without an owner`);
     const foreign = Object.keys(publishes).find((type) => !own.includes(type));
     if (foreign !== undefined)
       throw new Error(`${name} publishes ${foreign}, an event type that it does not declare`);
   }
   for (const { name, events: requested } of subscriptions) {
-    const orphan = requested.find((type) => !events.find(type));
+    const orphan = requested.find((type) => !events.knows(type));
     if (orphan !== undefined)
       throw new Error(`the subscription ${name} wants ${orphan}, an event type without an owner`);
   }

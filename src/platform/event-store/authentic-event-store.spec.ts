@@ -4,8 +4,7 @@ import { Logger } from '@nestjs/common';
 import { InMemoryEventStore, type Memory } from '../../../test/support/in-memory-event-store.js';
 import { newId } from '../../kernel/ids.js';
 import { Sealer } from '../sealing/sealer.js';
-import { AuthenticEventStore } from './authentic-event-store.js';
-import { FORGED_EVENT } from './event-mac.js';
+import { AuthenticEventStore, FORGED_EVENT } from './authentic-event-store.js';
 import type { EventStore, NewEvent, RecordedEvent } from './port.js';
 
 const event = (n: number): NewEvent => ({ id: newId(), type: 'thing.created.v1', data: { n }, metadata: {} });

@@ -2,7 +2,7 @@ import { CLAIM_OWNER_ABANDONED, CLAIM_ACQUIRED } from '../../kernel/claims.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { newId } from '../../kernel/ids.js';
 import { ClaimHeld, type Claim } from './command-loop-types.js';
-import type { EventTypeDefinition } from './event-registry.js';
+import type { EventTypeDefinition } from './event-codec.js';
 import type { EventMetadata, EventStore, NewEvent, StreamAppend } from './port.js';
 
 /** Event names of claims. */
@@ -61,22 +61,6 @@ export async function contestedClaim(
     (await fence(store, owner, claimant.metadata));
   if (!isFree) throw new ClaimHeld(claim, owner);
   return { stream, events: [claimedBy(claimant.stream, claimant.metadata)], expected: revision };
-}
-
-/** What {@link contestedClaim} would throw for one of these claims by now, or null; writes nothing. */
-export async function claimHeld(
-  store: EventStore,
-  claims: readonly Claim[],
-  claimant: string,
-): Promise<ClaimHeld | null> {
-  for (const claim of claims) {
-    const owner = await claimOwner(store, claim);
-    if (owner === null || owner === claimant) continue;
-    const events = await store.readStream(owner);
-    if (!events.every(isFence) && !events.some(({ type }) => type === claim.freedBy))
-      return new ClaimHeld(claim, owner);
-  }
-  return null;
 }
 
 /** The stream that holds the claim; null for a free one. */

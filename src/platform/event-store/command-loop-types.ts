@@ -33,30 +33,36 @@ export interface ExecuteOptions<State> {
   /** Claims that must be won together with the events. A claim already held by this aggregate is fine. */
   readonly claims?: readonly Claim[];
   /**
-   * The response that travels with the events; called with the state after them. Undefined: the request has no key.
-   * Called with every store, because its ticket learns from it whether the response holds personal data. Where the store
-   * carries responses, the one it gave last is stored once `execute` resolved, also when there were no events to write.
+   * The response, from the state after the events: a repeat finds what the first request did, and responds alike. Where the
+   * store carries responses, that of the ticket travels with the events, also when there were none to write.
    */
-  readonly response?: (state: State) => StoredResponse | undefined;
+  readonly response?: {
+    readonly ticket?: { response(status: number, body: string): StoredResponse | undefined };
+    readonly status: number;
+    readonly body: (state: State) => string;
+  };
   /**
-   * Revisions of other streams that the decision rests on: appends without events that travel in the same commit
-   * (a store that is not atomic checks them just before). One that no longer holds throws {@link PreconditionFailed}.
+   * Reads what else the decision rests on, before each attempt (from 0), and returns the revisions of those streams: appends
+   * without events that travel in the same commit. A store that is not atomic checks them just before.
    */
-  readonly preconditions?: readonly StreamAppend[];
+  readonly preconditions?: (attempt: number) => Promise<readonly StreamAppend[]>;
   /**
    * Only for a store that is not atomic: an append to a new stream, before the preconditions are checked. The
    * precondition may fail to hold between its check and the events; a writer that changes it finds here what may still follow.
    */
   readonly announcement?: () => Pick<StreamAppend, 'stream' | 'events'>;
   /**
-   * The aggregate is almost surely new (a fresh or derived id): decide on its initial state without loading, expecting
-   * no stream. When the stream exists after all, the loop loads it and decides again. Saves a read per request.
+   * The aggregate is almost surely new (a fresh or derived id): the first attempt decides on its initial state without
+   * loading, expecting no stream. When that fails, the loop loads it and decides again. Saves a read per request. Not for events with personal
+   * fields that need claims: these are read first.
    */
   readonly expectNew?: boolean;
 }
 
 export interface Executed<State, Event> {
   readonly state: State;
+  /** The body of the response; empty without one. */
+  readonly body: string;
   /** Events written by this call; empty when there was nothing to do. */
   readonly events: readonly Event[];
   /** Position to wait for in the views; null when nothing was written. */
@@ -81,16 +87,5 @@ export class ClaimHeld extends Error {
     readonly owner: string,
   ) {
     super(`${claim.category} is held`);
-  }
-}
-
-/** A stream of `preconditions` has moved on: load it and decide again. Nothing was written. */
-export class PreconditionFailed extends Error {
-  override readonly name = 'PreconditionFailed';
-  constructor(
-    readonly stream: string,
-    readonly actual: number | null,
-  ) {
-    super(`${stream} is not at the expected revision`);
   }
 }

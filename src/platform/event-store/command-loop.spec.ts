@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { newId } from '../../kernel/ids.js';
-import { AlreadyResponded, ClaimHeld, PreconditionFailed, type Claim } from './command-loop-types.js';
+import { AlreadyResponded, ClaimHeld, type Claim } from './command-loop-types.js';
 import {
   add,
   counter,
@@ -46,7 +46,7 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
   });
 
   it('writes nothing when there is nothing to do', async () => {
-    const nothing = { state: 0, events: [], position: null, lastId: null };
+    const nothing = { state: 0, body: '', events: [], position: null, lastId: null };
     expect(await loop.execute(counter, 'one', () => [])).toEqual(nothing);
     expect(await store.head()).toBeNull();
   });
@@ -102,14 +102,30 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     });
   });
 
-  it('writes while its preconditions hold and names the one that does not', async () => {
+  it('decides again while its preconditions do not hold, each time on what they are then', async () => {
     await loop.execute(counter, 'other', () => [add(1)]);
-    const on = (expected: number) => ({
-      preconditions: [{ stream: 'counter-other', events: [], expected }],
+    const read: number[] = [];
+    const on = (expected: (attempt: number) => number) => ({
+      expectNew: true,
+      preconditions: async (attempt: number) => {
+        read.push(attempt);
+        return [{ stream: 'counter-other', events: [], expected: expected(attempt) }];
+      },
     });
-    await loop.execute(counter, 'one', () => [add(1)], on(0));
-    const executing = loop.execute(counter, 'one', () => [add(1)], on(4));
-    await expect(executing).rejects.toEqual(new PreconditionFailed('counter-other', 0));
+    await loop.execute(
+      counter,
+      'one',
+      () => [add(1)],
+      on((attempt) => (attempt < 2 ? 4 : 0)),
+    );
+    expect(read).toEqual([0, 1, 2]);
+    const executing = loop.execute(
+      counter,
+      'one',
+      () => [add(1)],
+      on(() => 4),
+    );
+    await expect(executing).rejects.toMatchObject({ code: 'unavailable' });
     expect((await loop.load(counter, 'one')).state).toBe(1);
   });
 
@@ -147,22 +163,26 @@ describe.each([true, false])('the command loop on a store that is atomic: %s', (
     });
   });
 
-  it('makes the response, and sends it along where the store carries it, also when there is nothing to write', async () => {
-    const response: StoredResponse = { scope: 'm', key: newId(), fingerprint: 'f', status: 201, body: '' };
-    let calls = 0;
-    const give = (state: number): StoredResponse => {
-      calls += 1;
-      return { ...response, body: `state ${state}` };
-    };
-    await loop.execute(counter, 'one', () => [add(3)], { response: give });
-    expect(calls).toBe(1);
+  it('gives the body, and sends the response along where the store carries it, also when there is nothing to write', async () => {
+    const place = { scope: 'm', key: newId(), fingerprint: 'f' };
+    const under = (key: string) => ({
+      response: {
+        ticket: {
+          response: (status: number, body: string): StoredResponse => ({ ...place, key, status, body }),
+        },
+        status: 201,
+        body: (state: number) => `state ${state}`,
+      },
+    });
+    const { body } = await loop.execute(counter, 'one', () => [add(3)], under(place.key));
+    expect(body).toBe('state 3');
     if (!atomic) return;
-    const again = loop.execute(counter, 'two', () => [add(1)], { response: give });
-    await expect(again).rejects.toEqual(new AlreadyResponded({ ...response, body: 'state 3' }));
-    const other = { ...response, key: newId() };
-    await loop.execute(counter, 'one', () => [], { response: () => other });
-    const repeated = loop.execute(counter, 'one', () => [], { response: () => other });
-    await expect(repeated).rejects.toEqual(new AlreadyResponded(other));
+    const again = loop.execute(counter, 'two', () => [add(1)], under(place.key));
+    await expect(again).rejects.toEqual(new AlreadyResponded({ ...place, status: 201, body }));
+    const key = newId();
+    await loop.execute(counter, 'one', () => [], under(key));
+    const repeated = loop.execute(counter, 'one', () => [], under(key));
+    await expect(repeated).rejects.toEqual(new AlreadyResponded({ ...place, key, status: 201, body }));
   });
 
   describe('with a claim', () => {

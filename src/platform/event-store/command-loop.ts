@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { fold, streamOf, type Aggregate, type DomainEvent } from '../../kernel/aggregate.js';
 import { DomainError } from '../../kernel/domain-error.js';
@@ -6,15 +7,8 @@ import { failpoint } from '../failpoints.js';
 import { commandConflicts } from '../telemetry/metrics.js';
 import { traced } from '../telemetry/tracing.js';
 import { waitForRetry } from '../background/backoff.js';
-import { claimStream, claimHeld, contestedClaim, firstClaim, isFence, type Claimant } from './claims.js';
-import {
-  AlreadyResponded,
-  PreconditionFailed,
-  type ExecuteOptions,
-  type Executed,
-  type Loaded,
-} from './command-loop-types.js';
-import { currentOperation, SubjectChanged, type CurrentOperation } from './current-operation.js';
+import { claimStream, contestedClaim, firstClaim, isFence, type Claimant } from './claims.js';
+import { AlreadyResponded, type ExecuteOptions, type Executed, type Loaded } from './command-loop-types.js';
 import { EventCodec } from './event-codec.js';
 import {
   EVENT_STORE,
@@ -23,6 +17,7 @@ import {
   type EventMetadata,
   type EventStore,
   type JsonObject,
+  type StoredResponse,
   type StreamAppend,
 } from './port.js';
 import { Snapshots } from './snapshots.js';
@@ -33,21 +28,44 @@ const SNAPSHOT_EVERY = 100;
 const RETRY = { firstMs: 2, maxMs: 50 };
 const NOTHING: CommitResult = { outcome: 'committed', position: null, revisions: [] };
 
-/** A loaded aggregate, or one that is assumed to be new. */
+/** An operation of an operator while its change is written (ADR 176). */
+export interface CurrentOperation {
+  readonly id: string;
+  /**
+   * Revisions of the streams of its subject that the change rests on; null: the stream does not exist yet. The command loop
+   * removes a stream that it wrote to.
+   */
+  readonly expected: Map<string, number | null>;
+  /** The command loop adds each event that it wrote. */
+  readonly written: { readonly stream: string; readonly eventId: string; readonly type: string }[];
+  /** Its own stream: its first commit requires that the operation is still at this revision, so neither decided nor ended. */
+  readonly own?: { readonly stream: string; readonly revision: number };
+}
+
+const storage = new AsyncLocalStorage<CurrentOperation>();
+
+/** Runs `work`, whose commands name the operation as the cause of their events and keep to the expected revisions. */
+export function withinOperation<T>(operation: CurrentOperation, work: () => Promise<T>): Promise<T> {
+  return storage.run(operation, work);
+}
+
+export function currentOperation(): CurrentOperation | undefined {
+  return storage.getStore();
+}
+
+/** The subject of the operation changed since its operator read it: nothing was written. */
+export class SubjectChanged extends DomainError {
+  constructor() {
+    super('invalid_transition', 'The subject was changed in the meantime');
+  }
+}
+
+/** A loaded aggregate. */
 interface Found<S> extends Loaded<S> {
   /** The stream holds events of the aggregate's own, not just fences. */
   readonly established: boolean;
-  readonly assumed: boolean;
   /** Thrown where it is decided on: this version does not know an event in it. */
   readonly unknown: DomainError | null;
-}
-
-interface Decided<S, E> {
-  readonly state: S;
-  readonly events: readonly E[];
-  readonly append: StreamAppend;
-  /** Personal fields of its events are still to be sealed. */
-  readonly isPersonal: boolean;
 }
 
 /**
@@ -100,41 +118,48 @@ export class CommandLoop {
     const operation = currentOperation();
     const others = operation === undefined ? [] : otherRevisions(operation, stream);
     const contested = new Set<string>();
-    let assume = options.expectNew === true;
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       if (attempt > 1) await waitForRetry(RETRY, attempt - 2);
-      const found = assume ? assumedNew(aggregate) : await this.find(aggregate, id);
+      const isAssumed = attempt === 0 && options.expectNew === true;
+      const preconditions = [...((await options.preconditions?.(attempt)) ?? []), ...others];
+      const found = isAssumed ? newlyCreated(aggregate) : await this.find(aggregate, id);
       if (found.unknown !== null) throw found.unknown;
       const expected = operation?.expected.get(stream);
       if (expected !== undefined && expected !== found.revision) throw new SubjectChanged();
-      const metadata = causeOf(options, found);
-      const decided = this.decide(aggregate, stream, found, decide, { ...options, metadata });
-      const preconditions = [...(options.preconditions ?? []), ...others];
-      const result =
-        decided === 'load'
-          ? decided
-          : await this.write(decided, found, contested, { ...options, metadata, preconditions });
-      if (decided === 'load' || result === 'load') {
-        assume = false;
-        continue;
+      let events: readonly E[];
+      try {
+        events = decide(found.state);
+      } catch (error) {
+        if (isAssumed) continue;
+        throw error;
       }
+      if (isAssumed && events.length === 0) continue;
+      const state = fold(aggregate, events, found.state);
+      const metadata = causeOf(options, found);
+      const fresh = events.map(({ type, data }) => ({
+        id: newId(),
+        type,
+        data: data as JsonObject,
+        metadata,
+      }));
+      const append = { stream, events: fresh, expected: found.revision ?? ('no_stream' as const) };
+      const body = options.response?.body(state) ?? '';
+      const response = this.store.carriesResponses
+        ? options.response?.ticket?.response(options.response.status, body)
+        : undefined;
+      failpoint('command.decided');
+      const result = await this.write(append, found, contested, { ...options, preconditions, response });
       if (result.outcome === 'responded') throw new AlreadyResponded(result.response);
       if (result.outcome === 'committed') {
         failpoint('commit.done');
-        const { state, events, append } = decided;
-        const lastId = append.events.at(-1)?.id ?? found.lastId;
-        for (const { id: eventId, type } of append.events) operation?.written.push({ stream, eventId, type });
-        if (events.length > 0) operation?.expected.delete(stream);
-        return { state, events, position: events.length > 0 ? result.position : null, lastId };
+        for (const { id: eventId, type } of fresh) operation?.written.push({ stream, eventId, type });
+        if (fresh.length === 0) return { state, body, events, position: null, lastId: found.lastId };
+        operation?.expected.delete(stream);
+        return { state, body, events, position: result.position, lastId: fresh.at(-1)!.id };
       }
       if (others.some((each) => each.stream === result.stream)) throw new SubjectChanged();
-      if (options.preconditions?.some((each) => each.stream === result.stream)) {
-        throw new PreconditionFailed(result.stream, result.actual);
-      }
       commandConflicts.inc({ category: result.stream.slice(0, result.stream.indexOf('-')) });
       contested.add(result.stream);
-      // Claims of others are checked against the stored events, not against the assumption.
-      assume = false;
     }
     throw new DomainError('unavailable', 'too many others are changing this at the same time');
   }
@@ -157,7 +182,6 @@ export class CommandLoop {
       state: fold(aggregate, events as readonly E[], snapshot?.state),
       revision: last?.revision ?? snapshot?.revision ?? null,
       established: own.length > 0 || snapshot !== null,
-      assumed: false,
       unknown:
         unknown === undefined
           ? null
@@ -171,62 +195,35 @@ export class CommandLoop {
     return found;
   }
 
-  /** 'load' when the outcome rests on the assumption that the aggregate is new: the real state decides. */
-  private decide<S, E extends DomainEvent>(
-    aggregate: Aggregate<S, E>,
-    stream: string,
-    found: Found<S>,
-    decide: (state: S) => readonly E[],
-    { metadata }: Pick<ExecuteOptions<S>, 'metadata'>,
-  ): Decided<S, E> | 'load' {
-    let events: readonly E[];
-    try {
-      events = decide(found.state);
-    } catch (error) {
-      if (!found.assumed) throw error;
-      return 'load';
-    }
-    if (events.length === 0 && found.assumed) return 'load';
-    const state = fold(aggregate, events, found.state);
-    const fresh = events.map(({ type, data }) => ({ id: newId(), type, data: data as JsonObject, metadata }));
-    return {
-      state,
-      events,
-      append: { stream, events: fresh, expected: found.revision ?? 'no_stream' },
-      isPersonal: this.codec.seals(events),
-    };
-  }
-
-  /** 'load' as {@link decide} does, where another aggregate holds a claim. */
-  private async write<S>(
-    { state, append, isPersonal }: Omit<Decided<S, unknown>, 'events'>,
-    { established, assumed }: Found<S>,
+  private async write(
+    append: StreamAppend,
+    { established }: Found<unknown>,
     contested: ReadonlySet<string>,
-    { claims = [], preconditions = [], announcement, metadata, response: respond }: ExecuteOptions<S>,
-  ): Promise<CommitResult | 'load'> {
+    {
+      claims = [],
+      preconditions,
+      announcement,
+      response,
+    }: Pick<ExecuteOptions<never>, 'claims' | 'announcement'> & {
+      readonly preconditions: readonly StreamAppend[];
+      readonly response: StoredResponse | undefined;
+    },
+  ): Promise<CommitResult> {
     const { stream, events } = append;
-    const required = events.length > 0 ? claims : [];
-    // Sealing makes a key for a person: not for one who will be refused. Losers of a race leave one all the same; it is
-    // kept, because a repeat in another process may be about to seal with it.
-    if (required.length > 0 && isPersonal) {
-      const held = await claimHeld(this.store, required, stream);
-      if (held !== null && assumed) return 'load';
-      if (held !== null) throw held;
-    }
-    // Also where the store carries none: its ticket learns here that what is stored later holds personal data.
-    const offered = respond?.(state);
-    const response = this.store.carriesResponses ? offered : undefined;
-    failpoint('command.decided');
     if (events.length === 0 && response === undefined) return NOTHING;
     // A conflict says that an attempt before this one announced it.
     if (!this.store.atomic && announcement !== undefined && events.length > 0)
       await this.store.commit({ appends: [{ ...announcement(), expected: 'no_stream' }] });
+    // Sealing makes a key for a person: not for one who will be refused. Losers of a race leave one all the same; it is
+    // kept, because a repeat in another process may be about to seal with it.
+    const isPersonal = this.codec.seals(events);
     const won: StreamAppend[] = [];
-    const claimant: Claimant = { stream, established, metadata };
-    for (const claim of required) {
-      const each = contested.has(claimStream(claim))
-        ? await contestedClaim(this.store, claim, claimant)
-        : firstClaim(claim, claimant);
+    for (const claim of events.length > 0 ? claims : []) {
+      const claimant: Claimant = { stream, established, metadata: events[0]!.metadata };
+      const each =
+        isPersonal || contested.has(claimStream(claim))
+          ? await contestedClaim(this.store, claim, claimant)
+          : firstClaim(claim, claimant);
       if (this.store.atomic || each.events.length === 0) {
         won.push(each);
         continue;
@@ -243,15 +240,9 @@ export class CommandLoop {
   }
 }
 
-function assumedNew<S>({ initial }: { readonly initial: S }): Found<S> {
-  return {
-    state: initial,
-    revision: null,
-    established: false,
-    assumed: true,
-    unknown: null,
-    lastId: null,
-  };
+/** The aggregate of a stream that is assumed not to exist. */
+function newlyCreated<S>({ initial }: { readonly initial: S }): Found<S> {
+  return { state: initial, revision: null, established: false, unknown: null, lastId: null };
 }
 
 function causeOf<S>({ metadata, follows }: ExecuteOptions<S>, { lastId }: Found<S>): EventMetadata {

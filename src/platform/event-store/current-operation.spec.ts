@@ -9,7 +9,7 @@ import {
   type CauselessLoop,
 } from '../../../test/support/event-store/counter.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
-import { SubjectChanged, withinOperation, type CurrentOperation } from './current-operation.js';
+import { SubjectChanged, withinOperation, type CurrentOperation } from './command-loop.js';
 
 describe.each([true, false])('a change within an operation, on a store that is atomic: %s', (atomic) => {
   let store: InMemoryEventStore;

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '../../kernel/ids.js';
 import { Sealer } from '../sealing/sealer.js';
-import { EventCodec } from './event-codec.js';
-import { EventRegistry, type EventTypeDefinition } from './event-registry.js';
+import { EventCodec, type EventTypeDefinition } from './event-codec.js';
 import type { JsonObject, NewEvent, RecordedEvent } from './port.js';
 import { StoredEvent } from './postgres/postgres-event-store.js';
 
@@ -39,10 +38,10 @@ class KeyRing {
 }
 
 function setUp(...more: readonly EventTypeDefinition[]) {
-  const registry = new EventRegistry();
-  registry.register([CREATED, RENAMED, { type: 'thing.happened.v2' }, SEALED_AND_RENAMED, ...more]);
   const ring = new KeyRing();
-  return { codec: new EventCodec(registry, ring), ring };
+  const codec = new EventCodec(ring);
+  codec.register([CREATED, RENAMED, { type: 'thing.happened.v2' }, SEALED_AND_RENAMED, ...more]);
+  return { codec, ring };
 }
 
 const event = (type: string, data: JsonObject): NewEvent => ({ id: newId(), type, data, metadata: {} });

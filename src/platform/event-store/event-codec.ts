@@ -1,20 +1,76 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { PersonalKeys, type PersonalKey } from '../sealing/personal-keys.js';
-import { EventRegistry, type EventTypeDefinition } from './event-registry.js';
 import type { JsonObject, NewEvent, RecordedEvent } from './port.js';
+
+/** What the store must know of an event type beyond its name. */
+export interface EventTypeDefinition {
+  /** Stored name with version: `user.created.v1`. */
+  readonly type: string;
+  /** Fields that are sealed in the store, with the key of the subject. */
+  readonly sealed?: {
+    readonly fields: readonly string[];
+    /** Name of the field that holds the id of the person the fields are about. */
+    readonly subject: string;
+  };
+  /** Converts data stored under this name into the data of `to`. */
+  readonly upcast?: { readonly to: string; readonly with: (data: JsonObject) => JsonObject };
+}
 
 type Sealed = NonNullable<EventTypeDefinition['sealed']>;
 
+/** Keys of persons, for one who reads no personal field and writes none. */
+const NO_KEYS = { obtain: async () => null, find: async () => new Map<string, PersonalKey>() };
+
 /**
- * Between the events of the domain and those of the store: seals personal fields on the way in; opens them and
- * upcasts old data on the way out. Types without sealed fields and upcasts pass through as they are.
+ * Every event name that the service may store, and what is between the events of the domain and those of the store: seals
+ * personal fields on the way in; opens them and upcasts old data on the way out. An unregistered name is an error when it
+ * is appended; when it is read, it belongs to a newer version: folds leave it alone, decisions on it and subscriptions wait
+ * (ADR 96).
  */
 @Injectable()
 export class EventCodec {
+  private readonly definitions = new Map<string, EventTypeDefinition>();
+  private readonly owners = new Map<string, string>();
+
   constructor(
-    private readonly registry: EventRegistry,
-    @Inject(PersonalKeys) private readonly personalKeys: Pick<PersonalKeys, 'obtain' | 'find'>,
+    @Inject(PersonalKeys) private readonly personalKeys: Pick<PersonalKeys, 'obtain' | 'find'> = NO_KEYS,
   ) {}
+
+  /** A name has one owner: a context, or the platform. */
+  register(definitions: readonly EventTypeDefinition[], owner = 'platform'): this {
+    for (const definition of definitions) {
+      const { type } = definition;
+      const before = this.owners.get(type);
+      if (before !== undefined)
+        throw new Error(`the event type ${type} has two owners: ${before} and ${owner}`);
+      this.owners.set(type, owner);
+      this.definitions.set(type, definition);
+    }
+    return this;
+  }
+
+  /** Whether this version knows the stored name. */
+  knows(type: string): boolean {
+    return this.definitions.has(type);
+  }
+
+  /** The name under which data stored as `type` is seen after all upcasts. */
+  currentName(type: string): string {
+    const to = this.definitions.get(type)?.upcast?.to;
+    return to === undefined ? type : this.currentName(to);
+  }
+
+  /** The event in its newest form, with sealed fields as they are. */
+  upcast(event: RecordedEvent): RecordedEvent {
+    let upcast = this.definitions.get(event.type)?.upcast;
+    if (upcast === undefined) return event;
+    let { type, data } = event;
+    for (; upcast !== undefined; upcast = this.definitions.get(type)?.upcast) {
+      data = upcast.with(data);
+      type = upcast.to;
+    }
+    return changed(event, type, data);
+  }
 
   /** Whether any of them holds personal fields. */
   seals(events: readonly { readonly type: string }[]): boolean {
@@ -41,23 +97,12 @@ export class EventCodec {
     );
   }
 
-  /** Whether this version knows the stored name. */
-  knows(type: string): boolean {
-    return this.registry.find(type) !== undefined;
-  }
-
-  /** The name under which an event stored as `type` is seen. */
-  currentName(type: string): string {
-    return this.registry.currentName(type);
-  }
-
   /** Opens, unless sealed fields stay as they are stored, and upcasts. Fields of a forgotten person are null. */
   async decode(events: readonly RecordedEvent[], staysSealed = false): Promise<readonly RecordedEvent[]> {
     const opened = staysSealed ? events : await this.open(events);
-    if (!opened.some(({ type }) => this.registry.find(type)?.upcast)) return opened;
-    return opened.map((event) =>
-      this.registry.upcast(event, (_, { type, data }) => changed(event, type, data)),
-    );
+    return opened.some(({ type }) => this.definitions.get(type)?.upcast)
+      ? opened.map((event) => this.upcast(event))
+      : opened;
   }
 
   /** Opens sealed fields of events, and of rows that keep these fields as they are in the event. */
@@ -65,7 +110,7 @@ export class EventCodec {
     events: readonly E[],
   ): Promise<readonly E[]> {
     const subjects = events.flatMap(({ type, data }) => {
-      const sealed = this.registry.find(type)?.sealed;
+      const sealed = this.definitions.get(type)?.sealed;
       return sealed ? [subjectOf(sealed, data)] : [];
     });
     if (subjects.length === 0) return events;
@@ -78,7 +123,7 @@ export class EventCodec {
     keys: ReadonlyMap<string, PersonalKey>,
   ): E {
     const { stream, type, data } = event;
-    const sealed = this.registry.find(type)?.sealed;
+    const sealed = this.definitions.get(type)?.sealed;
     if (!sealed) return event;
     const key = keys.get(subjectOf(sealed, data));
     const opened = mapFields(sealed, data, (value, field) =>
@@ -88,7 +133,7 @@ export class EventCodec {
   }
 
   private known(type: string): EventTypeDefinition {
-    const definition = this.registry.find(type);
+    const definition = this.definitions.get(type);
     if (!definition) throw new Error(`the event name ${type} is not registered`);
     return definition;
   }

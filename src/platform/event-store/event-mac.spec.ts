@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Sealer } from '../sealing/sealer.js';
-import { hasValidMac, withMac } from './event-mac.js';
+import { hasValidMac, withMac } from './authentic-event-store.js';
 
 const macs = new Sealer(randomBytes(32));
 const place = { stream: 'payout-1', revision: 3 };

@@ -6,7 +6,6 @@ import { AuthenticEventStore } from './authentic-event-store.js';
 import { CLAIM_EVENTS } from './claims.js';
 import { CommandLoop } from './command-loop.js';
 import { EventCodec } from './event-codec.js';
-import { EventRegistry } from './event-registry.js';
 import { FollowedLog } from './followed-log.js';
 import { OPEN_EVENT_STORE, openEventStore, type OpenEventStore } from './open-event-store.js';
 import { EVENT_STORE } from './port.js';
@@ -16,7 +15,6 @@ import { Snapshots } from './snapshots.js';
 @Global()
 @Module({
   providers: [
-    EventRegistry,
     EventCodec,
     {
       provide: OPEN_EVENT_STORE,
@@ -33,17 +31,17 @@ import { Snapshots } from './snapshots.js';
     CommandLoop,
     FollowedLog,
   ],
-  exports: [FollowedLog, EventRegistry, EventCodec, EVENT_STORE, OPEN_EVENT_STORE, CommandLoop, Snapshots],
+  exports: [FollowedLog, EventCodec, EVENT_STORE, OPEN_EVENT_STORE, CommandLoop, Snapshots],
 })
 export class EventStoreModule implements OnModuleInit, OnApplicationShutdown {
   constructor(
     @Inject(OPEN_EVENT_STORE) private readonly open: OpenEventStore,
-    private readonly registry: EventRegistry,
+    private readonly codec: EventCodec,
     private readonly log: FollowedLog,
   ) {}
 
   async onModuleInit(): Promise<void> {
-    this.registry.register(CLAIM_EVENTS);
+    this.codec.register(CLAIM_EVENTS);
     await this.log.verify();
   }
 

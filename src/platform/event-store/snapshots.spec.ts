@@ -8,7 +8,6 @@ import { newId } from '../../kernel/ids.js';
 import { PersonalKeys } from '../sealing/personal-keys.js';
 import { Sealer } from '../sealing/sealer.js';
 import { EventCodec } from './event-codec.js';
-import { EventRegistry } from './event-registry.js';
 import { InMemoryEventStore } from '../../../test/support/in-memory-event-store.js';
 import type { EventStore } from './port.js';
 import { CauselessLoop, overridden } from '../../../test/support/event-store/counter.js';
@@ -66,10 +65,9 @@ describe('snapshots of streams', () => {
   });
 
   function loop(kept: Snapshots | undefined = snapshots, over = store): CauselessLoop {
-    const events = new EventRegistry();
     const sealed = { fields: ['name'], subject: 'subject' };
-    events.register([{ type: 'tally.named.v1', sealed }]);
-    const codec = new EventCodec(events, new PersonalKeys(db.database, sealer));
+    const codec = new EventCodec(new PersonalKeys(db.database, sealer));
+    codec.register([{ type: 'tally.named.v1', sealed }]);
     return new CauselessLoop(over, codec, kept);
   }
 

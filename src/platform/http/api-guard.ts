@@ -6,10 +6,9 @@ import { Database } from '../postgres/database.js';
 import { KeyedHash } from '../sealing/keyed-hash.js';
 import { isInside } from './address.js';
 import { parseJsonBody, requireReadable } from './json-body.js';
-import { KeyedRequests } from './keyed-requests.js';
 import { MemoryBudget, SMALL_BYTES } from './memory-budget.js';
 import { callerOf, type ApiCaller } from './merchant-directory.js';
-import { Refusal, ResponseSent, SUSPENDED, TOO_MANY_PAGES } from './problem.js';
+import { Refusal, SUSPENDED, TOO_MANY_PAGES } from './problem.js';
 import { CallerRateLimiter, type Usage } from './rate-limit.js';
 import { receiveBody } from './request-body.js';
 import { rawPath } from './request-state.js';
@@ -22,7 +21,6 @@ export class Admission {
 
   constructor(
     readonly memory: MemoryBudget,
-    private readonly keyed: KeyedRequests,
     { pool }: Database,
     keyedHash: KeyedHash,
     @Inject(httpConfig.KEY) { rateLimitPerMinute }: HttpConfig,
@@ -46,7 +44,7 @@ export class Admission {
     // Before the database reads a page: many clients that read nothing would each have one built.
     if (request.routeOptions.config.isListPage && !this.memory.hasRoom(edge, SMALL_BYTES))
       throw new Refusal(TOO_MANY_PAGES);
-    if (!(await this.keyed.acquire(request, reply, callerOf(caller)))) throw new ResponseSent();
+    edge.idempotencyScope = callerOf(caller);
   }
 
   /** What the merchant has used of its limit; `resetsAt`: epoch milliseconds, null while it has used nothing. */
@@ -96,7 +94,6 @@ export abstract class ApiGuard implements CanActivate {
     await receiveBody(request, reply, this.admission.memory);
     this.verify(request, reply, caller);
     await this.admission.admit(request, reply, caller);
-    parseBody(request);
     return true;
   }
 }
@@ -117,9 +114,9 @@ export class OpenGuard implements CanActivate {
 }
 
 /** Puts the parsed body on the request. Throws DomainError, and {@link Refusal} because of its headers. */
-function parseBody(request: FastifyRequest): void {
+export function parseBody(request: FastifyRequest): void {
   const { rawBody } = request.edge;
-  if (rawBody.length === 0) return;
+  if (rawBody.length === 0 || (request.body ?? null) !== null) return;
   requireReadable(request.headers);
   request.body = request.routeOptions.config.bodyAsBytes ? rawBody : parseJsonBody(rawBody);
 }

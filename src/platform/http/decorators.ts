@@ -4,6 +4,7 @@ import {
   Injectable,
   Param,
   Query,
+  SetMetadata,
   UseInterceptors,
   type CallHandler,
   type ExecutionContext,
@@ -14,12 +15,12 @@ import { ApiParam } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import type { EventMetadata } from '../event-store/port.js';
 import { DomainError } from '../../kernel/domain-error.js';
-import { isUuid } from '../../kernel/ids.js';
-import { callerOf, type ApiCaller } from './merchant-directory.js';
+import { isUuid, newId } from '../../kernel/ids.js';
+import type { ApiCaller } from './merchant-directory.js';
 import { traceparent } from '../telemetry/tracing.js';
 import { keepJsonText } from '../json-text/json-text.js';
 import { BodyPipe, InputsPipe, QueryPipe } from './validation.js';
-import { RequestTicket, type IdempotencyTicket } from '../idempotency/ticket.js';
+import { IdempotencyTicket } from '../idempotency/ticket.js';
 import { withinList } from '../postgres/page-cursor.js';
 import { rawPath, requestOf } from './request-state.js';
 
@@ -39,9 +40,9 @@ export const MerchantOfRequest = createParamDecorator((_: unknown, context: Exec
   merchantOf(requestOf(context)),
 );
 
-/** The request's {@link IdempotencyTicket}; one without a key when there was no Idempotency-Key. */
-export function ticketOf(request: FastifyRequest): IdempotencyTicket {
-  return (request.edge.ticket ??= new RequestTicket(callerOf(merchantOf(request)), null, ''));
+/** The request's {@link IdempotencyTicket}; one with random ids when there was no Idempotency-Key. */
+export function ticketOf({ edge }: FastifyRequest): IdempotencyTicket {
+  return (edge.ticket ??= new IdempotencyTicket(newId()));
 }
 
 /** {@link ticketOf} this request. */
@@ -69,11 +70,13 @@ export const Cause = createParamDecorator((_: unknown, context: ExecutionContext
 );
 
 /**
- * Marks a write whose handler passes `ticket.response(...)` to `CommandLoop.execute` on every path to success: where the
- * store carries responses, the commit detects that the key has one. Elsewhere the edge queries the key first.
+ * Marks a write whose handler gives its response to `CommandLoop.execute` on every path to success: where the store carries
+ * responses, the commit detects that the key has one. Elsewhere the key is queried first. `inClear`: the response has no
+ * secret and no personal data, so it is not sealed.
  */
-export const StoresResponseWithEvents = (): MethodDecorator =>
-  RouteConfig({ storesResponseWithEvents: true });
+export const StoresResponseWithEvents = ({ inClear = false } = {}): MethodDecorator =>
+  SetMetadata(STORED_WITH_EVENTS, { inClear });
+export const STORED_WITH_EVENTS = 'response stored with events';
 
 /** Marks a route that parses its own body: `@Body()` is the Buffer that was signed, undefined when there was none. */
 export const BodyAsBytes = (): MethodDecorator => RouteConfig({ bodyAsBytes: true });

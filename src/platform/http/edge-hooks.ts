@@ -7,7 +7,6 @@ import { Log } from '../telemetry/logger.js';
 import { isTracing } from '../telemetry/tracing.js';
 import { addressLimit, AddressRateLimiter } from './address.js';
 import { EdgeAdapter } from './fastify-adapter.js';
-import { KeyedRequests } from './keyed-requests.js';
 import { beginRequest, HTTPS_REQUIRED, isForwarded } from './listener-checks.js';
 import { MemoryBudget } from './memory-budget.js';
 import { acceptsHtml } from './pages/document.js';
@@ -45,7 +44,6 @@ export class EdgeHooks implements OnModuleInit {
     private readonly host: HttpAdapterHost,
     @Inject(httpConfig.KEY) private readonly config: HttpConfig,
     private readonly memory: MemoryBudget,
-    private readonly keyed: KeyedRequests,
     private readonly log: Log,
     @Optional() @Inject(RequestLog) private readonly requests: RequestLog | null = null,
   ) {
@@ -90,10 +88,7 @@ export class EdgeHooks implements OnModuleInit {
   private send(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneSending): void {
     settleBody(request, reply);
     if (request.raw.listener?.isDraining) reply.header('connection', 'close');
-    const { edge } = request;
-    if (edge?.ticket && edge.ticket.key !== null)
-      this.keyed.settle(edge.ticket, request, reply, payload).then((final) => done(null, final), done);
-    else done(null, this.withinBudget(request, reply, payload));
+    done(null, this.withinBudget(request, reply, payload));
   }
 
   private record(request: FastifyRequest, reply: FastifyReply, done: Done): void {
@@ -135,8 +130,6 @@ function refuseOnPage(request: FastifyRequest, routes: RouteTable): HttpProblem 
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** By `@StoresResponseWithEvents()`: a repeat needs no query before it runs. */
-    storesResponseWithEvents?: boolean;
     /** By `@ListQuery()`: the response is a page of at most about `PAGE_BYTES`. */
     isListPage?: boolean;
     /** The route parses its body itself (`@BodyAsBytes()`). */

@@ -14,7 +14,7 @@ import { beginRequest } from './listener-checks.js';
 import { sendFavicon } from './pages/assets.js';
 import type { PageHandler } from './pages/page.js';
 import { sendError } from './problem-filter.js';
-import { JSON_TYPE } from './problem.js';
+import { JSON_TYPE, PROBLEM_TYPE } from './problem.js';
 import { Reply, StreamReply } from './reply.js';
 import { EVERY_LISTENER, RouteTable } from './route-table.js';
 
@@ -54,7 +54,15 @@ export class EdgeAdapter extends FastifyAdapter {
     fastify.removeAllContentTypeParsers();
     // A body is read by the guard of its API, or by BodyInterceptor after the guards of its page.
     fastify.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    fastify.addHook('onRoute', (route) => routes.add(route));
+    fastify.addHook('onRoute', (route) => {
+      routes.add(route);
+      const { sharedWith, ...config } = route.config ?? {};
+      // Fastify adds the HEAD of each GET.
+      if (sharedWith === undefined || route.method === 'HEAD') return;
+      const { method, handler } = route;
+      const constraints = { listener: sharedWith.page.name };
+      fastify.route({ method, url: sharedWith.url, handler, config, constraints });
+    });
     fastify.get('/favicon.ico', { constraints: { listener: EVERY_LISTENER } }, sendFavicon);
     fastify.setErrorHandler((error, request, reply) => sendError(request, reply, error));
   }
@@ -73,7 +81,8 @@ export class EdgeAdapter extends FastifyAdapter {
     if (statusCode !== undefined) reply.code(statusCode);
     if (body instanceof Reply) {
       reply.code(body.status);
-      return body.body.length === 0 ? reply.send() : reply.header('content-type', JSON_TYPE).send(body.body);
+      if (body.body.length === 0) return reply.send();
+      return reply.header('content-type', body.status < 400 ? JSON_TYPE : PROBLEM_TYPE).send(body.body);
     }
     if (body instanceof StreamReply) return sendStream(reply, body);
     if (body === undefined || body === null) return reply.send();

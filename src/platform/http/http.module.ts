@@ -1,8 +1,11 @@
 import { Global, Module } from '@nestjs/common';
+import { APP_INTERCEPTOR } from '@nestjs/core';
+import { ResponseStore } from '../idempotency/response-store.js';
 import { Admission } from './api-guard.js';
 import { DocsSite } from './docs-site.js';
 import { DocsController, OpenApiController } from './docs.controller.js';
 import { HealthController } from './health.controller.js';
+import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { MetricsServer } from './metrics-server.js';
 import { PagesModule } from './pages/pages.module.js';
 
@@ -14,7 +17,13 @@ import { PagesModule } from './pages/pages.module.js';
 @Module({
   imports: [PagesModule],
   controllers: [HealthController, DocsController, OpenApiController],
-  providers: [Admission, MetricsServer, { provide: DocsSite, useFactory: () => new DocsSite() }],
-  exports: [Admission, MetricsServer],
+  providers: [
+    { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
+    ResponseStore,
+    Admission,
+    MetricsServer,
+    { provide: DocsSite, useFactory: () => new DocsSite() },
+  ],
+  exports: [Admission, MetricsServer, ResponseStore],
 })
 export class HttpModule {}

@@ -1,8 +1,6 @@
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/domain-error.js';
-import { AlreadyResponded } from '../event-store/command-loop-types.js';
-import { sendReplay } from './keyed-requests.js';
 import { acceptsHtml, sendRefusedPage } from './pages/document.js';
 import { localeOf } from './pages/locale.js';
 import {
@@ -22,12 +20,8 @@ import { BODY_TOO_LARGE } from './request-body.js';
 /** Responds to an error of a handler, a hook or the framework. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
   if (reply.sent || error instanceof ResponseSent) return;
-  if (error instanceof AlreadyResponded) {
-    sendReplay(request, reply, error.response);
-    return;
-  }
   const problem = toProblem(error);
-  if (problem.status >= 500) request.edge.failure = error;
+  if (problem.status >= 500) request.edge.failure ??= error;
   sendRefusal(request, reply, problem);
 }
 

@@ -40,7 +40,6 @@ export const STATUS_OF: Readonly<Record<DomainErrorCode, number>> = {
   forbidden: 403,
   not_found: 404,
   invalid_transition: 409,
-  in_flight: 409,
   precondition_failed: 412,
   too_large: 413,
   validation_failed: 422,
@@ -132,7 +131,6 @@ export const QUERY_NOT_UTF8: HttpProblem = {
 export function applyProblem(reply: FastifyReply, problem: HttpProblem): string {
   const { edge } = reply.request;
   edge.refusal = problem.detail;
-  if (problem.isTransient && edge.ticket !== null) edge.ticket.isTransient = true;
   edge.stringToSign = problem.stringToSign ?? null;
   if (problem.headers !== undefined) reply.headers(problem.headers);
   reply.code(problem.status).header('content-type', PROBLEM_TYPE);

@@ -35,7 +35,7 @@ async function actsOf(
   );
   const handler = (): void => undefined;
   Reflect.defineMetadata(READS_KEY, { ...FACTS, ...facts }, handler);
-  const request = { params, query, edge: { visitor: { merchants: [OWN] } } };
+  const request = { params, query, edge: { portalSessionId: null, visitor: { merchants: [OWN] } } };
   const context = {
     getHandler: () => handler,
     switchToHttp: () => ({

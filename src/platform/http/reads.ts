@@ -76,7 +76,9 @@ export class ReadInterceptor implements NestInterceptor {
     const { id } = request.params as { readonly id?: string };
     // Before the rows: a change in between makes the ETag too old, and not the response.
     const revision = etag && isUuid(id) ? await this.operations.revisionOf(etag(id.toLowerCase())) : null;
-    if (view !== null && mayBeLate) await this.progress.waitUntilCurrent(view);
+    // A merchant reads all that was written before, through the portal too.
+    const isPortal = request.edge.portalSessionId !== null;
+    if (view !== null && mayBeLate && !isPortal) await this.progress.waitUntilCurrent(view);
     else if (view !== null) await this.progress.requireCurrent(view);
     return next.handle().pipe(
       mergeMap(async (result: unknown) => {
@@ -100,6 +102,8 @@ export class ReadInterceptor implements NestInterceptor {
     const { id } = request.params as { readonly id?: string };
     const merchants = displayed.filter((each) => each !== null);
     for (const each of merchants) requireReach(caller, each, lookup[0]!.toUpperCase() + lookup.slice(1));
+    // The merchant's own people are no operators.
+    if (request.edge.portalSessionId !== null) return;
     if (id !== undefined) return this.lookups.record(caller, merchants, `${lookup} ${id.toLowerCase()}`);
     // Only a list has filters: any other query is not checked. An empty page of a merchant is a lookup, too.
     const filter = filteredMerchant(request);

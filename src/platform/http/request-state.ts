@@ -1,7 +1,7 @@
 import { context, propagation, SpanKind, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
 import type { ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { RequestTicket } from '../idempotency/ticket.js';
+import type { IdempotencyTicket } from '../idempotency/ticket.js';
 import type { Log } from '../telemetry/logger.js';
 import { SECRET_PREFIX } from '../../kernel/text.js';
 import { REDACTED, redactText } from '../telemetry/redaction.js';
@@ -54,12 +54,12 @@ export class RequestState {
   responseBytes = 0;
   /** Its memory is released: the response was sent, or the client is gone. */
   isReleased = false;
-  ticket: RequestTicket | null = null;
+  /** Whose Idempotency-Keys the request may use; null until its caller is known and its body read. */
+  idempotencyScope: string | null = null;
+  ticket: IdempotencyTicket | null = null;
   idempotency: IdempotencyOutcome | null = null;
   /** How many items the request carried, such as events of a batch; part of its log line. */
   items: number | null = null;
-  /** Set once the response is final, so that sending it twice settles it once. */
-  settled = false;
   /** What went wrong inside, for the log alone. */
   failure: unknown;
   /** The span of the request while tracing. */

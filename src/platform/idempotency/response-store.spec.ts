@@ -1,17 +1,20 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { onTestDatabase } from '../../../test/support/postgres.js';
+import { onTestDatabase, responsesIn } from '../../../test/support/postgres.js';
+import { systemClock, type Clock } from '../../kernel/clock.js';
 import { newId } from '../../kernel/ids.js';
-import { ResponseRetention } from './response-retention.js';
 import { ResponseStore } from './response-store.js';
 import type { StoredResponse } from '../event-store/port.js';
-import { PostgresEventStore } from '../event-store/postgres/postgres-event-store.js';
+import { Sealer } from '../sealing/sealer.js';
 
 const DAY_MS = 86_400_000;
 
 describe('the store of responses', () => {
   const test = onTestDatabase();
 
-  const ofAProcess = (): ResponseStore => new ResponseStore(test.pool, new PostgresEventStore(test.pool));
+  const sealer = new Sealer(randomBytes(32));
+  const ofAProcess = (clock: Clock = systemClock): ResponseStore =>
+    new ResponseStore(responsesIn(test.pool), test.database, clock, sealer);
   const response = (body = 'body'): StoredResponse => {
     return { scope: newId(), key: newId(), fingerprint: 'POST /users', status: 422, body };
   };
@@ -50,13 +53,13 @@ describe('the store of responses', () => {
     const kept = response();
     await store.storeOrGet(kept);
     const ahead = { now: () => new Date(Date.now() + 60 * DAY_MS) };
-    await new ResponseRetention(store, test.database, ahead).purge();
+    await ofAProcess(ahead).purge();
     expect(await store.find(kept.scope, kept.key)).toEqual(kept);
     await test.pool.query(
       "update event_store.responses set created_at = created_at - interval '31 days' where key = $1",
       [kept.key],
     );
-    await new ResponseRetention(store, test.database, ahead).purge();
+    await ofAProcess(ahead).purge();
     expect(await store.find(kept.scope, kept.key)).toBeNull();
   });
 });

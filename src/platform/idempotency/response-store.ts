@@ -1,15 +1,16 @@
-import type { Pool } from 'pg';
-import { DAY_MS } from '../../kernel/clock.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, DAY_MS, HOUR_MS, type Clock } from '../../kernel/clock.js';
 import { NIL_UUID } from '../../kernel/ids.js';
 import { RESPONSES_KEPT_DAYS } from '../../kernel/idempotency.js';
-import type { CommitResult, StoredResponse } from '../event-store/port.js';
-import { bounded } from '../postgres/session-settings.js';
+import { Background, BackgroundWork } from '../background/background-work.js';
+import { OPEN_EVENT_STORE, type OpenEventStore } from '../event-store/open-event-store.js';
+import type { StoredResponse } from '../event-store/port.js';
 import { deleteBefore } from '../postgres/batches.js';
-
-/** Where responses are written: `commit_units` of the PostgreSQL adapter, so that they group-commit under its lock. */
-interface ResponseWriter {
-  commit(commit: { readonly appends: readonly []; readonly response: StoredResponse }): Promise<CommitResult>;
-}
+import { earlierNow } from '../postgres/clock-check.js';
+import { Database } from '../postgres/database.js';
+import { bounded } from '../postgres/session-settings.js';
+import { SealError, Sealer } from '../sealing/sealer.js';
+import { ResponseSeal } from './response-seal.js';
 
 interface ResponseRow {
   readonly fingerprint: string;
@@ -26,12 +27,44 @@ interface SealedRow {
 /** Sealed responses opened at a time. */
 const PAGE = 500;
 
+/** Clocks of the response and of its subject may differ by as much. */
+const MARGIN_MS = DAY_MS;
+const IDS = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
+
+/** Selects the responses that are dropped. */
+interface ResponsesAbout {
+  readonly named: readonly string[];
+  readonly scope: string;
+  /** When the first of the named records was created, ISO 8601. */
+  readonly since: string;
+}
+
 /** Responses of requests with an Idempotency-Key, by scope and key; always in PostgreSQL, kept 30 days (contract.md 4.4). */
+@Injectable()
 export class ResponseStore {
+  /** Fingerprints of the requests in progress in this process, by scope and key. */
+  readonly inFlight = new Map<string, string>();
+  readonly seal: ResponseSeal;
+  @Background()
+  readonly work = new BackgroundWork({
+    name: 'retention of stored responses',
+    everyMs: HOUR_MS,
+    run: async (signal) => void (await this.purge(undefined, signal)),
+  });
+  private readonly pool: OpenEventStore['responses']['pool'];
+  /** `commit_units` of the PostgreSQL adapter, so that responses group-commit under its lock. */
+  private readonly writer: OpenEventStore['responses']['writer'];
+
   constructor(
-    private readonly pool: Pool,
-    private readonly writer: ResponseWriter,
-  ) {}
+    @Inject(OPEN_EVENT_STORE) { responses }: Pick<OpenEventStore, 'responses'>,
+    private readonly database: Database,
+    @Inject(CLOCK) private readonly clock: Clock,
+    sealer: Sealer,
+  ) {
+    this.pool = responses.pool;
+    this.writer = responses.writer;
+    this.seal = new ResponseSeal(sealer);
+  }
 
   /** Stores the response and returns null, unless the key has one: then that, and nothing changes. */
   async storeOrGet(response: StoredResponse): Promise<StoredResponse | null> {
@@ -51,8 +84,33 @@ export class ResponseStore {
     return row ? { scope, key, ...row } : null;
   }
 
+  /**
+   * Deletes the sealed responses of the scope since then that hold one of these ids. A repeat under their keys runs
+   * again. False when it was stopped before the end.
+   */
+  async drop({ named: ids, scope, since }: ResponsesAbout, signal?: AbortSignal): Promise<boolean> {
+    const known = new Set(ids);
+    for await (const page of this.sealed(scope, new Date(Date.parse(since) - MARGIN_MS))) {
+      const named = page.filter((response) =>
+        this.readBody(response)
+          ?.match(IDS)
+          ?.some((id) => known.has(id)),
+      );
+      await this.delete(named);
+      if (signal?.aborted) return false;
+    }
+    return true;
+  }
+
+  /** Deletes responses older than 30 days before `now`, by default the earlier of two clocks; returns how many. */
+  async purge(now?: Date, signal?: AbortSignal): Promise<number> {
+    const latest = now ?? (await earlierNow(this.database, this.clock));
+    const before = new Date(latest.getTime() - RESPONSES_KEPT_DAYS * DAY_MS);
+    return deleteBefore(this.pool, 'event_store.responses', 'created_at < $1', before, signal);
+  }
+
   /** Sealed responses of the scope that were stored since then, in pages. */
-  async *sealed(scope: string, since: Date): AsyncGenerator<readonly StoredResponse[]> {
+  private async *sealed(scope: string, since: Date): AsyncGenerator<readonly StoredResponse[]> {
     for (let after: SealedRow = { created_at: since.toISOString(), key: NIL_UUID }; ;) {
       const { rows } = await this.pool.query<SealedRow & ResponseRow>(
         `select key, created_at::text, fingerprint, status, body from event_store.responses
@@ -67,7 +125,7 @@ export class ResponseStore {
     }
   }
 
-  async delete(responses: readonly Pick<StoredResponse, 'scope' | 'key'>[]): Promise<void> {
+  private async delete(responses: readonly Pick<StoredResponse, 'scope' | 'key'>[]): Promise<void> {
     await this.pool.query(
       `delete from event_store.responses using unnest($1::text[], $2::uuid[]) gone (scope, key)
        where responses.scope = gone.scope and responses.key = gone.key`,
@@ -75,9 +133,13 @@ export class ResponseStore {
     );
   }
 
-  /** Deletes responses older than 30 days before `now`; returns how many. */
-  purge(now: Date, signal?: AbortSignal): Promise<number> {
-    const before = new Date(now.getTime() - RESPONSES_KEPT_DAYS * DAY_MS);
-    return deleteBefore(this.pool, 'event_store.responses', 'created_at < $1', before, signal);
+  /** Returns null for a response that does not open. */
+  private readBody(response: StoredResponse): string | null {
+    try {
+      return this.seal.open(response).body;
+    } catch (error) {
+      if (error instanceof SealError) return null;
+      throw error;
+    }
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { currentOperation } from '../event-store/current-operation.js';
+import { currentOperation } from '../event-store/command-loop.js';
 import { recordRowChange } from '../postgres/row-changes.js';
 import { Database } from '../postgres/database.js';
 

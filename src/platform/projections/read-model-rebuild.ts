@@ -5,7 +5,7 @@ import { waitForRetry } from '../background/backoff.js';
 import { EventCodec } from '../event-store/event-codec.js';
 import { logPages } from '../event-store/log-pages.js';
 import { comparePositions, EVENT_STORE, type EventStore, type RecordedEvent } from '../event-store/port.js';
-import { currentOperation } from '../event-store/current-operation.js';
+import { currentOperation } from '../event-store/command-loop.js';
 import { recordRowChange } from '../postgres/row-changes.js';
 import { Database } from '../postgres/database.js';
 import { Checkpoints } from './checkpoints.js';

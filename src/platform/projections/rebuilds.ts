@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Background } from '../background/background-work.js';
 import { processConfig, type ProcessConfig } from '../config/config.js';
-import { currentOperation, withinOperation } from '../event-store/current-operation.js';
+import { currentOperation, withinOperation } from '../event-store/command-loop.js';
 import { ReadModelRebuild } from './read-model-rebuild.js';
 import { DueWork } from '../work/due-work.js';
 import { WorkItems } from '../work/work-items.js';

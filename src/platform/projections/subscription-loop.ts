@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { backoffMs, sleep } from '../background/backoff.js';
 import { traced } from '../telemetry/tracing.js';
 import type { EventCodec } from '../event-store/event-codec.js';
-import { FORGED_EVENT } from '../event-store/event-mac.js';
+import { FORGED_EVENT } from '../event-store/authentic-event-store.js';
 import { comparePositions, EventStoreUnavailable, type RecordedEvent } from '../event-store/port.js';
 import { isDatabaseUnavailable, TRANSACTION_TIMEOUT } from '../postgres/unavailable.js';
 import type { SubscriptionDefinition } from './projection.js';

@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
-import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
 import { openEventStoreDb } from '../../../src/platform/event-store/eventstoredb/eventstoredb-event-store.js';
 import { InMemoryEventStore } from '../../support/in-memory-event-store.js';
 import type { EventStore, JsonObject, RecordedEvent } from '../../../src/platform/event-store/port.js';
@@ -174,10 +173,7 @@ function payoutOf({ data }: RecordedEvent): string {
 }
 
 function loopOver(store: EventStore): CommandLoop {
-  const registry = new EventRegistry();
-  registry.register(knownEvents(ALL_CONTEXTS));
-  const noKeys = { obtain: async () => null, find: async () => new Map() };
-  return new CommandLoop(store, new EventCodec(registry, noKeys));
+  return new CommandLoop(store, new EventCodec().register(knownEvents(ALL_CONTEXTS)));
 }
 
 /** Plays a story to its end, and returns what the log has of the user. */

@@ -8,7 +8,6 @@ import { liveTables } from '../../../src/contexts/audit/cli/live-tables.js';
 import { ALL_CONTEXTS, MIGRATIONS, readConfig } from '../../../src/composition.js';
 import { knownEvents } from '../../../src/platform/context.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
-import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
 import type { EventStore } from '../../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
 import { payoutViews } from '../../../src/contexts/payouts/views/projection.js';
@@ -70,13 +69,10 @@ describe.each(VIEWS)('a rebuild of $definition.name', ({ definition, tables, fac
   function parts(): { registry: SubscriptionRegistry; checkpoints: Checkpoints; codec: EventCodec } {
     const registry = new SubscriptionRegistry();
     registry.register(definition);
-    const events = new EventRegistry();
-    events.register(knownEvents(ALL_CONTEXTS));
-    const keys = { obtain: async () => null, find: async () => new Map() };
     return {
       registry,
       checkpoints: new Checkpoints(db.database),
-      codec: new EventCodec(events, keys),
+      codec: new EventCodec().register(knownEvents(ALL_CONTEXTS)),
     };
   }
 

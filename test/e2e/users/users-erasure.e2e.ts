@@ -24,7 +24,6 @@ const DELIVERIES = 5;
 const NAME_THE_USER = [
   'access.requests',
   'event_store.events',
-  'event_store.responses',
   'operations.lookups',
   'operations.operations',
   'payouts.balances',

@@ -7,7 +7,6 @@ import type {
   ExecuteOptions,
 } from '../../../src/platform/event-store/command-loop-types.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
-import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
 import type { EventStore } from '../../../src/platform/event-store/port.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 
@@ -40,9 +39,12 @@ export class CauselessLoop extends CommandLoop {
 }
 
 export function loopOver(store: EventStore): CauselessLoop {
-  const registry = new EventRegistry();
-  registry.register([...CLAIM_EVENTS, { type: 'counter.added.v1' }, { type: 'counter.closed.v1' }]);
-  return new CauselessLoop(store, new EventCodec(registry, noKeys));
+  const codec = new EventCodec(noKeys).register([
+    ...CLAIM_EVENTS,
+    { type: 'counter.added.v1' },
+    { type: 'counter.closed.v1' },
+  ]);
+  return new CauselessLoop(store, codec);
 }
 
 /** The same store with some methods replaced. */

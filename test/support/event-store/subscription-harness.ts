@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, jest } from '@jest/globals'
 import type { PoolClient } from 'pg';
 import { AuthenticEventStore } from '../../../src/platform/event-store/authentic-event-store.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
-import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
 import type { EventStore, RecordedEvent } from '../../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
 import type { SubscriptionDefinition } from '../../../src/platform/projections/projection.js';
@@ -85,10 +84,7 @@ export class SubscriptionHarness {
     const checkpoints = new Checkpoints(this.database.database);
     const registry = new SubscriptionRegistry();
     registry.register(...definitions);
-    const keys = { obtain: async () => null, find: async () => new Map() };
-    const events = new EventRegistry();
-    events.register([{ type: RELEVANT }, { type: OTHER }]);
-    const codec = new EventCodec(events, keys);
+    const codec = new EventCodec().register([{ type: RELEVANT }, { type: OTHER }]);
     const passing = new PassingTypes(this.database.database);
     const config = { ...storeConfig({ ROLES: 'worker' }), readYourWritesMs };
     const progress = new SubscriptionProgress(checkpoints, registry, codec, store, config);

@@ -16,9 +16,8 @@ import { existingOrder, order, type ExistingOrder } from '../../../src/contexts/
 import { readConfig } from '../../../src/composition.js';
 import { systemClock, type Clock } from '../../../src/kernel/clock.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
-import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
-import { RequestTicket } from '../../../src/platform/idempotency/ticket.js';
+import { IdempotencyTicket } from '../../../src/platform/idempotency/ticket.js';
 import { ClockCheck } from '../../../src/platform/postgres/clock-check.js';
 import { WorkItems } from '../../../src/platform/work/work-items.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
@@ -52,9 +51,7 @@ export class OrderHarness {
   process(clock: Clock = systemClock): OrderProcess {
     const { provider, store } = this;
     const config = readConfig({ EXCHANGE_CHECK_INTERVAL_MS: '50' });
-    const registry = new EventRegistry();
-    registry.register(ORDER_EVENTS.map((type) => ({ type })));
-    const codec = new EventCodec(registry, { obtain: async () => null, find: async () => new Map() });
+    const codec = new EventCodec().register(ORDER_EVENTS.map((type) => ({ type })));
     const loop = new CommandLoop(store, codec);
     const providers = new ExchangeProviders([provider], provider.name);
     const poller = new OrderPoller(loop, clock, providers, new ClockCheck(config, clock, this.db.database));
@@ -92,7 +89,7 @@ export class OrderHarness {
       },
       null,
       // The response was lost, as in a crash on a store that does not carry it.
-      Object.assign(new RequestTicket(this.keyId, key, 'f'), { response: () => undefined }),
+      new IdempotencyTicket(this.keyId, key),
       {},
     );
   }
@@ -106,8 +103,7 @@ export class OrderHarness {
   }
 
   action(orderId: string): OrderAction {
-    const ticket = new RequestTicket(this.keyId, null, 'f');
-    return { orderId, keyId: this.keyId, complianceNotice: null, ticket, cause: {} };
+    return { orderId, keyId: this.keyId, complianceNotice: null, cause: {} };
   }
 
   /** The saga applies what is new; `from` null: all of it again. */

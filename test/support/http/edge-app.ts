@@ -16,12 +16,12 @@ import {
 import { APP_GUARD, NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SignatureGuard } from '../../../src/contexts/access/http/signature-guard.js';
-import { Idempotency } from '../../../src/platform/idempotency/idempotency.js';
-import { ResponseStore } from '../../../src/platform/idempotency/response-store.js';
 import type { IdempotencyTicket } from '../../../src/platform/idempotency/ticket.js';
 import { AlreadyResponded } from '../../../src/platform/event-store/command-loop-types.js';
+import { OPEN_EVENT_STORE } from '../../../src/platform/event-store/open-event-store.js';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
+import { CLOCK, systemClock } from '../../../src/kernel/clock.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { CONFIG_PARTS, readConfig, type Config } from '../../../src/composition.js';
 import { Fault } from '../../../src/kernel/fault.js';
@@ -235,8 +235,8 @@ export async function startEdgeApp(
     providers: [
       { provide: Database, useValue: unclosed(database) },
       { provide: EVENT_STORE, useValue: events },
-      { provide: ResponseStore, useValue: new ResponseStore(database.pool, events) },
-      Idempotency,
+      { provide: OPEN_EVENT_STORE, useValue: { responses: { pool: database.pool, writer: events } } },
+      { provide: CLOCK, useValue: systemClock },
       { provide: MERCHANT_DIRECTORY, useValue: { find: async (key: string) => merchants.get(key) ?? null } },
       {
         provide: APP_GUARD,
@@ -248,7 +248,7 @@ export async function startEdgeApp(
       { provide: Sealer, useValue: new Sealer(Buffer.alloc(32, 7)) },
       { provide: KeyedHash, useValue: new KeyedHash(Buffer.alloc(32, 7)) },
     ],
-    exports: [Database, Idempotency, KeyedHash, MERCHANT_DIRECTORY],
+    exports: [CLOCK, Database, EVENT_STORE, OPEN_EVENT_STORE, KeyedHash, MERCHANT_DIRECTORY, Sealer],
   })
   class EdgeTestModule {}
 

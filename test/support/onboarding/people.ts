@@ -8,6 +8,7 @@ import { readConfig } from '../../../src/composition.js';
 import { Database } from '../../../src/platform/postgres/database.js';
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
 import { PagesModule } from '../../../src/platform/http/pages/pages.module.js';
+import { IdempotencyTicket } from '../../../src/platform/idempotency/ticket.js';
 import { UsersView } from '../../../src/contexts/users/contract.js';
 import { expectAuditPasses } from '../audit-passes.js';
 import { specFolder } from '../run-folder.js';
@@ -94,8 +95,8 @@ export async function factsIn<Facts>(response: Response): Promise<Facts> {
 }
 
 /** A ticket of a request without an Idempotency-Key. */
-export function plainTicket(id: string): { id(): string; response(): undefined } {
-  return { id: () => id, response: () => undefined };
+export function plainTicket(id: string): IdempotencyTicket {
+  return Object.assign(new IdempotencyTicket(), { id: () => id });
 }
 
 /** Why and by whom an operator's command was given. */

@@ -13,7 +13,6 @@ import type { Clock } from '../../../src/kernel/clock.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
-import { EventRegistry } from '../../../src/platform/event-store/event-registry.js';
 import type { EventStore } from '../../../src/platform/event-store/port.js';
 import type { OperatorDirectory } from '../../../src/platform/operations/operator-directory.js';
 import {
@@ -91,12 +90,10 @@ export function operationsOn({
   operators = () => ({ scopesOf: async () => ({ has: () => true }) as unknown as ReadonlySet<string> }),
   around = () => undefined,
 }: BenchOptions = {}) {
-  const registry = new EventRegistry();
-  registry.register(
+  const codec = new EventCodec().register(
     [...operationHistory.events, 'lamp.switched.v1', ...events].map((type) => ({ type })),
     'operations',
   );
-  const codec = new EventCodec(registry, { obtain: async () => null, find: async () => new Map() });
   const loop = new CommandLoop(store, codec);
   const switchLamp = async (id: string, on: boolean, by: string | null = null): Promise<void> => {
     await loop.execute(

@@ -4,9 +4,8 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { tidy } from '../../../kernel/typed-text.js';
 import { processConfig, type ProcessConfig } from '../../../platform/config/config.js';
-import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { CommandLoop, currentOperation } from '../../../platform/event-store/command-loop.js';
 import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
-import { currentOperation } from '../../../platform/event-store/current-operation.js';
 import {
   Operation,
   OperatorCommand,

@@ -3,7 +3,7 @@ import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { withIdempotencyKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
+import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import {
   createPortalSession,
@@ -88,24 +88,28 @@ class CreatePortalSessionHandler implements ICommandHandler<CreatePortalSession>
     private readonly progress: SubscriptionProgress,
   ) {}
 
-  execute({ session, portalUrl, ticket, cause: metadata }: CreatePortalSession): Promise<string> {
+  async execute({ session, portalUrl, ticket, cause: metadata }: CreatePortalSession): Promise<string> {
     const at = timestamp(this.clock);
-    return withIdempotencyKey(ticket, 'portal_session', async (id) => {
-      const code = this.links.secretFor(id);
-      const url = this.links.entry(portalUrl, code);
-      const terms = { code_hash: this.links.hashOf('code', code), created_at: at };
-      const command = { session_id: id, ...session, ...terms };
-      const body = (created: PortalSession | null): string =>
-        JSON.stringify({ portal_session: toJson(created!, at), url });
-      const { state, position } = await this.loop.execute(
-        portalSession,
-        id,
-        (current) => createPortalSession(command, current),
-        { metadata, response: (after) => ticket.response(201, body(after), { holdsSecret: true }) },
-      );
-      await this.progress.waitFor(PORTAL_SESSIONS_VIEW, position);
-      return body(state);
-    });
+    const id = ticket.id('portal_session');
+    const code = this.links.secretFor(id);
+    const url = this.links.entry(portalUrl, code);
+    const terms = { code_hash: this.links.hashOf('code', code), created_at: at };
+    const command = { session_id: id, ...session, ...terms };
+    const { body, position } = await this.loop.execute(
+      portalSession,
+      id,
+      (current) => createPortalSession(command, current),
+      {
+        metadata,
+        response: {
+          ticket,
+          status: 201,
+          body: (created) => JSON.stringify({ portal_session: toJson(created!, at), url }),
+        },
+      },
+    );
+    await this.progress.waitFor(PORTAL_SESSIONS_VIEW, position);
+    return body;
   }
 }
 

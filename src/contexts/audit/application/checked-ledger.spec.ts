@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { listOf, signedHead, signer, stored as tableOf } from '../../../../test/support/audit/signed-log.js';
-import { withMac } from '../../../platform/event-store/event-mac.js';
+import { withMac } from '../../../platform/event-store/authentic-event-store.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import type { LeafEvent } from '../domain/event-leaf.js';
 import { MerkleTree } from '../domain/merkle-tree.js';

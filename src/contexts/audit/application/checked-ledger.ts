@@ -1,6 +1,6 @@
 import { masterKeysOf, sealerOfWrapped } from '../../../platform/sealing/key-ring.js';
 import { SealError, type Sealer } from '../../../platform/sealing/sealer.js';
-import { forgedEvents, type Macs } from '../../../platform/event-store/event-mac.js';
+import { forgedEvents, type Macs } from '../../../platform/event-store/authentic-event-store.js';
 import { isWhole, type Manifest, MANIFEST_FILE } from '../domain/manifest.js';
 import { hashOfHead, headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import type { Heads } from '../store/heads.js';

@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { CommandHandler } from '@nestjs/cqrs';
 import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
-import type { Macs } from '../../../platform/event-store/event-mac.js';
+import type { Macs } from '../../../platform/event-store/authentic-event-store.js';
 import { type SubscriptionDefinition, subscriptionName } from '../../../platform/projections/projection.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
 import { LedgerTampered, type SignedExtent } from '../domain/signed-head.js';

@@ -1,8 +1,8 @@
 import type { LogRule } from '../../../kernel/history-rules.js';
-import { EventRegistry } from '../../../platform/event-store/event-registry.js';
+import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { type Context, knownEvents } from '../../../platform/context.js';
-import { BalanceReplay, EvidenceCheck, type BookedEvent } from '../domain/balance-replay.js';
+import { BalanceReplay, EvidenceCheck } from '../domain/balance-replay.js';
 import { type Extent, Histories, Streams } from '../domain/streams.js';
 import { Violations } from '../domain/findings.js';
 
@@ -38,12 +38,12 @@ export class LogAudit {
   /** Anywhere in the log: subscriptions wait at these, or may pass them. */
   readonly unknown = new Map<string, UnknownType>();
   private readonly unknownStreams = new Set<number>();
-  private readonly registry = new EventRegistry();
+  private readonly codec = new EventCodec();
   private readonly logRules: readonly LogRule[];
 
   constructor(private readonly rules: Rules) {
     const { contexts, extent, token } = rules;
-    this.registry.register(knownEvents(contexts));
+    this.codec.register(knownEvents(contexts));
     this.streams = new Streams(this.violations, extent);
     this.histories = new Histories(
       contexts.flatMap(({ histories = [] }) => histories),
@@ -60,18 +60,18 @@ export class LogAudit {
     let stream = -1;
     this.checked(event, () => (stream = this.streams.add(event)));
     if (stream < 0) return;
-    if (this.registry.find(type) === undefined) this.noteUnknown(event, stream);
+    if (!this.codec.knows(type)) this.noteUnknown(event, stream);
     // What follows an event that this version does not know, only a newer one can evaluate.
     if (this.unknownStreams.has(stream)) return;
     if (this.streams.isWhole(stream))
-      this.checked(event, () => this.histories.add(this.newest(event), stream));
+      this.checked(event, () => this.histories.add(this.codec.upcast(event), stream));
     // Rules across streams need a whole log.
     if (!extent.wholeStreams) return;
     this.checked(event, () => this.evidence.add(event));
     if (comparePositions(position, booksEnd) <= 0) this.checked(event, () => this.books.add(event));
     for (const isBroken of this.logRules)
       this.checked(event, () => {
-        const rule = isBroken(this.newest(event));
+        const rule = isBroken(this.codec.upcast(event));
         if (rule !== null) this.violations.add({ position, rule });
       });
   }
@@ -85,16 +85,6 @@ export class LogAudit {
       const rule = `${event.stream}, ${event.type}: it says what such an event says (${(error as Error).message})`;
       this.violations.add({ position: event.position, rule });
     }
-  }
-
-  /** In the form of the newest version, with sealed fields as they are. */
-  private newest(event: RecordedEvent): BookedEvent {
-    return this.registry.upcast(event, ({ position, stream, revision }, newest) => ({
-      position,
-      stream,
-      revision,
-      ...newest,
-    }));
   }
 
   private noteUnknown({ type, position }: RecordedEvent, stream: number): void {

@@ -4,7 +4,7 @@ import type { Sealer } from '../../../platform/sealing/sealer.js';
 import { associatedDataOfPersonalKey } from '../../../platform/sealing/personal-keys.js';
 import { comparePositions, type RecordedEvent } from '../../../platform/event-store/port.js';
 import { type Context, knownEvents } from '../../../platform/context.js';
-import type { EventTypeDefinition } from '../../../platform/event-store/event-registry.js';
+import type { EventTypeDefinition } from '../../../platform/event-store/event-codec.js';
 import type { TableCheck } from '../../../platform/projections/table-check.js';
 import { DifferentRows, type TableComparison } from '../../../platform/projections/compare-tables.js';
 import type { AuditedTables } from '../store/audited-tables.js';

@@ -1,7 +1,6 @@
 import type { PoolClient } from 'pg';
 import { knownEvents, type Context } from '../../../platform/context.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
-import { EventRegistry } from '../../../platform/event-store/event-registry.js';
 import { comparePositions } from '../../../platform/event-store/port.js';
 import type { Database } from '../../../platform/postgres/database.js';
 import type { TableCheck } from '../../../platform/projections/table-check.js';
@@ -63,7 +62,5 @@ export async function liveTables<T>(
 
 /** No read model holds personal data (ADR 127): it is the same without keys, and after a user was erased. */
 function sealedCodec(contexts: readonly Context[]): EventCodec {
-  const events = new EventRegistry();
-  events.register(knownEvents(contexts));
-  return new EventCodec(events, { obtain: async () => null, find: async () => new Map() });
+  return new EventCodec().register(knownEvents(contexts));
 }

@@ -1,4 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
+import { PortalRoute } from '../../../platform/http/admin/portal-controller.js';
 import { MerchantId, UuidParam, ValidQuery } from '../../../platform/http/decorators.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { PayoutProofs } from '../application/payout-proofs.js';
@@ -13,6 +14,7 @@ export class LedgerController {
   constructor(private readonly proofs: PayoutProofs) {}
 
   @Get('payouts/:id/proof')
+  @PortalRoute('payouts/:id/proof', 'payouts:read')
   @ApiRoute({
     id: 'getPayoutProof',
     tag: TAG,

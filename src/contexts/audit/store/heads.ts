@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
-import type { Macs } from '../../../platform/event-store/event-mac.js';
+import type { Macs } from '../../../platform/event-store/authentic-event-store.js';
 import { hashOfHead, LedgerTampered, type SignedExtent, type SignedHead } from '../domain/signed-head.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import { beginLedger } from './ledger.js';

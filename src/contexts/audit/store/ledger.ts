@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { Database } from '../../../platform/postgres/database.js';
-import type { Macs } from '../../../platform/event-store/event-mac.js';
+import type { Macs } from '../../../platform/event-store/authentic-event-store.js';
 import { LedgerTampered } from '../domain/signed-head.js';
 import { HASH_BYTES, joinedRoot, MerkleTree } from '../domain/merkle-tree.js';
 import { lastLeafOf, type Range, subtreesOf } from '../domain/merkle-proof.js';

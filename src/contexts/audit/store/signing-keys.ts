@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
-import { currentOperation } from '../../../platform/event-store/current-operation.js';
+import { currentOperation } from '../../../platform/event-store/command-loop.js';
 import { changedBefore, recordRowChange } from '../../../platform/postgres/row-changes.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { SigningKey } from '../domain/signed-head.js';

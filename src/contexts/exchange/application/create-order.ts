@@ -5,7 +5,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
-import { withIdempotencyKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
+import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { createOrder, existingOrder, order, type ExistingOrder } from '../domain/order.js';
 import { type OrderFacts, type RequestedOrder, userHash } from '../domain/order-events.js';
@@ -34,7 +34,7 @@ export class CreateOrder extends Command<ExistingOrder> {
     readonly order: NewOrder,
     /** Goes into the response that is stored: {@link orderResponse}. */
     readonly complianceNotice: string | null,
-    readonly ticket: IdempotencyTicket,
+    readonly ticket: Pick<IdempotencyTicket, 'id' | 'response'>,
     readonly cause: EventMetadata,
   ) {
     super();
@@ -52,19 +52,13 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
     private readonly keyedHash: KeyedHash,
   ) {}
 
-  execute(command: CreateOrder): Promise<ExistingOrder> {
-    return withIdempotencyKey(command.ticket, 'order', (orderId) => this.create(orderId, command));
-  }
-
-  private async create(
-    orderId: string,
-    {
-      order: { client, caller_address, amount_from, ...requested },
-      complianceNotice,
-      ticket,
-      cause,
-    }: CreateOrder,
-  ): Promise<ExistingOrder> {
+  async execute({
+    order: { client, caller_address, amount_from, ...requested },
+    complianceNotice,
+    ticket,
+    cause,
+  }: CreateOrder): Promise<ExistingOrder> {
+    const orderId = ticket.id('order');
     const pair = pairOf(requested.pair_id);
     if (pair === null) throw DomainError.invalid({ pair_id: ['is not a pair that can be exchanged'] });
     const decimalsTo = decimalsOf(pair.to);
@@ -95,8 +89,11 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
     const { state } = await this.loop.execute(order, orderId, (current) => createOrder(facts, current), {
       metadata: cause,
       expectNew: true,
-      response: (after) =>
-        ticket.response(201, orderResponse(existingOrder(after), complianceNotice), { holdsSecret: true }),
+      response: {
+        ticket,
+        status: 201,
+        body: (after) => orderResponse(existingOrder(after), complianceNotice),
+      },
     });
     return state as ExistingOrder;
   }

@@ -7,7 +7,7 @@ import { isUuid } from '../../../kernel/ids.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
-import { PersonalResponses } from '../../../platform/idempotency/personal-responses.js';
+import { ResponseStore } from '../../../platform/idempotency/response-store.js';
 import {
   subscriptionName,
   subscriptionOf,
@@ -91,7 +91,7 @@ export const ERASING_ORDERS = subscriptionName('exchange.erasing');
 /** Drops the keys of orders that are erased, and the stored responses that display them; after a crash again. */
 export function erasingOrders(
   keys: Pick<PersonalKeys, 'forget'>,
-  responses: Pick<PersonalResponses, 'drop'>,
+  responses: Pick<ResponseStore, 'drop'>,
 ): SubscriptionDefinition {
   return subscriptionOf<OrderPersonalDataErased>({
     name: ERASING_ORDERS,

@@ -6,7 +6,7 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import type { EventMetadata, StoredResponse } from '../../../platform/event-store/port.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import {
   cancelOrder,
@@ -36,7 +36,8 @@ export interface OrderAction {
   readonly authorize?: ((order: ExistingOrder) => void) | undefined;
   /** Goes into the response that is stored: {@link orderResponse}. */
   readonly complianceNotice: string | null;
-  readonly ticket: IdempotencyTicket;
+  /** Absent: the response is stored nowhere. */
+  readonly ticket?: IdempotencyTicket;
   readonly cause: EventMetadata;
 }
 
@@ -178,7 +179,7 @@ async function act(
   { cause, ticket, complianceNotice }: OrderAction,
   decide: Parameters<typeof loop.execute<OrderState, OrderEvent>>[2],
 ): Promise<ExistingOrder> {
-  const response = (after: OrderState): StoredResponse | undefined =>
-    ticket.response(200, orderResponse(existingOrder(after), complianceNotice), { holdsSecret: true });
+  const body = (after: OrderState): string => orderResponse(existingOrder(after), complianceNotice);
+  const response = { ...(ticket && { ticket }), status: 200, body };
   return existingOrder((await loop.execute(order, orderId, decide, { metadata: cause, response })).state);
 }

@@ -3,7 +3,6 @@ import { InMemoryEventStore } from '../../../../test/support/in-memory-event-sto
 import { at, failed, created } from '../../../../test/support/exchange/order-fixtures.js';
 import { systemClock } from '../../../kernel/clock.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
-import { EventRegistry } from '../../../platform/event-store/event-registry.js';
 import type { ReadOptions } from '../../../platform/event-store/port.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { ORDER_EVENTS } from '../domain/order-events.js';
@@ -36,9 +35,7 @@ function refundsWith(
   store: InMemoryEventStore,
   found: CheckedRefund,
 ): (id: string) => Promise<RecordedRefund> {
-  const registry = new EventRegistry();
-  registry.register(ORDER_EVENTS.map((type) => ({ type })));
-  const codec = new EventCodec(registry, { obtain: async () => null, find: async () => new Map() });
+  const codec = new EventCodec().register(ORDER_EVENTS.map((type) => ({ type })));
   const loop = new CommandLoop(store, codec);
   const transfers = { checkRefund: async () => found } as unknown as OrderTransfers;
   const handler = new RecordRefundHandler(loop, systemClock, transfers, store);

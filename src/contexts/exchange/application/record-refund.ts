@@ -5,11 +5,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { Fault } from '../../../kernel/fault.js';
 import { claimOwner, claimStream } from '../../../platform/event-store/claims.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import {
-  ClaimHeld,
-  PreconditionFailed,
-  type Claim,
-} from '../../../platform/event-store/command-loop-types.js';
+import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
 import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { readTransactionId } from '../domain/addresses.js';
@@ -73,18 +69,20 @@ export class RecordRefundHandler implements OperationHandler<RecordRefund> {
             .flatMap((transfer) => [[transfer, divided], [transfer]])
         : [[whole]];
     const excluded = unchecked === null ? whole : divided;
-    await this.requireUnclaimed(excluded);
     let owner = '';
     for (const claims of attempts)
       try {
         await this.loop.execute(order, orderId, (current) => recordRefund(given, current), {
           metadata: { actor: 'operator' },
           claims,
-          preconditions: [{ stream: claimStream(excluded), events: [], expected: 'no_stream' }],
+          // Before any claim: a store that is not atomic keeps the claims of a refused refund.
+          preconditions: async () => {
+            await this.requireUnclaimed(excluded);
+            return [{ stream: claimStream(excluded), events: [], expected: 'no_stream' }];
+          },
         });
         return { unchecked };
       } catch (error) {
-        if (error instanceof PreconditionFailed) await this.requireUnclaimed(excluded);
         if (!(error instanceof ClaimHeld)) throw error;
         owner = error.owner;
       }
@@ -102,7 +100,6 @@ export class RecordRefundHandler implements OperationHandler<RecordRefund> {
     return { before, given, isNew: recordRefund(given, before).length > 0 };
   }
 
-  /** Comes before any claim: a store that is not atomic keeps the claims of a refused refund. */
   private async requireUnclaimed(claim: Claim): Promise<void> {
     const owner = await claimOwner(this.store, claim);
     if (owner !== null) throw refundOf(owner);

@@ -1,9 +1,8 @@
 import { Controller, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { Cause, MerchantId, Ticket, UuidParam } from '../../../platform/http/decorators.js';
+import { Cause, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
-import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { EndSandboxOrder } from '../application/end-sandbox-order.js';
 import { orderResponse } from '../domain/order-record.js';
@@ -32,10 +31,9 @@ export class SandboxOrdersController {
   fail(
     @MerchantId() merchantId: string,
     @UuidParam('id', 'Order') id: string,
-    @Ticket() ticket: Pick<RequestTicket, 'storeSealed'>,
     @Cause() cause: EventMetadata,
   ): Promise<Reply> {
-    return this.end(new EndSandboxOrder(merchantId, id, 'failed', cause), ticket);
+    return this.end(new EndSandboxOrder(merchantId, id, 'failed', cause));
   }
 
   @Post(':id/refund')
@@ -53,14 +51,12 @@ export class SandboxOrdersController {
   refund(
     @MerchantId() merchantId: string,
     @UuidParam('id', 'Order') id: string,
-    @Ticket() ticket: Pick<RequestTicket, 'storeSealed'>,
     @Cause() cause: EventMetadata,
   ): Promise<Reply> {
-    return this.end(new EndSandboxOrder(merchantId, id, 'refunded', cause), ticket);
+    return this.end(new EndSandboxOrder(merchantId, id, 'refunded', cause));
   }
 
-  private async end(command: EndSandboxOrder, ticket: Pick<RequestTicket, 'storeSealed'>): Promise<Reply> {
-    ticket.storeSealed();
+  private async end(command: EndSandboxOrder): Promise<Reply> {
     return new Reply(200, orderResponse(await this.commandBus.execute(command), null));
   }
 }

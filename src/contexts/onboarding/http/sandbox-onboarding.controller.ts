@@ -2,8 +2,7 @@ import { Controller, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { EVENT_STORE, type EventMetadata, type EventStore } from '../../../platform/event-store/port.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
-import { Cause, MerchantId, Ticket, UuidParam } from '../../../platform/http/decorators.js';
-import type { RequestTicket } from '../../../platform/idempotency/ticket.js';
+import { Cause, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { userJson, UserResponse, USERS_VIEW } from '../../users/contract.js';
 import { CompleteSandboxOnboarding } from '../application/complete-sandbox-onboarding.js';
@@ -33,10 +32,8 @@ export class SandboxOnboardingController {
   async complete(
     @MerchantId() merchantId: string,
     @UuidParam('id', 'User') userId: string,
-    @Ticket() ticket: Pick<RequestTicket, 'storeSealed'>,
     @Cause() cause: EventMetadata,
   ): Promise<UserResponse> {
-    ticket.storeSealed();
     const user = await this.commandBus.execute(new CompleteSandboxOnboarding(merchantId, userId, cause));
     // The activation was written by a worker, before the head.
     await this.progress.waitFor(USERS_VIEW, await this.store.head());

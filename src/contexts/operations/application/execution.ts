@@ -7,7 +7,7 @@ import {
   SubjectChanged,
   withinOperation,
   type CurrentOperation,
-} from '../../../platform/event-store/current-operation.js';
+} from '../../../platform/event-store/command-loop.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import type { OperationProgress } from '../../../platform/operations/operation.js';
 import type { OperationOutcome } from '../../../platform/operations/operations.js';
@@ -29,7 +29,7 @@ import { Subjects } from './subjects.js';
 const CHANGED = 'changed';
 
 /** Errors after which an operation that somebody waits for is followed or executed later. */
-const TRANSIENT: readonly DomainError['code'][] = ['unavailable', 'rate_limited', 'in_flight'];
+const TRANSIENT: readonly DomainError['code'][] = ['unavailable', 'rate_limited'];
 
 /** Executes operations, each once, in whichever process, and records their outcome (ADR 176). */
 @Injectable()

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { withinOperation } from '../../../platform/event-store/current-operation.js';
+import { CommandLoop, withinOperation } from '../../../platform/event-store/command-loop.js';
 import type { OperationEvent } from '../domain/operation-events.js';
 import { operation, type OperationState } from '../domain/operation.js';
 

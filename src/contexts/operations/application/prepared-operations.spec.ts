@@ -7,7 +7,7 @@ import {
 } from '../../../../test/support/operations/operations-harness.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
-import { SubjectChanged } from '../../../platform/event-store/current-operation.js';
+import { SubjectChanged } from '../../../platform/event-store/command-loop.js';
 
 const FOLLOWED = { pending: 'prepared', ended: 'discarded', executed: 'repeated' };
 const nothing = Promise.resolve({});

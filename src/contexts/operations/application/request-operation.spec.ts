@@ -10,10 +10,11 @@ import type { DiscoveryService } from '@nestjs/core';
 import { OPERATIONS, operationFacts } from '../../../platform/operations/operation.js';
 import { Definitions } from './definitions.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { IdempotencyKeyExpired } from '../../../kernel/idempotency.js';
 import { deriveId } from '../../../kernel/ids.js';
-import { withinOperation } from '../../../platform/event-store/current-operation.js';
+import { withinOperation } from '../../../platform/event-store/command-loop.js';
 
-const idempotency = { id: (purpose: string, use = 0) => deriveId('key', purpose, String(use)) };
+const idempotency = { id: (purpose: string) => deriveId('key', purpose, '0') };
 
 /** A process with a lamp that is off, at revision 1. */
 async function withLamp(given: Parameters<typeof operationsOn>[0] = {}) {
@@ -119,9 +120,10 @@ describe('a requested operation', () => {
       'operation.requested.v1',
       'operation.failed.v1',
     ]);
-    expect((await switchOn({ ...off, parameters: { on: true } })).operation.id).toBe(
-      idempotency.id('operation', 1),
-    );
+    const on = { ...off, parameters: { on: true } };
+    await expect(switchOn(on)).rejects.toThrow(IdempotencyKeyExpired);
+    const next = { id: (purpose: string) => deriveId('key', purpose, '1') };
+    expect((await switchOn({ ...on, idempotency: next })).operation.id).toBe(next.id('operation'));
   });
 
   it('under one key is executed once, however often it is requested', async () => {

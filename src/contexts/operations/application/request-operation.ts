@@ -4,12 +4,11 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
 import { IdempotencyKeyExpired, requireIdempotent } from '../../../kernel/idempotency.js';
 import { findUnrecordable } from '../../../kernel/text.js';
-import { SubjectChanged } from '../../../platform/event-store/current-operation.js';
+import { SubjectChanged } from '../../../platform/event-store/command-loop.js';
 import type { JsonObject } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { requireReach, requireScopes } from '../../../platform/operations/scopes.js';
-import { withIdempotencyKey } from '../../../platform/idempotency/ticket.js';
 import type { AnyCommand } from '../../../platform/operations/operation.js';
 import {
   Operations,
@@ -51,17 +50,9 @@ export class RequestedOperations extends Operations {
     const isOwn = await this.definitions.isOwn(command, requester);
     requireScopes(requester, await this.definitions.scopesOf(command, isOwn));
     if (!isOwn) requireMerchant(requester, request.merchantId, this.definitions.of(command).subject);
-    const ticket = request.idempotency ?? { id: newId };
-    return withIdempotencyKey(ticket, 'operation', (id) => this.requestAs(id, command, request));
-  }
-
-  /** The operation of this id, once: a repeat continues where the first request ended. */
-  private async requestAs(
-    id: string,
-    command: AnyCommand,
-    request: OperationRequest,
-  ): Promise<OperationOutcome> {
+    const id = request.idempotency?.id('operation') ?? newId();
     const { state } = await this.log.load(id);
+    // A repeat continues where the first request ended.
     if (state.phase !== 'none') {
       requireIdempotent(state.facts.requested_at, timestamp(this.clock));
       return this.proceed(state);

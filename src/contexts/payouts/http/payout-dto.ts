@@ -86,7 +86,7 @@ export class Payout {
 export class PayoutResponse extends ResourceOf('payout', Payout) {}
 
 /** Query of a list of the payouts of one merchant. */
-export class PayoutsQuery extends createdListQuery(MAX_PAGE, 'Payouts per page.') {
+class PayoutsQuery extends createdListQuery(MAX_PAGE, 'Payouts per page.') {
   @Filter(uuid, 'Only payouts to this user.') user_id?: string;
   @Filter(oneOf(STATUSES), 'Only payouts in this status.') status?: (typeof STATUSES)[number];
 

@@ -13,6 +13,7 @@ import {
   Ticket,
   UuidParam,
 } from '../../../platform/http/decorators.js';
+import { PortalRoute } from '../../../platform/http/admin/portal-controller.js';
 import { UpToDate } from '../../../platform/http/reads.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { Reply, type StreamReply } from '../../../platform/http/reply.js';
@@ -38,6 +39,8 @@ import {
   BalanceResponse,
 } from './payout-dto.js';
 
+const READ = 'payouts:read';
+
 /** contract.md 9. Bodies are text from the read model to the socket: no payout is parsed on its way out. */
 @Controller('merchants/v1/payouts')
 export class PayoutsController {
@@ -51,7 +54,7 @@ export class PayoutsController {
   ) {}
 
   @Post('report')
-  @StoresResponseWithEvents()
+  @StoresResponseWithEvents({ inClear: true })
   @ApiRoute({
     id: 'reportPayout',
     body: ReportPayoutBody,
@@ -80,6 +83,7 @@ export class PayoutsController {
   }
 
   @Get()
+  @PortalRoute('payouts', READ)
   @ApiRoute({
     id: 'listPayouts',
     tag: 'Payouts',
@@ -116,6 +120,7 @@ export class PayoutsController {
   }
 
   @Get(':id')
+  @PortalRoute('payouts/:id', READ)
   @ApiRoute({
     id: 'getPayout',
     tag: 'Payouts',
@@ -130,6 +135,7 @@ export class PayoutsController {
   }
 
   @Get(':id/evidence')
+  @PortalRoute('payouts/:id/evidence', READ)
   @ApiRoute({
     id: 'getPayoutEvidence',
     tag: 'Payouts',

@@ -12,7 +12,7 @@ import {
   type PayoutEvent,
   type PayoutIntent,
 } from '../domain/payout-events.js';
-import { payoutJsonBeforeTime } from '../domain/payout-json.js';
+import { payoutJsonBeforeTime } from '../domain/payout.js';
 
 /** The numbers of `payouts.payouts.status`, by the words of the API. */
 export const STATUS = { pending: 0, received: 1, expired: 2 } as const;

@@ -1,9 +1,11 @@
 import { Controller, Get } from '@nestjs/common';
 import { Fault } from '../../../kernel/fault.js';
+import { tidy } from '../../../kernel/typed-text.js';
 import { ApiProperty, PageOf } from '../../../platform/dto/field.js';
-import { text, TIME, UUID } from '../../../platform/dto/rules.js';
+import { text, TIME, uuid, UUID } from '../../../platform/dto/rules.js';
 import { Day, Filter, MAX_PAGE, PageCursor, PageSize } from '../../../platform/http/list-query.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { PortalController, PortalScopes } from '../../../platform/http/admin/portal-controller.js';
 import { ListQuery, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
@@ -18,7 +20,7 @@ const eventName = text({}, (value) =>
 );
 
 /** Query of GET /merchants/v1/users/{id}/events. */
-export class JourneyQuery implements JourneyFilter {
+class JourneyQuery implements JourneyFilter {
   @Filter(eventName, 'Only events of this name; letter case does not count.') event_name?: string;
   @Day('First day of event_datetime, in UTC.') event_from?: string;
   @Day('Last day, inclusive, in UTC.') event_to?: string;
@@ -68,9 +70,44 @@ export class JourneyController {
     @UuidParam('id', 'User') userId: string,
     @ListQuery() query: JourneyQuery,
   ): Promise<Reply> {
-    const user = await this.users.find(merchantId, userId);
-    if (user === null) throw DomainError.notFound('User');
-    if (user.externalId === null) return new Reply(200, NO_EVENTS);
-    return new Reply(200, await this.journeys.page(merchantId, user.externalId, query));
+    const externalId = await findExternalId(this.users, merchantId, userId);
+    return new Reply(
+      200,
+      externalId === null ? NO_EVENTS : await this.journeys.page(merchantId, externalId, query),
+    );
+  }
+}
+
+/** Throws `not_found`. */
+async function findExternalId(users: UsersView, merchantId: string, id: string): Promise<string | null> {
+  const user = await users.find(merchantId, id);
+  if (user === null) throw DomainError.notFound('User');
+  return user.externalId;
+}
+
+class PortalEventsQuery extends JourneyQuery {
+  @Filter(uuid, 'The journey of this user.') user_id?: string;
+  @Filter(text({ minLength: 1 }, tidy), 'The journey of this user, as the events call it.')
+  user_external_id?: string;
+}
+
+/** Events that the servers of the merchant sent, as the journey of a user (admin-api.md 6). */
+@PortalController('events')
+export class PortalEventsController {
+  constructor(
+    private readonly users: UsersView,
+    private readonly journeys: JourneyView,
+  ) {}
+
+  @Get()
+  @PortalScopes('events:read')
+  async list(@MerchantId() merchantId: string, @ListQuery() query: PortalEventsQuery): Promise<Reply> {
+    const { user_id: userId, user_external_id: named } = query;
+    if (userId === undefined && named === undefined)
+      throw new DomainError('bad_request', 'user_id or user_external_id is required');
+    const externalId = userId === undefined ? named! : await findExternalId(this.users, merchantId, userId);
+    // PostgreSQL stores no zero characters.
+    const isNone = externalId === null || externalId.includes('\0');
+    return new Reply(200, isNone ? NO_EVENTS : await this.journeys.page(merchantId, externalId, query));
   }
 }

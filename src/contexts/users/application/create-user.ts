@@ -6,7 +6,7 @@ import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { withIdempotencyKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
+import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { subscriberNumbers } from './phone-number.js';
 import { createUser, user, type UserDeactivated, type User } from '../domain/user.js';
 import { userJson } from './user-json.js';
@@ -64,22 +64,20 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
 
   async execute({ merchantId, profile, ticket, cause }: CreateUser): Promise<string> {
     const { phone_number: phoneNumber, email = null, external_id: externalId = null } = profile;
+    const userId = ticket.id('user');
     const createdAt = timestamp(this.clock);
     try {
-      const { state } = await withIdempotencyKey(ticket, 'user', (userId) =>
-        this.loop.execute(
-          user,
-          userId,
-          (current) => createUser({ userId, merchantId, createdAt, phoneNumber, email, externalId }, current),
-          {
-            metadata: cause,
-            claims: this.claimsOf(merchantId, phoneNumber, externalId),
-            response: (after) => ticket.response(201, createdJson(after), { holdsSecret: true }),
-            expectNew: true,
-          },
-        ),
+      const { body } = await this.loop.execute(
+        user,
+        userId,
+        (current) => createUser({ userId, merchantId, createdAt, phoneNumber, email, externalId }, current),
+        {
+          metadata: cause,
+          claims: this.claimsOf(merchantId, phoneNumber, externalId),
+          response: { ticket, status: 201, body: createdJson },
+        },
       );
-      return createdJson(state);
+      return body;
     } catch (error) {
       if (error instanceof ClaimHeld)
         throw DomainError.invalid({ [error.claim.field]: [error.claim.message] }).asTransient();

@@ -3,7 +3,7 @@ import { DiscoveryService } from '@nestjs/core';
 import { Forgets, type ForgottenPerson } from '../../../platform/operations/erasure.js';
 import { Snapshots } from '../../../platform/event-store/snapshots.js';
 import { failpoint } from '../../../platform/failpoints.js';
-import { PersonalResponses } from '../../../platform/idempotency/personal-responses.js';
+import { ResponseStore } from '../../../platform/idempotency/response-store.js';
 import { PersonalKeys } from '../../../platform/sealing/personal-keys.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { Background } from '../../../platform/background/background-work.js';
@@ -38,7 +38,7 @@ export class UserErasure {
   constructor(
     private readonly keys: PersonalKeys,
     private readonly snapshots: Snapshots,
-    private readonly responses: PersonalResponses,
+    private readonly responses: ResponseStore,
   ) {}
 
   @Forgets('users')

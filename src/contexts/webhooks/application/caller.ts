@@ -1,6 +1,4 @@
 import { Command } from '@nestjs/cqrs';
-import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
-import type { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 
@@ -25,26 +23,4 @@ export abstract class EndpointCommand extends Command<Responded> {
   ) {
     super();
   }
-}
-
-interface Response<State> {
-  readonly status: number;
-  /** From the state: a repeat finds what the first request did, and responds alike. */
-  readonly body: (state: State) => string;
-  readonly holdsSecret?: boolean;
-}
-
-/** Decides for a caller; the response travels with the events. Throws what {@link CommandLoop.execute} throws. */
-export async function decideFor<State, Event extends DomainEvent>(
-  { metadata, ticket }: MerchantCaller,
-  loop: CommandLoop,
-  [aggregate, id]: readonly [Aggregate<State, Event>, string],
-  decide: (state: State) => readonly Event[],
-  { status, body, holdsSecret = false }: Response<State>,
-): Promise<Responded> {
-  const { state, position } = await loop.execute(aggregate, id, decide, {
-    metadata,
-    response: (after) => ticket.response(status, body(after), { holdsSecret }),
-  });
-  return { body: body(state), position };
 }

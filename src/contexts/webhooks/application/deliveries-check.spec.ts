@@ -5,7 +5,6 @@ import { ALL_CONTEXTS } from '../../../composition.js';
 import { newId } from '../../../kernel/ids.js';
 import { knownEvents, type CheckedTables } from '../../../platform/context.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
-import { EventRegistry } from '../../../platform/event-store/event-registry.js';
 import { DeliveriesCheck } from './deliveries-check.js';
 import { deliveriesSaga } from './deliveries-saga.js';
 import { publishedBy } from './published-events.js';
@@ -22,9 +21,7 @@ const saga = deliveriesSaga(
 );
 
 function codec(): EventCodec {
-  const registry = new EventRegistry();
-  registry.register(knownEvents(ALL_CONTEXTS));
-  return new EventCodec(registry, { obtain: async () => null, find: async () => new Map() });
+  return new EventCodec().register(knownEvents(ALL_CONTEXTS));
 }
 
 it.each([

@@ -2,8 +2,7 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { deriveId } from '../../../kernel/ids.js';
-import { withIdempotencyKey, type IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
+import { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { withJsonText } from '../../../platform/json-text/json-text.js';
 import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
@@ -17,7 +16,7 @@ import {
   requestRecovery,
   webhookRecovery,
 } from '../domain/webhook-requests.js';
-import { decideFor, EndpointCommand, type Responded, type MerchantCaller } from './caller.js';
+import { EndpointCommand, type Responded, type MerchantCaller } from './caller.js';
 import { DELIVERIES_SAGA } from './deliveries-saga.js';
 import { testEvent } from './published-events.js';
 import { DomainError } from '../../../kernel/domain-error.js';
@@ -33,21 +32,23 @@ export class RequestTestDeliveryHandler implements ICommandHandler<RequestTestDe
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  execute({ caller, endpointId: endpoint_id }: RequestTestDelivery): Promise<Responded> {
+  async execute({ caller, endpointId: endpoint_id }: RequestTestDelivery): Promise<Responded> {
     const { merchantId: merchant_id } = caller;
-    return withIdempotencyKey(caller.ticket, 'webhook_test', async (delivery_id) => {
-      endpointOf((await this.loop.load(webhookEndpoints, merchant_id)).state, endpoint_id);
-      const place = { delivery_id, endpoint_id, merchant_id };
-      const command = { ...place, message: TEST_MESSAGE, occurred_at: timestamp(this.clock) };
-      const stream = [webhookTest, delivery_id] as const;
-      return decideFor(caller, this.loop, stream, (state) => requestTest(command, state), {
+    const delivery_id = caller.ticket.id('webhook_test');
+    endpointOf((await this.loop.load(webhookEndpoints, merchant_id)).state, endpoint_id);
+    const place = { delivery_id, endpoint_id, merchant_id };
+    const command = { ...place, message: TEST_MESSAGE, occurred_at: timestamp(this.clock) };
+    return this.loop.execute(webhookTest, delivery_id, (state) => requestTest(command, state), {
+      metadata: caller.metadata,
+      response: {
+        ticket: caller.ticket,
         status: 202,
         body: (state) => {
           const { type, occurredAt: occurred_at, data } = testEvent(state!);
           const delivery = withJsonText({ id: delivery_id, type, occurred_at }, 'data', data);
           return `{"webhook_delivery":${delivery}}`;
         },
-      });
+      },
     });
   }
 }
@@ -73,27 +74,29 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
     private readonly deliveries: StoredDeliveries,
   ) {}
 
-  execute({ caller, deliveryId }: ResendWebhookDelivery): Promise<Responded> {
+  async execute({ caller, deliveryId }: ResendWebhookDelivery): Promise<Responded> {
     const { merchantId: merchant_id } = caller;
-    return withIdempotencyKey(caller.ticket, 'webhook_resend', async (resend_id) => {
-      const [delivery, { state: endpoints }] = await Promise.all([
-        this.deliveries.find(merchant_id, deliveryId),
-        this.loop.load(webhookEndpoints, merchant_id),
-      ]);
-      if (!delivery) throw DomainError.notFound('Webhook delivery');
-      const command = {
-        resend_id,
-        delivery_id: deliveryId,
-        endpoint_id: delivery.json.webhook_endpoint_id,
-        merchant_id,
-        is_test: delivery.isTest,
-        requested_at: timestamp(this.clock),
-      };
-      const stream = [webhookResend, resend_id] as const;
-      return decideFor(caller, this.loop, stream, (state) => requestResend(command, endpoints, state), {
+    const resend_id = caller.ticket.id('webhook_resend');
+    const [delivery, { state: endpoints }] = await Promise.all([
+      this.deliveries.find(merchant_id, deliveryId),
+      this.loop.load(webhookEndpoints, merchant_id),
+    ]);
+    if (!delivery) throw DomainError.notFound('Webhook delivery');
+    const command = {
+      resend_id,
+      delivery_id: deliveryId,
+      endpoint_id: delivery.json.webhook_endpoint_id,
+      merchant_id,
+      is_test: delivery.isTest,
+      requested_at: timestamp(this.clock),
+    };
+    return this.loop.execute(webhookResend, resend_id, (state) => requestResend(command, endpoints, state), {
+      metadata: caller.metadata,
+      response: {
+        ticket: caller.ticket,
         status: 202,
         body: (state) => JSON.stringify({ webhook_delivery: resent(delivery, state!.requested_at) }),
-      });
+      },
     });
   }
 }
@@ -115,18 +118,11 @@ export class ResendDeliveryHandler implements OperationHandler<ResendDelivery> {
     if (delivery === null) throw DomainError.notFound('Delivery');
     const { merchant_id: merchantId } = delivery.json;
     const metadata = { actor: 'operator', merchant_id: merchantId };
-    const caller = { merchantId, metadata, ticket: ticketOf(operation!.id) };
+    // An operation that is executed again after a crash requests nothing new.
+    const caller = { merchantId, metadata, ticket: new IdempotencyTicket(operation!.id) };
     const { position } = await this.bus.execute(new ResendWebhookDelivery(caller, subjectId));
     await this.progress.waitFor(DELIVERIES_SAGA, position);
   }
-}
-
-/** Ids follow from the operation, so that one that is executed again after a crash requests nothing new. */
-function ticketOf(operationId: string): IdempotencyTicket {
-  return {
-    id: (purpose, use = 0) => deriveId(operationId, purpose, ...(use === 0 ? [] : [String(use)])),
-    response: () => undefined,
-  };
 }
 
 /** The delivery as the request makes it: due at once, unless an attempt is in flight already. */
@@ -156,26 +152,33 @@ export class RecoverWebhookEndpointHandler implements ICommandHandler<RecoverWeb
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  execute({ caller, endpointId, since }: RecoverWebhookEndpoint): Promise<Responded> {
+  async execute({ caller, endpointId, since }: RecoverWebhookEndpoint): Promise<Responded> {
     const { merchantId } = caller;
-    return withIdempotencyKey(caller.ticket, 'webhook_recovery', async (recovery_id) => {
-      const { state: endpoints } = await this.loop.load(webhookEndpoints, merchantId);
-      const command = {
-        recovery_id,
-        endpoint_id: endpointId,
-        merchant_id: merchantId,
-        since: since.toISOString(),
-        requested_at: timestamp(this.clock),
-      };
-      const stream = [webhookRecovery, recovery_id] as const;
-      return decideFor(caller, this.loop, stream, (state) => requestRecovery(command, endpoints, state), {
-        status: 202,
-        body: (state) => {
-          const { endpoint_id: webhook_endpoint_id, since, requested_at } = state!;
-          const recovery = { id: recovery_id, webhook_endpoint_id, since, requested_at };
-          return JSON.stringify({ webhook_recovery: recovery });
+    const recovery_id = caller.ticket.id('webhook_recovery');
+    const { state: endpoints } = await this.loop.load(webhookEndpoints, merchantId);
+    const command = {
+      recovery_id,
+      endpoint_id: endpointId,
+      merchant_id: merchantId,
+      since: since.toISOString(),
+      requested_at: timestamp(this.clock),
+    };
+    return this.loop.execute(
+      webhookRecovery,
+      recovery_id,
+      (state) => requestRecovery(command, endpoints, state),
+      {
+        metadata: caller.metadata,
+        response: {
+          ticket: caller.ticket,
+          status: 202,
+          body: (state) => {
+            const { endpoint_id: webhook_endpoint_id, since, requested_at } = state!;
+            const recovery = { id: recovery_id, webhook_endpoint_id, since, requested_at };
+            return JSON.stringify({ webhook_recovery: recovery });
+          },
         },
-      });
-    });
+      },
+    );
   }
 }

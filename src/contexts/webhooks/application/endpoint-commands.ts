@@ -2,7 +2,6 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { withIdempotencyKey } from '../../../platform/idempotency/ticket.js';
 import {
   breakEndpoint,
   endpointJson,
@@ -15,7 +14,7 @@ import {
   type EndpointFields,
   type Update,
 } from '../domain/webhook-endpoints.js';
-import { decideFor, EndpointCommand, type Responded, type MerchantCaller } from './caller.js';
+import { EndpointCommand, type Responded, type MerchantCaller } from './caller.js';
 import { RECEIVER_URLS, type ReceiverUrls } from './ports.js';
 import { SigningSecrets } from './signing-secrets.js';
 import { FailingEndpoints } from '../store/failing-endpoints.js';
@@ -44,21 +43,22 @@ export class RegisterWebhookEndpointHandler implements ICommandHandler<RegisterW
 
   async execute({ caller, fields }: RegisterWebhookEndpoint): Promise<Responded> {
     await this.urls.check(fields.url);
-    const registry = [webhookEndpoints, caller.merchantId] as const;
-    return withIdempotencyKey(caller.ticket, 'webhook_endpoint', (endpoint_id) => {
-      const place = { endpoint_id, merchant_id: caller.merchantId };
-      const created_at = timestamp(this.clock);
-      const command = { ...place, ...fields, sealed_signing_secret: this.secrets.create(place), created_at };
-      return decideFor(caller, this.loop, registry, (state) => register(command, state), {
+    const endpoint_id = caller.ticket.id('webhook_endpoint');
+    const place = { endpoint_id, merchant_id: caller.merchantId };
+    const created_at = timestamp(this.clock);
+    const command = { ...place, ...fields, sealed_signing_secret: this.secrets.create(place), created_at };
+    return this.loop.execute(webhookEndpoints, caller.merchantId, (state) => register(command, state), {
+      metadata: caller.metadata,
+      response: {
+        ticket: caller.ticket,
         status: 201,
-        holdsSecret: true,
         body: (state) => {
           const endpoint = endpointOf(state, endpoint_id);
           // A repeat shows the secret of the first time.
           const signing_secret = this.secrets.open(place, endpoint.secrets.at(-1)!.sealed);
           return JSON.stringify({ webhook_endpoint: { ...endpointJson(endpoint, 0), signing_secret } });
         },
-      });
+      },
     });
   }
 }
@@ -93,14 +93,17 @@ export class UpdateWebhookEndpointHandler implements ICommandHandler<UpdateWebho
     const failures = await this.failing.count(endpointId);
     const at = timestamp(this.clock);
     const command = { endpoint_id: endpointId, merchant_id: merchantId, changes, at };
-    const registry = [webhookEndpoints, merchantId] as const;
-    return decideFor(caller, this.loop, registry, (state) => update(command, state), {
-      status: 200,
-      body: (state) => {
-        const endpoint = endpointOf(state, endpointId);
-        // Enabling clears the count.
-        const failureCount = endpoint.enabledAt === at ? 0 : failures;
-        return JSON.stringify({ webhook_endpoint: endpointJson(endpoint, failureCount) });
+    return this.loop.execute(webhookEndpoints, merchantId, (state) => update(command, state), {
+      metadata: caller.metadata,
+      response: {
+        ticket: caller.ticket,
+        status: 200,
+        body: (state) => {
+          const endpoint = endpointOf(state, endpointId);
+          // Enabling clears the count.
+          const failureCount = endpoint.enabledAt === at ? 0 : failures;
+          return JSON.stringify({ webhook_endpoint: endpointJson(endpoint, failureCount) });
+        },
       },
     });
   }
@@ -119,9 +122,10 @@ export class DeleteWebhookEndpointHandler implements ICommandHandler<DeleteWebho
   execute({ caller, endpointId: endpoint_id }: DeleteWebhookEndpoint): Promise<Responded> {
     const { merchantId: merchant_id } = caller;
     const command = { endpoint_id, merchant_id, at: timestamp(this.clock) };
-    const registry = [webhookEndpoints, merchant_id] as const;
-    const response = { status: 204, body: () => '' };
-    return decideFor(caller, this.loop, registry, (state) => remove(command, state), response);
+    return this.loop.execute(webhookEndpoints, merchant_id, (state) => remove(command, state), {
+      metadata: caller.metadata,
+      response: { ticket: caller.ticket, status: 204, body: () => '' },
+    });
   }
 }
 
@@ -140,11 +144,14 @@ export class BreakSandboxEndpointHandler implements ICommandHandler<BreakSandbox
     const { merchantId: merchant_id } = caller;
     const failures = await this.failing.count(endpoint_id);
     const command = { endpoint_id, merchant_id, at: timestamp(this.clock) };
-    const registry = [webhookEndpoints, merchant_id] as const;
-    return decideFor(caller, this.loop, registry, (state) => breakEndpoint(command, state), {
-      status: 200,
-      body: (state) =>
-        JSON.stringify({ webhook_endpoint: endpointJson(endpointOf(state, endpoint_id), failures) }),
+    return this.loop.execute(webhookEndpoints, merchant_id, (state) => breakEndpoint(command, state), {
+      metadata: caller.metadata,
+      response: {
+        ticket: caller.ticket,
+        status: 200,
+        body: (state) =>
+          JSON.stringify({ webhook_endpoint: endpointJson(endpointOf(state, endpoint_id), failures) }),
+      },
     });
   }
 }
@@ -172,22 +179,23 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
     private readonly failing: FailingEndpoints,
   ) {}
 
-  execute({ caller, endpointId, overlapSeconds }: RotateSigningSecret): Promise<Responded> {
+  async execute({ caller, endpointId, overlapSeconds }: RotateSigningSecret): Promise<Responded> {
     const place = { endpoint_id: endpointId, merchant_id: caller.merchantId };
-    const registry = [webhookEndpoints, caller.merchantId] as const;
-    return withIdempotencyKey(caller.ticket, 'webhook_secret', async (rotation_id) => {
-      const failures = await this.failing.count(endpointId);
-      const now = this.clock.now();
-      const command = {
-        ...place,
-        rotation_id,
-        sealed_signing_secret: this.secrets.create(place),
-        former_expires_at: new Date(now.getTime() + overlapSeconds * 1000).toISOString(),
-        at: now.toISOString(),
-      };
-      return decideFor(caller, this.loop, registry, (state) => rotateSecret(command, state), {
+    const rotation_id = caller.ticket.id('webhook_secret');
+    const failures = await this.failing.count(endpointId);
+    const now = this.clock.now();
+    const command = {
+      ...place,
+      rotation_id,
+      sealed_signing_secret: this.secrets.create(place),
+      former_expires_at: new Date(now.getTime() + overlapSeconds * 1000).toISOString(),
+      at: now.toISOString(),
+    };
+    return this.loop.execute(webhookEndpoints, caller.merchantId, (state) => rotateSecret(command, state), {
+      metadata: caller.metadata,
+      response: {
+        ticket: caller.ticket,
         status: 200,
-        holdsSecret: true,
         body: (state) => {
           const endpoint = endpointOf(state, endpointId);
           // A repeat shows the secret of the first time.
@@ -197,7 +205,7 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
             webhook_endpoint: { ...endpointJson(endpoint, failures), signing_secret },
           });
         },
-      });
+      },
     });
   }
 }

@@ -2,6 +2,7 @@ import { Controller, Get, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { PortalRoute } from '../../../platform/http/admin/portal-controller.js';
 import {
   ListQuery,
   MerchantId,
@@ -117,6 +118,7 @@ export class WebhookDeliveriesController {
   }
 
   @Post('webhook_deliveries/:id/resend')
+  @PortalRoute('deliveries/:id/resend', 'deliveries:write')
   @ApiRoute({
     id: 'resendWebhookDelivery',
     tag: TAG,
@@ -137,6 +139,7 @@ export class WebhookDeliveriesController {
   }
 
   @Post('webhook_endpoints/:id/recover')
+  @PortalRoute('endpoints/:id/recover', 'endpoints:write')
   @ApiRoute({
     id: 'recoverWebhookEndpoint',
     tag: TAG,
@@ -155,10 +158,8 @@ export class WebhookDeliveriesController {
     @UuidParam('id', ENDPOINT) id: string,
     @ValidBody() { since }: RecoveryRequest,
   ): Promise<Reply> {
-    return this.written.reply(
-      202,
-      await this.commandBus.execute(new RecoverWebhookEndpoint(caller, id, since)),
-    );
+    const command = new RecoverWebhookEndpoint(caller, id, since);
+    return this.written.reply(202, await this.commandBus.execute(command));
   }
 
   private async requireEndpoint(merchantId: string, id: string): Promise<void> {

@@ -10,6 +10,7 @@ import {
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody } from '@nestjs/swagger';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { PortalRoute } from '../../../platform/http/admin/portal-controller.js';
 import {
   causeOf,
   ListQuery,
@@ -45,6 +46,8 @@ import { WriteResponses } from './write-responses.js';
 import { requestOf } from '../../../platform/http/request-state.js';
 
 const WHAT = 'Webhook endpoint';
+const READ = 'endpoints:read';
+const WRITE = 'endpoints:write';
 const TAG = 'Webhook endpoints';
 const MALFORMED = 'The JSON or the Idempotency-Key is malformed.';
 const NO_ENDPOINT = 'The merchant has no such webhook endpoint.';
@@ -68,6 +71,7 @@ export class WebhookEndpointsController {
   ) {}
 
   @Post()
+  @PortalRoute('endpoints', WRITE)
   @ApiRoute({
     id: 'registerWebhookEndpoint',
     tag: TAG,
@@ -85,13 +89,12 @@ export class WebhookEndpointsController {
     @ValidBody() body: NewWebhookEndpoint,
   ): Promise<Reply> {
     const { url, description = null, event_types = null } = body.webhook_endpoint;
-    return this.written.reply(
-      201,
-      await this.commandBus.execute(new RegisterWebhookEndpoint(caller, { url, description, event_types })),
-    );
+    const command = new RegisterWebhookEndpoint(caller, { url, description, event_types });
+    return this.written.reply(201, await this.commandBus.execute(command));
   }
 
   @Get()
+  @PortalRoute('endpoints', READ)
   @ApiRoute({
     id: 'listWebhookEndpoints',
     tag: TAG,
@@ -109,6 +112,7 @@ export class WebhookEndpointsController {
   }
 
   @Get(':id')
+  @PortalRoute('endpoints/:id', READ)
   @ApiRoute({
     id: 'getWebhookEndpoint',
     tag: TAG,
@@ -125,6 +129,7 @@ export class WebhookEndpointsController {
   }
 
   @Patch(':id')
+  @PortalRoute('endpoints/:id', WRITE)
   @ApiRoute({
     id: 'updateWebhookEndpoint',
     tag: TAG,
@@ -143,13 +148,12 @@ export class WebhookEndpointsController {
     @UuidParam('id', WHAT) id: string,
     @ValidBody() body: WebhookEndpointChanges,
   ): Promise<Reply> {
-    return this.written.replyToChange(
-      200,
-      await this.commandBus.execute(new UpdateWebhookEndpoint(caller, id, body.webhook_endpoint ?? {})),
-    );
+    const command = new UpdateWebhookEndpoint(caller, id, body.webhook_endpoint ?? {});
+    return this.written.replyToChange(200, await this.commandBus.execute(command));
   }
 
   @Delete(':id')
+  @PortalRoute('endpoints/:id', WRITE)
   @ApiRoute({
     id: 'deleteWebhookEndpoint',
     tag: TAG,
@@ -158,13 +162,12 @@ export class WebhookEndpointsController {
     responses: { 204: 'The endpoint is gone.', 400: MALFORMED, 404: NO_ENDPOINT },
   })
   async remove(@CallingMerchant() caller: MerchantCaller, @UuidParam('id', WHAT) id: string): Promise<Reply> {
-    return this.written.replyToChange(
-      204,
-      await this.commandBus.execute(new DeleteWebhookEndpoint(caller, id)),
-    );
+    const command = new DeleteWebhookEndpoint(caller, id);
+    return this.written.replyToChange(204, await this.commandBus.execute(command));
   }
 
   @Post(':id/test_delivery')
+  @PortalRoute('endpoints/:id/test', WRITE)
   @ApiRoute({
     id: 'testWebhookEndpoint',
     tag: TAG,
@@ -182,6 +185,7 @@ export class WebhookEndpointsController {
   }
 
   @Post(':id/rotate_secret')
+  @PortalRoute('endpoints/:id/rotate_secret', WRITE)
   @ApiRoute({
     id: 'rotateWebhookSecret',
     tag: TAG,
@@ -202,9 +206,7 @@ export class WebhookEndpointsController {
     @UuidParam('id', WHAT) id: string,
     @OptionalBody() { overlap_seconds }: SecretRotation,
   ): Promise<Reply> {
-    return this.written.replyToChange(
-      200,
-      await this.commandBus.execute(new RotateSigningSecret(caller, id, overlap_seconds)),
-    );
+    const command = new RotateSigningSecret(caller, id, overlap_seconds);
+    return this.written.replyToChange(200, await this.commandBus.execute(command));
   }
 }

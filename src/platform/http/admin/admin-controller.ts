@@ -3,13 +3,20 @@ import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { Dto } from '../../dto/field.js';
+import { SCOPES_KEY } from '../../openapi/route.js';
 import { OperatorDirectory } from '../../operations/operator-directory.js';
 import { SHELL, type Requester } from '../../operations/operations.js';
-import { RequestTicket } from '../../idempotency/ticket.js';
-import { documentUuid, uuidIn } from '../decorators.js';
+import type { IdempotencyTicket } from '../../idempotency/ticket.js';
+import { documentUuid, ticketOf, uuidIn } from '../decorators.js';
 import { READS_KEY } from '../reads.js';
 import { CONSOLE_PAGE } from './listeners.js';
-import { Callers, ScopedController, ScopesGuard, type ScopedCaller } from './scoped-controller.js';
+import {
+  Callers,
+  ScopedController,
+  ScopesGuard,
+  type ScopedApi,
+  type ScopedCaller,
+} from './scoped-controller.js';
 import { requestOf } from '../request-state.js';
 
 /** Who calls the admin API: a person, by an admin key or a session of the console, or the shell of the machine. */
@@ -25,11 +32,18 @@ export interface AdminCaller extends Requester, ScopedCaller {
 /** Identifies callers of the admin API. The access context provides it. */
 export abstract class AdminCallers extends Callers<AdminCaller> {}
 
+const ADMIN_API: ScopedApi = {
+  page: CONSOLE_PAGE,
+  prefix: 'admin/v1/',
+  scopesKey: SCOPES_KEY,
+  readsKey: READS_KEY,
+};
+
 @Injectable()
 class AdminGuard extends ScopesGuard {
   constructor(callers: AdminCallers, { allScopes: scopes }: OperatorDirectory) {
     const shell = { ...SHELL, scopes, idempotencyScope: SHELL.name, authenticatedAt: null };
-    super({
+    super(ADMIN_API, {
       admit: async (request, reply) =>
         request.raw.listener?.isShell
           ? ({ ...shell, expiresAt: null, sessionId: null } satisfies AdminCaller)
@@ -39,21 +53,11 @@ class AdminGuard extends ScopesGuard {
 }
 
 /** A controller of the admin API, `/admin/v1/<path>`. Its routes have `scopes` in `@ApiRoute`, each GET also `@Reads`. */
-export const AdminController = (path = ''): ClassDecorator =>
-  ScopedController(CONSOLE_PAGE, `admin/v1/${path}`, AdminGuard, READS_KEY);
+export const AdminController = (path = ''): ClassDecorator => ScopedController(ADMIN_API, path, AdminGuard);
 
-/** The {@link AdminCaller}. */
+/** The {@link AdminCaller}; of a route that the portal shares, what it has in common with a `PortalCaller`. */
 export const Caller = createParamDecorator(
-  (_: unknown, context: ExecutionContext): AdminCaller => requestOf(context).edge.visitor as AdminCaller,
-);
-
-function writeTicketOf({ edge }: FastifyRequest): RequestTicket {
-  return (edge.ticket ??= new RequestTicket((edge.visitor as ScopedCaller).idempotencyScope, null, ''));
-}
-
-/** The ticket of the request's Idempotency-Key; ids are random without one. */
-export const WriteTicket = createParamDecorator((_: unknown, context: ExecutionContext): RequestTicket =>
-  writeTicketOf(requestOf(context)),
+  (_: unknown, context: ExecutionContext) => requestOf(context).edge.visitor,
 );
 
 const ETAG = /^"([0-9]{1,15})"$/;
@@ -80,7 +84,7 @@ function revisionIn({ headers }: FastifyRequest): number {
 /** Who requests a write, and under which Idempotency-Key. */
 export interface AdminWrite {
   readonly requester: AdminCaller;
-  readonly idempotency: RequestTicket;
+  readonly idempotency: IdempotencyTicket;
 }
 
 /** A write to what exists, at the revision of `If-Match`. */
@@ -91,7 +95,7 @@ export interface SubjectWrite extends AdminWrite {
 /** The {@link AdminWrite}. */
 export const WriteBy = createParamDecorator((_: unknown, context: ExecutionContext): AdminWrite => {
   const request = requestOf(context);
-  return { requester: request.edge.visitor as AdminCaller, idempotency: writeTicketOf(request) };
+  return { requester: request.edge.visitor as AdminCaller, idempotency: ticketOf(request) };
 });
 
 /** The {@link SubjectWrite} to the resource that is called `what` and has its id in the path. */
@@ -101,7 +105,7 @@ export const WriteTo = createParamDecorator(
     const revision = revisionIn(request);
     const id = uuidIn(request.params, 'id', what);
     const requester = request.edge.visitor as AdminCaller;
-    return { requester, idempotency: writeTicketOf(request), subject: { id, revision } };
+    return { requester, idempotency: ticketOf(request), subject: { id, revision } };
   },
   [documentIfMatch, (target, key) => documentUuid('id', target, key)],
 );

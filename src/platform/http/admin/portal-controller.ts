@@ -1,8 +1,14 @@
-import { createParamDecorator, Injectable, SetMetadata, type ExecutionContext } from '@nestjs/common';
-import { SCOPES_KEY } from '../../openapi/route.js';
+import { applyDecorators, Injectable, SetMetadata, UseGuards, UseInterceptors } from '@nestjs/common';
+import { IdempotencyInterceptor } from '../idempotency.interceptor.js';
+import { BodyInterceptor, SharedWith } from '../pages/page.js';
 import { PORTAL_PAGE } from './listeners.js';
-import { Callers, ScopedController, ScopesGuard, type ScopedCaller } from './scoped-controller.js';
-import { requestOf } from '../request-state.js';
+import {
+  Callers,
+  ScopedController,
+  ScopesGuard,
+  type ScopedApi,
+  type ScopedCaller,
+} from './scoped-controller.js';
 
 /** A person of a merchant, by a session of the portal (admin-api.md 6). */
 export interface PortalCaller extends ScopedCaller {
@@ -17,22 +23,34 @@ export interface PortalCaller extends ScopedCaller {
 /** Identifies callers of the portal. The access context provides it. */
 export abstract class PortalCallers extends Callers<PortalCaller> {}
 
+/** Key of the metadata of a route: what a session of the portal needs. */
+export const PORTAL_SCOPES_KEY = 'portal scopes';
+
+const PORTAL_API: ScopedApi = { page: PORTAL_PAGE, prefix: 'api/v1/', scopesKey: PORTAL_SCOPES_KEY };
+
 @Injectable()
 class PortalGuard extends ScopesGuard {
   constructor(callers: PortalCallers) {
-    super(callers);
+    super(PORTAL_API, callers);
   }
 }
 
-/** A controller of the portal's data, `/api/v1/<path>`. Each of its routes has a {@link PortalScopes}. */
+/** A controller of data that the portal alone has, `/api/v1/<path>`. Each of its routes has a {@link PortalScopes}. */
 export const PortalController = (path = ''): ClassDecorator =>
-  ScopedController(PORTAL_PAGE, `api/v1/${path}`, PortalGuard);
+  ScopedController(PORTAL_API, path, PortalGuard);
 
 /** What a session needs for the route: `deliveries:read`, for example. */
 export const PortalScopes = (...scopes: readonly string[]): MethodDecorator =>
-  SetMetadata(SCOPES_KEY, scopes);
+  SetMetadata(PORTAL_SCOPES_KEY, scopes);
 
-/** The {@link PortalCaller}. */
-export const PortalVisitor = createParamDecorator(
-  (_: unknown, context: ExecutionContext): PortalCaller => requestOf(context).edge.visitor as PortalCaller,
-);
+/**
+ * Serves a route of the merchant API in the portal too, at `/api/v1/<path>`, where a session with the scope replaces the
+ * signature. A read of the admin API is served so as well: it is confined to the merchant of the session.
+ */
+export const PortalRoute = (path: string, scope: string): MethodDecorator =>
+  applyDecorators(
+    PortalScopes(scope),
+    SharedWith(PORTAL_PAGE, `/${PORTAL_API.prefix}${path}`),
+    UseGuards(PortalGuard),
+    ...(scope.endsWith(':write') ? [UseInterceptors(BodyInterceptor, IdempotencyInterceptor)] : []),
+  );

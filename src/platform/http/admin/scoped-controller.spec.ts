@@ -3,12 +3,13 @@ import { describe, expect, it } from '@jest/globals';
 import { Get, Post } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { ApiRoute } from '../../openapi/route.js';
+import { ApiRoute, SCOPES_KEY } from '../../openapi/route.js';
 import { Reads } from '../reads.js';
 import { BodyPipe } from '../validation.js';
 import { AdminController } from './admin-controller.js';
-import { PortalController } from './portal-controller.js';
-import { Callers, ScopesGuard, type ScopedCaller } from './scoped-controller.js';
+import { CONSOLE_PAGE, PORTAL_PAGE } from './listeners.js';
+import { PortalController, PortalRoute, PortalScopes } from './portal-controller.js';
+import { Callers, ScopesGuard, type ScopedApi, type ScopedCaller } from './scoped-controller.js';
 import { WriteBody } from './writes.js';
 
 const words = { id: 'x', tag: 'x', summary: 'x', responses: {} };
@@ -24,13 +25,15 @@ class Routes {
   write() {}
 }
 
+const API = { page: CONSOLE_PAGE, prefix: 'admin/v1/', scopesKey: SCOPES_KEY };
+
 function guardFor(...scopes: string[]) {
-  const caller = { scopes: new Set(scopes), idempotencyScope: 'one' };
+  const caller = { scopes: new Set(scopes), merchants: null, idempotencyScope: 'one' };
   class Known extends Callers {
     admit = (): Promise<ScopedCaller> => Promise.resolve(caller);
   }
   class Guard extends ScopesGuard {}
-  const request = { edge: { visitor: null as unknown } };
+  const request = { edge: { page: CONSOLE_PAGE, visitor: null as unknown } };
   const context = {
     getHandler: () => Routes.prototype.read,
     switchToHttp: () => ({
@@ -38,10 +41,11 @@ function guardFor(...scopes: string[]) {
       getResponse: () => ({}) as FastifyReply,
     }),
   };
-  const activate = (): Promise<boolean> =>
-    new (Guard as unknown as new (callers: Callers) => ScopesGuard)(new Known()).canActivate(
-      context as never,
-    );
+  const guard = new (Guard as unknown as new (api: ScopedApi, callers: Callers) => ScopesGuard)(
+    API,
+    new Known(),
+  );
+  const activate = (): Promise<boolean> => guard.canActivate(context as never);
   return { activate, request, caller };
 }
 
@@ -63,7 +67,38 @@ describe('a controller whose routes need scopes', () => {
       read() {}
     }
     expect(() => AdminController('things')(Undeclared)).toThrow('Undeclared.read declares no reads');
-    expect(() => PortalController('things')(Undeclared)).not.toThrow();
+    class Portal {
+      @Get()
+      @PortalScopes()
+      read() {}
+    }
+    expect(() => PortalController('things')(Portal)).not.toThrow();
+    expect(() => PortalController('things')(Undeclared)).toThrow('Undeclared.read declares no scopes');
+  });
+
+  it('stops the boot when the portal shares a route of operators that is no read of one merchant', () => {
+    class Unconfined {
+      @Get()
+      @PortalRoute('things', 'payouts:read')
+      @ApiRoute({ ...words, scopes: [] })
+      @Reads({ view: null, lookup: null })
+      read() {}
+    }
+    class Written {
+      @Post()
+      @PortalRoute('things', 'payouts:write')
+      @ApiRoute({ ...words, scopes: [] })
+      write() {}
+    }
+    expect(() => AdminController('things')(Unconfined)).toThrow('Unconfined.read is shared');
+    expect(() => AdminController('things')(Written)).toThrow('Written.write is shared');
+  });
+
+  it('leaves a request to another listener to the guard of that one', async () => {
+    const { activate, request } = guardFor();
+    request.edge.page = PORTAL_PAGE;
+    expect(await activate()).toBe(true);
+    expect(request.edge.visitor).toBeNull();
   });
 
   it('lets in a caller with all of them, and knows the caller', async () => {

@@ -1,26 +1,34 @@
 import {
   applyDecorators,
-  Injectable,
   RequestMethod,
   UseGuards,
   UseInterceptors,
-  type CallHandler,
   type CanActivate,
   type ExecutionContext,
-  type NestInterceptor,
   type Type,
 } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/internal';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { SCOPES_KEY } from '../../openapi/route.js';
 import { requireScopes } from '../../operations/scopes.js';
-import { KeyedRequests } from '../keyed-requests.js';
-import { PageController, type Page } from '../pages/page.js';
-import { ResponseSent } from '../problem.js';
+import { IdempotencyInterceptor } from '../idempotency.interceptor.js';
+import { PageController, sharedRouteOf, type Page } from '../pages/page.js';
+
+/** An API on the listener of a page, whose routes need scopes. */
+export interface ScopedApi {
+  readonly page: Page;
+  /** Begins the paths of its routes: `admin/v1/`, for example. */
+  readonly prefix: string;
+  /** Key of the metadata of a route: the scopes that it needs. */
+  readonly scopesKey: string;
+  /** Key of the metadata that each of its GET routes has, too. */
+  readonly readsKey?: string;
+}
 
 /** Who calls an API whose routes need scopes. */
 export interface ScopedCaller {
   readonly scopes: ReadonlySet<string>;
+  /** Ids of the merchants whose data the caller reads; null: all. */
+  readonly merchants: readonly string[] | null;
   /** Idempotency-Keys of two callers with the same scope are the same keys. */
   readonly idempotencyScope: string;
 }
@@ -31,56 +39,46 @@ export abstract class Callers<Caller extends ScopedCaller = ScopedCaller> {
   abstract admit(request: FastifyRequest, reply: FastifyReply): Promise<Caller>;
 }
 
-/** Lets in callers with every scope that the route declares, and leaves the caller in `request.edge.visitor`. */
+/**
+ * Lets in callers with every scope that the route declares, and leaves the caller in `request.edge.visitor`. A request to
+ * another listener is left to that one's guard.
+ */
 export abstract class ScopesGuard implements CanActivate {
-  constructor(private readonly callers: Callers) {}
+  constructor(
+    private readonly api: ScopedApi,
+    private readonly callers: Callers,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
+    const { edge } = request;
+    if (edge.page !== this.api.page) return true;
     const caller = await this.callers.admit(request, http.getResponse<FastifyReply>());
-    requireScopes(caller, Reflect.getMetadata(SCOPES_KEY, context.getHandler()) as readonly string[]);
-    request.edge.visitor = caller;
+    requireScopes(caller, Reflect.getMetadata(this.api.scopesKey, context.getHandler()) as readonly string[]);
+    edge.visitor = caller;
     return true;
   }
 }
 
-/** Writes under an Idempotency-Key run once for each caller. */
-@Injectable()
-class KeyedWrites implements NestInterceptor {
-  constructor(private readonly keyed: KeyedRequests) {}
-
-  async intercept(context: ExecutionContext, next: CallHandler) {
-    const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    const { idempotencyScope } = request.edge.visitor as ScopedCaller;
-    if (!(await this.keyed.acquire(request, http.getResponse<FastifyReply>(), idempotencyScope)))
-      throw new ResponseSent();
-    return next.handle();
-  }
-}
-
-/**
- * A controller on the listener of a page whose routes declare the scopes that they need, and each GET the metadata
- * `ofReads`; one that does not stops the boot.
- */
-export function ScopedController(
-  page: Page,
-  path: string,
-  guard: Type<ScopesGuard>,
-  ofReads?: string,
-): ClassDecorator {
+/** A controller of the API. A route that lacks its metadata stops the boot. */
+export function ScopedController(api: ScopedApi, path: string, guard: Type<ScopesGuard>): ClassDecorator {
+  const { page, prefix, scopesKey, readsKey } = api;
   return (target) => {
     for (const name of Object.getOwnPropertyNames(target.prototype)) {
       const method: unknown = (target.prototype as Record<string, unknown>)[name];
       const verb = typeof method === 'function' ? Reflect.getMetadata(METHOD_METADATA, method) : undefined;
       if (typeof method !== 'function' || verb === undefined) continue;
-      if (!Array.isArray(Reflect.getMetadata(SCOPES_KEY, method)))
+      if (!Array.isArray(Reflect.getMetadata(scopesKey, method)))
         throw new Error(`${target.name}.${name} declares no scopes`);
-      if (ofReads && verb === RequestMethod.GET && !Reflect.hasMetadata(ofReads, method))
-        throw new Error(`${target.name}.${name} declares no ${ofReads}`);
+      if (readsKey === undefined) continue;
+      const reads = Reflect.getMetadata(readsKey, method) as { readonly lookup: string | null } | undefined;
+      if (verb === RequestMethod.GET && reads === undefined)
+        throw new Error(`${target.name}.${name} declares no ${readsKey}`);
+      if (sharedRouteOf(method) !== null && !reads?.lookup)
+        throw new Error(`${target.name}.${name} is shared, and no lookup confines it to a merchant`);
     }
-    PageController(page, path)(target);
-    applyDecorators(UseGuards(guard), UseInterceptors(KeyedWrites))(target);
+    PageController(page, prefix + path)(target);
+    applyDecorators(UseGuards(guard), UseInterceptors(IdempotencyInterceptor))(target);
   };
 }

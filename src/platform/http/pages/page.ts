@@ -13,8 +13,9 @@ import {
 } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/internal';
 import { DiscoveryService } from '@nestjs/core';
-import { RouteConstraints } from '@nestjs/platform-fastify';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { RouteConfig, RouteConstraints } from '@nestjs/platform-fastify';
+import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants.js';
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { HttpConfig, ProcessConfig } from '../../config/config.js';
 import { isObject } from '../../dto/field.js';
@@ -23,6 +24,7 @@ import { causeOf } from '../decorators.js';
 import { parseJsonBody, requireReadable } from '../json-body.js';
 import { MemoryBudget } from '../memory-budget.js';
 import { receiveBody } from '../request-body.js';
+import type { ScopedCaller } from '../admin/scoped-controller.js';
 import type { PageMessages } from './document.js';
 import { localeOf, type Locale } from './locale.js';
 import { requestOf } from '../request-state.js';
@@ -62,6 +64,28 @@ export function PageController(page: Page, path = ''): ClassDecorator {
   };
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** By {@link SharedWith}. */
+    sharedWith?: { readonly page: Page; readonly url: string };
+  }
+}
+
+function configOf(handler: object): FastifyContextConfig {
+  return (Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) ?? {}) as FastifyContextConfig;
+}
+
+/** Where a page serves the handler in addition to its own path; null for most handlers. */
+export function sharedRouteOf(handler: object): NonNullable<FastifyContextConfig['sharedWith']> | null {
+  return configOf(handler).sharedWith ?? null;
+}
+
+/** Serves the route of another listener on that of the page too, at this path. */
+export const SharedWith =
+  (page: Page, url: string): MethodDecorator =>
+  (target, key, method) =>
+    RouteConfig({ ...configOf(method.value as object), sharedWith: { page, url } })(target, key, method);
+
 /** A call of a page's script: POST, 200. */
 export const PageCall = (path: string): MethodDecorator => applyDecorators(Post(path), HttpCode(200));
 
@@ -85,10 +109,10 @@ const JSON_LIMIT = 16_384;
 
 /**
  * Reads the body of a call: after the guards, so that nothing is read of what a stranger sends, and into memory that is
- * bounded for all of them. A JSON object, or the bytes where the route says `@BytesBelow`.
+ * bounded for all of them. A JSON object, or the bytes where the route says `@BytesBelow`. The guard of an API reads its own.
  */
 @Injectable()
-class BodyInterceptor implements NestInterceptor {
+export class BodyInterceptor implements NestInterceptor {
   static readonly LIMIT = 'bytes below';
 
   constructor(private readonly memory: MemoryBudget) {}
@@ -96,12 +120,14 @@ class BodyInterceptor implements NestInterceptor {
   async intercept(context: ExecutionContext, next: CallHandler) {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    if (request.method !== 'GET') {
+    const { edge } = request;
+    if (request.method !== 'GET' && edge.page !== null) {
       const limit = Reflect.getMetadata(BodyInterceptor.LIMIT, context.getHandler()) as number | undefined;
       await receiveBody(request, http.getResponse<FastifyReply>(), this.memory, limit ?? JSON_LIMIT);
-      const { rawBody } = request.edge;
+      const { rawBody } = edge;
       const isEmpty = rawBody.length === 0 && request.headers['content-type'] === undefined;
       if (!isEmpty || limit !== undefined) request.body = limit === undefined ? objectIn(request) : rawBody;
+      edge.idempotencyScope = (edge.visitor as Partial<ScopedCaller> | null)?.idempotencyScope ?? null;
     }
     return next.handle();
   }

@@ -15,14 +15,12 @@ import { APP_FILTER, DiscoveryModule, DiscoveryService, HttpAdapterHost } from '
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { httpConfig, type HttpConfig } from '../../config/config.js';
-import { Idempotency } from '../../idempotency/idempotency.js';
 import { Log } from '../../telemetry/logger.js';
 import { CONSOLE_PAGE } from '../admin/listeners.js';
 import { listenOnSocket } from '../admin/shell-socket.js';
 import { backlogOf, drainHttp, Listener, routedServer } from '../connections.js';
 import { EdgeHooks } from '../edge-hooks.js';
 import type { EdgeAdapter } from '../fastify-adapter.js';
-import { KeyedRequests } from '../keyed-requests.js';
 import { noticeProxies } from '../listener-checks.js';
 import { MemoryBudget } from '../memory-budget.js';
 import { ProblemFilter } from '../problem-filter.js';
@@ -59,13 +57,8 @@ class UnknownPathController {
     },
     EdgeHooks,
     VisitorLimits,
-    {
-      provide: KeyedRequests,
-      inject: [{ token: Idempotency, optional: true }],
-      useFactory: (idempotency?: Idempotency) => idempotency && new KeyedRequests(idempotency),
-    },
   ],
-  exports: [MemoryBudget, VisitorLimits, KeyedRequests],
+  exports: [MemoryBudget, VisitorLimits],
 })
 export class PagesModule implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly listeners: Listener[] = [];

@@ -1,10 +1,9 @@
 import { EventCodec } from '../../../../src/platform/event-store/event-codec.js';
-import { EventRegistry } from '../../../../src/platform/event-store/event-registry.js';
 import type { EventStore, NewEvent } from '../../../../src/platform/event-store/port.js';
 import { CommandLoop } from '../../../../src/platform/event-store/command-loop.js';
 import { systemClock } from '../../../../src/kernel/clock.js';
 import { newId } from '../../../../src/kernel/ids.js';
-import { RequestTicket } from '../../../../src/platform/idempotency/ticket.js';
+import { IdempotencyTicket } from '../../../../src/platform/idempotency/ticket.js';
 import type { Sealer } from '../../../../src/platform/sealing/sealer.js';
 import {
   RegisterWebhookEndpoint,
@@ -45,12 +44,10 @@ export class Merchants {
     urlOf,
     behaviorOf,
   }: MerchantsOptions): Promise<Merchants> {
-    const registry = new EventRegistry();
-    registry.register(WEBHOOK_ENDPOINT_EVENTS.map((type) => ({ type })));
     // None of these events holds personal data.
-    const noKeys = { obtain: () => Promise.resolve(null), find: () => Promise.resolve(new Map()) };
+    const codec = new EventCodec().register(WEBHOOK_ENDPOINT_EVENTS.map((type) => ({ type })));
     const handler = new RegisterWebhookEndpointHandler(
-      new CommandLoop(store, new EventCodec(registry, noKeys)),
+      new CommandLoop(store, codec),
       systemClock,
       // The addresses are the suite's own, on loopback; the worker verifies them at every connect.
       { check: () => Promise.resolve() },
@@ -62,7 +59,7 @@ export class Merchants {
       const last = place % ENDPOINTS_PER_MERCHANT === ENDPOINTS_PER_MERCHANT - 1;
       const behavior = behaviorOf(place);
       const fields = { url: urlOf(place), description: null, event_types: last ? FEW_TYPES : null };
-      const caller = { merchantId, metadata: {}, ticket: new RequestTicket(merchantId, null, '') };
+      const caller = { merchantId, metadata: {}, ticket: new IdempotencyTicket(newId()) };
       const { body } = await handler.execute(new RegisterWebhookEndpoint(caller, fields));
       const { webhook_endpoint: created } = JSON.parse(body) as {
         webhook_endpoint: { id: string; signing_secret: string };

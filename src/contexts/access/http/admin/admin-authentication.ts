@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isInside } from '../../../../platform/http/address.js';
 import { AdminCallers, type AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
@@ -7,6 +7,7 @@ import { Refusal } from '../../../../platform/http/problem.js';
 import type { CallerRateLimiter } from '../../../../platform/http/rate-limit.js';
 import { CredentialDirectory, type KnownAdminKey } from '../../application/credential-directory.js';
 import { isRole, ROLE_SCOPES } from '../../domain/roles.js';
+import { ConsoleAuthentication } from '../console/console-authentication.js';
 import { CredentialUses } from '../../store/credential-uses.js';
 import { BODY, EDGE_SCHEME, type ApiScheme } from '../../../../platform/openapi/document.js';
 import { problemResponse } from '../../../../platform/openapi/route.js';
@@ -18,12 +19,6 @@ export const ADMIN_RATE_LIMITER = Symbol('ADMIN_RATE_LIMITER');
 
 const BEARER = /^Bearer +([^ ]+)$/i;
 
-/** Sessions of the console, the other way into the admin API (admin-api.md 1). */
-export abstract class ConsoleSessions {
-  /** Whose session the cookie of the request is; null without one that is valid. Throws Refusal (403) for a write from another origin. */
-  abstract find(request: FastifyRequest): Promise<AdminCaller | null>;
-}
-
 /** Who calls the admin API: `Authorization: Bearer <admin key>`, else the cookie of a session (admin-api.md 1). */
 @Injectable()
 export class AdminAuthentication extends AdminCallers {
@@ -32,7 +27,7 @@ export class AdminAuthentication extends AdminCallers {
     @Inject(ADMIN_RATE_LIMITER)
     private readonly limiter: Pick<CallerRateLimiter, 'admit'>,
     private readonly uses: CredentialUses,
-    @Optional() private readonly sessions?: ConsoleSessions,
+    private readonly sessions: ConsoleAuthentication,
   ) {
     super();
   }
@@ -41,7 +36,7 @@ export class AdminAuthentication extends AdminCallers {
     const { authorization } = request.headers;
     const caller =
       authorization === undefined
-        ? await this.sessions?.find(request)
+        ? await this.sessions.find(request)
         : await this.byKey(BEARER.exec(authorization)?.[1] ?? '', request);
     if (!caller) throw unauthorized(authorization === undefined);
     if (caller.credentialId !== null) this.uses.record(caller.credentialId);

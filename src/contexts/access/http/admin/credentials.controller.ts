@@ -9,6 +9,7 @@ import {
   type AdminWrite,
   type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
+import { PortalRoute } from '../../../../platform/http/admin/portal-controller.js';
 import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
@@ -51,6 +52,7 @@ export class AdminCredentialsController {
   ) {}
 
   @Get()
+  @PortalRoute('keys', 'keys:read')
   @ApiRoute({
     id: 'adminListCredentials',
     tag: TAG,
@@ -189,7 +191,7 @@ export class AdminCredentialsController {
     const credential = { ...(await this.credentials.find(credential_id, requester)), secret };
     // Of a repeat: what is left.
     const until = Date.parse(operation.requested_at) + SECRET_DISPLAYED_MS;
-    idempotency.storeSealed({ secretForMs: Math.min(SECRET_DISPLAYED_MS, until - Date.now()) });
+    idempotency.hideSecretAfter(Math.min(SECRET_DISPLAYED_MS, until - Date.now()));
     return operation.status === 'pending_approval'
       ? new Reply(202, JSON.stringify({ operation, credential }))
       : new Reply(201, JSON.stringify({ credential, operation_id: operation.id }));

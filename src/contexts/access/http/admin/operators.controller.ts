@@ -143,7 +143,6 @@ export class AdminOperatorsController {
     const id = write.idempotency.id('operator');
     const command = new CreateOperator(id, { name, email, role });
     const outcome = await this.operations.request(command, { ...writeOf(write, body), merchantId: null });
-    write.idempotency.storeSealed();
     // The link of an approved one is for who approved it, also where a repeat of the request executes it.
     const isOwn = outcome.operation.approval !== 'required';
     return written(outcome, 201, async (result) => ({

@@ -1,10 +1,31 @@
 import { Get } from '@nestjs/common';
+import { Fault } from '../../../../kernel/fault.js';
+import { PageOf } from '../../../../platform/dto/field.js';
+import { digits, text, uuid } from '../../../../platform/dto/rules.js';
 import { AdminController } from '../../../../platform/http/admin/admin-controller.js';
+import { PortalRoute } from '../../../../platform/http/admin/portal-controller.js';
 import { ListQuery } from '../../../../platform/http/decorators.js';
+import { Filter, ListParameters, MAX_PAGE } from '../../../../platform/http/list-query.js';
 import { Reach, Reads } from '../../../../platform/http/reads.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { LoggedRequests } from '../../views/logged-requests.js';
-import { AdminRequestsQuery, RequestsResponse } from '../requests-dto.js';
+import { LoggedRequest, LoggedRequests } from '../../views/logged-requests.js';
+
+const MAX_PATH = 1024;
+
+const pathPrefix = text({ maxLength: MAX_PATH, examples: ['/merchants/v1/payouts'] }, (value) =>
+  value.startsWith('/') && value.length <= MAX_PATH && !value.includes('\0')
+    ? value
+    : new Fault('must begin with / and have at most 1024 characters'),
+);
+
+class RequestsQuery extends ListParameters {
+  @Filter(digits(100, 599), 'Only requests with this status.') status?: number;
+  @Filter(pathPrefix, 'Only requests whose path begins so.') path?: string;
+  @Filter(uuid, 'Only this request: the Request-Id of its response.') request_id?: string;
+  @Filter(uuid, 'Only requests of this merchant.') merchant_id?: string;
+}
+
+class RequestsResponse extends PageOf('requests', LoggedRequest, { maxItems: MAX_PAGE }) {}
 
 /** admin-api.md 3: what merchants requested in the last seven days. */
 @AdminController('requests')
@@ -12,6 +33,7 @@ export class AdminRequestsController {
   constructor(private readonly requests: LoggedRequests) {}
 
   @Get()
+  @PortalRoute('requests', 'requests:read')
   @ApiRoute({
     id: 'adminListRequests',
     tag: 'Admin: requests',
@@ -27,7 +49,7 @@ export class AdminRequestsController {
   @Reads({ view: null, lookup: 'requests' })
   list(
     @Reach() merchants: readonly string[] | null,
-    @ListQuery() query: AdminRequestsQuery,
+    @ListQuery() query: RequestsQuery,
   ): Promise<RequestsResponse> {
     return this.requests.page(merchants, query);
   }

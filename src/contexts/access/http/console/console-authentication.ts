@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import { ConsoleSessions } from '../admin/admin-authentication.js';
 import { People, type Person } from '../../application/console/people.js';
 import { ConsoleSessionTable, type ConsoleSessionRow } from '../../store/console-sessions.js';
 import { ConsoleSite, isActivity } from '../page-site.js';
@@ -17,18 +16,19 @@ export interface ConsoleSession extends ConsoleSessionRow {
 
 /** Identifies callers of the admin API by their session of the console (admin-api.md 1 and 5). */
 @Injectable()
-export class ConsoleAuthentication extends ConsoleSessions {
+export class ConsoleAuthentication {
   constructor(
     private readonly sessions: ConsoleSessionTable,
     private readonly people: People,
     private readonly site: ConsoleSite,
     @Inject(accessConfig.KEY) private readonly config: AccessConfig,
-  ) {
-    super();
-  }
+  ) {}
 
-  /** Throws Refusal (403) also for a write while the console is read-only. */
-  override async find(request: FastifyRequest): Promise<AdminCaller | null> {
+  /**
+   * Whose session the cookie of the request is; null without one that is valid. Throws Refusal (403) for a write from another
+   * origin, or while the console is read-only.
+   */
+  async find(request: FastifyRequest): Promise<AdminCaller | null> {
     const session = await this.current(request);
     if (session === null) return null;
     if (request.method !== 'GET' && request.method !== 'HEAD') {

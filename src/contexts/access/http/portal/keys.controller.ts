@@ -1,43 +1,25 @@
-import { Get, HttpCode, Post } from '@nestjs/common';
+import { HttpCode, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { Field } from '../../../../platform/dto/field.js';
-import { instant, oneOf } from '../../../../platform/dto/rules.js';
+import { instant } from '../../../../platform/dto/rules.js';
 import type { EventMetadata } from '../../../../platform/event-store/port.js';
-import { WriteTicket } from '../../../../platform/http/admin/admin-controller.js';
 import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
-import {
-  Cause,
-  ListQuery,
-  MerchantId,
-  OptionalBody,
-  UuidParam,
-} from '../../../../platform/http/decorators.js';
-import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
-import { UpToDate } from '../../../../platform/http/reads.js';
-import type { RequestTicket } from '../../../../platform/idempotency/ticket.js';
+import { Cause, MerchantId, OptionalBody, Ticket, UuidParam } from '../../../../platform/http/decorators.js';
+import type { IdempotencyTicket } from '../../../../platform/idempotency/ticket.js';
 import { IssueCredential, plainOrder, RevokeCredential } from '../../application/credential-commands.js';
-import { CREDENTIAL_STATUSES, type AdminCredential, type CredentialStatus } from '../../views/credentials.js';
-import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
+import type { AdminCredential } from '../../views/credentials.js';
 import { AdminCredentials } from '../admin/admin-credentials.js';
-import type { CredentialsResponse } from '../admin/credential-dto.js';
 import { label } from '../admin/rules.js';
-import { CREDENTIAL_KINDS, KIND_RULES, type CredentialKind } from '../../domain/credential-kinds.js';
 import { SECRET_DISPLAYED_MS } from '../../domain/credentials.js';
 
 const KEY = 'Key';
-const KINDS = CREDENTIAL_KINDS.filter((kind) => KIND_RULES[kind].owner === 'merchant');
-
-class PortalKeysQuery extends ListParameters {
-  @Filter(oneOf(KINDS), 'Only those of this kind.') kind?: CredentialKind;
-  @Filter(oneOf(CREDENTIAL_STATUSES), 'Only those of this status.') status?: CredentialStatus;
-}
 
 class NewPortalKey {
   @Field(label, { optional: true, nullable: true }) name?: string | null;
   @Field(instant, { optional: true, nullable: true }) expires_at?: Date | null;
 }
 
-/** Keys of the merchant, in the shape of the admin API (admin-api.md 3 and 6). */
+/** Writes of keys of the merchant (admin-api.md 6). Operators issue and revoke with a reason, a merchant's people without. */
 @PortalController('keys')
 export class PortalKeysController {
   constructor(
@@ -45,24 +27,17 @@ export class PortalKeysController {
     private readonly commandBus: CommandBus,
   ) {}
 
-  @Get()
-  @PortalScopes('keys:read')
-  @UpToDate(DIRECTORY_VIEW)
-  list(@MerchantId() merchantId: string, @ListQuery() query: PortalKeysQuery): Promise<CredentialsResponse> {
-    return this.credentials.page(query, [merchantId]);
-  }
-
   /** Of kind `payouts`; `secret` is in this response alone, which a repeat gets too, for a day. */
   @Post()
   @HttpCode(201)
   @PortalScopes('keys:write')
   async issue(
     @MerchantId() merchant_id: string,
-    @WriteTicket() ticket: RequestTicket,
+    @Ticket() ticket: IdempotencyTicket,
     @Cause() cause: EventMetadata,
     @OptionalBody() { name, expires_at }: NewPortalKey,
   ) {
-    ticket.storeSealed({ secretForMs: SECRET_DISPLAYED_MS });
+    ticket.hideSecretAfter(SECRET_DISPLAYED_MS);
     const id = ticket.id('credential');
     const terms = { name: name ?? '', expires_at: expires_at?.toISOString() ?? null };
     const command = new IssueCredential(id, plainOrder({ kind: 'payouts', merchant_id, ...terms }));

@@ -1,48 +1,41 @@
 import { Get } from '@nestjs/common';
 import { DomainError } from '../../../../kernel/domain-error.js';
+import { Caller } from '../../../../platform/http/admin/admin-controller.js';
 import {
   PortalController,
   PortalScopes,
-  PortalVisitor,
   type PortalCaller,
 } from '../../../../platform/http/admin/portal-controller.js';
 import { Admission } from '../../../../platform/http/api-guard.js';
 import { WINDOW_SECONDS } from '../../../../platform/http/rate-limit.js';
-import { ListQuery, MerchantId, MerchantOfRequest } from '../../../../platform/http/decorators.js';
+import { MerchantOfRequest } from '../../../../platform/http/decorators.js';
 import type { ApiCaller } from '../../../../platform/http/merchant-directory.js';
-import { DailyRequests, LoggedRequests } from '../../views/logged-requests.js';
+import { DailyRequests } from '../../views/logged-requests.js';
 import { MerchantList } from '../../views/merchant-list.js';
-import { RequestsQuery, type RequestsResponse } from '../requests-dto.js';
+import { PORTAL_SCOPES } from '../../domain/portal-session.js';
 
-/** Who is in the portal, and what the merchant requested (admin-api.md 6). */
+/** Who is in the portal, and how much of its limit the merchant uses (admin-api.md 6). */
 @PortalController()
 export class PortalOverviewController {
   constructor(
     private readonly merchants: MerchantList,
-    private readonly requests: LoggedRequests,
     private readonly admission: Admission,
     private readonly days: DailyRequests,
   ) {}
 
   @Get('me')
   @PortalScopes()
-  async me(@PortalVisitor() caller: PortalCaller) {
+  async me(@Caller() caller: PortalCaller) {
     const merchant = await this.merchants.find(caller.merchantId);
     if (merchant === null) throw DomainError.notFound('Merchant');
     const { id, name, status } = merchant;
     return {
       merchant: { id, name, status },
       actor: caller.actor,
-      scopes: [...caller.scopes],
+      scopes: PORTAL_SCOPES.filter((each) => caller.scopes.has(each)),
       session_expires_at: caller.expiresAt,
       return_url: caller.returnUrl,
     };
-  }
-
-  @Get('requests')
-  @PortalScopes('requests:read')
-  list(@MerchantId() merchantId: string, @ListQuery() query: RequestsQuery): Promise<RequestsResponse> {
-    return this.requests.page([merchantId], query);
   }
 
   /** Requests of the merchant against its limit. */

@@ -15,6 +15,9 @@ import { isActivity, PortalSite } from '../page-site.js';
 
 const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
 
+/** A merchant's people see the personal data of its own orders, in reads that the portal shares with operators. */
+const OWN_PERSONAL_SCOPE = 'users_personal:read';
+
 /** Identifies persons of merchants by their session, which is read with each request: one that is revoked ends at once. */
 @Injectable()
 export class PortalAuthentication extends PortalCallers {
@@ -57,7 +60,8 @@ export class PortalAuthentication extends PortalCallers {
 
 function callerOf(session: PortalSession): PortalCaller {
   return {
-    scopes: new Set(session.scopes),
+    scopes: new Set([...session.scopes, OWN_PERSONAL_SCOPE]),
+    merchants: [session.merchant_id],
     idempotencyScope: session.session_id,
     merchantId: session.merchant_id,
     sessionId: session.session_id,

@@ -7,6 +7,7 @@ import {
   type AdminCaller,
   type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
+import { PortalRoute } from '../../../../platform/http/admin/portal-controller.js';
 import { RecordRefund } from '../../application/record-refund.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
 import { writeOf, written } from '../../../../platform/http/admin/writes.js';
@@ -33,7 +34,9 @@ const TAG = 'Admin: orders';
 const PERSONAL = 'users_personal:read';
 const NOT_FOUND = 'There is no such order within reach of the key.';
 
-/** admin-api.md 3: orders of all merchants, and the refunds that operators record. */
+const PORTAL = 'orders:read';
+
+/** admin-api.md 3: orders of all merchants, in the portal of one, and the refunds that operators record. */
 @AdminController('orders')
 export class AdminOrdersController {
   constructor(
@@ -44,6 +47,7 @@ export class AdminOrdersController {
   ) {}
 
   @Get()
+  @PortalRoute('orders', PORTAL)
   @ApiRoute({
     id: 'adminListOrders',
     tag: TAG,
@@ -58,7 +62,7 @@ export class AdminOrdersController {
   })
   @Reads({ view: ORDER_VIEWS, mayBeLate: true, lookup: 'orders' })
   async list(
-    @Caller() caller: AdminCaller,
+    @Caller() caller: Pick<AdminCaller, 'scopes'>,
     @Reach() merchants: readonly string[] | null,
     @ListQuery() query: AdminOrdersQuery,
   ): Promise<AdminOrdersResponse> {
@@ -69,6 +73,7 @@ export class AdminOrdersController {
   }
 
   @Get(':id')
+  @PortalRoute('orders/:id', PORTAL)
   @ApiRoute({
     id: 'adminGetOrder',
     tag: TAG,
@@ -78,7 +83,7 @@ export class AdminOrdersController {
   })
   @Reads({ view: null, lookup: 'order', etag: (id) => [streamOf(order, id)] })
   async get(
-    @Caller() caller: AdminCaller,
+    @Caller() caller: Pick<AdminCaller, 'scopes'>,
     @UuidParam('id', 'Order') id: string,
   ): Promise<AdminOrderResponse> {
     return { order: withoutPerson(await this.details.get(id), caller) };

@@ -11,7 +11,6 @@ import { clientOf } from '../../../../platform/http/address.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
 import { PageCall, PageController, Visit } from '../../../../platform/http/pages/page.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import type { IdempotencyTicket } from '../../../../platform/idempotency/ticket.js';
 import { CancelOrder, MarkOrderAsPaid } from '../../application/order-actions.js';
 import { CreateOrder } from '../../application/create-order.js';
 import { ofPayer, PayerOrders } from '../../application/payer-orders.js';
@@ -72,7 +71,9 @@ export class PayCallsController {
     const { secret_hash, has_expired, ...requested } = payer;
     const caller = { caller_address: ip, client: clientOf(ip), merchant_id: merchant.merchantId };
     const order = { ...requested, ...caller, pair_id: pair.id, amount_from: amountFrom };
-    const ticket = new PageTicket(this.sessions.link(payer), body.request_id);
+    const seed = ['pay page', this.sessions.link(payer), body.request_id];
+    // The constant last part is in the ids of the orders that exist.
+    const ticket = { id: (purpose: string) => deriveId(...seed, purpose, '0'), response: () => undefined };
     return this.display(await this.commandBus.execute(new CreateOrder(order, null, ticket, cause)));
   }
 
@@ -124,7 +125,7 @@ export class PayCallsController {
     this.takeBudget(visit);
     const { payer, cause } = visit;
     const own = { orderId, keyId: payer.key_id, authorize: ofPayer(payer) };
-    const action = { ...own, complianceNotice: null, ticket: new PageTicket(orderId, Action.name), cause };
+    const action = { ...own, complianceNotice: null, cause };
     return this.display(await this.commandBus.execute(new Action(action)));
   }
 
@@ -144,21 +145,5 @@ export class PayCallsController {
 
   private now(): number {
     return this.clock.now().getTime();
-  }
-}
-
-/** Its ids follow from the page's own id of the request; its response is created again each time. */
-class PageTicket implements IdempotencyTicket {
-  constructor(
-    private readonly scope: string,
-    private readonly request: string,
-  ) {}
-
-  id(purpose: string, use = 0): string {
-    return deriveId('pay page', this.scope, this.request, purpose, String(use));
-  }
-
-  response(): undefined {
-    return undefined;
   }
 }

@@ -9,7 +9,9 @@ import {
   type AdminWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
-import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
+import { ListQuery, MerchantId, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
+import { ListParameters } from '../../../../platform/http/list-query.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
 import { Reply } from '../../../../platform/http/reply.js';
@@ -18,6 +20,7 @@ import { requireReach } from '../../../../platform/operations/scopes.js';
 import { OperationDecisions } from '../../application/decide-operation.js';
 import { OperationStreams } from '../../application/operation-streams.js';
 import { existingOperation } from '../../domain/operation.js';
+import { LookupsView } from '../../views/lookups.js';
 import { OPERATION_VIEWS, OperationsView, operationJson } from '../../views/operations.js';
 import { DecisionBody, DecisionResponse, OperationsQuery, OperationsResponse } from './operation-dto.js';
 
@@ -91,8 +94,6 @@ export class AdminOperationsController {
     @UuidParam('id', 'Operation') id: string,
     @ValidBody() { reason }: DecisionBody,
   ): Promise<Reply> {
-    // What it gives to the one who approves, as the first login of an operator, is a secret.
-    write.idempotency.storeSealed();
     return this.decide('approve', id, write, reason);
   }
 
@@ -138,5 +139,17 @@ export class AdminOperationsController {
     const { operation, result } = await this.decisions[decision](id, requester, reason, decisionId);
     const { login_url } = result as { readonly login_url?: string };
     return new Reply(200, JSON.stringify({ operation, operation_id: operation.id, login_url }));
+  }
+}
+
+/** When operators read or changed the merchant's data; every session may know (admin-api.md 6). */
+@PortalController('lookups')
+export class PortalLookupsController {
+  constructor(private readonly lookups: LookupsView) {}
+
+  @Get()
+  @PortalScopes()
+  list(@MerchantId() merchantId: string, @ListQuery() query: ListParameters) {
+    return this.lookups.page(merchantId, query);
   }
 }

@@ -19,8 +19,8 @@ export class EndpointsQuery extends ListParameters {
   @Filter(oneOf(ENDPOINT_STATUSES), 'Only endpoints in this status.') status?: EndpointStatus;
 }
 
-/** Query of `GET deliveries` of the portal, and with the merchant of the admin API (admin-api.md 3). */
-export class DeliveriesQuery extends ListParameters {
+/** Query of `GET deliveries` (admin-api.md 3). */
+export class AdminDeliveriesQuery extends ListParameters {
   @Filter(uuid, 'Only deliveries to this endpoint.') endpoint_id?: string;
   @Filter(oneOf(DELIVERY_STATUSES), 'Only deliveries in this status.') status?: DeliveryStatus;
   @Filter(oneOf(EVENT_TYPES), 'Only deliveries of this type.') type?: EventType;
@@ -28,9 +28,7 @@ export class DeliveriesQuery extends ListParameters {
   from?: DatePoint;
   @Filter(datePoint, 'Created at or before this instant; a date includes its whole day in UTC.')
   to?: DatePoint;
-}
 
-export class AdminDeliveriesQuery extends DeliveriesQuery {
   @Filter(uuid, 'Only deliveries of this merchant.') merchant_id?: string;
 }
 

@@ -6,6 +6,7 @@ import {
   WriteBy,
   type AdminWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
+import { PortalRoute } from '../../../../platform/http/admin/portal-controller.js';
 import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
@@ -15,26 +16,57 @@ import { ResendDelivery } from '../../application/delivery-commands.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { DELIVERIES_SAGA } from '../../application/deliveries-saga.js';
 import { DeliveriesView, type DeliveriesPage } from '../../views/deliveries.js';
+import { EndpointsView, type EndpointsPage } from '../../views/endpoints.js';
 import {
   AdminDeliveriesQuery,
   AdminDeliveriesResponse,
   AdminDeliveryResponse,
   AdminDeliveryWritten,
+  AdminEndpointsResponse,
+  EndpointsQuery,
 } from './webhook-dto.js';
 
 const TAG = 'Admin: webhooks';
 const DELIVERY = 'Delivery';
 const NO_DELIVERY = 'There is no such delivery, or the key is confined to other merchants.';
 
-/** Deliveries of all merchants (admin-api.md 3). Each read is recorded for the merchant's portal. */
-@AdminController('deliveries')
-export class AdminDeliveriesController {
+const UP_TO_DATE = { view: DELIVERIES_SAGA, mayBeLate: true } as const;
+const PORTAL = 'deliveries:read';
+
+const CONFINED = {
+  404: 'The key is confined to other merchants than that of merchant_id.',
+} as const;
+
+/**
+ * Webhook endpoints of all merchants, without their signing secrets, and deliveries, in the portal of one (admin-api.md 3).
+ * Each read of an operator is recorded for the merchant's portal.
+ */
+@AdminController()
+export class AdminWebhooksController {
   constructor(
+    private readonly endpoints: EndpointsView,
     private readonly deliveries: DeliveriesView,
     private readonly operations: Operations,
   ) {}
 
-  @Get()
+  @Get('webhook_endpoints')
+  @ApiRoute({
+    id: 'adminListWebhookEndpoints',
+    tag: TAG,
+    summary: 'List webhook endpoints, newest first',
+    scopes: ['webhooks:read'],
+    responses: listed(AdminEndpointsResponse, CONFINED),
+  })
+  @Reads({ ...UP_TO_DATE, lookup: 'webhook endpoints' })
+  pageOfEndpoints(
+    @Reach() merchants: readonly string[] | null,
+    @ListQuery() query: EndpointsQuery,
+  ): Promise<EndpointsPage> {
+    return this.endpoints.page(merchants, query);
+  }
+
+  @Get('deliveries')
+  @PortalRoute('deliveries', PORTAL)
   @ApiRoute({
     id: 'adminListDeliveries',
     tag: TAG,
@@ -42,11 +74,9 @@ export class AdminDeliveriesController {
     description:
       'A page may hold fewer deliveries than page_size, or none, where a filter matches few of many: continue until next_cursor is null.',
     scopes: ['webhooks:read'],
-    responses: listed(AdminDeliveriesResponse, {
-      404: 'The key is confined to other merchants than that of merchant_id.',
-    }),
+    responses: listed(AdminDeliveriesResponse, CONFINED),
   })
-  @Reads({ view: DELIVERIES_SAGA, mayBeLate: true, lookup: 'deliveries' })
+  @Reads({ ...UP_TO_DATE, lookup: 'deliveries' })
   page(
     @Reach() merchants: readonly string[] | null,
     @ListQuery() query: AdminDeliveriesQuery,
@@ -54,7 +84,8 @@ export class AdminDeliveriesController {
     return this.deliveries.list(merchants, query);
   }
 
-  @Get(':id')
+  @Get('deliveries/:id')
+  @PortalRoute('deliveries/:id', PORTAL)
   @ApiRoute({
     id: 'adminGetDelivery',
     tag: TAG,
@@ -62,7 +93,7 @@ export class AdminDeliveriesController {
     scopes: ['webhooks:read'],
     responses: { 200: [AdminDeliveryResponse, 'The delivery.'], 404: NO_DELIVERY },
   })
-  @Reads({ view: DELIVERIES_SAGA, mayBeLate: true, lookup: 'delivery' })
+  @Reads({ ...UP_TO_DATE, lookup: 'delivery' })
   async get(@UuidParam('id', DELIVERY) id: string): Promise<Disclosure<Reply>> {
     const found = await this.deliveries.detail(null, id);
     if (found === null) throw DomainError.notFound(DELIVERY);
@@ -70,7 +101,7 @@ export class AdminDeliveriesController {
     return new Disclosure([merchantId], () => new Reply(200, `{"delivery":${text}}`), revision);
   }
 
-  @Post(':id/resend')
+  @Post('deliveries/:id/resend')
   @ApiRoute({
     id: 'adminResendDelivery',
     tag: TAG,

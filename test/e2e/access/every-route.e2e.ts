@@ -1,0 +1,226 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { RequestMethod } from '@nestjs/common';
+import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/internal';
+import { ModulesContainer } from '@nestjs/core';
+import { ROLES, ROLE_SCOPES, SCOPES } from '../../../src/contexts/access/domain/roles.js';
+import { PORTAL_SCOPES } from '../../../src/contexts/access/domain/portal-session.js';
+import { PORTAL_SCOPES_KEY } from '../../../src/platform/http/admin/portal-controller.js';
+import { sharedRouteOf } from '../../../src/platform/http/pages/page.js';
+import { SCOPES_KEY } from '../../../src/platform/openapi/route.js';
+import { onSharedApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { createPortalSession, PortalBrowser } from '../../support/http/portal-browser.js';
+import { send, type ApiResponse } from '../../support/http/signed-client.js';
+import { createUser, reported } from '../../support/payouts/payout-calls.js';
+
+const app = onSharedApp();
+
+interface Route {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly url: string;
+  readonly handler: object;
+}
+
+/** Every route that a controller of the service declares, on whatever listener. */
+function routesOf(): readonly Route[] {
+  const controllers = [...app.app.get(ModulesContainer).values()].flatMap((module) => [
+    ...module.controllers.values(),
+  ]);
+  return controllers.flatMap(({ metatype }) => {
+    const { prototype } = metatype as { readonly prototype: object };
+    const prefix = Reflect.getMetadata(PATH_METADATA, metatype!) as string;
+    return Object.getOwnPropertyNames(prototype).flatMap((name) => {
+      const handler = (prototype as Record<string, object>)[name]!;
+      const verb = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
+      if (verb === undefined) return [];
+      const method = RequestMethod[verb] as Route['method'];
+      const own = [Reflect.getMetadata(PATH_METADATA, handler) as string | string[]].flat();
+      const shared = sharedRouteOf(handler);
+      const urls = own.map((path) => `/${prefix}/${path}`.replace(/\/+/g, '/').replace(/(.)\/$/, '$1'));
+      return [...urls, ...(shared === null ? [] : [shared.url])].map((url) => ({ method, url, handler }));
+    });
+  });
+}
+
+/** Routes that need no caller: documents, links that are sessions themselves, health. */
+const OPEN = /^\/(\*|health|docs|openapi|icons|onboarding|callbacks|session|login|logout|enrol|pay|widget)/;
+const APIS = ['/merchants/v1/', '/v1/', '/admin/v1/', '/api/v1/'] as const;
+
+/** What bodies of any write need. */
+const BODY = {
+  webhook_endpoint: { description: 'of a stranger' },
+  since: new Date().toISOString(),
+  reason: 'a test of every route',
+};
+
+const withIds = (url: string, id: string = randomUUID()): string => url.replace(/:[a-z_]+/gi, id);
+const isWrite = ({ method }: Route): boolean => method !== 'GET';
+
+describe('every route', () => {
+  let routes: readonly Route[];
+  let origins: Readonly<Record<(typeof APIS)[number], string>>;
+  beforeAll(async () => {
+    routes = routesOf();
+    const portal = new URL((await createPortalSession(app.merchant)).url).origin;
+    const { baseUrl: admin } = await app.newAdmin();
+    origins = { '/merchants/v1/': app.url, '/v1/': app.url, '/admin/v1/': admin, '/api/v1/': portal };
+  });
+
+  const under = (api: (typeof APIS)[number]): readonly Route[] =>
+    routes.filter(({ url }) => `${url}/`.startsWith(api));
+
+  const statuses = async (
+    from: readonly Route[],
+    call: (route: Route) => Promise<ApiResponse>,
+  ): Promise<readonly string[]> => {
+    const all: string[] = [];
+    for (const route of from) all.push(`${route.method} ${route.url} ${(await call(route)).status}`);
+    return all;
+  };
+  const expected = (from: readonly Route[], status: number): readonly string[] =>
+    from.map(({ method, url }) => `${method} ${url} ${status}`);
+
+  it('is of an API, or open by intention', () => {
+    const others = routes.filter((route) => !APIS.some((api) => under(api).includes(route)));
+    expect(others.map(({ url }) => url).filter((url) => url !== '/' && !OPEN.test(url))).toEqual([]);
+    for (const api of APIS) expect(under(api).length).toBeGreaterThan(5);
+    for (const [api, key, known] of [
+      ['/api/v1/', PORTAL_SCOPES_KEY, PORTAL_SCOPES],
+      ['/admin/v1/', SCOPES_KEY, SCOPES],
+    ] as const)
+      for (const { handler } of under(api))
+        expect(known).toEqual(expect.arrayContaining(Reflect.getMetadata(key, handler) as string[]));
+    expect([under('/api/v1/').length > 20, under('/admin/v1/').length > 40]).toEqual([true, true]);
+  });
+
+  it.each(APIS)('%s refuses a request without a caller, and a caller of another API', async (api) => {
+    const browser = await PortalBrowser.enter((await createPortalSession(app.merchant)).url);
+    const { key } = await app.newAdmin();
+    const foreign = {
+      ...(api !== '/admin/v1/' && { authorization: `Bearer ${key}` }),
+      ...(api !== '/api/v1/' && { cookie: `portal=${browser.token}; console=${browser.token}` }),
+      origin: origins[api],
+    };
+    for (const headers of [{}, foreign]) {
+      const found = await statuses(under(api), ({ method, url }) =>
+        send(origins[api] + withIds(url), { method, headers }),
+      );
+      expect(found).toEqual(expected(under(api), 401));
+    }
+  });
+
+  const expectLetIn = (route: string, response: ApiResponse, missing: string | undefined): void => {
+    const got = `${route} ${response.status}`;
+    if (missing === undefined) expect(got).not.toMatch(/ (401|403|500)$/);
+    else {
+      expect(got).toBe(`${route} 403`);
+      expect(response.json()).toMatchObject({ detail: `The scope ${missing} is missing` });
+    }
+  };
+
+  it.each(PORTAL_SCOPES)(
+    'of the portal lets in a session with %s where it needs nothing else',
+    async (scope) => {
+      const merchant = await app.newMerchant();
+      const browser = await PortalBrowser.enter(
+        (await createPortalSession(merchant, { scopes: [scope] })).url,
+      );
+      for (const { method, url, handler } of under('/api/v1/')) {
+        const needed = Reflect.getMetadata(PORTAL_SCOPES_KEY, handler) as readonly string[];
+        const path = withIds(url);
+        const response =
+          method === 'GET' ? await browser.get(path) : await browser.post(path, undefined, {}, method);
+        expectLetIn(
+          `${method} ${url}`,
+          response,
+          needed.find((each) => each !== scope),
+        );
+      }
+    },
+  );
+
+  const KEYS = [
+    ...ROLES.map((role) => [`the role ${role}`, { role }, ROLE_SCOPES[role]] as const),
+    ...SCOPES.map((scope) => [`the scope ${scope}`, { scopes: [scope] }, [scope]] as const),
+    ['no scope', { scopes: [] }, []] as const,
+  ] as readonly (readonly [string, { role?: string; scopes?: string[] }, readonly string[]])[];
+
+  it.each(KEYS)(
+    'of the admin API lets in a key of %s where it needs nothing else',
+    async (_, key, scopes) => {
+      const admin = await app.newAdmin(key);
+      for (const { method, url, handler } of under('/admin/v1/')) {
+        const needed = Reflect.getMetadata(SCOPES_KEY, handler) as readonly string[];
+        // Without a body: a caller that is let in changes nothing.
+        const headers = { authorization: `Bearer ${admin.key}` };
+        const response = await send(admin.baseUrl + withIds(url), { method, headers });
+        expectLetIn(
+          `${method} ${url}`,
+          response,
+          needed.find((each) => !scopes.includes(each)),
+        );
+      }
+    },
+  );
+
+  describe('of a resource', () => {
+    const ids = new Map<string, string>();
+    beforeAll(async () => {
+      const { merchant } = app;
+      const userId = await createUser(merchant);
+      ids.set('users', userId).set('payouts', (await reported(merchant, userId)).id);
+      const registered = await merchant.post('/merchants/v1/webhook_endpoints', {
+        webhook_endpoint: { url: 'http://127.0.0.1:9/' },
+      });
+      const endpoint = registered.json<{ webhook_endpoint: { id: string } }>().webhook_endpoint.id;
+      ids.set('webhook_endpoints', endpoint).set('endpoints', endpoint);
+      const test = await merchant.post(`/merchants/v1/webhook_endpoints/${endpoint}/test_delivery`);
+      const delivery = test.json<{ webhook_delivery: { id: string } }>().webhook_delivery.id;
+      ids.set('webhook_deliveries', delivery).set('deliveries', delivery);
+      const admin = await app.newAdmin();
+      const keys = await admin.get(`/credentials?merchant_id=${merchant.credentials.apiKey}`);
+      ids.set('keys', keys.json<{ credentials: { id: string }[] }>().credentials[0]!.id);
+      ids.set('portal_sessions', (await createPortalSession(merchant)).portal_session.id);
+      const order = await app.exchange.open.order({
+        pair_id: 'USDCSOL',
+        withdraw_address: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T',
+      });
+      ids.set('orders', order.json<{ order: { id: string } }>().order.id);
+      await eventually(async () =>
+        (await admin.get(`/deliveries/${ids.get('deliveries')}`)).text.includes('exhausted'),
+      );
+    });
+
+    const single = (api: (typeof APIS)[number]): readonly Route[] =>
+      under(api).filter(({ url }) => url.includes('/:id'));
+    const target = (url: string): string => withIds(url, ids.get(/([a-z_]+)\/:id/.exec(url)![1]!)!);
+
+    it('is hidden from another merchant, by signature and by session', async () => {
+      const { secondMerchant } = app;
+      const session = await createPortalSession(secondMerchant, { scopes: PORTAL_SCOPES });
+      const browser = await PortalBrowser.enter(session.url);
+      const signed = await statuses(single('/merchants/v1/'), (route) =>
+        secondMerchant.call({
+          method: route.method,
+          path: target(route.url),
+          ...(isWrite(route) && { body: BODY }),
+        }),
+      );
+      expect(signed).toEqual(expected(single('/merchants/v1/'), 404));
+      const inPortal = await statuses(single('/api/v1/'), (route) =>
+        isWrite(route)
+          ? browser.post(target(route.url), BODY, {}, route.method)
+          : browser.get(target(route.url)),
+      );
+      expect(inPortal).toEqual(expected(single('/api/v1/'), 404));
+    });
+
+    it('is displayed to its own merchant, by signature and by session', async () => {
+      const browser = await PortalBrowser.enter((await createPortalSession(app.merchant)).url);
+      const reads = single('/api/v1/').filter((route) => !isWrite(route));
+      // 409: the payout has no evidence yet; 503: its events are under no signed head yet.
+      for (const { url } of reads) expect([200, 409, 503]).toContain((await browser.get(target(url))).status);
+    });
+  });
+});

@@ -1,0 +1,139 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { builtDocument } from '../../../src/platform/http/docs.controller.js';
+import { AdminClient } from '../../support/admin/admin-client.js';
+import { onSharedApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { ADDRESS } from '../../support/exchange/order-fixtures.js';
+import { reported } from '../../support/payouts/payout-calls.js';
+
+const PREFIX = '/admin/v1';
+
+interface Route {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  /** After the prefix, as the document has it. */
+  readonly path: string;
+}
+
+async function routesOf(): Promise<readonly Route[]> {
+  const { paths } = (await builtDocument('sandbox')) as {
+    paths: Record<string, Record<string, object>>;
+  };
+  return Object.entries(paths)
+    .filter(([path]) => path.startsWith(`${PREFIX}/`))
+    .flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => ({
+        method: method.toUpperCase() as Route['method'],
+        path: path.slice(PREFIX.length),
+      })),
+    );
+}
+
+const NAMED = (await routesOf()).map((route) => [`${route.method} ${route.path}`, route] as const);
+/** What writes have in their bodies, of any kind. */
+const BODY = {
+  reason: 'a test of scopes',
+  decision: 'approve',
+  amount: '1',
+  transaction_hash: `0x${'ab'.repeat(32)}`,
+};
+
+describe('the admin API by a key that is confined to another merchant', () => {
+  const app = onSharedApp();
+  const ids = new Map<string, string>();
+  let confined: AdminClient;
+  let admin: AdminClient;
+  beforeAll(async () => {
+    const { merchant, secondMerchant } = app;
+    const merchantId = merchant.credentials.apiKey;
+    [admin, confined] = [
+      await app.newAdmin(),
+      await app.newAdmin({ merchants: [secondMerchant.credentials.apiKey] }),
+    ];
+    ids.set('merchants', merchantId);
+    const keys = await admin.get(`/credentials?merchant_id=${merchantId}&kind=payouts`);
+    ids.set('credentials', keys.json<{ credentials: { id: string }[] }>().credentials[0]!.id);
+    const user = await merchant.post('/merchants/v1/users', { phone_number: '+15550001234' });
+    ids.set('users', user.json<{ user: { id: string } }>().user.id);
+    const order = await app.exchange.open.order({ pair_id: 'USDCSOL', withdraw_address: ADDRESS });
+    ids.set('orders', order.json<{ order: { id: string } }>().order.id);
+    ids.set('payouts', (await reported(merchant, ids.get('users')!)).id);
+    const endpoint = await merchant.post('/merchants/v1/webhook_endpoints', {
+      webhook_endpoint: { url: 'http://127.0.0.1:9/' },
+    });
+    const endpointId = endpoint.json<{ webhook_endpoint: { id: string } }>().webhook_endpoint.id;
+    const test = await merchant.post(`/merchants/v1/webhook_endpoints/${endpointId}/test_delivery`);
+    ids.set('deliveries', test.json<{ webhook_delivery: { id: string } }>().webhook_delivery.id);
+    // Until its receiver has refused it for good.
+    await eventually(async () =>
+      (await admin.get(`/deliveries/${ids.get('deliveries')}`)).text.includes('exhausted'),
+    );
+  });
+
+  const single = NAMED.filter(([, { path }]) =>
+    /^\/(merchants|credentials|users|orders|payouts|deliveries)\/\{id\}/.test(path),
+  );
+
+  it('are routes of each of these resources, those of their parts among them', () => {
+    const names = single.map(([name]) => name);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        ...['proof', 'evidence', 'checks'].map((part) => `GET /payouts/{id}/${part}`),
+        'POST /deliveries/{id}/resend',
+        'POST /orders/{id}/refunds',
+      ]),
+    );
+  });
+
+  it.each(single)('%s finds nothing, and changes nothing', async (_name, { method, path }) => {
+    const [, resource = ''] = path.split('/');
+    const target = path.replace('{id}', ids.get(resource)!);
+    const read = `/${resource}/${ids.get(resource)!}`;
+    const before = await admin.get(read);
+    expect(before.status).toBe(200);
+    const { etag = '"0"' } = before.headers;
+    const write = method === 'GET' ? {} : { body: BODY, ifMatch: etag };
+    expect((await confined.call({ method, path: target, ...write })).status).toBe(404);
+    const after = await admin.get(read);
+    expect(after.headers['etag']).toBe(before.headers['etag']);
+    // A delivery has no revision: its attempts say whether it was sent again.
+    if (resource === 'deliveries') expect(after.text).toBe(before.text);
+  });
+
+  it.each(single)(
+    '%s finds nothing under an id that does not exist or is no uuid',
+    async (_, { method, path }) => {
+      const write = method === 'GET' ? {} : { body: BODY, ifMatch: '"0"' };
+      for (const id of [randomUUID(), 'no-uuid'])
+        expect((await admin.call({ method, path: path.replace('{id}', id), ...write })).status).toBe(404);
+    },
+  );
+
+  it('no replay has what another key of the same person wrote', async () => {
+    const narrow = await app.newAdmin({
+      operatorId: admin.operatorId,
+      merchants: [app.secondMerchant.credentials.apiKey],
+    });
+    const write = {
+      method: 'POST' as const,
+      path: `/deliveries/${ids.get('deliveries')}/resend`,
+      body: { reason: 'sent again' },
+      idempotencyKey: randomUUID(),
+    };
+    const first = await admin.call(write);
+    expect(first.status).toBe(200);
+    expect((await narrow.call(write)).status).toBe(404);
+    expect((await admin.call(write)).text).toBe(first.text);
+  });
+
+  it.each(['credentials', 'users', 'payouts', 'orders', 'webhook_endpoints', 'deliveries'])(
+    'the list of %s shows nothing',
+    async (resource) => {
+      const query = `?merchant_id=${ids.get('merchants')}`;
+      const response = await confined.get(`/${resource}${query}`);
+      // Some of them name the merchant as unknown.
+      if (response.status !== 404)
+        expect(response.json()).toMatchObject({ [resource]: [], next_cursor: null });
+    },
+  );
+});
