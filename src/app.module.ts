@@ -6,7 +6,6 @@ import { configModule } from './platform/config/config.js';
 import { EventStoreModule } from './platform/event-store/event-store.module.js';
 import { ProjectionsModule } from './platform/projections/projections.module.js';
 import { HttpModule } from './platform/http/http.module.js';
-import { OpenApiModule } from './platform/openapi/openapi.module.js';
 import { DatabaseModule } from './platform/postgres/database.module.js';
 import { BackgroundModule } from './platform/jobs/background.module.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
@@ -30,7 +29,6 @@ export class AppModule {
         ReadinessModule,
         JobsModule,
         HttpModule,
-        OpenApiModule.of(),
         ContextsModule.of(config, ALL_CONTEXTS),
         ...modules,
       ],

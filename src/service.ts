@@ -38,7 +38,7 @@ export async function startService(config: Config, modules: readonly Type[] = []
   noticeProxies(adapter.getHttpServer(), config, log);
   const close = async (): Promise<void> => {
     app.get(HealthRegistry).drain();
-    await drainHttp(adapter, config.shutdownGraceMs);
+    await drainHttp(adapter.api, config.shutdownGraceMs);
     await app.close();
     await stopTracing();
   };

@@ -10,7 +10,7 @@ import {
   TEXT_MAX_LENGTH,
 } from '../../src/contexts/tracking/domain/event-batch.js';
 import { DEFAULT_PAGE } from '../../src/contexts/tracking/http/journey.controller.js';
-import { builtDocument } from '../../src/platform/openapi/openapi.module.js';
+import { builtDocument } from '../../src/platform/http/docs.controller.js';
 
 const guide = readFileSync(new URL('../../docs/inbound-events.md', import.meta.url), 'utf8');
 /** Where lines are broken in prose is of no matter. */

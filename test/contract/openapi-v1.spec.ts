@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { EVENT_TYPES } from '../../src/contexts/webhooks/domain/webhook-endpoints.js';
-import { builtDocument } from '../../src/platform/openapi/openapi.module.js';
+import { builtDocument } from '../../src/platform/http/docs.controller.js';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 type JsonObject = { readonly [name: string]: Json };

@@ -7,7 +7,7 @@ import { registry } from '../../src/platform/telemetry/metrics.js';
 import type { DisableCause } from '../../src/contexts/webhooks/contract.js';
 import { EVENT_TYPES } from '../../src/contexts/webhooks/domain/webhook-endpoints.js';
 import type { ErrorClass } from '../../src/contexts/webhooks/domain/retry.js';
-import { builtDocument } from '../../src/platform/openapi/openapi.module.js';
+import { builtDocument } from '../../src/platform/http/docs.controller.js';
 import { DELIVERY_STATUSES } from '../../src/contexts/webhooks/domain/retry.js';
 import { COUNTED } from '../../src/contexts/webhooks/views/endpoint-stats.js';
 

@@ -1,8 +1,9 @@
-import { Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
 import { defineContext } from '../../platform/context.js';
 import { OperatorDirectory } from '../../platform/operations/operator-directory.js';
 import { AdminCallers } from '../../platform/http/admin/admin-controller.js';
-import { Authentications } from '../../platform/http/authentication.js';
+import { Admission } from '../../platform/http/api-guard.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
 import { CallerRateLimiter } from '../../platform/http/rate-limit.js';
 import { Database } from '../../platform/postgres/database.js';
@@ -28,7 +29,7 @@ import { AdminCredentials } from './http/admin/admin-credentials.js';
 import { AdminCredentialsController } from './http/admin/credentials.controller.js';
 import { AdminMerchantsController } from './http/admin/merchants.controller.js';
 import { AdminOperatorsController, AdminWhoamiController } from './http/admin/operators.controller.js';
-import { merchantScheme, SvcSignature } from './http/svc-signature.js';
+import { merchantScheme, SignatureGuard } from './http/signature-guard.js';
 import { PortalKeysController } from './http/portal/keys.controller.js';
 import { portalSessionsProjection, PortalSessionsView } from './views/portal-sessions.js';
 import { DailyRequests, LoggedRequests } from './views/logged-requests.js';
@@ -103,6 +104,12 @@ import { AdminRequestsController } from './http/admin/requests.controller.js';
       inject: [CredentialDirectory],
       useFactory: ({ exchangeKeys }: CredentialDirectory) => exchangeKeys,
     },
+    {
+      provide: APP_GUARD,
+      inject: [MERCHANT_DIRECTORY, Admission],
+      useFactory: (merchants: MerchantDirectory, admission: Admission) =>
+        new SignatureGuard(merchants, admission),
+    },
     ...OPERATOR_HANDLERS,
     OperatorsView,
     AccessSearch,
@@ -147,16 +154,7 @@ import { AdminRequestsController } from './http/admin/requests.controller.js';
     CredentialIndex,
   ],
 })
-class AccessModule implements OnModuleInit {
-  constructor(
-    private readonly authentications: Authentications,
-    @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
-  ) {}
-
-  onModuleInit(): void {
-    this.authentications.register(new SvcSignature(this.merchants));
-  }
-}
+class AccessModule {}
 
 export const access = defineContext({
   name: 'access',

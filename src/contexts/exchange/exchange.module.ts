@@ -1,7 +1,8 @@
-import { Inject, Logger, Module, type OnModuleInit } from '@nestjs/common';
+import { Logger, Module, type OnModuleInit } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { defineContext } from '../../platform/context.js';
-import { Authentications } from '../../platform/http/authentication.js';
+import { Admission } from '../../platform/http/api-guard.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { WorkListCheck } from '../../platform/projections/table-check.js';
@@ -34,7 +35,7 @@ import { acrossOrders, orderHistory } from './domain/history.js';
 import { AdminOrdersController } from './http/admin/orders.controller.js';
 import { exchangeListScheme, exchangeScheme } from './http/api-scheme.js';
 import { ConfigurationController } from './http/configuration.controller.js';
-import { ExchangeAuthentication } from './http/exchange-authentication.js';
+import { ExchangeKeyGuard } from './http/exchange-key-guard.js';
 import { MerchantOrdersController, OrdersController } from './http/orders.controller.js';
 import { OrderStreams } from './http/pay/order-streams.js';
 import { PayCallsController } from './http/pay/pay-calls.controller.js';
@@ -123,6 +124,12 @@ const providers = [
     TestPayments,
     PayLinks,
     PayerGuard,
+    {
+      provide: APP_GUARD,
+      inject: [EXCHANGE_KEY_DIRECTORY, MERCHANT_DIRECTORY, Admission],
+      useFactory: (keys: ExchangeKeyDirectory, merchants: MerchantDirectory, admission: Admission) =>
+        new ExchangeKeyGuard(keys, merchants, admission),
+    },
     provideSaga([OrderEventLogger, WatchWorker], (log: OrderEventLogger, worker: WatchWorker) =>
       watchSaga((events) => {
         log.record(events);
@@ -136,16 +143,12 @@ class ExchangeModule implements OnModuleInit {
   private readonly logger = new Logger(ExchangeModule.name);
 
   constructor(
-    private readonly authentications: Authentications,
     private readonly health: HealthRegistry,
     private readonly exchangeProviders: ExchangeProviders,
     private readonly facts: ProcessFacts,
-    @Inject(EXCHANGE_KEY_DIRECTORY) private readonly keys: ExchangeKeyDirectory,
-    @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
   ) {}
 
   onModuleInit(): void {
-    this.authentications.register(new ExchangeAuthentication(this.keys, this.merchants));
     this.health.register({ name: 'exchange', check: () => this.exchangeProviders.check() });
     this.facts.register('providers', () => [this.exchangeProviders.facts()]);
     if (!this.exchangeProviders.isConfigured)

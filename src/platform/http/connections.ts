@@ -1,18 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { Server as TcpServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpConfig } from '../config/config.js';
 import { connectionsCut } from '../telemetry/metrics.js';
+import type { Page } from './pages/page.js';
 import { problemJson, titleOf, type HttpProblem } from './problem.js';
 
 /** How long a client may take to send a request, and its headers; how long a connection may be idle between two. */
 export const REQUEST_TIMEOUT_MS = 30_000;
-export const HEADERS_TIMEOUT_MS = 10_000;
+const HEADERS_TIMEOUT_MS = 10_000;
 /** Longer than the idle timeout of usual load balancers, so that they and not we close an idle connection. */
-export const KEEP_ALIVE_MS = 72_000;
+const KEEP_ALIVE_MS = 72_000;
 /** How often Node checks for late requests. */
-export const TIMEOUT_CHECK_MS = 5_000;
+const TIMEOUT_CHECK_MS = 5_000;
 
 /** Connections that wait to be accepted: clients that come at once. Node's own number, 511, is the least. */
 export function backlogOf({ maxConnections }: HttpConfig): number {
@@ -22,56 +29,62 @@ export function backlogOf({ maxConnections }: HttpConfig): number {
 /** How long a connection with a request may pass no byte either way; longer than any handler takes. */
 export const IDLE_TIMEOUT_MS = 60_000;
 
-/** While bytes wait for a client, it has to take so many, or all, in each such time: what it sends meanwhile does not count. */
-const STALL_MS = 30_000;
-const MIN_DRAINED = 1 << 20;
 /** Requests on one connection that have no response yet: a client may pipeline, not pile up. */
 const MAX_PENDING = 32;
 
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** The listener that received the request. */
+    listener?: Listener;
+  }
+}
+
 /**
- * Bounds the connections of an HTTP server, once, before it listens. Above the bound idle ones make place for the next.
- * Clients that pile up requests, or take nothing of their responses, are cut off.
+ * A server of HTTP with its open connections, bounded before it listens. Above the bound idle ones make place for the next.
+ * Clients that pile up requests are cut off; those that take nothing of their responses, by the server's own timeout.
  */
-export function guardConnections(
-  server: Server,
-  maxConnections: number,
-  stallMs: number = STALL_MS,
-): ConnectionGuard {
-  const guard = new ConnectionGuard();
-  const sweeper = setInterval(() => guard.sweep(performance.now(), stallMs), stallMs / 4).unref();
-  server.on('close', () => clearInterval(sweeper));
-  server.maxConnections = maxConnections;
-  server.on('drop', () => {
-    connectionsCut.inc();
-    server.closeIdleConnections();
-  });
-  server.on('connection', (socket: Socket) => guard.opened(socket));
-  // Before the handler: a response may be over by the time it returns.
-  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
-    guard.requested(request.socket, response),
-  );
-  // Node's own response to an Expect that it does not know is no problem document: the request counts as if it had none.
-  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  // `100 Continue` is sent once the caller is identified: sendContinue.
-  server.on('checkContinue', (request, response) => server.emit('request', request, response));
-  return guard;
-}
+export class Listener {
+  /** The responses of each open connection that are not sent yet. */
+  private readonly open = new Map<Socket, Set<ServerResponse>>();
+  /** From now on every response ends its connection. */
+  isDraining = false;
 
-interface Connection {
-  /** The responses that are not sent yet. */
-  readonly pending: Set<ServerResponse>;
-  /** Since when the client is measured, and how many bytes it had taken by then. */
-  since: number;
-  drained: number;
-}
+  constructor(
+    readonly server: Server,
+    maxConnections: number,
+    /** The page that it serves; null: the API. */
+    readonly page: Page | null = null,
+    /** Only the user of the process may connect. */
+    readonly isShell = false,
+  ) {
+    server.maxConnections = maxConnections;
+    server.on('drop', () => {
+      connectionsCut.inc();
+      server.closeIdleConnections();
+    });
+    server.on('connection', (socket: Socket) => this.opened(socket));
+    // Before the handler: a response may be over by the time it returns.
+    server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
+      this.requested(request, response),
+    );
+    // Node's own response to an Expect that it does not know is no problem document: the request counts as if it had none.
+    server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+    // `100 Continue` is sent once the caller is identified: sendContinue.
+    server.on('checkContinue', (request, response) => server.emit('request', request, response));
+  }
 
-/** The open connections of a server. */
-export class ConnectionGuard {
-  private readonly open = new Map<Socket, Connection>();
+  drain(): void {
+    this.isDraining = true;
+  }
 
-  opened(socket: Socket): void {
+  /** Browsers open connections on the off chance. Node does not count those as idle that have sent nothing yet. */
+  closeUnused(): void {
+    for (const socket of this.open.keys()) if (socket.bytesRead === 0) socket.destroy();
+  }
+
+  private opened(socket: Socket): void {
     const pending = new Set<ServerResponse>();
-    this.open.set(socket, { pending, since: 0, drained: 0 });
+    this.open.set(socket, pending);
     socket.once('close', () => {
       this.open.delete(socket);
       // Node closes only the current response; those pipelined behind it have no socket yet.
@@ -79,28 +92,33 @@ export class ConnectionGuard {
     });
   }
 
-  requested(socket: Socket, response: ServerResponse): void {
-    const pending = this.open.get(socket)?.pending;
+  private requested(request: IncomingMessage, response: ServerResponse): void {
+    request.listener = this;
+    const pending = this.open.get(request.socket);
     if (pending === undefined) return;
     pending.add(response);
     response.once('close', () => pending.delete(response));
-    if (pending.size > MAX_PENDING) socket.destroy();
+    if (pending.size > MAX_PENDING) request.socket.destroy();
   }
+}
 
-  sweep(now: number, stallMs: number): void {
-    for (const [socket, connection] of this.open) {
-      const isWaiting = socket.writableLength > 0;
-      if (isWaiting && connection.since > 0 && now - connection.since < stallMs) continue;
-      const drained = socket.bytesWritten - socket.writableLength;
-      if (isWaiting && connection.since > 0 && drained - connection.drained < MIN_DRAINED) socket.destroy();
-      Object.assign(connection, { since: isWaiting ? now : 0, drained });
-    }
-  }
+/** The options of every server, for requests that take so long at most. Node applies the time only after the two others. */
+export function serverOptions(requestTimeout: number) {
+  return {
+    requestTimeout,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeout),
+    connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, requestTimeout),
+    // Node's own response to a request without Host is no problem document; the edge gives one.
+    requireHostHeader: false,
+  };
+}
 
-  /** Browsers open connections on the off chance. Node does not count those as idle that have sent nothing yet. */
-  closeUnused(): void {
-    for (const socket of this.open.keys()) if (socket.bytesRead === 0) socket.destroy();
-  }
+/** A server that passes its requests on, as Fastify's own does. */
+export function routedServer(routing: RequestListener, requestTimeout: number): Server {
+  const server = createServer(serverOptions(requestTimeout), routing);
+  server.setTimeout(IDLE_TIMEOUT_MS);
+  return server.on('clientError', refuseClientError);
 }
 
 function problemOf(error: NodeJS.ErrnoException): HttpProblem {
@@ -139,14 +157,6 @@ const QUIET_TICKS = 3;
 const LINGER_MS = 500;
 const CHECK_MS = 50;
 
-/** A listener that can end without cutting a client off. */
-export interface Drainable {
-  readonly connections: ConnectionGuard;
-  getHttpServer(): Server;
-  /** From now on every response ends its connection. */
-  drain(): void;
-}
-
 function openConnections(server: Server): Promise<number> {
   return new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)));
 }
@@ -174,8 +184,8 @@ async function admitQueue(server: Server, maxWaitMs: number): Promise<void> {
  * `connection: close`; idle connections close after a short wait, the others after their response, the rest after `graceMs`
  * by force. Call it before `app.close()`, which closes what requests still need.
  */
-export async function drainHttp(listener: Drainable, graceMs: number): Promise<void> {
-  const server = listener.getHttpServer();
+export async function drainHttp(listener: Listener, graceMs: number): Promise<void> {
+  const { server } = listener;
   if (!server.listening) return;
   const deadline = performance.now() + graceMs;
   await admitQueue(server, Math.min(ADMIT_MS, graceMs));
@@ -184,7 +194,7 @@ export async function drainHttp(listener: Drainable, graceMs: number): Promise<v
   // The method of http.Server would close idle connections at once, and with them requests that are on the wire.
   TcpServer.prototype.close.call(server);
   await sleep(Math.min(LINGER_MS, graceMs));
-  listener.connections.closeUnused();
+  listener.closeUnused();
   while (performance.now() < deadline) {
     server.closeIdleConnections();
     if ((await openConnections(server)) === 0) return;

@@ -1,7 +1,17 @@
-import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
+import { readFile } from 'node:fs/promises';
+import { Controller, Get, Inject, Param, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/domain-error.js';
-import { processConfig, type ProcessConfig } from '../config/config.js';
+import {
+  httpConfig,
+  listenerUrl,
+  processConfig,
+  type HttpConfig,
+  type ProcessConfig,
+} from '../config/config.js';
+import { ApiRoute } from '../openapi/route.js';
+import { signingGuide } from '../openapi/signing-guide.js';
+import { OpenGuard } from './api-guard.js';
 import { DocsSite } from './docs-site.js';
 import { sendAsset } from './pages/assets.js';
 import { acceptsHtml } from './pages/document.js';
@@ -55,5 +65,60 @@ export class DocsController {
     const page = acceptsHtml(request) ? this.site.find('404.html') : null;
     if (page === null) throw DomainError.notFound('Page');
     sendAsset(request, reply.status(404), page.asset, page.cacheControl, page.policy);
+  }
+}
+
+/** Where `scripts/openapi.mjs` writes, seen from the built file, and from its source. */
+const DOCUMENTS = ['../../../openapi', '../../../dist/openapi'];
+
+/** The document that the build created from the decorators. Throws when there is none. */
+export async function builtDocument(mode: ProcessConfig['mode']): Promise<object> {
+  for (const place of DOCUMENTS) {
+    const text = await readFile(new URL(`${place}/${mode}.json`, import.meta.url), 'utf8').catch(() => null);
+    if (text !== null) return JSON.parse(text) as object;
+  }
+  throw new Error('dist/openapi is missing: npm run build makes it');
+}
+
+/** `/openapi.json`; the pages built from it are at `/docs`. */
+@Controller()
+@UseGuards(OpenGuard)
+export class OpenApiController {
+  private text: Promise<string> | null = null;
+
+  constructor(@Inject(httpConfig.KEY) private readonly config: HttpConfig) {}
+
+  @Get('openapi.json')
+  @ApiRoute({
+    id: 'openapi',
+    tag: 'Documentation',
+    summary: 'This document',
+    responses: { 200: [Object, 'An OpenAPI 3.1 document.'], 503: 'The service is busy.' },
+  })
+  async document(@Res() reply: FastifyReply): Promise<void> {
+    const text = await (this.text ??= this.withServer());
+    reply.header('content-type', 'application/json; charset=utf-8').send(text);
+  }
+
+  /** The addresses of the service are known here, not where it was built. */
+  private async withServer(): Promise<string> {
+    const { mode, publicUrl, adminUrl, adminPort } = this.config;
+    const url = publicUrl ?? '/';
+    const servers = [{ url: adminUrl ?? listenerUrl('localhost', adminPort) }];
+    const document = (await builtDocument(mode)) as { readonly info: object; readonly paths?: object };
+    const paths = Object.entries<object>({ ...document.paths }).map(([path, operations]) => [
+      path,
+      path.startsWith('/admin/v1/')
+        ? Object.fromEntries(
+            Object.entries(operations).map(([method, each]) => [method, { ...each, servers }]),
+          )
+        : operations,
+    ]);
+    return JSON.stringify({
+      ...document,
+      info: { ...document.info, description: signingGuide(url) },
+      servers: [{ url }],
+      paths: Object.fromEntries(paths) as object,
+    });
   }
 }

@@ -1,211 +1,131 @@
-import type { IncomingMessage } from 'node:http';
+import { Inject, Injectable, Optional, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
-import { upTo } from '../cache-size.js';
-import type { HttpConfig } from '../config/config.js';
+import { httpConfig, type HttpConfig } from '../config/config.js';
 import { failpoint } from '../failpoints.js';
-import type { Log } from '../telemetry/logger.js';
+import { Log } from '../telemetry/logger.js';
 import { isTracing } from '../telemetry/tracing.js';
-import type { Admission, Authentication, Authentications } from './authentication.js';
-import { ListenerChecks } from './listener-checks.js';
-import { parseJsonBody, requireReadable } from './json-body.js';
-import { callerOf } from './merchant-directory.js';
-import { PAGE_BYTES } from '../postgres/list-page.js';
-import { MAX_PAGE } from './list-query.js';
+import { addressLimit, AddressRateLimiter } from './address.js';
+import { EdgeAdapter } from './fastify-adapter.js';
+import { beginRequest, HTTPS_REQUIRED, isForwarded } from './listener-checks.js';
 import { MemoryBudget } from './memory-budget.js';
-import { isDeclaredTooLarge, BODY_TOO_LARGE, readBody, sendContinue, settleBody } from './request-body.js';
-import { BUSY, applyProblem, sendProblem, TOO_MANY_PAGES } from './problem.js';
-import type { RequestLog } from './request-log.js';
-import { endRequestSpan, loggedRequest, recordRequest, startRequestSpan, rawPath } from './request-state.js';
-
-/** The most that one item of a page takes, such as a payout with all the metadata it may have. */
-const ITEM_BYTES = 32_768;
-/** The number of lists whose last page sizes are remembered. */
-const MAX_LISTS = 10_000;
+import { acceptsHtml } from './pages/document.js';
+import { sendRefusal } from './problem-filter.js';
+import {
+  applyProblem,
+  BUSY,
+  HOST_REQUIRED,
+  QUERY_NOT_UTF8,
+  TOO_MANY_PAGES,
+  type HttpProblem,
+} from './problem.js';
+import { tooManyRequests } from './rate-limit.js';
+import { settleBody } from './request-body.js';
+import { RequestLog } from './request-log.js';
+import {
+  endRequestSpan,
+  isHealthPath,
+  isQueryUtf8,
+  loggedRequest,
+  recordRequest,
+  startRequestSpan,
+} from './request-state.js';
+import type { RouteTable } from './route-table.js';
 
 type Done = (error?: Error) => void;
-type Hook = (request: FastifyRequest, reply: FastifyReply, done: Done) => void;
+type DoneSending = (error: Error | null, payload?: unknown) => void;
 
-/** What the hooks need of the application; it is there once the modules are initialized. */
-interface EdgeServices {
-  readonly authentications: Authentications;
-  readonly admission: Admission;
-  readonly log: Log;
-  readonly requests: RequestLog | null;
-}
+/** The Fastify hooks of every request: before its route, before its response is sent, and after it. */
+@Injectable()
+export class EdgeHooks implements OnModuleInit {
+  private readonly addresses: AddressRateLimiter;
 
-/**
- * Every request as Fastify hooks, which cost a fraction of Nest's guards, pipes and interceptors: `onRequest` before the body
- * is read, `preValidation` after it, `onSend` before the response is sent. Nothing is parsed before the request is authentic.
- */
-export class EdgeHooks {
-  private readonly checks: ListenerChecks;
-  /** The one bound of the process, for the bodies of pages too. */
-  readonly memory: MemoryBudget;
-  /** Bytes of pages by caller, route and number of items: the last one, or more where it was larger lately. */
-  private readonly pageBytes = new LRUCache<string, number>(upTo(MAX_LISTS));
-  private services: EdgeServices | null = null;
-  private draining = false;
-
-  constructor(config: HttpConfig) {
-    this.checks = new ListenerChecks(config);
-    this.memory = new MemoryBudget(config.requestMemoryMib << 20);
+  constructor(
+    private readonly host: HttpAdapterHost,
+    @Inject(httpConfig.KEY) private readonly config: HttpConfig,
+    private readonly memory: MemoryBudget,
+    private readonly log: Log,
+    @Optional() @Inject(RequestLog) private readonly requests: RequestLog | null = null,
+  ) {
+    this.addresses = new AddressRateLimiter(addressLimit(config));
   }
 
-  connect(services: EdgeServices): void {
-    this.services = services;
+  onModuleInit(): void {
+    const adapter: unknown = this.host.httpAdapter;
+    if (!(adapter instanceof EdgeAdapter)) return;
+    const fastify = adapter.getInstance();
+    fastify.addHook('onRequest', (request, reply, done) =>
+      this.receive(request, reply, adapter.routes, done),
+    );
+    fastify.addHook('onSend', (request, reply, payload, done) => this.send(request, reply, payload, done));
+    fastify.addHook('onResponse', (request, reply, done) => this.record(request, reply, done));
   }
 
-  /** From now on every response ends its connection. */
-  drain(): void {
-    this.draining = true;
-  }
-
-  /** Of every route. */
-  readonly onRequest: Hook = (request, reply, done) => {
-    const refusal = this.checks.receive(request, reply);
+  private receive(request: FastifyRequest, reply: FastifyReply, routes: RouteTable, done: Done): void {
+    beginRequest(request, reply, this.config);
+    const refusal = this.refuse(request) ?? refuseOnPage(request, routes);
     const { edge } = request;
+    edge.route = (request.is404 ? null : request.routeOptions.url) ?? null;
     reply.raw.once('close', () => this.memory.release(edge));
-    if (refusal !== null) sendProblem(reply, refusal);
+    if (refusal !== null) sendRefusal(request, reply, refusal);
     else if (isTracing()) startRequestSpan(request, done);
     else done();
-  };
-
-  /** onRequest of a known route. */
-  onRouteRequest(route: string): Hook {
-    return (request, reply, done) => {
-      request.edge.route = route;
-      if (this.identify(route, request, reply, done)) return;
-      if (isDeclaredTooLarge(request.raw)) sendProblem(reply, BODY_TOO_LARGE);
-      else proceed(request, reply, done);
-    };
   }
 
-  /** onRequest of an unknown path: false where no API is. Under an API only callers with a key learn which paths exist. */
-  onUnknownPath(request: FastifyRequest, reply: FastifyReply, done: Done): boolean {
-    return this.identify(rawPath(request), request, reply, done);
+  /** What is checked before anything else, on every listener. */
+  private refuse(request: FastifyRequest): HttpProblem | null {
+    const { raw, edge } = request;
+    if (raw.headers.host === undefined && raw.httpVersion === '1.1') return HOST_REQUIRED;
+    const isOpen = raw.listener?.isShell === true || isHealthPath(request);
+    if (this.config.requireHttps && request.protocol !== 'https' && !isOpen) return HTTPS_REQUIRED;
+    // Each listener has separate counts.
+    const { page, client } = edge;
+    const blockedUntil = this.addresses.take(page === null ? client : `${page.name} ${client}`);
+    if (blockedUntil !== null) return tooManyRequests(blockedUntil, Date.now());
+    return isQueryUtf8(request) ? null : QUERY_NOT_UTF8;
   }
 
-  /** Parses nothing: the bytes are kept as they came. */
-  parse({ edge }: FastifyRequest, payload: IncomingMessage, done: (error: Error | null) => void): void {
-    const room = (bytes: number): boolean => this.memory.reserveBody(edge, bytes);
-    readBody(payload, room, (error, body) => {
-      if (body !== undefined) edge.rawBody = body;
-      done(error);
-    });
-  }
-
-  /** Of every route. */
-  readonly preValidation: Hook = (request, reply, done) => {
-    const { authentication } = request.edge;
-    if (authentication === null) {
-      parseBody(request);
-      done();
-      return;
-    }
-    this.admitTo(authentication, request, reply).then((admitted) => {
-      if (admitted) done();
-    }, done);
-  };
-
-  /** Of every route. */
-  readonly onSend = (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    payload: unknown,
-    done: (error: Error | null, payload?: unknown) => void,
-  ): void => {
+  private send(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneSending): void {
     settleBody(request, reply);
-    if (this.draining) reply.header('connection', 'close');
+    if (request.raw.listener?.isDraining) reply.header('connection', 'close');
     done(null, this.withinBudget(request, reply, payload));
-  };
+  }
 
-  /** Of every route. */
-  readonly onResponse: Hook = (request, reply, done) => {
+  private record(request: FastifyRequest, reply: FastifyReply, done: Done): void {
     // Of keyed requests alone: a health check must not set it off.
     if (request.edge.ticket) failpoint('response.sent');
     if (request.edge.span !== undefined) endRequestSpan(request.edge.span, request, reply);
-    if (this.services !== null) {
-      recordRequest(this.services.log, request, reply);
-      this.logRequest(this.services, request, reply);
-    }
+    recordRequest(this.log, request, reply);
+    const logged = this.requests === null ? null : loggedRequest(request, reply);
+    if (logged !== null) this.requests?.record(logged);
     done();
-  };
+  }
 
   /** The payload, or a problem when there is no memory for it. A write always gets its response. */
   private withinBudget(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
-    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
-    const isPage = request.routeOptions.config.isListPage === true && request.edge.merchant !== null;
-    if (isPage && reply.statusCode === 200) this.notePageBytes(listOf(request), payload.length);
+    if (request.edge?.page || (typeof payload !== 'string' && !Buffer.isBuffer(payload))) return payload;
     const isRequired = request.method !== 'GET' && request.method !== 'HEAD';
     return this.memory.reserveResponse(request.edge, payload.length, isRequired)
       ? payload
-      : applyProblem(reply, isPage ? TOO_MANY_PAGES : BUSY);
+      : applyProblem(reply, request.routeOptions.config.isListPage ? TOO_MANY_PAGES : BUSY);
   }
+}
 
-  /** Larger pages count at once, smaller ones little by little. */
-  private notePageBytes(list: string, bytes: number): void {
-    const before = this.pageBytes.get(list) ?? 0;
-    this.pageBytes.set(list, Math.max(bytes, before - (before - bytes) / 8));
-  }
-
-  /**
-   * Waits for the memory of a page before the database reads it: many clients that read nothing would each have one built.
-   * It is twice what such a page took lately; before the first one, as much as it may take.
-   */
-  private hasRoomForListPage(request: FastifyRequest): Promise<boolean> {
-    const { edge, query } = request;
-    const items = Number((query as ListParameters).page_size ?? MAX_PAGE);
-    const most = items > 0 ? Math.min(PAGE_BYTES, items * ITEM_BYTES) : PAGE_BYTES;
-    const lately = this.pageBytes.get(listOf(request));
-    return this.memory.awaitResponse(edge, lately === undefined ? most : Math.min(most, 2 * lately));
-  }
-
-  private logRequest({ requests }: EdgeServices, request: FastifyRequest, reply: FastifyReply): void {
-    const logged = requests === null ? null : loggedRequest(request, reply);
-    if (logged !== null) requests?.record(logged);
-  }
-
-  private connected(): EdgeServices {
-    if (this.services === null)
-      throw new Error('the edge serves requests only once the modules are initialized');
-    return this.services;
-  }
-
-  /** False for an open path: then nothing was done. */
-  private identify(path: string, request: FastifyRequest, reply: FastifyReply, done: Done): boolean {
-    const authentication = this.connected().authentications.of(path);
-    if (authentication === null) return false;
-    if (request.edge.route !== null) failpoint('request.received');
-    request.edge.authentication = authentication;
-    authentication.identify(request, reply).then((merchant) => {
-      if (merchant === null) return;
-      request.edge.identifiedMerchant = merchant;
-      proceed(request, reply, done);
-    }, done);
-    return true;
-  }
-
-  private async admitTo(
-    authentication: Authentication,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<boolean> {
-    const { admission } = this.connected();
-    const { edge } = request;
-    const { identifiedMerchant: merchant } = edge;
-    if (merchant === null) throw new Error('a request that names no merchant came past its authentication');
-    if (authentication.verify?.(request, reply, merchant) === false) return false;
-    if (!(await admission.admit(request, reply, merchant))) return false;
-    edge.merchant = merchant;
-    failpoint('request.authenticated');
-    if (request.routeOptions.config.isListPage && !(await this.hasRoomForListPage(request))) {
-      sendProblem(reply, TOO_MANY_PAGES);
-      return false;
-    }
-    edge.idempotencyScope = callerOf(merchant);
-    return true;
-  }
+/**
+ * The socket of the shell leads to the admin API alone, and a proxy in front of it would make everybody the shell. A program
+ * that calls a page's path by a wrong method gets 405; people may find a page there. Strangers who open a link learn of no
+ * routes: 404.
+ */
+function refuseOnPage(request: FastifyRequest, routes: RouteTable): HttpProblem | null {
+  const { page } = request.edge;
+  if (page === null) return null;
+  const isShell = request.raw.listener?.isShell === true;
+  const { url = '*' } = request.routeOptions;
+  if (isShell && isForwarded(request.raw)) return { status: 403, detail: 'The socket is for no proxy' };
+  if (isShell && !url.startsWith('/admin/v1/'))
+    return { status: 404, detail: 'The socket serves /admin/v1 alone' };
+  const mayFindPage = page.role === 'widget' || !url.endsWith('*') || acceptsHtml(request);
+  return mayFindPage ? null : routes.wrongMethod(request);
 }
 
 declare module 'fastify' {
@@ -215,24 +135,4 @@ declare module 'fastify' {
     /** The route parses its body itself (`@BodyAsBytes()`). */
     bodyAsBytes?: boolean;
   }
-}
-
-type ListParameters = { readonly page_size?: unknown };
-
-/** Names the pages of one size that a caller reads of one list. */
-function listOf({ edge, query }: FastifyRequest): string {
-  return `${callerOf(edge.merchant!)} ${edge.route} ${String((query as ListParameters).page_size)}`;
-}
-
-/** Puts the parsed body on the request. Throws DomainError, and Refusal because of its headers. */
-export function parseBody(request: FastifyRequest): void {
-  const { rawBody } = request.edge;
-  if (rawBody.length === 0 || (request.body ?? null) !== null) return;
-  requireReadable(request.headers);
-  request.body = request.routeOptions.config.bodyAsBytes ? rawBody : parseJsonBody(rawBody);
-}
-
-function proceed(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-  sendContinue(request, reply);
-  done();
 }

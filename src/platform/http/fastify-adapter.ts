@@ -1,65 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpConfig } from '../config/config.js';
-import { listenerOptions } from './listener-checks.js';
-import { guardConnections, REQUEST_TIMEOUT_MS, type ConnectionGuard, type Drainable } from './connections.js';
-import { EdgeHooks } from './edge-hooks.js';
+import {
+  IDLE_TIMEOUT_MS,
+  Listener,
+  refuseClientError,
+  REQUEST_TIMEOUT_MS,
+  serverOptions,
+} from './connections.js';
+import { beginRequest } from './listener-checks.js';
 import { sendFavicon } from './pages/assets.js';
-import { pageOf, sharedRouteOf, type PageHandler, type PageRoute } from './pages/page.js';
+import type { PageHandler } from './pages/page.js';
 import { sendError } from './problem-filter.js';
-import { JSON_TYPE, PROBLEM_TYPE, sendProblem } from './problem.js';
+import { JSON_TYPE, PROBLEM_TYPE } from './problem.js';
 import { Reply, StreamReply } from './reply.js';
-import { BODY_LIMIT } from './request-body.js';
-import { rawPath } from './request-state.js';
-import { RouteTable } from './route-table.js';
+import { EVERY_LISTENER, RouteTable } from './route-table.js';
 
 /** Longer than any request line may be: an overlong id is an unknown id, not a different error. */
 const MAX_PARAM_LENGTH = 16_384;
 
-/** Nest's Fastify adapter with the edge of contract.md 2, 3, 4 and 5 around every route. */
-export class EdgeAdapter extends FastifyAdapter implements Drainable {
-  readonly edge: EdgeHooks;
-  readonly connections: ConnectionGuard;
-  readonly routes = new RouteTable();
-  readonly pageRoutes: PageRoute[] = [];
+/** Nest's Fastify adapter: one router for all listeners, which parses no body and has one mapping of errors. */
+export class EdgeAdapter extends FastifyAdapter {
+  readonly routes: RouteTable;
+  /** The listener of the API; those of pages are opened by PagesModule. */
+  readonly api: Listener;
 
   constructor(config: HttpConfig) {
+    const { keepAliveTimeout, requestTimeout, ...http } = serverOptions(REQUEST_TIMEOUT_MS);
+    const routes = new RouteTable();
     super({
       skipMiddie: true,
-      bodyLimit: BODY_LIMIT - 1,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+      keepAliveTimeout,
+      requestTimeout,
+      connectionTimeout: IDLE_TIMEOUT_MS,
+      http,
+      routerOptions: { maxParamLength: MAX_PARAM_LENGTH, constraints: { listener: routes.constraint } },
       logger: false,
-      ...listenerOptions(config, sendError),
+      trustProxy: config.trustProxy ?? false,
+      requestIdHeader: false,
+      genReqId: () => randomUUID(),
+      frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+        beginRequest(request, reply, config);
+        sendError(request, reply, error);
+      },
+      clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => refuseClientError(error, socket),
     });
-    this.edge = new EdgeHooks(config);
-    this.prepare(this.getInstance());
-    this.connections = guardConnections(this.getInstance().server, config.maxConnections);
+    this.routes = routes;
+    const fastify = this.getInstance();
+    this.api = new Listener(fastify.server, config.maxConnections);
+    fastify.decorateRequest('edge');
+    fastify.removeAllContentTypeParsers();
+    // A body is read by the guard of its API, or by BodyInterceptor after the guards of its page.
+    fastify.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    fastify.addHook('onRoute', (route) => {
+      routes.add(route);
+      const { sharedWith, ...config } = route.config ?? {};
+      // Fastify adds the HEAD of each GET.
+      if (sharedWith === undefined || route.method === 'HEAD') return;
+      const { method, handler } = route;
+      const constraints = { listener: sharedWith.page.name };
+      fastify.route({ method, url: sharedWith.url, handler, config, constraints });
+    });
+    fastify.get('/favicon.ico', { constraints: { listener: EVERY_LISTENER } }, sendFavicon);
+    fastify.setErrorHandler((error, request, reply) => sendError(request, reply, error));
   }
 
-  drain(): void {
-    this.edge.drain();
-  }
-
-  /** A route of a page is kept for the listener of its page (docs/adr/0172). */
-  override get(...route: unknown[]): FastifyInstance {
-    return this.keepForPage('GET', route) ?? super.get(...route);
-  }
-
-  override post(...route: unknown[]): FastifyInstance {
-    return this.keepForPage('POST', route) ?? super.post(...route);
-  }
-
-  override patch(...route: unknown[]): FastifyInstance {
-    return this.keepForPage('PATCH', route) ?? super.patch(...route);
-  }
-
-  override delete(...route: unknown[]): FastifyInstance {
-    return this.keepForPage('DELETE', route) ?? super.delete(...route);
-  }
-
-  /** Bodies are kept as bytes and parsed by the edge, after the request was found authentic. */
+  /** Bodies are kept as bytes and parsed after the request was found authentic. */
   override registerParserMiddleware(): void {}
+
+  /** The one route for all methods takes what no other does, behind the same guards. */
+  override all(...route: unknown[]): FastifyInstance {
+    return this.getInstance().setNotFoundHandler(route.at(-1) as PageHandler);
+  }
 
   /** Serializes once: what is sent is what an Idempotency-Key stores. */
   override reply(response: unknown, body: unknown, statusCode?: number): FastifyReply {
@@ -84,51 +98,6 @@ export class EdgeAdapter extends FastifyAdapter implements Drainable {
   override setNotFoundHandler(): FastifyInstance {
     return this.getInstance();
   }
-
-  private keepForPage(method: PageRoute['method'], route: readonly unknown[]): FastifyInstance | null {
-    const [url, handler] = route as [string, PageHandler];
-    const shared = sharedRouteOf(handler);
-    if (shared !== null) this.pageRoutes.push({ ...shared, method, handler });
-    const page = pageOf(handler);
-    if (page === null) return null;
-    this.pageRoutes.push({ page, method, url, handler });
-    return this.getInstance();
-  }
-
-  private prepare(fastify: FastifyInstance): void {
-    fastify.decorateRequest('edge');
-    // A GET may carry a body, and then the signature covers it.
-    fastify.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
-    fastify.removeAllContentTypeParsers();
-    fastify.addContentTypeParser('*', (request, payload, done) => this.edge.parse(request, payload, done));
-    fastify.addHook('onRoute', (route) => {
-      this.routes.add(route.method, route.url);
-      route.onRequest = [this.edge.onRouteRequest(route.url)];
-      route.preValidation = [this.edge.preValidation];
-    });
-    fastify.addHook('onRequest', this.edge.onRequest);
-    fastify.addHook('onRequest', this.arriveUnknown);
-    fastify.addHook('onSend', this.edge.onSend);
-    fastify.addHook('onResponse', this.edge.onResponse);
-    fastify.get('/favicon.ico', sendFavicon);
-    fastify.setErrorHandler((error, request, reply) => sendError(request, reply, error));
-    fastify.setNotFoundHandler({ preValidation: this.edge.preValidation }, this.sendNotFound);
-  }
-
-  /** onRequest: an unknown path has no body to read. */
-  private readonly arriveUnknown = (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    done: (e?: Error) => void,
-  ) => {
-    if (!request.is404) done();
-    else if (!this.edge.onUnknownPath(request, reply, done)) this.sendNotFound(request, reply);
-  };
-
-  private readonly sendNotFound = (request: FastifyRequest, reply: FastifyReply): void => {
-    const unknown = { status: 404, detail: `No such resource: ${request.method} ${rawPath(request)}` };
-    sendProblem(reply, this.routes.wrongMethod(request) ?? unknown);
-  };
 }
 
 /** A list that has no reader is not read: of a HEAD, and of a client that has left. */

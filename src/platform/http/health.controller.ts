@@ -1,8 +1,11 @@
 import { ApiProperty } from '../dto/field.js';
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, UseGuards } from '@nestjs/common';
+import { RouteConstraints } from '@nestjs/platform-fastify';
 import { ApiRoute } from '../openapi/route.js';
 import { HealthRegistry } from '../telemetry/health.js';
+import { OpenGuard } from './api-guard.js';
 import { Reply } from './reply.js';
+import { EVERY_LISTENER } from './route-table.js';
 
 class Live {
   @ApiProperty({ const: 'ok' }) status!: 'ok';
@@ -24,10 +27,12 @@ class Health {
 
 /** Unsigned: for load balancers and operators. */
 @Controller('health')
+@UseGuards(OpenGuard)
 export class HealthController {
   constructor(private readonly health: HealthRegistry) {}
 
   @Get('live')
+  @RouteConstraints({ listener: EVERY_LISTENER })
   @ApiRoute({
     id: 'live',
     tag: 'Health',
@@ -39,6 +44,7 @@ export class HealthController {
   }
 
   @Get('ready')
+  @RouteConstraints({ listener: EVERY_LISTENER })
   @ApiRoute({
     id: 'ready',
     tag: 'Health',

@@ -15,8 +15,8 @@ import { EVENT_STORE, type EventStore, type StoredResponse } from '../event-stor
 import { failpoint } from '../failpoints.js';
 import { ResponseStore } from '../idempotency/response-store.js';
 import { KeyedTicket } from '../idempotency/ticket.js';
+import { parseBody } from './api-guard.js';
 import { STORED_WITH_EVENTS } from './decorators.js';
-import { parseBody } from './edge-hooks.js';
 import { toProblem } from './problem-filter.js';
 import { problemJson, Refusal, UNAVAILABLE, type HttpProblem } from './problem.js';
 import { Reply } from './reply.js';
@@ -55,7 +55,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     request.edge.idempotencyScope = null;
     const { method } = request;
     const header = request.headers['idempotency-key'];
-    if (header !== undefined && method !== 'GET' && method !== 'HEAD')
+    if (header !== undefined && method !== 'GET' && method !== 'HEAD' && !request.is404)
       return this.respond(context, next, idempotencyScope, String(header));
     parseBody(request);
     return next.handle();

@@ -6,7 +6,7 @@ import { HealthRegistry } from '../telemetry/health.js';
 import { collectNodeMetrics, registry, scrape } from '../telemetry/metrics.js';
 import { isPrivateAddress } from './address.js';
 import { HTTPS_REQUIRED } from './listener-checks.js';
-import { guardConnections, IDLE_TIMEOUT_MS, REQUEST_TIMEOUT_MS } from './connections.js';
+import { IDLE_TIMEOUT_MS, Listener, REQUEST_TIMEOUT_MS } from './connections.js';
 import { sendProblem } from './problem.js';
 
 /** Scrapers are few. */
@@ -27,8 +27,12 @@ export class MetricsServer implements OnApplicationShutdown {
     collectNodeMetrics();
     const timeouts = { requestTimeout: REQUEST_TIMEOUT_MS, connectionTimeout: IDLE_TIMEOUT_MS };
     const server = fastify({ forceCloseConnections: true, exposeHeadRoutes: false, ...timeouts });
-    guardConnections(server.server, MAX_CONNECTIONS);
-    serveHealth(server, this.health);
+    new Listener(server.server, MAX_CONNECTIONS);
+    server.get('/health/live', () => ({ status: 'ok' }));
+    server.get('/health/ready', async (_, reply) => {
+      const report = await this.health.report();
+      return reply.code(report.status === 'ok' ? 200 : 503).send(report);
+    });
     server.get('/metrics', async ({ ip }, reply) => {
       if (this.config.requireHttps && !isPrivateAddress(ip)) return sendProblem(reply, HTTPS_REQUIRED);
       return reply.type(registry.contentType).send(await scrape());
@@ -41,13 +45,4 @@ export class MetricsServer implements OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     await this.server?.close();
   }
-}
-
-/** For load balancers and operators. */
-export function serveHealth(server: FastifyInstance, health: HealthRegistry): void {
-  server.get('/health/live', () => ({ status: 'ok' }));
-  server.get('/health/ready', async (_, reply) => {
-    const report = await health.report();
-    return reply.code(report.status === 'ok' ? 200 : 503).send(report);
-  });
 }

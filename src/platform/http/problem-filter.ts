@@ -1,10 +1,13 @@
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/domain-error.js';
+import { acceptsHtml, sendRefusedPage } from './pages/document.js';
+import { localeOf } from './pages/locale.js';
 import {
   WRONG_MEDIA_TYPE,
   isUnavailable,
   Refusal,
+  ResponseSent,
   RETRY_AFTER,
   sendProblem,
   STATUS_OF,
@@ -16,9 +19,17 @@ import { BODY_TOO_LARGE } from './request-body.js';
 
 /** Responds to an error of a handler, a hook or the framework. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
-  if (reply.sent) return;
+  if (reply.sent || error instanceof ResponseSent) return;
   const problem = toProblem(error);
   if (problem.status >= 500) request.edge.failure ??= error;
+  sendRefusal(request, reply, problem);
+}
+
+/** Sends a document to people who navigate on a page, problem details to everybody else; no site may frame either. */
+export function sendRefusal(request: FastifyRequest, reply: FastifyReply, problem: HttpProblem): void {
+  const { page } = request.edge;
+  if (page !== null && acceptsHtml(request)) return sendRefusedPage(reply, page, problem, localeOf(request));
+  if (page !== null) reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'");
   sendProblem(reply, problem);
 }
 

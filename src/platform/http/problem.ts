@@ -31,6 +31,9 @@ export class Refusal extends Error {
   }
 }
 
+/** Thrown to end a request whose response was sent. */
+export class ResponseSent extends Error {}
+
 /** The one table from the domain's words to HTTP statuses (contract.md 3.3 to 3.8). */
 export const STATUS_OF: Readonly<Record<DomainErrorCode, number>> = {
   bad_request: 400,
@@ -109,6 +112,8 @@ export const TOO_MANY_PAGES: HttpProblem = {
   headers: { 'retry-after': RETRY_AFTER },
 };
 
+export const SUSPENDED: HttpProblem = { status: 403, detail: 'The merchant is suspended' };
+
 /** Of HTTP/1.1 alone: Node's own response would have no problem details. */
 export const HOST_REQUIRED: HttpProblem = { status: 400, detail: 'The Host header is required' };
 
@@ -134,10 +139,4 @@ export function applyProblem(reply: FastifyReply, problem: HttpProblem): string 
 
 export function sendProblem(reply: FastifyReply, problem: HttpProblem): FastifyReply {
   return reply.send(applyProblem(reply, problem));
-}
-
-/** Sends the problem, in place of a result. */
-export function refuse(reply: FastifyReply, problem: HttpProblem): null {
-  sendProblem(reply, problem);
-  return null;
 }

@@ -3,8 +3,9 @@ import { upTo } from '../cache-size.js';
 import type { Pool, QueryConfig } from 'pg';
 import { RateLimiterMemory, RateLimiterPostgres, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { KeyedHash } from '../sealing/keyed-hash.js';
-import type { HttpProblem } from './problem.js';
+import { Refusal, type HttpProblem } from './problem.js';
 import { GroupCall } from '../jobs/group-call.js';
+import type { FastifyReply } from 'fastify';
 import { bounded } from '../postgres/session-settings.js';
 
 /** Length of the window in seconds; it starts with a caller's first request. */
@@ -69,7 +70,6 @@ export class CallerRateLimiter {
   private readonly lease: number;
   private readonly shared: RateLimiterPostgres;
   private readonly others = new LRUCache<number, CallerRateLimiter>(upTo(MAX_LIMITS));
-  readonly policy: string;
 
   constructor(
     private readonly pool: Pool,
@@ -80,7 +80,6 @@ export class CallerRateLimiter {
     clearsExpired = true,
   ) {
     this.lease = Math.ceil(limit / 100);
-    this.policy = `"${counts}";q=${limit};w=${WINDOW_SECONDS}`;
     const points = { points: limit, duration: WINDOW_SECONDS };
     this.shared = new RateLimiterPostgres({
       ...points,
@@ -105,6 +104,16 @@ export class CallerRateLimiter {
     return other;
   }
 
+  /** Takes one point and describes the rest in the headers of the response. Throws {@link Refusal} (429). */
+  async admit(callerId: string, reply: FastifyReply): Promise<void> {
+    const quota = await this.take(callerId);
+    const retryAfter = retryAfterSeconds(quota.resetsAt, this.now());
+    // draft-ietf-httpapi-ratelimit-headers
+    reply.header('ratelimit-policy', `"${this.counts}";q=${this.limit};w=${WINDOW_SECONDS}`);
+    reply.header('ratelimit', `"${this.counts}";r=${quota.remaining};t=${retryAfter}`);
+    if (!quota.allowed) throw new Refusal(tooManyRequests(quota.resetsAt, this.now()));
+  }
+
   /** Takes one point. Synchronous while a lease lasts, so that a high limit costs no query a request. */
   take(callerId: string): Quota | Promise<Quota> {
     const caller = this.callers.get(callerId) ?? this.add(callerId);
@@ -117,11 +126,6 @@ export class CallerRateLimiter {
     const { limit } = this;
     if (found === null || found.msBeforeNext <= 0) return { limit, used: 0, resetsAt: null };
     return { limit, used: Math.min(limit, found.consumedPoints), resetsAt: this.now() + found.msBeforeNext };
-  }
-
-  /** The RateLimit field (draft-ietf-httpapi-ratelimit-headers). */
-  header(quota: Quota): string {
-    return `"${this.counts}";r=${quota.remaining};t=${retryAfterSeconds(quota.resetsAt, this.now())}`;
   }
 
   private add(callerId: string): Caller {

@@ -6,7 +6,7 @@ import type { Log } from '../telemetry/logger.js';
 import { SECRET_PREFIX } from '../../kernel/text.js';
 import { REDACTED, redactText } from '../telemetry/redaction.js';
 import { httpDuration, httpRequests, idempotentRequests } from '../telemetry/metrics.js';
-import type { Authentication } from './authentication.js';
+import type { ApiGuard } from './api-guard.js';
 import type { ApiCaller } from './merchant-directory.js';
 import type { Page } from './pages/page.js';
 import type { ServedRequest } from './request-log.js';
@@ -33,7 +33,7 @@ export class RequestState {
   /** {@link clientOf} its address. */
   client = '';
   /** Of the API that the request is for; null for an open path. */
-  authentication: Authentication | null = null;
+  authentication: ApiGuard | null = null;
   /** The merchant that the request names, before it is authenticated. */
   identifiedMerchant: ApiCaller | null = null;
   merchant: ApiCaller | null = null;
@@ -73,7 +73,7 @@ declare module 'fastify' {
 }
 
 /** The path exactly as it was sent: percent-encoding kept; scheme, host and query string left out. */
-export function rawPath(request: FastifyRequest): string {
+export function rawPath(request: Pick<FastifyRequest, 'raw'>): string {
   const target = request.raw.url ?? '/';
   const query = target.indexOf('?');
   const path = query === -1 ? target : target.slice(0, query);
@@ -83,7 +83,7 @@ export function rawPath(request: FastifyRequest): string {
 }
 
 /** As {@link rawPath}, with the query string. */
-export function rawTarget(request: FastifyRequest): string {
+export function rawTarget(request: Pick<FastifyRequest, 'raw'>): string {
   const target = request.raw.url ?? '/';
   const query = target.indexOf('?');
   return query === -1 ? rawPath(request) : rawPath(request) + target.slice(query);

@@ -1,38 +1,70 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyRequest, RouteOptions } from 'fastify';
 import type { HttpProblem } from './problem.js';
 import { rawPath } from './request-state.js';
+
+/** The constraint of a route that every listener serves. */
+export const EVERY_LISTENER = '*';
+/** The constraint of the API, and of routes that name no listener. */
+const API = 'api';
 
 interface Route {
   readonly method: string;
   /** As registered, for example `/merchants/v1/payouts/:id`. */
   readonly url: string;
+  readonly listener: string;
   readonly pattern: RegExp;
 }
 
-/** Every route of a listener: distinguishes an unknown path (404) from a wrong method (405). */
+/** The routes of all listeners: distinguishes an unknown path (404) from a wrong method (405). */
 export class RouteTable {
   private readonly routes: Route[] = [];
 
-  add(methods: string | readonly string[], url: string): void {
-    const source = url
+  /** A constraint of the router: a route serves the requests of its listener alone. */
+  readonly constraint = {
+    name: 'listener',
+    storage: <Handler>() => {
+      const handlers = new Map<unknown, Handler>();
+      return {
+        get: (listener: unknown) => handlers.get(listener) ?? null,
+        set: (listener: unknown, handler: Handler) => void handlers.set(listener, handler),
+      };
+    },
+    deriveConstraint: ({ listener }: FastifyRequest['raw']): string => listener?.page?.name ?? API,
+    mustMatchWhenDerived: false,
+    validate: () => undefined,
+  };
+
+  /** Adds a route before the router does, and gives it its constraint. */
+  add(route: RouteOptions): void {
+    const { listener = API } = (route.constraints ?? {}) as { readonly listener?: string };
+    route.constraints = listener === EVERY_LISTENER ? {} : { listener };
+    const source = route.url
       .split('/')
       .map((part) => (part.startsWith(':') ? '[^/]+' : part === '*' ? '.*' : part.replace(/[^\w]/g, '\\$&')))
       .join('/');
     const pattern = new RegExp(`^${source}$`);
-    for (const method of [methods].flat()) this.routes.push({ method, url, pattern });
+    for (const method of [route.method].flat())
+      this.routes.push({ method, url: route.url, listener, pattern });
   }
 
   /** 405 with `Allow` (contract.md 3.5) for a path with other methods than that of the request; null otherwise. */
   wrongMethod(request: FastifyRequest): HttpProblem | null {
     const path = rawPath(request);
-    const found = this.routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
-    const allowed = [...new Set(found)];
+    const listener = this.constraint.deriveConstraint(request.raw);
+    const found = this.routes.filter(
+      (route) =>
+        (route.listener === listener || route.listener === EVERY_LISTENER) &&
+        // The routes of an application, whose script finds the page by the path.
+        (listener === API || !route.url.endsWith('*')) &&
+        route.pattern.test(path),
+    );
+    const allowed = [...new Set(found.map(({ method }) => method))];
     if (allowed.length === 0 || allowed.includes(request.method)) return null;
     const headers = { allow: allowed.join(', ') };
     return { status: 405, detail: `${request.method} is not allowed here`, headers };
   }
 
-  list(): readonly { readonly method: string; readonly url: string }[] {
-    return this.routes.map(({ method, url }) => ({ method, url }));
+  list(): readonly Omit<Route, 'pattern'>[] {
+    return this.routes.map(({ method, url, listener }) => ({ method, url, listener }));
   }
 }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { builtDocument } from '../../../src/platform/openapi/openapi.module.js';
+import { builtDocument } from '../../../src/platform/http/docs.controller.js';
 import { AdminClient } from '../../support/admin/admin-client.js';
 import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';

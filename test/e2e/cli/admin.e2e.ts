@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startService } from '../../../sandbox/service.js';
-import { ShellSocket } from '../../../src/platform/http/admin/shell-socket.js';
+import { listenOnSocket } from '../../../src/platform/http/admin/shell-socket.js';
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import { onTestApp } from '../../support/app.js';
@@ -265,32 +265,24 @@ describe('the socket of the shell', () => {
   });
 
   it('is left to the process that serves it, with a sentence; a folder that cannot be used is one too', async () => {
-    const said: string[] = [];
-    const log = { warn: (text: unknown): void => void said.push(String(text)) };
-    const socket = (dataDir: string): ShellSocket =>
-      new ShellSocket({ ...app.config, dataDir }, () => undefined, log);
+    const refused = (dataDir: string) => expect(listenOnSocket(createServer(), dataDir)).rejects;
     const before = statSync(path()).ino;
-    await socket(app.config.dataDir).listen();
+    await refused(app.config.dataDir).toThrow(`another process serves ${path()}`);
     expect(statSync(path()).ino).toBe(before);
     const file = join(specFolder('file'), 'used');
     writeFileSync(file, '');
-    await socket(file).listen();
-    await socket(`/tmp/${'x'.repeat(100)}`).listen();
-    expect(said).toEqual([
-      expect.stringContaining(`another process serves ${path()}`),
-      expect.stringContaining('used'),
-      expect.stringContaining('longer than 96 bytes: set DATA_DIR to a shorter path'),
-    ]);
+    await refused(file).toThrow('used');
+    await refused(`/tmp/${'x'.repeat(100)}`).toThrow('longer than 96 bytes: set DATA_DIR to a shorter path');
   });
 
   it('is never wider than its mode, with any umask', async () => {
     const dataDir = specFolder('data');
     const umask = process.umask(0);
-    const socket = new ShellSocket({ ...app.config, dataDir }, () => undefined, { warn: () => undefined });
-    await socket.listen().finally(() => process.umask(umask));
+    const server = createServer();
+    const remove = await listenOnSocket(server, dataDir).finally(() => process.umask(umask));
     expect((statSync(join(dataDir, 'admin.sock')).mode & 0o777).toString(8)).toBe('600');
-    socket.getHttpServer().close();
-    socket.drain();
+    server.close();
+    remove();
     expect(existsSync(join(dataDir, 'admin.sock'))).toBe(false);
   });
 });

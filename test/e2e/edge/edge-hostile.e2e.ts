@@ -3,6 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, it, test } from '@jest/globals';
+import { MemoryBudget } from '../../../src/platform/http/memory-budget.js';
+import { RequestState } from '../../../src/platform/http/request-state.js';
 import { startEdgeApp, type EdgeApp } from '../../support/http/edge-app.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
 import { testDatabase, type TestDatabase } from '../../support/postgres.js';
@@ -220,29 +222,19 @@ test('a body of chunks of one byte each is read like any other', async () => {
   expect(response.split(',32').length).toBeGreaterThan(99_999);
 });
 
-test('a page has its bytes reserved before it is built, and the rest is released once it is there', async () => {
-  edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });
+test('a list is not read for a merchant whose unread responses fill its quarter', async () => {
+  edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16' });
   const [client, another] = [edge.client(), edge.client()];
-  const list = (of = client, size = ''): ReturnType<SignedClient['get']> =>
-    of.get(`/merchants/v1/probe/list${size}`);
-  edge.probe.hold();
-  const first = list();
-  await eventually(() => edge.probe.runs > 0);
-  // A whole page takes all of the share of a merchant: the next ones wait.
-  const next = [list(), list(), list()];
-  const others = [list(another, '?page_size=10'), list(another, '?page_size=10')];
-  await eventually(() => edge.probe.runs === 3);
-  await sleep(200);
-  expect(edge.probe.runs).toBe(3);
-  edge.probe.release();
-  for (const response of await Promise.all([first, ...next, ...others])) expect(response.status).toBe(200);
-  // What a page took is known by now: many are read at once.
-  edge.probe.hold();
-  const many = Array.from({ length: 64 }, () => list());
-  await eventually(() => edge.probe.runs >= 70);
-  edge.probe.release();
-  for (const response of await Promise.all(many)) expect(response.status).toBe(200);
-  expect((await list()).status).toBe(200);
+  const memory = edge.app.get(MemoryBudget, { strict: false });
+  const merchant = edge.merchants.get(client.credentials.apiKey)!;
+  const unread = Object.assign(new RequestState(), { merchant });
+  memory.reserveResponse(unread, 4 << 20, false);
+  const list = (of: SignedClient): ReturnType<SignedClient['get']> => of.get('/merchants/v1/probe/list');
+  const refused = await list(client);
+  expect([refused.status, refused.headers['retry-after'], edge.probe.runs]).toEqual([429, '1', 0]);
+  expect((await list(another)).status).toBe(200);
+  memory.release(unread);
+  expect((await list(client)).status).toBe(200);
 });
 
 test('requests whose clients have gone leave nothing counted', async () => {
@@ -265,7 +257,7 @@ test('requests whose clients have gone leave nothing counted', async () => {
   expect((await client.post(PLAIN, large)).status).toBe(201);
 });
 
-test('requests pipelined behind one in flight, whose client has gone, leave nothing counted and no slot in use', async () => {
+test('requests pipelined behind one in flight, whose client has gone, leave nothing counted', async () => {
   edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });
   const large = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);
   // All that is left behind would be the whole share of the address.

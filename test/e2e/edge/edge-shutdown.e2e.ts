@@ -41,7 +41,7 @@ test('draining under load cuts off no accepted request, and soon ends idle conne
   });
   await eventually(() => responded >= 200);
   const started = performance.now();
-  await drainHttp(edge.adapter, WAIT_MS);
+  await drainHttp(edge.adapter.api, WAIT_MS);
   await edge.close();
   expect(performance.now() - started).toBeLessThan(WAIT_MS / 2);
   await Promise.all(work);
@@ -88,7 +88,7 @@ const responses = (count: number): string => `${Array.from({ length: count }, ()
 test('a client in the queue of the listener when draining begins still gets its response', async () => {
   const edge = await startEdgeApp(db.database);
   const printed = clientsInQueue(edge.url, 10);
-  await drainHttp(edge.adapter, WAIT_MS);
+  await drainHttp(edge.adapter.api, WAIT_MS);
   await edge.close();
   expect(await printed).toBe(responses(10));
 });
@@ -110,7 +110,7 @@ test('a request in flight is waited for, up to the grace', async () => {
   edge.probe.hold();
   const slow = client.post('/merchants/v1/probe/slow', {});
   await eventually(() => edge.probe.runs > 0);
-  const drained = drainHttp(edge.adapter, WAIT_MS);
+  const drained = drainHttp(edge.adapter.api, WAIT_MS);
   setTimeout(() => edge.probe.release(), 800);
   const response = await slow;
   expect(response.status).toBe(201);
@@ -127,7 +127,7 @@ test('a request that never ends is cut off after the grace', async () => {
     .post('/merchants/v1/probe/slow', {})
     .catch((error: Error) => error);
   await eventually(() => edge.probe.runs > 0);
-  await drainHttp(edge.adapter, 700);
+  await drainHttp(edge.adapter.api, 700);
   expect(await hanging).toBeInstanceOf(Error);
   edge.probe.release();
   await edge.close();

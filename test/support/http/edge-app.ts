@@ -13,9 +13,9 @@ import {
   type DynamicModule,
   type Type,
 } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { APP_GUARD, NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { SvcSignature } from '../../../src/contexts/access/http/svc-signature.js';
+import { SignatureGuard } from '../../../src/contexts/access/http/signature-guard.js';
 import type { IdempotencyTicket } from '../../../src/platform/idempotency/ticket.js';
 import { AlreadyResponded } from '../../../src/platform/event-store/command-loop-types.js';
 import { OPEN_EVENT_STORE } from '../../../src/platform/event-store/open-event-store.js';
@@ -46,7 +46,7 @@ import { PageSize } from '../../../src/platform/http/list-query.js';
 import { Field, Nested } from '../../../src/platform/dto/field.js';
 import { digits, integer, text } from '../../../src/platform/dto/rules.js';
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
-import { Authentications } from '../../../src/platform/http/authentication.js';
+import { Admission } from '../../../src/platform/http/api-guard.js';
 import { HttpModule } from '../../../src/platform/http/http.module.js';
 import { Reply } from '../../../src/platform/http/reply.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
@@ -238,6 +238,12 @@ export async function startEdgeApp(
       { provide: OPEN_EVENT_STORE, useValue: { responses: { pool: database.pool, writer: events } } },
       { provide: CLOCK, useValue: systemClock },
       { provide: MERCHANT_DIRECTORY, useValue: { find: async (key: string) => merchants.get(key) ?? null } },
+      {
+        provide: APP_GUARD,
+        inject: [MERCHANT_DIRECTORY, Admission],
+        useFactory: (directory: MerchantDirectory, admission: Admission) =>
+          new SignatureGuard(directory, admission),
+      },
       { provide: Probe, useValue: probe },
       { provide: Sealer, useValue: new Sealer(Buffer.alloc(32, 7)) },
       { provide: KeyedHash, useValue: new KeyedHash(Buffer.alloc(32, 7)) },
@@ -248,7 +254,6 @@ export async function startEdgeApp(
 
   const adapter = new EdgeAdapter(config);
   const app = await NestFactory.create<NestFastifyApplication>(EdgeTestModule, adapter, { logger: false });
-  app.get(Authentications).register(new SvcSignature(app.get<MerchantDirectory>(MERCHANT_DIRECTORY)));
   await app.listen(0, '127.0.0.1');
   const url = await app.getUrl();
   return {

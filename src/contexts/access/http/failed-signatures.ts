@@ -11,9 +11,6 @@ const BYTES_PER_POINT = 16_384;
 const MAX_PER_ADDRESS = 300;
 const MAX_PER_KEY = 3000;
 
-/** Large bodies read at once for one key from an address that has not signed correctly for it yet. */
-const UNPROVEN_AT_ONCE = 2;
-
 /** Who a request says it is from: an address and a merchant. */
 export interface SignatureSource {
   readonly client: string;
@@ -25,14 +22,11 @@ export interface SignatureSource {
  * instead of the bytes that were signed; above that of its address a request with a large body is refused unread. A caller
  * who has signed correctly from that address is not refused, and others can prove themselves with a small request: api keys
  * are public, so a stranger's failures lock no merchant out.
- *
- * A failure is known only after the body is read: until one was signed correctly, few large ones are read at once.
  */
 export class FailedSignatures {
   private readonly addresses: MinuteCounts;
   private readonly keys: MinuteCounts;
   private readonly signers = new LRUCache<string, true>(upTo(MAX_SIGNERS));
-  private readonly reads = new Slots(UNPROVEN_AT_ONCE);
 
   constructor(now: () => number = Date.now) {
     this.addresses = new MinuteCounts(now);
@@ -43,27 +37,11 @@ export class FailedSignatures {
   blockedUntil(source: SignatureSource): number | null {
     const count = this.addresses.of(source.client);
     if (count === null || count.points <= MAX_PER_ADDRESS) return null;
-    return this.isProven(source) ? null : count.resetsAt;
-  }
-
-  isProven(source: SignatureSource): boolean {
-    return this.signers.has(nameOf(source));
-  }
-
-  /** Resolves when a large body may be read; call {@link releaseRead} after the response. */
-  acquireRead(source: SignatureSource): Promise<void> {
-    return this.reads.acquire(nameOf(source));
-  }
-
-  releaseRead(source: SignatureSource): void {
-    this.reads.release(nameOf(source));
+    return this.signers.has(nameOf(source)) ? null : count.resetsAt;
   }
 
   succeeded(source: SignatureSource): void {
-    const name = nameOf(source);
-    if (this.signers.get(name) !== undefined) return;
-    this.signers.set(name, true);
-    this.reads.admitAll(name);
+    this.signers.set(nameOf(source), true);
   }
 
   /** Counts a failure. Null when it may be explained, else when the next may. */
@@ -78,48 +56,4 @@ export class FailedSignatures {
 
 function nameOf({ client, merchantId }: SignatureSource): string {
   return `${client} ${merchantId}`;
-}
-
-interface Line {
-  used: number;
-  readonly waiting: (() => void)[];
-}
-
-/** A few slots per name; the others wait in order. */
-class Slots {
-  private readonly lines = new Map<string, Line>();
-
-  constructor(private readonly atOnce: number) {}
-
-  acquire(name: string): Promise<void> {
-    let line = this.lines.get(name);
-    if (line === undefined) {
-      line = { used: 0, waiting: [] };
-      this.lines.set(name, line);
-    }
-    const { waiting } = line;
-    const acquired = new Promise<void>((resolve) => waiting.push(resolve));
-    this.serve(line, this.atOnce);
-    return acquired;
-  }
-
-  release(name: string): void {
-    const line = this.lines.get(name);
-    if (line === undefined) return;
-    line.used -= 1;
-    this.serve(line, this.atOnce);
-    if (line.used === 0) this.lines.delete(name);
-  }
-
-  admitAll(name: string): void {
-    const line = this.lines.get(name);
-    if (line !== undefined) this.serve(line, Infinity);
-  }
-
-  private serve(line: Line, atOnce: number): void {
-    while (line.used < atOnce && line.waiting.length > 0) {
-      line.used += 1;
-      line.waiting.shift()!();
-    }
-  }
 }

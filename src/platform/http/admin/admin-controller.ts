@@ -10,7 +10,6 @@ import type { IdempotencyTicket } from '../../idempotency/ticket.js';
 import { documentUuid, ticketOf, uuidIn } from '../decorators.js';
 import { READS_KEY } from '../reads.js';
 import { CONSOLE_PAGE } from './listeners.js';
-import { isShell } from './shell-socket.js';
 import {
   Callers,
   ScopedController,
@@ -46,7 +45,7 @@ class AdminGuard extends ScopesGuard {
     const shell = { ...SHELL, scopes, idempotencyScope: SHELL.name, authenticatedAt: null };
     super(ADMIN_API, {
       admit: async (request, reply) =>
-        isShell(request)
+        request.raw.listener?.isShell
           ? ({ ...shell, expiresAt: null, sessionId: null } satisfies AdminCaller)
           : callers.admit(request, reply),
     });

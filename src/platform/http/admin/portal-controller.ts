@@ -1,6 +1,6 @@
 import { applyDecorators, Injectable, SetMetadata, UseGuards, UseInterceptors } from '@nestjs/common';
 import { IdempotencyInterceptor } from '../idempotency.interceptor.js';
-import { PageBody, SharedWith } from '../pages/page.js';
+import { BodyInterceptor, SharedWith } from '../pages/page.js';
 import { PORTAL_PAGE } from './listeners.js';
 import {
   Callers,
@@ -52,5 +52,5 @@ export const PortalRoute = (path: string, scope: string): MethodDecorator =>
     PortalScopes(scope),
     SharedWith(PORTAL_PAGE, `/${PORTAL_API.prefix}${path}`),
     UseGuards(PortalGuard),
-    ...(scope.endsWith(':write') ? [UseInterceptors(PageBody, IdempotencyInterceptor)] : []),
+    ...(scope.endsWith(':write') ? [UseInterceptors(BodyInterceptor, IdempotencyInterceptor)] : []),
   );

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { SUSPENDED } from '../authentication.js';
-import type { HttpProblem } from '../problem.js';
+import { SUSPENDED, type HttpProblem } from '../problem.js';
 import { readAssets } from './assets.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { Locale } from './locale.js';
@@ -99,7 +98,7 @@ export function sendPlainPage(
 }
 
 /** For people who followed a link that does not work; the service's own words are below in small print. */
-export function sendRefusal(reply: FastifyReply, page: Page, problem: HttpProblem, lang: Locale): void {
+export function sendRefusedPage(reply: FastifyReply, page: Page, problem: HttpProblem, lang: Locale): void {
   const messages = page.messages[lang];
   const kind = kindOf(problem);
   const heading = messages[`refused${kind}`] ?? messages.refusedLink;

@@ -1,52 +1,131 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import {
+  All,
+  Controller,
   Global,
   Inject,
   Module,
+  Req,
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
+  type OnModuleInit,
 } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
-import { type HttpConfig, httpConfig } from '../../config/config.js';
-import { HealthRegistry } from '../../telemetry/health.js';
+import { APP_FILTER, DiscoveryModule, DiscoveryService, HttpAdapterHost } from '@nestjs/core';
+import type { FastifyRequest } from 'fastify';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { httpConfig, type HttpConfig } from '../../config/config.js';
 import { Log } from '../../telemetry/logger.js';
+import { CONSOLE_PAGE } from '../admin/listeners.js';
+import { listenOnSocket } from '../admin/shell-socket.js';
+import { backlogOf, drainHttp, Listener, routedServer } from '../connections.js';
+import { EdgeHooks } from '../edge-hooks.js';
 import type { EdgeAdapter } from '../fastify-adapter.js';
-import type { Page } from './page.js';
-import { PageListener } from './page-listener.js';
+import { noticeProxies } from '../listener-checks.js';
+import { MemoryBudget } from '../memory-budget.js';
+import { ProblemFilter } from '../problem-filter.js';
+import { Refusal } from '../problem.js';
+import { rawPath } from '../request-state.js';
+import { readAssets, sendPageAsset } from './assets.js';
+import { OnPage, type Page } from './page.js';
 import { VisitorLimits } from './visitors.js';
 
-/** A listener for each page, in processes with its role. Controllers of pages are in the modules of contexts. */
+/** Every request that no other route takes, on any listener: under an API it is refused like the known ones. */
+@Controller()
+class UnknownPathController {
+  constructor(private readonly host: HttpAdapterHost<EdgeAdapter>) {}
+
+  @All('*')
+  refuse(@Req() request: FastifyRequest): never {
+    if (request.edge.page !== null) throw DomainError.notFound('Page');
+    const unknown = { status: 404, detail: `No such resource: ${request.method} ${rawPath(request)}` };
+    throw new Refusal(this.host.httpAdapter.routes.wrongMethod(request) ?? unknown);
+  }
+}
+
+/** The pipeline of all requests, and a listener for each page in processes with its role. Contexts have the controllers. */
 @Global()
 @Module({
-  providers: [VisitorLimits],
-  exports: [VisitorLimits],
+  imports: [DiscoveryModule],
+  controllers: [UnknownPathController],
+  providers: [
+    { provide: APP_FILTER, useClass: ProblemFilter },
+    {
+      provide: MemoryBudget,
+      inject: [httpConfig.KEY],
+      useFactory: ({ requestMemoryMib }: HttpConfig) => new MemoryBudget(requestMemoryMib << 20),
+    },
+    EdgeHooks,
+    VisitorLimits,
+  ],
+  exports: [MemoryBudget, VisitorLimits],
 })
-export class PagesModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly listeners = new Map<Page, PageListener>();
+export class PagesModule implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly listeners: Listener[] = [];
+  private removeSocket = (): void => undefined;
 
   constructor(
     private readonly host: HttpAdapterHost<EdgeAdapter>,
+    private readonly discovery: DiscoveryService,
     @Inject(httpConfig.KEY) private readonly config: HttpConfig,
     private readonly log: Log,
-    private readonly health: HealthRegistry,
   ) {}
 
-  async onApplicationBootstrap(): Promise<void> {
-    const { config, log, health, listeners } = this;
-    for (const route of this.host.httpAdapter.pageRoutes) {
-      if (!config.roles.includes(route.page.role)) continue;
-      const listener = listeners.get(route.page) ?? new PageListener(route.page, config, log, health);
-      listener.add(route);
-      listeners.set(route.page, listener);
+  /** The routes of the built files of each page. */
+  onModuleInit(): void {
+    for (const { name, path } of this.pages()) {
+      const [assets, constraints] = [readAssets(name), { listener: name }];
+      this.host.httpAdapter
+        .getInstance()
+        .get(`${path}/assets/:file`, { constraints }, (request, reply) =>
+          sendPageAsset(request, reply, assets),
+        );
     }
-    for (const listener of listeners.values()) await listener.listen();
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { config, log } = this;
+    if (this.pages().size > 0) await this.host.httpAdapter.getInstance().ready();
+    for (const page of this.pages()) {
+      const server = this.open(page);
+      noticeProxies(server, config, log);
+      const address = { port: page.port(config), host: config.host, backlog: backlogOf(config) };
+      await new Promise<void>((done, failed) => server.once('error', failed).listen(address, done));
+      if (page === CONSOLE_PAGE) await this.openShell();
+    }
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all([...this.listeners.values()].map((listener) => listener.close()));
+    this.removeSocket();
+    await Promise.all(this.listeners.map((listener) => drainHttp(listener, this.config.shutdownGraceMs)));
   }
 
   /** Where a page listens; null in a process without its role. */
   portOf(page: Page): number | null {
-    return this.listeners.get(page)?.port ?? null;
+    const listener = this.listeners.find((each) => each.page === page);
+    return (listener?.server.address() as AddressInfo | null | undefined)?.port ?? null;
+  }
+
+  private pages(): ReadonlySet<Page> {
+    const found = this.discovery
+      .getControllers({ metadataKey: OnPage.KEY })
+      .map((each) => this.discovery.getMetadataByDecorator(OnPage, each)!);
+    return new Set(found.filter(({ role }) => this.config.roles.includes(role)));
+  }
+
+  private open(page: Page, isShell = false): Server {
+    const { routing } = this.host.httpAdapter.getInstance();
+    const server = routedServer(routing, page.requestTimeoutMs);
+    this.listeners.push(new Listener(server, this.config.maxConnections, page, isShell));
+    return server;
+  }
+
+  /** A process without the socket still serves. */
+  private async openShell(): Promise<void> {
+    try {
+      this.removeSocket = await listenOnSocket(this.open(CONSOLE_PAGE, true), this.config.dataDir);
+    } catch (error) {
+      this.log.warn(`npm run admin finds no socket of this process: ${(error as Error).message}`);
+    }
   }
 }

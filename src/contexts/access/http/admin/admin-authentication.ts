@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isInside } from '../../../../platform/http/address.js';
 import { AdminCallers, type AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import { tooManyRequests, type CallerRateLimiter } from '../../../../platform/http/rate-limit.js';
+import type { CallerRateLimiter } from '../../../../platform/http/rate-limit.js';
 import { CredentialDirectory, type KnownAdminKey } from '../../application/credential-directory.js';
 import { isRole, ROLE_SCOPES } from '../../domain/roles.js';
 import { ConsoleAuthentication } from '../console/console-authentication.js';
@@ -25,7 +25,7 @@ export class AdminAuthentication extends AdminCallers {
   constructor(
     private readonly keys: CredentialDirectory,
     @Inject(ADMIN_RATE_LIMITER)
-    private readonly limiter: Pick<CallerRateLimiter, 'take' | 'header' | 'policy'>,
+    private readonly limiter: Pick<CallerRateLimiter, 'admit'>,
     private readonly uses: CredentialUses,
     private readonly sessions: ConsoleAuthentication,
   ) {
@@ -40,7 +40,7 @@ export class AdminAuthentication extends AdminCallers {
         : await this.byKey(BEARER.exec(authorization)?.[1] ?? '', request);
     if (!caller) throw unauthorized(authorization === undefined);
     if (caller.credentialId !== null) this.uses.record(caller.credentialId);
-    await this.count(caller.credentialId ?? caller.sessionId ?? '', reply);
+    await this.limiter.admit(caller.credentialId ?? caller.sessionId ?? '', reply);
     return caller;
   }
 
@@ -56,13 +56,6 @@ export class AdminAuthentication extends AdminCallers {
       idempotencyScope: scopeOf(key),
     };
     return { ...person, ...session, address: ip, expiresAt: expiresAt?.toISOString() ?? null };
-  }
-
-  private async count(credential: string, reply: FastifyReply): Promise<void> {
-    const quota = await this.limiter.take(credential);
-    reply.header('ratelimit-policy', this.limiter.policy);
-    reply.header('ratelimit', this.limiter.header(quota));
-    if (!quota.allowed) throw new Refusal(tooManyRequests(quota.resetsAt, Date.now()));
   }
 }
 

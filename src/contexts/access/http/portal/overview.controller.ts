@@ -6,7 +6,7 @@ import {
   PortalScopes,
   type PortalCaller,
 } from '../../../../platform/http/admin/portal-controller.js';
-import { Admission } from '../../../../platform/http/authentication.js';
+import { Admission } from '../../../../platform/http/api-guard.js';
 import { WINDOW_SECONDS } from '../../../../platform/http/rate-limit.js';
 import { MerchantOfRequest } from '../../../../platform/http/decorators.js';
 import type { ApiCaller } from '../../../../platform/http/merchant-directory.js';

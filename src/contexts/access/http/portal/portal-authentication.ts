@@ -1,14 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { PortalCallers, type PortalCaller } from '../../../../platform/http/admin/portal-controller.js';
-import { SUSPENDED } from '../../../../platform/http/authentication.js';
 import {
   MERCHANT_DIRECTORY,
   type KnownMerchant,
   type MerchantDirectory,
 } from '../../../../platform/http/merchant-directory.js';
 import { VisitorLimits } from '../../../../platform/http/pages/visitors.js';
-import { Refusal } from '../../../../platform/http/problem.js';
+import { Refusal, SUSPENDED } from '../../../../platform/http/problem.js';
 import { ActivePortalSessions } from '../../application/portal-session-commands.js';
 import type { PortalSession } from '../../domain/portal-session.js';
 import { PortalUses } from '../../store/credential-uses.js';

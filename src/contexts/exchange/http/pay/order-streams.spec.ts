@@ -2,7 +2,6 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { eventually } from '../../../../../test/support/eventually.js';
 import { deposit, facts, received, stateAfter } from '../../../../../test/support/exchange/order-fixtures.js';
-import type { EventStreamBounds } from '../../../../platform/http/event-streams.js';
 import { Refusal, type HttpProblem } from '../../../../platform/http/problem.js';
 import type { LoadedOrder } from '../../application/order-actions.js';
 import type { ExistingOrder } from '../../domain/order.js';
@@ -12,9 +11,9 @@ import type { PayOrder } from './pay-types.js';
 
 const ORDERS = ['a', 'b'].map((digit) => `${digit.repeat(8)}-0000-4000-8000-000000000000`);
 const [ORDER = '', OTHER = ''] = ORDERS;
-const BOUNDS: EventStreamBounds = {
+const BOUNDS = {
   max: 4,
-  maxPerOwner: 2,
+  maxPerAddress: 2,
   checkMs: 5,
   heartbeatMs: 3_600_000,
   lifetimeMs: 3_600_000,
@@ -50,7 +49,7 @@ const refusal = (problem: Partial<HttpProblem>) =>
 const open: OrderStreams[] = [];
 afterEach(() => open.splice(0).forEach((streams) => streams.onModuleDestroy()));
 
-function started(bounds: Partial<EventStreamBounds> = {}, now: () => number = Date.now) {
+function started(bounds: Partial<typeof BOUNDS> = {}, now: () => number = Date.now) {
   const rows = new Rows();
   const streams = new OrderStreams(rows, { ...BOUNDS, ...bounds }, now);
   open.push(streams);

@@ -1,14 +1,13 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CLOCK, type Clock, HOUR_MS } from '../../../../kernel/clock.js';
-import { SUSPENDED } from '../../../../platform/http/authentication.js';
 import {
   MERCHANT_DIRECTORY,
   type KnownMerchant,
   type MerchantDirectory,
 } from '../../../../platform/http/merchant-directory.js';
 import { bearerOf, PageSessions, VisitorLimits } from '../../../../platform/http/pages/visitors.js';
-import { Refusal, type HttpProblem } from '../../../../platform/http/problem.js';
+import { Refusal, SUSPENDED, type HttpProblem } from '../../../../platform/http/problem.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
 import {
   EXCHANGE_KEY_DIRECTORY,

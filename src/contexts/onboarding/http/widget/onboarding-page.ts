@@ -6,13 +6,12 @@ import { bearerOf, PageSessions, VisitorLimits } from '../../../../platform/http
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { readUuid } from '../../../../kernel/ids.js';
-import { SUSPENDED } from '../../../../platform/http/authentication.js';
 import {
   MERCHANT_DIRECTORY,
   type KnownMerchant,
   type MerchantDirectory,
 } from '../../../../platform/http/merchant-directory.js';
-import { Refusal } from '../../../../platform/http/problem.js';
+import { Refusal, SUSPENDED } from '../../../../platform/http/problem.js';
 import { MESSAGES } from '../../words/messages.js';
 import { requestOf } from '../../../../platform/http/request-state.js';
 

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { Body, Put, Get, Module, UseGuards, type CanActivate } from '@nestjs/common';
+import { Body, Get, Module, UseGuards, type CanActivate } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -11,6 +11,7 @@ import { configModule } from '../../config/config.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { TelemetryModule } from '../../telemetry/telemetry.module.js';
 import { EdgeAdapter } from '../fastify-adapter.js';
+import { HealthController } from '../health.controller.js';
 import { BytesBelow, PageCall, PageController, type Page } from './page.js';
 import { PagesModule } from './pages.module.js';
 
@@ -75,7 +76,7 @@ class DeskController {
   }
 }
 
-@Module({ controllers: [ShopController, DeskController] })
+@Module({ controllers: [ShopController, DeskController, HealthController] })
 class PagesOfTwo {}
 
 const running: { close(): Promise<void> }[] = [];
@@ -116,7 +117,8 @@ describe('pages', () => {
       );
     expect(await statuses(shop)).toEqual([200, 404, 200, 404]);
     expect(await statuses(desk)).toEqual([404, 500, 404, 200]);
-    expect(adapter.routes.list().filter(({ url }) => url !== '/favicon.ico')).toEqual([]);
+    const ofApi = adapter.routes.list().filter(({ listener }) => listener === 'api');
+    expect(ofApi).toEqual([]);
     expect((await at(desk, '/health/live')).status).toBe(200);
     expect((await at(desk, '/pay/assets/icon.svg')).headers.get('content-type')).toBe('image/svg+xml');
     const malformed = await at(desk, '/%');
@@ -137,14 +139,6 @@ describe('pages', () => {
     expect(await refused(desk, '/desk/orders')).toEqual([404, null]);
     const html = { headers: { accept: 'text/html' } };
     expect(await refused(desk, '/desk/orders/7', html)).toEqual([404, null]);
-  });
-
-  it('have no other methods than GET, POST, PATCH and DELETE', () => {
-    class Putting {
-      @Put()
-      replace() {}
-    }
-    expect(() => PageController(SHOP)(Putting)).toThrow('Putting.replace');
   });
 
   it('take JSON objects, or bytes below a limit, which are read after the guards', async () => {
@@ -172,7 +166,8 @@ describe('pages', () => {
 
   it('end although a browser keeps a connection that it has sent nothing on', async () => {
     const { app, shop } = await started();
-    const browser = connect(shop, '127.0.0.1');
+    // It may be sent a 408 before the end.
+    const browser = connect(shop, '127.0.0.1').resume();
     await once(browser, 'connect');
     running.pop();
     await app.close();

@@ -1,8 +1,14 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Authentication } from '../../../platform/http/authentication.js';
+import { ApiGuard, type Admission } from '../../../platform/http/api-guard.js';
 import type { ApiCaller, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
-import { type HttpProblem, PROBLEM_TYPE, problemJson, refuse } from '../../../platform/http/problem.js';
+import {
+  type HttpProblem,
+  PROBLEM_TYPE,
+  problemJson,
+  Refusal,
+  ResponseSent,
+} from '../../../platform/http/problem.js';
 import { tooManyRequests } from '../../../platform/http/rate-limit.js';
 import { isDeclaredTooLarge, BODY_TOO_LARGE, isLarge } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
@@ -19,40 +25,38 @@ const HEADERS = ['svc-api-key', 'svc-timestamp', 'svc-signature'];
 const INVALID_API_KEY: HttpProblem = { status: 401, detail: 'Invalid svc-api-key' };
 
 /** The merchant API: every request is signed with `svc-api-key`, `svc-timestamp`, `svc-signature` (contract.md 2). */
-export class SvcSignature implements Authentication {
-  readonly prefix = '/merchants/v1';
+export class SignatureGuard extends ApiGuard {
   private readonly failures: FailedSignatures;
 
   constructor(
     private readonly directory: MerchantDirectory,
+    admission: Admission,
     private readonly now: () => number = Date.now,
   ) {
+    super('/merchants/v1', admission);
     this.failures = new FailedSignatures(now);
   }
 
   /** What comes from where signatures fail is refused here as well, when its body is large. */
-  async identify(request: FastifyRequest, reply: FastifyReply): Promise<ApiCaller | null> {
+  override async identify(request: FastifyRequest): Promise<ApiCaller> {
     const { edge } = request;
     const absent = HEADERS.filter((name) => !request.raw.headers[name]);
     if (absent.length > 0)
-      return refuse(reply, { status: 401, detail: `Missing required headers: ${absent.join(', ')}` });
-    if (isDeclaredTooLarge(request.raw)) return refuse(reply, BODY_TOO_LARGE);
+      throw new Refusal({ status: 401, detail: `Missing required headers: ${absent.join(', ')}` });
+    if (isDeclaredTooLarge(request.raw)) throw new Refusal(BODY_TOO_LARGE);
     const apiKey = header(request, 'svc-api-key');
     const merchant = await this.directory.find(apiKey);
-    if (merchant === null) return refuse(reply, INVALID_API_KEY);
+    if (merchant === null) throw new Refusal(INVALID_API_KEY);
     edge.identifiedMerchant = merchant;
     const timestamp = header(request, 'svc-timestamp');
     const now = this.now();
-    if (!isFresh(timestamp, now)) return refuse(reply, timestampDrift(timestamp, now));
-    const source = sourceOf(request, merchant);
+    if (!isFresh(timestamp, now)) throw new Refusal(timestampDrift(timestamp, now));
     // A small body costs little, and may prove that its sender is the merchant while others fail from the same address.
-    if (!isLarge(request.raw)) return merchant;
-    if (!this.failures.isProven(source)) await this.awaitRead(request, reply, source);
-    const blockedUntil = this.failures.blockedUntil(source);
-    return blockedUntil === null ? merchant : refuse(reply, tooManyRequests(blockedUntil, now));
+    if (isLarge(request.raw)) refuseUntil(this.failures.blockedUntil(sourceOf(request, merchant)), now);
+    return merchant;
   }
 
-  verify(request: FastifyRequest, reply: FastifyReply, merchant: ApiCaller): boolean {
+  override verify(request: FastifyRequest, reply: FastifyReply, merchant: ApiCaller): void {
     const { rawBody } = request.edge;
     const source = sourceOf(request, merchant);
     const signature = header(request, 'svc-signature');
@@ -61,31 +65,20 @@ export class SvcSignature implements Authentication {
     if (signer >= 0) {
       this.failures.succeeded(source);
       request.edge.credentialId = merchant.privateKeyIds?.[signer] ?? null;
-      return true;
+      return;
     }
-    const blockedUntil = this.failures.failed(source, rawBody.length);
-    if (blockedUntil !== null) {
-      refuse(reply, tooManyRequests(blockedUntil, this.now()));
-      return false;
-    }
+    refuseUntil(this.failures.failed(source, rawBody.length), this.now());
     const asText = prefersText(request.headers.accept);
     const { detail, contentType, payload } = signatureMismatch(signature, prefix, rawBody, asText);
     request.edge.refusal = detail;
     request.edge.stringToSign = prefix + bodyDigest(rawBody);
     reply.code(401).header('content-type', contentType).send(payload);
-    return false;
+    throw new ResponseSent();
   }
+}
 
-  private async awaitRead(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    source: SignatureSource,
-  ): Promise<void> {
-    await this.failures.acquireRead(source);
-    const end = (): void => this.failures.releaseRead(source);
-    if (request.edge.isReleased) end();
-    else reply.raw.once('close', end);
-  }
+function refuseUntil(blockedUntil: number | null, now: number): void {
+  if (blockedUntil !== null) throw new Refusal(tooManyRequests(blockedUntil, now));
 }
 
 function header(request: FastifyRequest, name: string): string {

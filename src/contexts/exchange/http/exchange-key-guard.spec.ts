@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { exchangeSignature, querySignature } from '../../../../test/support/exchange/exchange-client.js';
+import type { Admission } from '../../../platform/http/api-guard.js';
 import type { KnownMerchant } from '../../../platform/http/merchant-directory.js';
+import { Refusal } from '../../../platform/http/problem.js';
 import { RequestState } from '../../../platform/http/request-state.js';
 import type { KnownExchangeKey } from '../../access/contract.js';
-import { ExchangeAuthentication } from './exchange-authentication.js';
+import { ExchangeKeyGuard } from './exchange-key-guard.js';
 
 const ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
 const [LIST, ORDERS, CONFIGURATION] = ['/v1/merchant/orders', '/v1/orders', '/v1/merchants/configuration'];
@@ -30,35 +32,28 @@ interface Call {
 
 /** What comes of a request: its caller, or status and detail of the refusal. */
 async function identify({ route, query = {}, headers = {} }: Call, key: Partial<KnownExchangeKey> = {}) {
-  const authentication = new ExchangeAuthentication(
+  const authentication = new ExchangeKeyGuard(
     {
       find: async (apiKey) =>
         apiKey === 'key' || apiKey === 'orphan' ? { ...KEY, ...key, merchantId: apiKey } : null,
     },
     { find: async (id) => (id === 'key' ? ({ status: 'active' } as KnownMerchant) : null) },
+    {} as Admission,
   );
   const edge = Object.assign(new RequestState(), { route, client: '203.0.113.9' });
   const parameters = route === LIST ? query : { api_key: 'key', ...query };
   const given = route === LIST ? { 'x-api-key': 'key', ...headers } : headers;
   const raw = { url: `${route ?? '/v1/nothing'}?x`, headers: given };
   const request = { edge, query: parameters, headers: given, raw } as unknown as FastifyRequest;
-  let status = 0;
-  const reply = {
-    request,
-    headers: () => reply,
-    header: () => reply,
-    send: () => reply,
-    code: (code: number) => {
-      status = code;
-      return reply;
-    },
-  };
-  const caller = await authentication.identify(request, reply as unknown as FastifyReply);
+  const refusal = await authentication.identify(request).then(
+    () => null,
+    (error: Refusal) => error.problem,
+  );
   return {
-    outcome: caller === null ? `${status} ${edge.refusal?.slice(0, 40)}` : 'identified',
+    outcome: refusal === null ? 'identified' : `${refusal.status} ${refusal.detail.slice(0, 40)}`,
     countedAs: edge.identifiedMerchant?.countedAs,
     signedBy: edge.credentialId,
-    stringToSign: edge.stringToSign,
+    stringToSign: refusal?.stringToSign ?? null,
   };
 }
 

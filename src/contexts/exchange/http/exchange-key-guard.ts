@@ -1,11 +1,11 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Authentication } from '../../../platform/http/authentication.js';
-import type { MerchantDirectory } from '../../../platform/http/merchant-directory.js';
-import { type HttpProblem, refuse } from '../../../platform/http/problem.js';
+import type { FastifyRequest } from 'fastify';
+import { ApiGuard, type Admission } from '../../../platform/http/api-guard.js';
+import type { ApiCaller, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
+import { type HttpProblem, Refusal } from '../../../platform/http/problem.js';
 import { isLarge } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
 import type { ExchangeKeyDirectory, KnownExchangeKey } from '../../access/contract.js';
-import { ExchangeApiCaller } from './caller.js';
+import type { ExchangeVisitor } from './caller.js';
 import {
   addressSigner,
   secretIdOf,
@@ -29,26 +29,27 @@ const NO_BODY_ACCEPTED: HttpProblem = {
  * The exchange API (contract.md 21): a key in the query, and where the key demands it a signature over the withdrawal
  * address. Nothing of a body is signed, so all of it is known before a byte of one is read.
  */
-export class ExchangeAuthentication implements Authentication {
-  readonly prefix = '/v1';
-  readonly inputsInQuery = true;
+export class ExchangeKeyGuard extends ApiGuard {
+  override readonly inputsInQuery = true;
 
   constructor(
     private readonly keys: ExchangeKeyDirectory,
     private readonly merchants: MerchantDirectory,
-  ) {}
+    admission: Admission,
+  ) {
+    super('/v1', admission);
+  }
 
-  async identify(request: FastifyRequest, reply: FastifyReply): Promise<ExchangeApiCaller | null> {
+  override async identify(request: FastifyRequest): Promise<ApiCaller> {
     const query = request.query as Readonly<Record<string, unknown>>;
     const repeated = Object.keys(query).find((name) => Array.isArray(query[name]));
-    if (repeated !== undefined)
-      return refuse(reply, { status: 400, detail: `${repeated} must be given once` });
+    if (repeated !== undefined) throw new Refusal({ status: 400, detail: `${repeated} must be given once` });
     const route = request.edge.route ?? rawPath(request);
     const apiKey = route === LIST ? request.headers['x-api-key'] : query['api_key'];
     const key = typeof apiKey === 'string' ? await this.keys.find(apiKey) : null;
     const merchant = key === null ? null : await this.merchants.find(key.merchantId);
     if (key === null || merchant === null)
-      return refuse(reply, invalidKey(route === LIST ? 'header X-Api-Key' : 'query parameter api_key'));
+      throw new Refusal(invalidKey(route === LIST ? 'header X-Api-Key' : 'query parameter api_key'));
     const signer = requestSigner(key, request);
     // Keys are public, and so are the signatures of links: each client has its share, and the owner has its own.
     const isOwner =
@@ -56,16 +57,23 @@ export class ExchangeAuthentication implements Authentication {
       key.cidrs.length > 0 ||
       (typeof signer === 'string' && query['signature_v2'] !== undefined);
     const countedAs = isOwner ? key.keyId : `${key.keyId}/${request.edge.client}`;
-    const credentials = new ExchangeApiCaller(key, merchant.status, countedAs);
-    request.edge.identifiedMerchant = credentials;
+    const caller: ApiCaller = {
+      merchantId: key.merchantId,
+      privateKeys: key.secrets,
+      status: merchant.status,
+      ipAllowList: key.cidrs,
+      callerId: key.keyId,
+      countedAs,
+    };
+    request.edge.identifiedMerchant = caller;
+    request.edge.visitor = { key, countedAs } satisfies ExchangeVisitor;
     if (signer === undefined)
-      return refuse(reply, invalidSignature(query as Readonly<Record<string, string>>, route));
+      throw new Refusal(invalidSignature(query as Readonly<Record<string, string>>, route));
     const isPayout = route === ORDERS || route === CONFIGURATION;
-    if (isPayout && !mayPayOutTo(key, query['withdraw_address']))
-      return refuse(reply, OTHER_WITHDRAW_ADDRESS);
-    if (isLarge(request.raw)) return refuse(reply, NO_BODY_ACCEPTED);
+    if (isPayout && !mayPayOutTo(key, query['withdraw_address'])) throw new Refusal(OTHER_WITHDRAW_ADDRESS);
+    if (isLarge(request.raw)) throw new Refusal(NO_BODY_ACCEPTED);
     request.edge.credentialId = secretIdOf(key, signer);
-    return credentials;
+    return caller;
   }
 }
 
