@@ -63,8 +63,12 @@ const STATUS = `case when c.revoked_at is not null then 'revoked'
   when c.expires_at <= now() or c.rolling_until <= now() then 'expired'
   when c.is_pending then 'pending' when c.rolling_until is not null then 'rolling' else 'active' end`;
 
-/** The members of {@link AdminCredential}. The addresses of a private key are a setting of the merchant. */
-const COLUMNS = `c.credential_id as id, c.kind, c.name, c.merchant_id, c.operator_id, c.merchants, c.scopes,
+/**
+ * The members of {@link AdminCredential}. The owner of an admin key is the person whose events decide on it. The addresses
+ * of a private key are a setting of the merchant.
+ */
+const COLUMNS = `c.credential_id as id, c.kind, c.name, c.merchant_id,
+  case when c.kind = 'admin' then c.owner_id end as operator_id, c.merchants, c.scopes,
   case when c.kind = 'payouts' then coalesce(m.ip_allow_list, '{}') else c.addresses end as addresses,
   c.withdraw_addresses, c.demands_signing, c.memo_signing, case when c.kind = 'exchange' then c.key_id end as api_key,
   c.expires_at, u.last_used_at, ${STATUS} as status, c.created_at`;
