@@ -22,7 +22,7 @@ interface Route {
   readonly handler: object;
 }
 
-/** Every route that a controller of the service declares, on whatever listener. */
+/** Every route that a controller of the service declares, on any listener. */
 function routesOf(): readonly Route[] {
   const controllers = [...app.app.get(ModulesContainer).values()].flatMap((module) => [
     ...module.controllers.values(),

@@ -15,7 +15,7 @@ import { isActivity, PortalSite } from '../page-site.js';
 
 const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
 
-/** A merchant's people see the personal data of its own orders, in reads that the portal shares with operators. */
+/** A merchant's people see the personal data in the orders of the merchant, in reads that the portal shares with operators. */
 const OWN_PERSONAL_SCOPE = 'users_personal:read';
 
 /** Identifies persons of merchants by their session, which is read with each request: one that is revoked ends at once. */
