@@ -6,9 +6,9 @@ import { Database } from '../postgres/database.js';
 import { KeyedHash } from '../sealing/keyed-hash.js';
 import { isInside } from './address.js';
 import { parseJsonBody, requireReadable } from './json-body.js';
-import { MemoryBudget, SMALL_BYTES } from './memory-budget.js';
+import { MemoryBudget } from './memory-budget.js';
 import { callerOf, type ApiCaller } from './merchant-directory.js';
-import { Refusal, SUSPENDED, TOO_MANY_PAGES } from './problem.js';
+import { Refusal, SUSPENDED } from './problem.js';
 import { CallerRateLimiter, type Usage } from './rate-limit.js';
 import { receiveBody } from './request-body.js';
 import { rawPath } from './request-state.js';
@@ -41,9 +41,6 @@ export class Admission {
     await limiter.admit(caller.countedAs ?? callerOf(caller), reply);
     Object.assign(edge, { merchant: caller });
     failpoint('request.authenticated');
-    // Before the database reads a page: many clients that read nothing would each have one built.
-    if (request.routeOptions.config.isListPage && !this.memory.hasRoom(edge, SMALL_BYTES))
-      throw new Refusal(TOO_MANY_PAGES);
     edge.idempotencyScope = callerOf(caller);
   }
 

@@ -16,7 +16,9 @@ import type { FastifyRequest } from 'fastify';
 import type { EventMetadata } from '../event-store/port.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { isUuid, newId } from '../../kernel/ids.js';
+import { MemoryBudget } from './memory-budget.js';
 import type { ApiCaller } from './merchant-directory.js';
+import { Refusal, TOO_MANY_PAGES } from './problem.js';
 import { traceparent } from '../telemetry/tracing.js';
 import { keepJsonText } from '../json-text/json-text.js';
 import { BodyPipe, InputsPipe, QueryPipe } from './validation.js';
@@ -102,11 +104,14 @@ export const ValidQuery = (): ParameterDecorator => Query(new QueryPipe(false));
 /** Parameters of lists that are no filters. */
 const PLACES = ['page_cursor', 'page_size', 'totals'];
 
-/** Cursors belong to their list and its filters: elsewhere they are 400. */
+/** Cursors belong to their list and its filters: elsewhere they are 400. A page is read once there is memory for it. */
 @Injectable()
 class ListCursors implements NestInterceptor {
-  intercept(context: ExecutionContext, next: CallHandler) {
+  constructor(private readonly memory: MemoryBudget) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler) {
     const request = requestOf(context);
+    if (!(await this.memory.reservePage(request.edge))) throw new Refusal(TOO_MANY_PAGES);
     const filters = Object.entries(request.query as object).filter(([name]) => !PLACES.includes(name));
     return withinList([rawPath(request), filters.sort()], () => next.handle());
   }

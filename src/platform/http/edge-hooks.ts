@@ -93,7 +93,7 @@ export class EdgeHooks implements OnModuleInit {
 
   private record(request: FastifyRequest, reply: FastifyReply, done: Done): void {
     // Of keyed requests alone: a health check must not set it off.
-    if (request.edge.ticket) failpoint('response.sent');
+    if (request.edge.idempotency !== null) failpoint('response.sent');
     if (request.edge.span !== undefined) endRequestSpan(request.edge.span, request, reply);
     recordRequest(this.log, request, reply);
     const logged = this.requests === null ? null : loggedRequest(request, reply);
@@ -103,11 +103,13 @@ export class EdgeHooks implements OnModuleInit {
 
   /** The payload, or a problem when there is no memory for it. A write always gets its response. */
   private withinBudget(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
-    if (request.edge?.page || (typeof payload !== 'string' && !Buffer.isBuffer(payload))) return payload;
+    const { isListPage = false } = request.routeOptions.config;
+    const isBounded = request.edge !== undefined && (request.edge.page === null || isListPage);
+    if (!isBounded || (typeof payload !== 'string' && !Buffer.isBuffer(payload))) return payload;
     const isRequired = request.method !== 'GET' && request.method !== 'HEAD';
     return this.memory.reserveResponse(request.edge, payload.length, isRequired)
       ? payload
-      : applyProblem(reply, request.routeOptions.config.isListPage ? TOO_MANY_PAGES : BUSY);
+      : applyProblem(reply, isListPage ? TOO_MANY_PAGES : BUSY);
   }
 }
 

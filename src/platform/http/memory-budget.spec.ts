@@ -16,9 +16,9 @@ describe('the memory of requests', () => {
   it('is a quarter for the unread responses of one client, and small ones pass above it', () => {
     const unread = request('a');
     expect(memory.reserveResponse(unread, 4 * MIB, false)).toBe(true);
-    expect([respond('a', MIB), memory.hasRoom(request('a'), 1)]).toEqual([false, false]);
+    expect(respond('a', MIB)).toBe(false);
     expect([respond('a', SMALL_BYTES), memory.reserveBody(request('a'), SMALL_BYTES)]).toEqual([true, true]);
-    expect([respond('b', 4 * MIB), memory.hasRoom(request('c'), 1)]).toEqual([true, true]);
+    expect(respond('b', 4 * MIB)).toBe(true);
     memory.release(unread);
     expect(respond('a', 3 * MIB)).toBe(true);
   });
@@ -29,11 +29,27 @@ describe('the memory of requests', () => {
     expect(memory.reserveResponse(request('e'), MIB, true)).toBe(true);
   });
 
-  it('is not held for a client that is gone', () => {
+  it('is waited for by a list, before its page is read', async () => {
+    const unread = request('a');
+    expect(memory.reserveResponse(unread, 3 * MIB, false)).toBe(true);
+    const list = request('a');
+    let isReserved = false;
+    const page = memory.reservePage(list).then((reserved) => (isReserved = reserved));
+    expect(await memory.reservePage(request('b'))).toBe(true);
+    expect(isReserved).toBe(false);
+    memory.release(unread);
+    expect(await page).toBe(true);
+    // What the page took less is free.
+    expect([respond('a', MIB), memory.reserveResponse(list, MIB, false)]).toEqual([false, true]);
+    expect(respond('a', MIB)).toBe(true);
+  });
+
+  it('is not held for a client that is gone', async () => {
     const gone = request('a');
     memory.release(gone);
     expect(memory.reserveBody(gone, 1)).toBe(false);
     expect(memory.reserveResponse(gone, 4 * MIB, false)).toBe(true);
+    expect(await memory.reservePage(gone)).toBe(true);
     expect(respond('a', 4 * MIB)).toBe(true);
   });
 });

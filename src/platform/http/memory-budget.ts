@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PAGE_BYTES } from '../postgres/list-page.js';
 import { callerOf } from './merchant-directory.js';
 import type { RequestState } from './request-state.js';
 
@@ -6,6 +8,9 @@ export const SMALL_BYTES = 16_384;
 
 /** The part of all bytes that one client may hold: a quarter. */
 const SHARES = 4;
+/** How long a list waits for the memory of its page, and how often it tries. */
+const PAGE_WAIT_MS = 5000;
+const PAGE_RETRY_MS = 20;
 
 /**
  * The bound on the bytes of request bodies and of responses not yet sent, of the process and of each client: an address
@@ -29,15 +34,25 @@ export class MemoryBudget {
   /** Reserves bytes for a response; false when they exceed the budget, unless the response is required. */
   reserveResponse(edge: RequestState, bytes: number, isRequired: boolean): boolean {
     if (edge.isReleased) return true;
-    if (bytes > SMALL_BYTES && !isRequired && !this.hasRoom(edge, bytes)) return false;
-    this.add(responderOf(edge), bytes - edge.responseBytes);
+    const more = bytes - edge.responseBytes;
+    if (bytes > SMALL_BYTES && !isRequired && !this.fits(responderOf(edge), more)) return false;
+    this.add(responderOf(edge), more);
     edge.responseBytes = bytes;
     return true;
   }
 
-  /** True while a response of so many bytes to the client of the request would be within the budget. */
-  hasRoom(edge: RequestState, bytes: number): boolean {
-    return this.fits(responderOf(edge), bytes);
+  /**
+   * Reserves what a page of a list may take before the database reads it, and waits for other responses to the same client:
+   * many clients that read nothing would each have one built. False when there was no room in time.
+   */
+  async reservePage(edge: RequestState): Promise<boolean> {
+    const bytes = Math.min(PAGE_BYTES, this.limit / SHARES);
+    const deadline = performance.now() + PAGE_WAIT_MS;
+    while (!this.reserveResponse(edge, bytes, false)) {
+      if (performance.now() > deadline) return false;
+      await sleep(PAGE_RETRY_MS);
+    }
+    return true;
   }
 
   /** Called once the response was sent or its client is gone. */

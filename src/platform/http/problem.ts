@@ -108,7 +108,7 @@ export const BUSY: HttpProblem = {
 
 export const TOO_MANY_PAGES: HttpProblem = {
   status: 429,
-  detail: 'Too many lists are read at once: their responses exceed the memory of one client',
+  detail: 'Too many lists are read at once: there is no memory for their responses',
   headers: { 'retry-after': RETRY_AFTER },
 };
 
