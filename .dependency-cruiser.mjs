@@ -126,13 +126,7 @@ export default {
       severity: 'error',
       from: { path: '^src/contexts/[^/]+/http/', pathNot: SPEC },
       to: {
-        path: inPlatform([
-          'background',
-          'postgres',
-          'work',
-                'outbound',
-          'event-store/(?!port)[^/]+',
-        ]),
+        path: inPlatform(['background', 'postgres', 'work', 'outbound', 'event-store/(?!port)[^/]+']),
       },
     },
     {
