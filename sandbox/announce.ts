@@ -41,7 +41,7 @@ export interface SandboxFile {
   readonly pid: number;
 }
 
-/** What the service reports to the process that started it (`npm start`) while it boots. */
+/** The messages of a booting service to the process that started it (`npm start`). */
 export type Announcement =
   | { readonly type: 'started'; readonly step: string }
   | { readonly type: 'done'; readonly step: string; readonly note: string }

@@ -6,11 +6,11 @@ import { SandboxError } from './sandbox-error.js';
 
 interface Holder {
   readonly pid: number;
-  /** When the process began: distinguishes it from a later one with the same pid. */
+  /** The start of the process, which distinguishes it from a later one with the same pid. */
   readonly started: string | null;
 }
 
-/** How long a service that is on its way out may still hold the folder. */
+/** The time for which a service that is shutting down may still hold the folder. */
 const TIMEOUT_MS = 5000;
 
 /**

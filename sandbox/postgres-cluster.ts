@@ -17,7 +17,7 @@ export interface PostgresOptions {
   readonly port?: number | null;
   /** False only in tests: no fsync. */
   readonly durable: boolean;
-  /** Of the server, over those that it has here: for an archive of its write-ahead log, or a recovery from one. */
+  /** Settings of the server in addition to the defaults, as for an archive of its write-ahead log. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly user: ServerUser | null;
 }

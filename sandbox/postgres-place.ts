@@ -15,14 +15,14 @@ import { writePrivately } from './files.js';
 import { stopAbandonedPostgres } from './postgres.js';
 import { canReach, type ServerUser } from './server-user.js';
 
-/** For folders that survive a reboot and that every user may pass through. */
+/** The folder for data that survive a reboot and that every user may enter. */
 const COMMON_GROUND = '/var/tmp';
 const PREFIX = 'disburse-postgres-';
 
 export interface PostgresPlace {
-  /** Where the server keeps its data and its log. */
+  /** The folder of the server's data and log. */
   readonly dir: string;
-  /** Where its programs are. */
+  /** The folder of the server's programs. */
   readonly home: string;
 }
 

@@ -70,7 +70,7 @@ interface Postmaster {
   readonly ready: boolean;
 }
 
-/** What `postmaster.pid` says, when the process it names really is the server of this folder. */
+/** Reads `postmaster.pid`; null where the process that it names is not the server of this folder. */
 function readPostmaster(data: string): Postmaster | null {
   const file = join(data, 'postmaster.pid');
   if (!existsSync(file)) return null;

@@ -22,7 +22,7 @@ import { FUNDED, TEST_USDC_ADDRESS } from './usdc.js';
 
 type PortName = 'port' | 'widgetPort' | 'payPort' | 'adminPort' | 'portalPort' | 'metricsPort';
 
-/** What the sandbox does as an operator would. */
+/** The operator's actions that the sandbox performs. */
 export interface SandboxOperator {
   readonly registerMerchant: CreateMerchantWithKey;
   readonly issueExchangeKey: IssueExchangeKey;

@@ -68,7 +68,10 @@ function isZombie(pid: number): boolean {
   }
 }
 
-/** Whether the process is alive and its working folder is `dir`: a pid file alone may name a stranger by now. */
+/**
+ * Checks that the process lives and that its working folder is `dir`: the pid in a file may belong to another process
+ * by now.
+ */
 export function runsIn(pid: number, dir: string): boolean {
   if (!isAlive(pid)) return false;
   try {
@@ -108,7 +111,7 @@ export async function until(
   }
 }
 
-/** Whether nothing listens on the loopback port. */
+/** Checks that no process listens on the port. */
 export function isFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();

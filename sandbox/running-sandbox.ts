@@ -6,7 +6,10 @@ import type { SandboxFile } from './announce.js';
 import { readJson } from './files.js';
 import type { SandboxSecrets } from './secrets.js';
 
-/** Without DATABASE_URL: the configuration of the sandbox that runs in DATA_DIR. Throws {@link Unreachable} where none runs. */
+/**
+ * Returns the configuration of the sandbox that runs in DATA_DIR, where DATABASE_URL is not set. Throws {@link
+ * Unreachable} where none runs.
+ */
 export function withRunningSandbox(given: Config): Config {
   const { mode, dataDir, databaseUrl, masterKey, chainRpcUrl, usdcAddress } = given;
   if (mode !== 'sandbox' || databaseUrl !== null) return given;

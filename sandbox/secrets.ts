@@ -11,7 +11,7 @@ export interface SandboxSecrets {
   readonly merchant: SandboxMerchant | null;
   readonly second_merchant: SandboxMerchant | null;
   readonly exchange: SandboxExchange | null;
-  /** Absent in files of earlier versions. */
+  /** The administrator; absent in files of earlier versions. */
   readonly admin?: SandboxAdmin | null;
 }
 

@@ -27,7 +27,7 @@ export function serverUser(
   );
 }
 
-/** Whether the user may pass through every folder above `path` (and `path` itself when it is one). */
+/** Checks that the user may pass through every folder above `path`, and through `path` where it is one. */
 export function canReach(user: ServerUser, path: string): boolean {
   for (let each = resolve(path); ; each = dirname(each)) {
     const { mode, uid, gid } = statSync(each);

@@ -35,7 +35,7 @@ export class Supervisor {
     return () => part.server;
   }
 
-  /** From now on processes may end. Waits for restarts in flight, so that none is left behind. */
+  /** Lets processes end from now on and waits for restarts in flight, so that none is left behind. */
   async stop(): Promise<void> {
     this.stopped = true;
     clearInterval(this.timer);

@@ -1,4 +1,4 @@
-/** What has to be undone, in the opposite order, once; also when the end comes while something is still starting. */
+/** The actions that undo a start, run once in the opposite order, also while a part is still starting. */
 export class Teardown {
   private readonly steps: (() => Promise<void>)[] = [];
   private readonly starting = new Set<Promise<unknown>>();

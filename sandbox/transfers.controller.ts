@@ -28,7 +28,7 @@ class SandboxTransfer {
   })
   to!: string;
 
-  /** In minor units. */
+  /** The amount in minor units. */
   @Field(
     { schema: USDC, read: readAmount },
     { description: `USDC, more than 0 and at most ${MAX_AMOUNT}.`, examples: ['12.50'] },

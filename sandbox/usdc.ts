@@ -16,10 +16,10 @@ export const TREASURY = {
   address: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
   privateKey: '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
 };
-/** Where the deployer's first transaction puts a contract: the test USDC of every dev chain. */
+/** The address of the test USDC: that of the deployer's first contract on every dev chain. */
 export const TEST_USDC_ADDRESS = '0x8464135c8F25Da09e49BC8782676a84730C318bC';
 
-/** What each of the two holders owns in the beginning: one billion USDC, in minor units. */
+/** The initial balance of each of the two holders: one billion USDC, in minor units. */
 const FUNDS = 1_000_000_000n * 1_000_000n;
 
 /** Deploys the 6-decimal test USDC unless the chain has it. Returns its address. */

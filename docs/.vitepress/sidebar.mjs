@@ -33,6 +33,7 @@ export const GUIDES = [
       { text: 'Metrics', link: '/metrics' },
       { text: 'Backup and restore', link: '/backup' },
       { text: 'Admin API', link: '/admin-api' },
+      { text: 'Commands', link: '/commands' },
       { text: 'Configuration', link: '/configuration' },
       { text: 'Limits', link: '/limits' },
       { text: 'Keys', link: '/keys' },

@@ -9,7 +9,7 @@ import { typesOf } from './generator/types.mjs';
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const HEADER = '# Written by build.mjs.\n';
 const document = JSON.parse(readFileSync(here('../../dist/openapi/sandbox.json'), 'utf8'));
-/** What merchants call; the admin API is for operators. */
+/** Selects the paths of merchants; the admin API is for operators. */
 const isMerchants = (path) => /^\/(merchants\/)?v1\//.test(path);
 document.paths = Object.fromEntries(Object.entries(document.paths).filter(([path]) => isMerchants(path)));
 

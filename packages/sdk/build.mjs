@@ -6,11 +6,11 @@ import openapiTS, { astToString } from 'openapi-typescript';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const document = JSON.parse(readFileSync(here('../../dist/openapi/sandbox.json'), 'utf8'));
-/** What merchants call; the admin API is for operators. */
+/** Selects the paths of merchants; the admin API is for operators. */
 const isMerchants = (path) => /^\/(merchants\/)?v1\//.test(path);
 document.paths = Object.fromEntries(Object.entries(document.paths).filter(([path]) => isMerchants(path)));
 // `api_key` is added to the query by the client.
-// What has a default may be left out of a request.
+// Members with a default are optional in a request.
 const types = await openapiTS(document, {
   alphabetize: true,
   defaultNonNullable: false,
@@ -18,7 +18,7 @@ const types = await openapiTS(document, {
 });
 mkdirSync(here('src/generated'), { recursive: true });
 writeFileSync(here('src/generated/document.ts'), `// Written by build.mjs.\n${astToString(types)}`);
-// In another folder until it is whole: a build that is interrupted, or a program that runs meanwhile, has the former one.
+// The build goes to another folder until it is complete, so that an interrupted build leaves the former one.
 const next = here('dist-next');
 rmSync(next, { recursive: true, force: true });
 /** CommonJS has a separate copy, with types: TypeScript's node16 lets it require no module. */

@@ -69,7 +69,7 @@ export class DevChain {
     return blocksAt(this.node, [...new Set(numbers)]);
   }
 
-  /** In the order of the chain. `recipient`: to this address alone. */
+  /** Returns transfers in the order of the chain; with `recipient` those to this address alone. */
   async transfers(from: number, to: number, recipient?: string): Promise<readonly TokenTransfer[]> {
     const topics = [TRANSFER_TOPIC];
     const ofRecipient =

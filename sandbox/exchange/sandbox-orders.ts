@@ -15,7 +15,7 @@ export interface SandboxOrder {
   readonly listed: ListedDeposits;
   readonly is_settled: boolean;
   readonly settled_amount_to: string | null;
-  /** Over the order and the amount. */
+  /** The MAC over the order and the amount. */
   readonly settled_mac: string | null;
 }
 

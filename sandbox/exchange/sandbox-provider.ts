@@ -168,7 +168,7 @@ export class SandboxProvider implements ExchangeProvider, OnApplicationShutdown 
   }
 }
 
-/** In the mixed case of EIP-55. No private key belongs to it: refunds are sent from the treasury. */
+/** Returns an address in the mixed case of EIP-55. No private key belongs to it: refunds are sent from the treasury. */
 async function addressOf(orderId: string): Promise<string> {
   const { getAddress } = await import('ethers');
   const digest = createHash('sha256').update(`sandbox deposit address ${orderId}`).digest('hex');
@@ -180,7 +180,7 @@ function payoutHash(orderId: string): string {
   return base58Text(createHash('sha512').update(`sandbox payout ${orderId}`).digest());
 }
 
-/** After any failure of the database or the chain the result is unknown. */
+/** Throws `unavailable` after any failure of the database or the chain, because the result is unknown. */
 async function orUnavailable<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();

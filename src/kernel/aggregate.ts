@@ -13,20 +13,20 @@ export interface Aggregate<State, Event extends DomainEvent> {
   readonly category: string;
   readonly initial: State;
   evolve(state: State, event: Event): State;
-  /** For streams that somebody outside can make long; one aggregate of a category at most. Others are read in full. */
+  /** The snapshot of a stream that outsiders can make long; at most one aggregate of a category has one. */
   readonly snapshots?: SnapshotShape<State>;
 }
 
-/** How a state is kept, so that not every load folds the whole stream. */
+/** The form in which a state is stored, so that a load need not fold the whole stream. */
 export interface SnapshotShape<State> {
   /** Goes up with every change of the state, or of what `evolve` makes of an event. */
   readonly version: number;
-  /** What `evolve` knows. Snapshots of another version, or of code that knows other events, are not believed. */
+  /** The event types that `evolve` handles. A snapshot with other types or another version is ignored. */
   readonly events: readonly string[];
   /** JSON and back. */
   pack(state: State): object;
   unpack(packed: unknown): State;
-  /** Whose personal data the state holds: kept sealed with the key of that person, and forgotten with it. */
+  /** Returns the person whose data the state holds. It is sealed with that person's key and erased with it. */
   subject?(state: State): string | null;
 }
 

@@ -2,7 +2,7 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** Where "now" comes from. Decisions never ask; handlers do and pass it on. */
+/** The source of the current time. Handlers read it and pass it to decisions. */
 export interface Clock {
   now(): Date;
 }

@@ -3,7 +3,7 @@ import Big from 'big.js';
 /** Decimal strings in whole units of a token: no exponents, no trailing zeros. */
 const FORM = /^(0|[1-9][0-9]*)(\.[0-9]+)?$/;
 
-/** Whether the text is a decimal in whole units, with at most so many digits after the point. */
+/** Checks for a decimal in whole units with at most `decimals` digits after the point. */
 export function isDecimal(value: unknown, decimals = 18): value is string {
   if (typeof value !== 'string' || value.length > 60 || !FORM.test(value)) return false;
   return (value.split('.')[1] ?? '').length <= decimals;

@@ -1,4 +1,4 @@
-/** What went wrong, in the domain's words. Only the HTTP filter knows which status each one is (contract.md 3). */
+/** The kind of a refusal. ProblemFilter maps it to an HTTP status (contract.md 3). */
 export type DomainErrorCode =
   | 'bad_request'
   | 'forbidden'
@@ -23,7 +23,7 @@ export class DomainError extends Error {
     readonly code: DomainErrorCode,
     message: string,
     readonly fields: FieldErrors = {},
-    /** When the same may be tried again, if that is known. */
+    /** The seconds until a retry may succeed, where they are known. */
     readonly retryAfterSeconds?: number,
   ) {
     super(message);

@@ -6,7 +6,7 @@ export interface HistoryRules {
   readonly category: string;
   /** Stored names of the events that it evaluates. */
   readonly events: readonly string[];
-  /** Before the first event. States are opaque, and small once a history has ended. */
+  /** The opaque state before the first event. It is small once a history has ended. */
   readonly initial: unknown;
   /** The state after the event, and the rule that the event breaks, in words, or null. `id` names the stream within its category. */
   evaluate(state: unknown, event: DomainEvent, id: string): Evaluation;
@@ -34,7 +34,7 @@ type Decisions<State, Event extends DomainEvent> = {
 interface Options<State> {
   /** Name of the member of each event that is the id of its stream. */
   readonly id?: string;
-  /** What later events may depend on, of a history that is kept in memory. */
+  /** Reduces a state that is kept in memory to what later events depend on. */
   readonly remember?: (state: State) => State;
 }
 

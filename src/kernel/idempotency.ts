@@ -1,7 +1,7 @@
 import { DAY_MS } from './clock.js';
 import { DomainError } from './domain-error.js';
 
-/** How long the response of a request with an Idempotency-Key is kept (contract.md 4.4). */
+/** The days for which the response to an Idempotency-Key is kept (contract.md 4.4). */
 export const RESPONSES_KEPT_DAYS = 30;
 /** A day less, so that clocks that differ do not find an operation a repeat's whose response is gone. */
 const REPEATS_WITHIN_MS = (RESPONSES_KEPT_DAYS - 1) * DAY_MS;
@@ -13,7 +13,7 @@ export class IdempotencyKeyExpired extends DomainError {
   }
 }
 
-/** For a decision that finds the operation of its id done: throws {@link IdempotencyKeyExpired} when that was too long ago to repeat it. */
+/** Throws {@link IdempotencyKeyExpired} where the operation was done too long ago to be repeated. */
 export function requireIdempotent(doneAt: string, now: string): void {
   if (Date.parse(now) - Date.parse(doneAt) > REPEATS_WITHIN_MS) {
     throw new IdempotencyKeyExpired(

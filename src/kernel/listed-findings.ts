@@ -1,11 +1,11 @@
-/** What a check found: all of it is counted, the first `max` are listed. */
+/** The findings of a check: all are counted and the first `max` are listed. */
 export class ListedFindings<T> {
   readonly listed: T[] = [];
   count = 0;
 
   constructor(private readonly max: number) {}
 
-  /** Those that are not listed. */
+  /** The number of findings that are not listed. */
   get more(): number {
     return this.count - this.listed.length;
   }

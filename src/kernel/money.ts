@@ -6,7 +6,7 @@ const USDC_DECIMALS = 6;
 const ZEROS = '0'.repeat(USDC_DECIMALS);
 const AMOUNT = /^[0-9]+(\.[0-9]{1,6})?$/;
 
-/** Whether `value` has the form of an amount: a string of digits with up to 6 decimals (contract.md 9.3). */
+/** Checks for an amount: a string of digits with up to 6 decimals (contract.md 9.3). */
 export function isAmount(value: unknown): value is string {
   return typeof value === 'string' && value.length <= 40 && AMOUNT.test(value);
 }

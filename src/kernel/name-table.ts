@@ -6,7 +6,7 @@ const FIRST_SLOTS = 1 << 10;
  * million of them take some 15 MB. Two that share these bits count as one, which an audit reports.
  */
 export class NameTable {
-  /** Of how many names there are numbers. */
+  /** The number of names in the table. */
   size = 0;
   private slots = new Uint32Array(FIRST_SLOTS);
   private hashes = new Uint32Array(FIRST_SLOTS);

@@ -1,6 +1,6 @@
 import { DomainError } from './domain-error.js';
 
-/** With halves of surrogate pairs, which UTF-8 cannot hold. */
+/** Control characters, and halves of surrogate pairs, which UTF-8 cannot encode. */
 export const CONTROL_CHARACTERS = /[\p{Cc}\p{Cs}]/u;
 
 /** One line: also separators that end a line somewhere. */
@@ -19,7 +19,7 @@ export function findUnrecordable(text: string): string | null {
   return BIDIRECTIONAL.test(text) ? 'must not contain bidirectional characters' : null;
 }
 
-/** What people call something, trimmed. Throws `validation_failed` on `field`. */
+/** Trims and checks a display name. Throws `validation_failed` on `field`. */
 export function readLabel(field: string, text: string, maxLength: number): string {
   const label = text.trim();
   if (label === '') throw DomainError.invalid({ [field]: ['must not be blank'] });

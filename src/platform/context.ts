@@ -16,7 +16,7 @@ import type { SubscriptionDefinition } from './projections/projection.js';
 /** Nest injection token of every {@link Context}. */
 export const CONTEXTS = Symbol('CONTEXTS');
 
-/** What the endpoints of a merchant receive for a stored event. */
+/** The content of a webhook for a stored event. */
 export interface WebhookContent {
   readonly occurredAt: string;
   /** The fields of `data`, in the order in which they are sent. */
@@ -27,7 +27,7 @@ export interface WebhookContent {
 
 /** A type of the webhook catalog, and how its content is read from the data of a stored event. */
 export interface Publication extends WebhookDescription {
-  /** Null: nothing is sent for this event. */
+  /** Reads the content of a webhook; null where the event sends none. */
   readonly read: (data: JsonObject) => WebhookContent | null;
 }
 
@@ -78,14 +78,14 @@ export interface Context<C extends object = object> {
   readonly logRules?: readonly (() => LogRule)[];
   /** Maps the stored name of an older event version to the function that converts its data to a newer one. */
   readonly upcasts?: Readonly<Record<string, EventTypeDefinition['upcast']>>;
-  /** Its read models. Its sagas are providers of its module (`provideSaga`). */
+  /** The read models of the context. Its sagas are providers of its module (`provideSaga`). */
   readonly readModels?: readonly SubscriptionDefinition[];
-  /** How an audit compares its other tables with the events up to a checkpoint. */
+  /** The checks by which an audit compares the context's other tables with the events up to a checkpoint. */
   readonly checks?: readonly { readonly name: string; of(tables: CheckedTables): TableCheck }[];
   /** Maps the stored name of an event to what the endpoints of merchants receive for it. */
   readonly publishes?: Readonly<Record<string, Publication | readonly Publication[]>>;
   readonly programs?: CliCommands;
-  /** Its tags and its API in the OpenAPI document; the document adds what it `publishes`. */
+  /** The tags and the API of the context in the OpenAPI document, which adds what the context `publishes`. */
   readonly document?: DocumentPart;
   readonly migrations?: readonly Migration[];
 }

@@ -8,7 +8,7 @@ const FILE = 'docs/configuration.md';
 const INTRODUCTION = `# Configuration
 
 Every setting is an environment variable with a default. An invalid value stops the boot with a message that names the
-variable. [README.md](../README.md#configuration) explains the ones you need first. A test writes this page from the
+variable. [commands.md](commands.md#the-settings-that-you-need-first) has those that you need first. A test writes this page from the
 settings themselves: \`src/platform/config/config.ts\` and the \`settings.ts\` of each context.
 `;
 

@@ -6,7 +6,7 @@ import { isFailing } from '../kit/common/webhooks.js';
 import { listOf, toPage } from '../kit/resource.js';
 import { shortened } from '../kit/text.js';
 
-/** What may need a person now, the most urgent first. */
+/** The matters that may need a person now, the most urgent first. */
 const MATTERS: readonly Matter[] = [
   {
     title: 'Approvals pending',

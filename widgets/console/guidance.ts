@@ -7,7 +7,7 @@ import type { Guidance } from '../kit/resource.js';
 const SEEN_BY: Readonly<Record<string, string>> = SEEN;
 const NEXT_BY: Readonly<Record<string, string>> = NEXT;
 
-/** What a check of the chain found, in words; without a check so far, nothing. */
+/** Describes the finding of a check; empty without a check so far. */
 export function findingWords(finding: string): string {
   return SEEN_BY[finding] ?? finding.replaceAll('_', ' ');
 }

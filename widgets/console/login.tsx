@@ -21,7 +21,7 @@ export function placeBefore(): string {
 interface LoginProps {
   readonly facts: ConsoleFacts;
   readonly done: () => void;
-  /** Why the person is here, if not of their own accord. */
+  /** The reason for the login where the person did not choose it. */
   readonly why: string | null;
 }
 

@@ -19,7 +19,7 @@ export const OPERATION_FIELDS: readonly Field[] = [
   { label: 'Requested', of: 'requested_at', as: 'time' },
 ];
 
-/** Who changed this, when and why. */
+/** The changes of a resource with person, time and reason. */
 export const HISTORY: Related = {
   title: 'Operations',
   fields: OPERATION_FIELDS,

@@ -9,7 +9,7 @@ import { Loading, Note, Trouble } from '../kit/states.js';
 import { capital, spoken } from '../kit/text.js';
 import { pageOfKind } from './resources/operations.js';
 
-/** Where a search leads: to the page of what was found, or to a list when there are several. */
+/** The redirect of a search to the page of its result, or a list where there are several. */
 export function SearchPage() {
   const { query, route } = useLocation();
   const q = (query['q'] ?? '').trim();

@@ -4,12 +4,12 @@ import { Client, Problem, theRows } from '../kit/client.js';
 import type { Change } from '../kit/conflict.js';
 import { at, textAt, textsAt, type Row } from '../kit/fields.js';
 
-/** What the server says to the document. */
+/** The server's facts in the document. */
 export interface ConsoleFacts {
   readonly page: 'console';
-  /** Whether people sign in with an identity provider: then passkeys do not. */
+  /** True where people sign in with an identity provider, and passkeys cannot be used. */
   readonly oidc: boolean;
-  /** How long a session lasts without a request. */
+  /** The seconds for which a session lasts without a request. */
   readonly idle_seconds: number;
   readonly mode: string;
 }
@@ -18,7 +18,7 @@ export interface ConsoleFacts {
 export const site = new Client('');
 export const api = new Client('/admin/v1');
 
-/** Who is signed in; null: no person. */
+/** Returns the person who is signed in, or null. */
 export function useSession() {
   return useQuery({
     queryKey: ['session'],
@@ -97,7 +97,7 @@ export async function signOut(): Promise<void> {
   await site.write({ method: 'POST', path: '/logout', body: {} }).catch(() => undefined);
 }
 
-/** Why signing in failed, for a person. */
+/** Explains a failed login to a person. */
 export function signInTrouble(error: unknown): string {
   if (error instanceof Problem) return error.detail || error.title;
   const name = textAt(error, 'name') || (error instanceof Error ? error.name : '');

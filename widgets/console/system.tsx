@@ -146,7 +146,7 @@ function Warnings({ body }: { body: Row }) {
 
 const KEPT = 240;
 
-/** How far the slowest subscription is behind, since this page was opened. */
+/** The lag of the slowest subscription since this page was opened. */
 function Lag({ body, at: time }: { body: Row; at: number }) {
   const points = useRef<[number, number][]>([]);
   const [, draw] = useState(0);

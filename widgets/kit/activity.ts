@@ -1,20 +1,22 @@
-/** What a person does with a page; moving the pointer across it is no use. */
+/** The events of a person's use of a page. Moving the pointer does not count. */
 const USES = ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const;
 
 /** Requests of a page that was not used for so long are sent by the page, not by the person. */
 const BACKGROUND_MS = 60_000;
 
-// Who opens a page uses it.
+// Opening a page is a use.
 let last = Date.now();
 if (typeof document !== 'undefined')
   for (const name of USES) document.addEventListener(name, () => (last = Date.now()), { passive: true });
 
-/** For how many ms the page was not used. */
+/** Returns the milliseconds since the last use of the page. */
 export function unusedMs(): number {
   return Date.now() - last;
 }
 
-/** Whether what the page requests now is no activity of the person: it keeps no session alive (docs/adr/0177). */
+/**
+ * Checks whether the page's current request is no activity of the person and keeps no session alive (docs/adr/0177).
+ */
 export function isBackground(): boolean {
   return unusedMs() > BACKGROUND_MS;
 }

@@ -56,7 +56,7 @@ export function useToast(): [Toast | null, (text: string, to?: string) => void] 
   return [toast, (text, to) => setToast({ text, to })];
 }
 
-/** How often a page that is not used reads whether its session lives, once its own time is over. */
+/** The interval at which an unused page checks its session, once its own time is over. */
 const RECHECK_MS = 30_000;
 /** A person who reads or types may request nothing for long: the page does, this long after it did before. */
 const KEEP_MS = 60_000;

@@ -2,20 +2,20 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { axisRange, axisTime } from './time.js';
 
-/** Between the marks of values: what is counted has no halves. */
+/** The steps between marks: whole numbers, because the values are counts. */
 const WHOLE_STEPS = Array.from({ length: 12 }, (_, power) =>
   [1, 2, 5].map((each) => each * 10 ** power),
 ).flat();
 
 interface ChartProps {
-  /** What it says in words, for those who do not see it. */
+  /** The description for screen readers. */
   readonly label: string;
   /** Unix seconds, ascending. */
   readonly times: readonly number[];
-  /** Null: a gap. */
+  /** The values; null is a gap. */
   readonly values: readonly (number | null)[];
   readonly height?: number;
-  /** Without axes. */
+  /** True for a chart without axes. */
   readonly spark?: boolean;
 }
 
@@ -23,7 +23,7 @@ interface ChartProps {
 export function Chart({ label, times, values, height = 160, spark = false }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
-  // Also for a plot that is drawn again, as when the colours change.
+  // The data are also read when the plot is drawn again, as after a change of colours.
   const data = useRef<uPlot.AlignedData>([[], []]);
   data.current = [[...times], [...values]];
   useEffect(() => {

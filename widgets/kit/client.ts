@@ -16,13 +16,13 @@ export class Problem extends Error {
     super(detail || title);
   }
 
-  /** Whether the person has to sign in again before a decision. */
+  /** True where the person has to sign in again before a decision. */
   get wantsLogin(): boolean {
     return this.title === LOGIN_REQUIRED;
   }
 }
 
-/** What a read responds with, and the revision to send in `If-Match`. */
+/** The response to a read, with the revision for `If-Match`. */
 export interface Read {
   readonly body: Row;
   readonly etag: string | null;

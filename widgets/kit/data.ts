@@ -6,25 +6,25 @@ import type { Change } from './conflict.js';
 import { textAt, type Row } from './fields.js';
 import type { FormField } from './form.js';
 
-/** Who uses the page, and what they may decide. */
+/** The user of the page with the decisions that are allowed. */
 export interface Decider {
   /** The id of the person. */
   readonly me: string;
   /** Returns true when the session has the scope. */
   can(scope: string): boolean;
-  /** Whether the person may decide on operations of this name that another requested. */
+  /** Checks whether the person may decide on operations of this name that another person requested. */
   mayDecide(operation: string): boolean;
 }
 
-/** What every component of a page has at hand. */
+/** The context of every component of a page. */
 export interface Kit extends Decider {
   readonly client: Client;
-  /** In the title of every page. */
+  /** The brand in the title of every page. */
   readonly brand: string;
   readonly queries: QueryClient;
-  /** Why nothing may be written; null: it may. */
+  /** The reason why the page is read-only, or null. */
   readonly readOnly: string | null;
-  /** What every write says in addition. */
+  /** The fields that every write has in addition. */
   readonly also: readonly FormField[];
   /** Operations on a thing since a revision of it, newest first; absent where the API has none. */
   readonly changesSince?: (id: string, etag: string | null) => Promise<readonly Change[]>;
@@ -93,7 +93,7 @@ export function useRows(path: string, query: Query, { enabled = true, every }: R
 
 const NO_ROWS: readonly Row[] = [];
 
-/** What the interval depends on; with the type of the query its other types would not be inferred. */
+/** The basis of the interval. With the type of the query its other types would not be inferred. */
 interface Found {
   readonly state: { readonly data: unknown };
 }

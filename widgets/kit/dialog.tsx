@@ -24,7 +24,7 @@ export function useBehindDialogs<T>(value: T): T {
 interface DialogProps {
   readonly title: string;
   readonly close: () => void;
-  /** Without it `Escape` closes the dialog. */
+  /** True for a dialog that `Escape` does not close. */
   readonly stays?: boolean;
   readonly children: ComponentChildren;
 }

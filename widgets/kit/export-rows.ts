@@ -7,7 +7,7 @@ const PAGE_SIZE = '1000';
 
 interface Exported {
   readonly rows: readonly Row[];
-  /** Whether there are more rows. */
+  /** True where there are more rows. */
   readonly isCut: boolean;
 }
 

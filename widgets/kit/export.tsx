@@ -8,7 +8,7 @@ import { remedyOf } from './states.js';
 import { grouped } from './text.js';
 
 interface ExportProps {
-  /** Of the file. */
+  /** The name of the file. */
   readonly name: string;
   readonly fields: readonly Field[];
   readonly path: string;

@@ -6,7 +6,7 @@ interface EntryProps {
   readonly field: FormField;
   readonly value: string;
   readonly set: (value: string) => void;
-  /** What the server says is wrong. */
+  /** The errors from the server. */
   readonly errors: readonly string[];
 }
 

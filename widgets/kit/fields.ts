@@ -1,4 +1,4 @@
-/** What the API sends of one thing. */
+/** One object of the API. */
 export type Row = Readonly<Record<string, unknown>>;
 
 export type Kind =
@@ -10,13 +10,13 @@ export interface Field {
   /** A path in the row, such as `check.next_at`, or what computes the value. */
   readonly of: string | ((row: Row) => unknown);
   readonly as?: Kind;
-  /** Of `money`: a unit, or the path of one in the row after `$`. */
+  /** The unit of `money`, or `$` and the path of the unit in the row. */
   readonly unit?: string;
-  /** Where a click on the value leads. */
+  /** Returns the target of a click on the value. */
   readonly to?: (row: Row) => string | null;
-  /** Without this scope the value leads nowhere. */
+  /** The scope without which the value is no link. */
   readonly toScope?: string;
-  /** In tables: hidden until the person selects it. */
+  /** True for a column that is hidden until the person selects it. */
   readonly hidden?: boolean;
   /** Displayed in place of null. */
   readonly none?: string;
@@ -69,7 +69,7 @@ export function textOf(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value as number | boolean);
 }
 
-/** Whether there is nothing to display. */
+/** Checks for a value without anything to display. */
 export function isBlank(value: unknown): boolean {
   return ['', '[]', '{}'].includes(textOf(value));
 }

@@ -2,7 +2,7 @@ import { at, isRow, textOf, type Row } from './fields.js';
 
 /** A value that a person enters for a write. */
 export interface FormField {
-  /** Its place in the body: `limits.requests_per_minute`. */
+  /** The path in the body: `limits.requests_per_minute`. */
   readonly name: string;
   readonly label: string;
   /** `lines`: one value a line. `checks`: any of the options. `time`: in UTC. */
@@ -21,7 +21,7 @@ export interface FormField {
   readonly when?: (values: Values) => boolean;
 }
 
-/** Of every write of an operator (admin-api.md 4). */
+/** The reason, in every write of an operator (admin-api.md 4). */
 export const REASON_FIELD: FormField = {
   name: 'reason',
   label: 'Reason',
@@ -31,7 +31,7 @@ export const REASON_FIELD: FormField = {
 const TICKET: FormField = { name: 'ticket', label: 'Ticket', hint: 'A number or a link.' };
 export const REASON_FIELDS = [REASON_FIELD, TICKET];
 
-/** What is in the fields by name, as text; of `lines` and `checks` one value a line, of `tick` `true` or nothing. */
+/** The texts of the fields by name. `lines` and `checks` have one value a line; `tick` is `true` or empty. */
 export type Values = Readonly<Record<string, string>>;
 
 interface Rolling {
@@ -91,7 +91,7 @@ export function bodyOf(fields: readonly FormField[], values: Values, before: Val
   for (const field of fields) {
     if (field.inPath === true || field.when?.(values) === false) continue;
     const text = values[field.name] ?? '';
-    // What a tick means where it is absent, the API decides: `preset` says the same.
+    // The API decides on the meaning of an absent tick; `preset` repeats it.
     const absent = field.kind === 'tick' ? (field.preset ?? '') : '';
     if (before === null ? text === absent : !differs(field, text, before[field.name])) continue;
     put(body, field.name.split('.'), parsed(field, text));

@@ -25,7 +25,7 @@ interface FrameProps {
   readonly badge?: ComponentChildren;
   /** `placeholder`: what one may search for. */
   readonly search?: { readonly placeholder: string };
-  /** In the menu of the person. */
+  /** The menu of the person. */
   readonly person: { readonly name: string; readonly menu: ComponentChildren };
   readonly toast: Toast | null;
   /** Across the page, above everything. */
@@ -38,7 +38,7 @@ export interface Toast {
   readonly to?: string | undefined;
 }
 
-/** What is around every page: search, navigation, the person, passing messages. */
+/** The frame of every page: search, navigation, person, passing messages. */
 export function Frame({ brand, nav, can, badge, search, person, toast, banner, children }: FrameProps) {
   const { path } = useLocation();
   const groups = nav

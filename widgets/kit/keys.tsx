@@ -10,14 +10,14 @@ export const SHORTCUTS = [
   ['?', 'These shortcuts'],
 ] as const;
 
-/** Whether a key belongs to what has the focus. */
+/** Checks whether the focused element takes the key. */
 function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement && target.matches('input:not([type=checkbox]), textarea, select, dialog *')
   );
 }
 
-/** Null on pages without a search. */
+/** Returns null on pages without a search. */
 function searchField(): HTMLInputElement | null {
   return document.querySelector('input[type=search]');
 }

@@ -28,12 +28,12 @@ export interface Filter {
 
 export interface List {
   readonly title: string;
-  /** Of the API. */
+  /** The path of the API. */
   readonly path: string;
   readonly fields: readonly Field[];
   readonly filters?: readonly Filter[];
   readonly open?: (row: Row) => string | null;
-  /** What an empty list without filters means. */
+  /** The text of an empty list without filters. */
   readonly empty: string;
   /** Sent with every read. */
   readonly query?: Query;
@@ -145,7 +145,7 @@ function Rows({ list }: { list: List }) {
   );
 }
 
-/** How old the rows are. */
+/** The age of the rows. */
 function Age({ at }: { at: number }) {
   const now = useNow();
   return <span>read {relative(new Date(at).toISOString(), Math.max(now, at))}</span>;

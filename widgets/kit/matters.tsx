@@ -8,10 +8,10 @@ import { grouped, visible } from './text.js';
 export interface Matter {
   readonly title: string;
   readonly scope: string;
-  /** Of the API, and of the page with the same filter. */
+  /** The path of the API, and of the page with the same filter. */
   readonly path: string;
   readonly query: Query;
-  /** Where the API has no filter for it: the rows that count, and where each leads. */
+  /** The selection where the API has no such filter: the rows that count, each with its target. */
   readonly among?: {
     readonly counts: (row: Row) => boolean;
     readonly name: (row: Row) => string;
@@ -33,7 +33,7 @@ export const droppedMatter = (scope: string, next: string): Matter => ({
   next,
 });
 
-/** Of a list: with more the count is a lower bound. */
+/** The largest page that is counted. The count is a lower bound where there are more. */
 const MAX_COUNTED = 100;
 const MAX_LINKS = 5;
 

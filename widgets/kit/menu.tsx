@@ -3,7 +3,7 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 
 interface MenuProps {
   readonly label: ComponentChildren;
-  /** For screen readers, where the label is a sign. */
+  /** The name for screen readers, where the label is a sign. */
   readonly name?: string;
   readonly class?: string;
   readonly children: ComponentChildren;

@@ -48,7 +48,7 @@ export function ResourceList({ resource }: { resource: Resource }) {
   );
 }
 
-/** Without details a row leads nowhere. */
+/** Returns the page of a row; a row without details has none. */
 function ownPage({ name, details }: Resource): (row: Row) => string | null {
   return details === undefined ? () => null : toPage(name, 'id');
 }
@@ -139,7 +139,7 @@ function useJoined({ joins }: Resource, row: Row | null): Row | null {
   return { ...row, [joins.as]: rows.find(({ id }) => id === row[joins.of]) ?? null };
 }
 
-/** What people call it: its name, or the kind and the id. */
+/** Returns the name of an object, or its kind and id. */
 function nameOf({ heading = '', one }: Resource, row: Row, id: string): string {
   const name = typeof heading === 'string' ? textAt(row, heading) : heading(row);
   return name === '' || name === id ? `${one.toLowerCase()} ${shortened(id)}` : visible(name);

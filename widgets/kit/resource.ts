@@ -3,7 +3,7 @@ import type { Filter } from './list.js';
 import type { Tone } from './states.js';
 import type { Action } from './write.js';
 
-/** What a state means, and what to do next: for people at 2 a.m. */
+/** The meaning of a state and the next step, for people at 2 a.m. */
 export interface Guidance {
   readonly tone: Tone;
   readonly title: string;
@@ -35,9 +35,9 @@ export interface Further {
   readonly when?: (row: Row) => boolean;
 }
 
-/** What the API has many of: how it is listed, displayed and changed. */
+/** A collection of the API: its list, details and changes. */
 export interface Resource {
-  /** In the address of the page and of the API. */
+  /** The name in the address of the page and of the API. */
   readonly name: string;
   readonly title: string;
   readonly one: string;
@@ -48,24 +48,24 @@ export interface Resource {
   readonly empty: string;
   /** Sent with every read of the list. */
   readonly query?: Readonly<Record<string, string>>;
-  /** Its list is read again after this many ms. */
+  /** The interval in ms at which the list is read again. */
   readonly every?: number;
   /** Filters of which the API requires one; nothing is listed without. */
   readonly needs?: readonly string[];
-  /** What comes before the list while nothing is filtered. */
+  /** The list that precedes this one while no filter is set. */
   readonly first?: Related;
   readonly create?: readonly Action[];
-  /** Where a row leads; to its own page without it. */
+  /** Returns the target of a row; the row's own page when absent. */
   readonly open?: (row: Row) => string | null;
-  /** Of its page: the id where it is empty. */
+  /** The heading of the page; the id where it is empty. */
   readonly heading?: string | ((row: Row) => string);
   readonly status?: string | ((row: Row) => string);
   readonly details?: readonly Field[];
   readonly read?: (id: string) => {
     readonly path: string;
-    /** Of a list with the thing in it. */
+    /** The query of a list that contains the object. */
     readonly query?: Readonly<Record<string, string>>;
-    /** What the rows of that list have the id in; `id` without it. */
+    /** The member of that list's rows that holds the id; `id` when absent. */
     readonly of?: string;
   };
   /** A row of another list that its page needs: in the row under `as`; null where the list lacks it. */
@@ -76,7 +76,7 @@ export interface Resource {
     readonly scope: string;
     readonly from: (row: Row) => { readonly path: string; readonly query?: Readonly<Record<string, string>> };
   };
-  /** Whether its page reads it again every few seconds. */
+  /** Checks whether the page reads the object again every few seconds. */
   readonly polls?: (row: Row) => boolean;
   readonly guidance?: (row: Row, now: number) => Guidance | null;
   readonly actions?: readonly Action[];

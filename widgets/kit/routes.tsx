@@ -6,7 +6,7 @@ import type { Resource } from './resource.js';
 
 interface NavSection {
   readonly title: string;
-  /** Of resources. */
+  /** The names of resources. */
   readonly names: readonly string[];
 }
 

@@ -20,7 +20,7 @@ export function Empty({ title, children }: { title: string; children?: Component
   );
 }
 
-/** What a person can do about a problem, in words. */
+/** Returns the remedy of a problem in words. */
 export function remedyOf(error: unknown): { readonly title: string; readonly text: string } {
   if (!(error instanceof Problem))
     return { title: 'The page failed', text: 'Reload it. If that does not help, report what you did.' };
@@ -66,7 +66,7 @@ export function Trouble({ error, retry }: { error: unknown; retry?: () => void }
 
 export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'quiet';
 
-/** What a state means, and what to do now. */
+/** A note on a state and on the next step. */
 export function Note({ tone, title, children }: { tone: Tone; title: string; children?: ComponentChildren }) {
   return (
     <div class={`note ${tone}`}>

@@ -7,7 +7,7 @@ interface TableProps {
   readonly label: string;
   readonly fields: readonly Field[];
   readonly rows: readonly Row[];
-  /** Where a row leads: its first column is the link. */
+  /** Returns the target of a row, whose first column is the link. */
   readonly open?: (row: Row) => string | null;
   /** Above the table, next to the selection of columns. */
   readonly tools?: preact.ComponentChildren;

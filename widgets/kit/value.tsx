@@ -8,9 +8,9 @@ import { relative, shortUtc, utc } from './time.js';
 interface ValueProps {
   readonly field: Field;
   readonly row: Row;
-  /** In a detail list, where ids have room. */
+  /** True in a detail list, where ids have room. */
   readonly full?: boolean;
-  /** Where the row leads, in its first column. */
+  /** The target of the row, in its first column. */
   readonly opens?: string | null;
 }
 
@@ -60,7 +60,7 @@ function contentOf(field: Field, row: Row, value: unknown, full: boolean) {
   }
 }
 
-/** What scrolls must be within reach of the keyboard. */
+/** A scrolling block that the keyboard can reach. */
 function Block({ text }: { text: string }) {
   return (
     <pre class="block" tabIndex={0}>

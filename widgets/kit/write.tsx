@@ -13,25 +13,25 @@ import { visible } from './text.js';
 /** A write of the API as a button with a dialog. */
 export interface Action {
   readonly label: string;
-  /** Of the button that sends it, where that is not the label. */
+  /** The label of the submit button, where it differs. */
   readonly submit?: string;
   readonly path: (row: Row, values: Values) => string;
   readonly method?: 'POST' | 'PATCH' | 'DELETE';
-  /** Without it {@link when} alone decides. */
+  /** The scope of the write; without it {@link when} alone decides. */
   readonly scope?: string;
-  /** What it does, in a sentence or two. */
+  /** The effect of the write in a sentence or two. */
   readonly says: string;
   readonly fields?: readonly FormField[];
   /** Members of the body that follow from the fields. */
   readonly implied?: (values: Values) => Row;
-  /** What the write says in addition, where that is less than the kit's `also`. */
+  /** The additional fields, where they differ from the kit's `also`. */
   readonly also?: readonly FormField[];
-  /** Whether the revision that was read goes with it. */
+  /** True where the write sends the revision that was read. */
   readonly revision?: boolean;
   readonly danger?: boolean;
   readonly when?: (row: Row, person: Decider) => boolean;
   readonly done: string;
-  /** Where the person goes afterwards, by the response. */
+  /** Returns the next page by the response. */
   readonly then?: (body: Row) => string | null;
 }
 
@@ -48,7 +48,7 @@ interface ActionsProps {
   readonly actions: readonly Action[];
   readonly of?: Subject;
   readonly primary?: string;
-  /** What they change, for the heading of the dialog. */
+  /** The name of the changed object in the heading of the dialog. */
   readonly subject?: string;
 }
 
@@ -229,7 +229,7 @@ function Refused({ problem, fields, again }: RefusedProps) {
         </button>
       </Note>
     );
-  // What no field of the form displays.
+  // These errors belong to no field of the form.
   const others = Object.entries(problem.errors).filter(
     ([name]) => !fields.some((field) => field.name === name),
   );

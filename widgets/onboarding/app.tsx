@@ -35,7 +35,7 @@ export function App({ opened }: { opened: OnboardingFacts }) {
       keep({ session: next.session, codeSentAt: undefined });
     }
     if (next.stage !== state?.stage) setNotice(null);
-    // After a reload there was no state before.
+    // There is no former state after a reload.
     if (state !== null && next.stage !== state.stage) keep({ changing: undefined });
     setState(next);
   };

@@ -9,7 +9,7 @@ export interface TypedBirth {
 }
 export type BirthPart = keyof TypedBirth;
 
-/** Why a date cannot be used, and the fields that are wrong. */
+/** The fault of a date, with the fields that are wrong. */
 export interface BirthTrouble {
   readonly trouble: Extract<keyof Messages, `birth${string}`>;
   readonly parts: readonly BirthPart[];

@@ -9,7 +9,7 @@ import { describeTrouble } from './messages.js';
 
 interface CaptureProps {
   readonly kind: ImageKind;
-  /** What it is called. */
+  /** The title of the photo. */
   readonly title: string;
   /** `state`: with the photo. */
   readonly done: (photo: Photo, state: StepState) => void;

@@ -6,7 +6,7 @@ import { Alert, Field, Heading, Progress, SandboxNote, Submit, useFocusOnError }
 import { sendCode } from './send-code.js';
 import { rich, describeTrouble, type Format } from './messages.js';
 
-/** Of the code that is valid in any browser. */
+/** The length of a code that is valid in any browser. */
 const LONG_DIGITS = 18;
 
 interface CodeProps {

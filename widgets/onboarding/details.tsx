@@ -17,7 +17,7 @@ import {
 } from './parts.js';
 import { describeTrouble } from './messages.js';
 
-/** As typed; kept while the page is open, and nowhere else. */
+/** The details as typed, kept only while the page is open. */
 export interface TypedDetails {
   readonly first_name: string;
   readonly last_name: string;
@@ -150,7 +150,7 @@ export function Details({ typed, type, notice, confirmed, back }: DetailsProps) 
   );
 }
 
-/** What is wrong with a name; the letters are those of any script. */
+/** Returns the fault of a name, whose letters may be of any script. */
 function wrongName(name: string): 'Missing' | 'Letters' | null {
   if (name.trim() === '') return 'Missing';
   return /\p{L}/u.test(name) ? null : 'Letters';

@@ -24,7 +24,7 @@ interface DocumentsProps {
   readonly changeDetails: () => void;
 }
 
-/** Which document, and the photos of it and of the face; then all is sent. */
+/** The step that selects a document, collects its photos and a selfie, and sends them. */
 export function Documents({
   state,
   document,
@@ -130,7 +130,7 @@ export function Documents({
   );
 }
 
-/** Who checks the photos, and how long they are kept. */
+/** Describes who checks the photos and for how long they are kept. */
 function describeRetention({ facts, format }: Page): string {
   const { identityProvider: provider, imageDays, locale } = facts;
   const day = new Intl.NumberFormat(locale, { style: 'unit', unit: 'day', unitDisplay: 'long' });

@@ -18,7 +18,7 @@ export function timeIn(iso: string, locale: string): string {
   return new Date(iso).toLocaleString(locale, { dateStyle: 'long', timeStyle: 'short' });
 }
 
-/** What is said of a refusal that no field is at fault for. */
+/** Describes a refusal that belongs to no field. */
 export function describeTrouble(
   format: Format,
   locale: string,

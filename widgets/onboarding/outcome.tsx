@@ -48,7 +48,7 @@ export function CardFailed({ state, follow }: { state: StepState; follow: (state
   );
 }
 
-/** What a provider says; the server has put it in the person's language. */
+/** The provider's reason, in the person's language by the server. */
 function Reason({ text, frame }: { text: string | undefined; frame: string }) {
   if (text === undefined) return null;
   const [before, after] = frame.split('{reason}');

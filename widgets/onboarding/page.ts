@@ -4,7 +4,7 @@ import type { Api, OnboardingFacts } from './api.js';
 import { Refusal } from './api.js';
 import type { Format } from './messages.js';
 
-/** What every screen has at hand. */
+/** The context of every screen. */
 export interface Page {
   readonly facts: OnboardingFacts;
   readonly api: Api;

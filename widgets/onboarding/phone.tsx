@@ -5,7 +5,7 @@ import { sendCode, type CodeToEnter } from './send-code.js';
 import { describeTrouble } from './messages.js';
 
 interface PhoneProps {
-  /** Why the person is here again. */
+  /** The reason for the return to this step. */
   readonly notice: string | null;
   readonly sent: (code: CodeToEnter) => void;
 }

@@ -1,9 +1,9 @@
 export type DocumentKind = 'passport' | 'id_card' | 'licence';
 
-/** Where a person is that the server does not know; nothing that the person typed. */
+/** The place of a person that the server does not store. It has no typed data. */
 export interface Place {
   readonly session?: string;
-  /** What binds codes to this tab. */
+  /** The id that binds codes to this tab. */
   readonly browser?: string;
   /** Epoch ms; there while a code is waited for. */
   readonly codeSentAt?: number;

@@ -2,7 +2,7 @@ import type { StepState } from './api.js';
 import { usePage } from './page.js';
 import { usePoll } from './use-poll.js';
 
-/** After a reload: where was this person? */
+/** The step after a reload that finds the person's place. */
 export function Resume({ follow }: { follow: (state: StepState) => void }) {
   const { format } = usePage();
   const lost = usePoll({ firstMs: 0, maxMs: 5_000 }, follow);

@@ -9,7 +9,7 @@ import { Phone } from './phone.js';
 import type { Place, PlaceKeeper } from './place.js';
 import { Review, Setup } from './waiting.js';
 
-/** Where a person is. Without a state there is no session yet. */
+/** Returns the step of a person. A missing state means that there is no session yet. */
 export function stepOf(state: StepState | null, place: Place): PageStep {
   const mayChange = state?.stage === 'details_confirmed' || state?.stage === 'kyc_failed';
   if (place.changing === true && mayChange) return 'details';

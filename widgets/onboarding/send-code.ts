@@ -3,7 +3,7 @@ import type { Messages } from '../../src/contexts/onboarding/words/messages.js';
 
 export interface CodeToEnter {
   readonly long: boolean | undefined;
-  /** What there is to format about it; null of a code that was just sent. */
+  /** The notice about the code; null for a code that was just sent. */
   readonly notice: Extract<keyof Messages, `code${string}`> | null;
 }
 

@@ -7,7 +7,7 @@ export type Limits = Pick<PayQuote, 'minimum' | 'maximum'>;
 /** The amount that a quote is requested for, or what is wrong with the text; null: nothing was entered. */
 export type Entry = { readonly amount: string } | { readonly wrong: string } | null;
 
-/** What a person reads about amounts, in the language of the page. */
+/** The texts about amounts in the language of the page. */
 export class AmountEntry {
   constructor(
     private readonly format: Format,
@@ -22,7 +22,7 @@ export class AmountEntry {
       return { wrong: format('amountMissing', { example: amountText('1250.5', locale) }) };
     if ('ambiguous' in reading) {
       const [less, more] = reading.ambiguous;
-      // Without groups there is no mark that could be decimal.
+      // A number without groups has no mark that could be decimal.
       const values = { text: text.trim(), less: amountText(less, locale), more };
       return { wrong: format('amountAmbiguous', values) };
     }
@@ -35,7 +35,7 @@ export class AmountEntry {
     return { minimum: shortAmount(minimum, this.locale), maximum: shortAmount(maximum, this.locale) };
   }
 
-  /** Of a quote or an order that was refused with 422. `limits` are those of the pair, where they are known. */
+  /** Describes a quote or an order that was refused with 422. `limits` are those of the pair, where they are known. */
   refused({ parameter }: Pick<Refusal, 'parameter'>, limits: Limits | null, symbol: string): string {
     return limits === null || parameter?.startsWith('amount') !== true
       ? this.format('amountRefused')

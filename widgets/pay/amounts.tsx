@@ -14,14 +14,14 @@ const TYPED_MS = 450;
 interface Props {
   readonly api: Api;
   readonly offer: Offer;
-  /** What was requested before a reload. */
+  /** The amount that was requested before a reload. */
   readonly amount: string | undefined;
   readonly keep: (amount: string) => void;
   readonly confirm: (amount: string) => Promise<void>;
   readonly back: () => void;
 }
 
-/** How much, both ways, and what it costs; each edit requests a quote, and so does the end of one. */
+/** The step for the amounts of both sides and the costs. Each edit, and the end of a quote, requests a new one. */
 export function Amounts({ api, offer, amount, keep, confirm, back }: Props) {
   const { facts, format } = usePage();
   const entry = new AmountEntry(format, facts.locale);
@@ -32,7 +32,7 @@ export function Amounts({ api, offer, amount, keep, confirm, back }: Props) {
     to: '',
   });
   const [quote, setQuote] = useState<PayQuote | null>(null);
-  /** Of the pair: they stay while an amount outside of them is corrected. */
+  /** The limits of the pair. They remain while an amount outside of them is corrected. */
   const [limits, setLimits] = useState<Limits | null>(null);
   const latest = useRef(limits);
   latest.current = limits;
@@ -55,7 +55,7 @@ export function Amounts({ api, offer, amount, keep, confirm, back }: Props) {
         setLimits(response);
         setTrouble(null);
         setWrong(null);
-        // What is being typed stays as it is.
+        // The field in which the person types is left unchanged.
         setTexts((texts) => ({
           from: side === 'from' && requested !== undefined ? texts.from : exact(response.amount_from),
           to: side === 'to' ? texts.to : exact(response.amount_to),
@@ -172,7 +172,7 @@ export function Amounts({ api, offer, amount, keep, confirm, back }: Props) {
   );
 }
 
-/** How long the rate holds; at its end the next one is requested. */
+/** The countdown of a rate. The next quote is requested at its end. */
 function Holds({ quote, api, over }: { quote: PayQuote; api: Api; over: () => void }) {
   const { format } = usePage();
   const now = (): number => api.now();
@@ -184,7 +184,7 @@ function Holds({ quote, api, over }: { quote: PayQuote; api: Api; over: () => vo
   return <p class="small holds">{rich(format('amountHolds'), { time })}</p>;
 }
 
-/** Where it goes: people should check it before they pay. */
+/** The receiver of the money, which people should check before they pay. */
 function Receiver() {
   const { facts, format } = usePage();
   const { address, tag, memo } = facts.to;

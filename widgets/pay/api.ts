@@ -15,13 +15,13 @@ export type Offer = PayFacts['offers'][number];
 export class Refusal extends Error {
   constructor(
     readonly status: number,
-    /** Of the first parameter that is wrong. */
+    /** The first wrong parameter. */
     readonly parameter: string | null = null,
   ) {
     super(`refused with ${status}`);
   }
 
-  /** What a person reads. */
+  /** The message for the person. */
   get messageKey(): keyof Messages {
     const { status } = this;
     if (status === 0) return 'troubleUnreachable';
@@ -35,7 +35,7 @@ export class Refusal extends Error {
 
 /** Three heartbeats of the server. */
 const IDLE_MS = 45_000;
-/** How often an order is read that has ended: deposits may still arrive. */
+/** The interval at which an ended order is read, because deposits may still arrive. */
 const LATE_MS = 15_000;
 
 interface ProblemDetails {
@@ -44,7 +44,7 @@ interface ProblemDetails {
 
 /** The calls of the page, as the server has them; each carries the session. */
 export class Api {
-  /** How far the server's clock is ahead of this one, in ms. */
+  /** The milliseconds by which the server's clock is ahead of this one. */
   private ahead = 0;
 
   constructor(readonly session: string) {}
@@ -97,7 +97,7 @@ export class Api {
     }
   }
 
-  /** What arrives after the end. */
+  /** Follows deposits that arrive after the end. */
   private async followLate(id: string, seen: (order: PayOrder) => void, signal: AbortSignal): Promise<void> {
     for (;;) {
       await pause(LATE_MS, signal);
@@ -115,7 +115,7 @@ export class Api {
     let text = '';
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
-      // Where a phone slept or a network went, nothing reports that the connection is gone.
+      // This timeout detects a dead connection, which no event reports after sleep or a lost network.
       const idle = setTimeout(() => void reader.cancel(), IDLE_MS);
       const { done, value } = await reader.read().finally(() => clearTimeout(idle));
       if (done) return;

@@ -22,7 +22,7 @@ export function App({ facts }: { facts: PayFacts }) {
   );
 }
 
-/** Which screen it is follows from the place alone. */
+/** The screen that the place selects. */
 function Screens({ facts }: { facts: PayFacts }) {
   const keeper = useMemo(() => new PlaceKeeper(facts), []);
   const [place, setPlace] = useState<Place>(() => keeper.read());

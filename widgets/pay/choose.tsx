@@ -4,7 +4,7 @@ import { usePage } from './page.js';
 import { Heading, Progress } from './parts.js';
 import { chainName } from './messages.js';
 
-/** What to pay with: what can be exchanged, and where it can be bought. */
+/** The choice of the means of payment: tokens to exchange, and places to buy. */
 export function Choose({ choose }: { choose: (offer: Offer) => void }) {
   const { facts, format } = usePage();
   const { to, onramps } = facts;

@@ -58,7 +58,7 @@ export function isPositive(amount: string): boolean {
   return /[1-9]/.test(amount);
 }
 
-/** In the smallest unit of a token with so many decimals. */
+/** Converts an amount to the smallest unit of a token with so many decimals. */
 export function minorUnits(amount: string, decimals: number): string {
   const [whole = '0', fraction = ''] = amount.split('.');
   return BigInt(whole + fraction.padEnd(decimals, '0')).toString();

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { usePage } from './page.js';
 
-/** What is around every screen: whose page it is, whether it is a test, and the ways out. */
+/** The frame of every screen: owner of the page, test mode, ways out. */
 export function Frame({ children }: { children: ComponentChildren }) {
   const { facts, format } = usePage();
   const { merchant, return_url: back } = facts;

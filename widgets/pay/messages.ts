@@ -11,7 +11,7 @@ export function clock(ms: number): string {
   return hours > 0 ? `${hours}:${minutes}:${rest}` : `${parts[0]}:${rest}`;
 }
 
-/** What a screen reader says of a countdown: at some minutes, not every second. Null when there is nothing to format. */
+/** Returns the spoken text of a countdown at some minutes only; null at the other times. */
 export function spokenMilestone(format: Format, ms: number): string | null {
   const seconds = Math.ceil(ms / 1000);
   const minutes = [30, 10, 5, 1].find((each) => each * 60 === seconds);
@@ -24,7 +24,7 @@ export function chainName(format: Format, { sandbox }: Pick<PayFacts, 'sandbox'>
   return sandbox ? format('sandboxChain', { chain }) : chain;
 }
 
-/** Why an order failed. */
+/** Returns the message for the failure of an order. */
 export function reasonMessage(reason: string | null): keyof Messages {
   switch (reason) {
     case 'deposit_too_low':

@@ -9,7 +9,7 @@ import { reasonMessage } from './messages.js';
 interface Props {
   readonly offer: Offer;
   readonly seen: PayOrder;
-  /** Null where the link is good for no other order. */
+  /** Starts again; null where the link allows no other order. */
   readonly again: (() => void) | null;
 }
 
@@ -19,7 +19,7 @@ interface OutcomeMessages {
   readonly text: keyof Messages;
 }
 
-/** What became of an order once enough has arrived, or none will. */
+/** The outcome of an order after its last deposit, or without one. */
 export function Outcome({ offer, seen, again }: Props) {
   const { facts, format } = usePage();
   const { order } = seen;

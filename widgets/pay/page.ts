@@ -7,7 +7,7 @@ import type { PayFacts } from './api.js';
 /** A text of the page in the person's language. */
 export type Format = FormatOf<Messages>;
 
-/** What every screen has at hand. */
+/** The context of every screen. */
 export interface Page {
   readonly facts: PayFacts;
   readonly format: Format;

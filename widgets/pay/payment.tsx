@@ -13,7 +13,7 @@ interface Props {
   readonly act: (action: Action) => Promise<void>;
 }
 
-/** Where to send what, while a deposit may still count: pending, partly paid, or marked as paid. */
+/** The instructions for a deposit while it may still count: pending, partly paid, or marked as paid. */
 export function Payment({ offer, seen, now, act }: Props) {
   const { facts, format } = usePage();
   const { order } = seen;
@@ -86,7 +86,7 @@ function Deposit({ offer, seen: { order, missing } }: { offer: Offer; seen: PayO
   const { deposit_address: address, deposit_address_tag: tag } = order;
   const { symbol } = offer;
   const amount = amountText(missing, facts.locale);
-  // Where money needs a tag, wallets know no URI that has one.
+  // A payment with a tag has no URI, because wallets support none.
   const uri =
     tag === null && offer.payment_uri !== null
       ? offer.payment_uri

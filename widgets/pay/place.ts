@@ -1,11 +1,11 @@
 import type { PayFacts } from './api.js';
 
-/** Where a person is on the page, kept over a reload in this tab; of an order also what `#` has in the address. */
+/** The place of a person on the page, kept over a reload in this tab. The address's `#` holds it for an order too. */
 export interface Place {
   readonly session: string;
   readonly pair?: string;
   readonly amount?: string;
-  /** Of the order that is being created: created twice, it is one order. */
+  /** The id of an order's creation. A repeat creates no second order. */
   readonly request?: string;
   readonly order?: string;
 }

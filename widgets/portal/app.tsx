@@ -26,7 +26,7 @@ import {
 } from './session.js';
 import { Usage } from './usage.js';
 
-/** After this long without a request the service ends a session too. */
+/** The idle time after which the service ends a session too. */
 const IDLE_MS = 60 * 60_000;
 
 interface Left {

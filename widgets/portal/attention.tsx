@@ -8,7 +8,7 @@ import { grouped } from '../kit/text.js';
 import { limitIn, usageToday } from './limit.js';
 import { WHOLE } from './resources/webhooks.js';
 
-/** What may need a person of the merchant now, the most urgent first. */
+/** The matters that may need a person of the merchant now, the most urgent first. */
 const MATTERS: readonly Matter[] = [
   {
     title: 'Endpoints failing',

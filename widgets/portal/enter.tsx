@@ -77,12 +77,12 @@ export function Enter({ mode, code, done, stay }: EnterProps) {
 interface ClosedProps {
   readonly mode: string;
   readonly title: string;
-  /** Of the merchant's own pages, where the session had one. */
+  /** The address of the merchant's own pages, where the session had one. */
   readonly back?: string | null;
   readonly children: ComponentChildren;
 }
 
-/** Why there is no session, and where to get one. */
+/** The page without a session, which names the reason and the way to a new one. */
 export function Closed({ mode, title, back = null, children }: ClosedProps) {
   return (
     <Gate brand={BRAND} mode={mode}>

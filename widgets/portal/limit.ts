@@ -1,9 +1,9 @@
 import { rowsAt, textAt, type Row } from '../kit/fields.js';
 
-/** Of the limit: from here on a person should know. */
+/** The share of the limit from which a person is warned. */
 const CLOSE = 0.8;
 
-/** How much of the limit this minute has used. */
+/** Returns this minute's usage of the limit. */
 export function limitIn(usage: Row | undefined): { used: string; limit: string; isClose: boolean } {
   const [used, limit] = [textAt(usage, 'used') || '0', textAt(usage, 'limit')];
   return { used, limit, isClose: limit !== '' && Number(used) >= Number(limit) * CLOSE };

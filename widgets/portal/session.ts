@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Client, Problem } from '../kit/client.js';
 import { textAt, textsAt, type Row } from '../kit/fields.js';
 
-/** What the server says to the document. */
+/** The server's facts in the document. */
 export interface PortalFacts {
   readonly page: 'portal';
   readonly mode: string;
@@ -14,7 +14,7 @@ export const BRAND = 'Disburse portal';
 export const site = new Client('');
 export const api = new Client('/api/v1');
 
-/** Who is here for which merchant (`GET /me`, admin-api.md 6); null: there is no session. */
+/** Returns the person and the merchant of the session (`GET /me`, admin-api.md 6), or null. */
 export function useSession(enabled: boolean) {
   return useQuery({
     queryKey: ['session'],

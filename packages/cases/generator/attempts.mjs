@@ -6,7 +6,10 @@ const response = (status, { after, body = '' } = {}) => ({
 });
 const OK = response(200, { body: '{"user":{"id":"u"}}' });
 
-/** What a read results in after these steps: its data or the name of its error, and the bounds of each wait in milliseconds. */
+/**
+ * The result of a read after these steps: its data or the name of its error, and the bounds of each wait in
+ * milliseconds.
+ */
 const run = (name, steps, attempts, outcome, waits = []) => ({
   ...{ name, steps, attempts, outcome, waits },
   sent: waits.length + 1,

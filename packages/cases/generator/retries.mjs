@@ -18,7 +18,7 @@ const decision = (name, status, bounds, { after, body = '', attempt = 1, maxWait
 
 /** 200 ms doubled from attempt to attempt; between half of it and all. */
 const SHORT = { 1: [100, 200], 2: [200, 400], 3: [400, 800], 4: [800, 1600], 5: [1600, 3200] };
-/** What the service demands, and up to 200 ms. */
+/** The bounds of a wait that the service demands, with up to 200 ms of jitter. */
 const demanded = (ms) => [ms, ms + 200];
 
 export const retries = [

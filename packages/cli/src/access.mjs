@@ -1,4 +1,4 @@
-// What a command reads through: the signed API where there are keys, else the session of disburse login.
+// The reads of a command: through the signed API where keys are found, else through the session of disburse login.
 import { Pages } from '@disburse/sdk';
 import { clientOf, findKeys, requireKeys } from './credentials.mjs';
 import { Portal } from './portal.mjs';

@@ -1,4 +1,4 @@
-// Where the commands get the keys of a merchant from, and the client that signs with them.
+// The lookup of a merchant's keys, and the client that signs with them.
 import { Disburse, DisburseExchange } from '@disburse/sdk';
 import { findSandbox, nearestDataDir } from './running-sandbox.mjs';
 import { Unreachable, Usage } from './usage.mjs';
@@ -22,7 +22,7 @@ export function withCredentials(command) {
  * when there is none of them. `exchange`: `{apiKey, secret}` of the exchange, or null.
  */
 export async function findKeys(options, environment = process.env) {
-  // What is given as an option is not mixed with keys of another service.
+  // Keys of another service in the environment must not mix with an option.
   const env = options.dataDir === undefined ? environment : {};
   const apiKey = options.apiKey ?? env.DISBURSE_API_KEY ?? env.SVC_API_KEY ?? null;
   const privateKey = options.privateKey ?? env.DISBURSE_PRIVATE_KEY ?? env.SVC_PRIVATE_KEY ?? null;

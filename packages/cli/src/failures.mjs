@@ -1,4 +1,4 @@
-// What went wrong, in words and as an exit code.
+// Failures as sentences and exit codes.
 import { ApiError, ConnectionError } from '@disburse/sdk';
 import { printable } from './json-text.mjs';
 import { complain, Problem } from './terminal.mjs';
@@ -25,7 +25,7 @@ export function inWords(error) {
 }
 
 function refusal({ status, detail, errors, requestId, message }) {
-  // What the client found out about a wrong signature.
+  // The client appends these hints to a refused signature.
   const hint = message.includes('string to sign') || message.includes('private key is not') ? message : null;
   const fields = Object.entries(errors).flatMap(([field, all]) =>
     all.map((each) => `  ${printable(withField(field, each))}`),
@@ -59,7 +59,7 @@ function factsOf(error) {
   return { message: error.message, status, detail, errors, request_id: requestId };
 }
 
-/** Of a message as programs write them: `error: unknown option '--x'` is `Unknown option '--x'.` */
+/** Turns a program's message into a sentence: `error: unknown option '--x'` is `Unknown option '--x'.` */
 export function sentenceOf(message) {
   const lines = message
     .replace(/^error: /, '')

@@ -2,7 +2,7 @@
 const TOKEN = /"(?:[^"\\]+|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs;
 /** Deeper levels are not indented further. */
 const MAX_INDENT = 40;
-/** What could steer a terminal or hide in it: controls, and marks that change the direction of text. */
+/** Characters that steer a terminal or hide in it: controls, and marks that change the direction of text. */
 const UNPRINTABLE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
 export function isJson(text) {
@@ -14,7 +14,7 @@ export function isJson(text) {
   }
 }
 
-/** On one line, without space between tokens. `text` must be JSON. */
+/** Returns the JSON `text` on one line, without space between tokens. */
 export function compactJson(text) {
   return (text.match(TOKEN) ?? []).join('');
 }

@@ -7,7 +7,7 @@ import { EXIT, Usage } from './usage.mjs';
 
 /** Runs a command line and sets the exit code: 0, 1 (refused), 2 (wrong usage), 69 (unreachable). */
 export async function main(argv) {
-  // Its commands are those of the document of the API.
+  // The admin commands come from the API's document.
   if (argv[0] === 'admin') return runAdmin(argv.slice(1));
   const program = programOf();
   if (argv.length === 0) return program.outputHelp();
@@ -36,7 +36,7 @@ export async function runListen(program, name, argv) {
   }
 }
 
-/** What commander refuses, as a sentence; null for help and version, which it has printed. */
+/** Turns a refusal of commander into a sentence; null for help and version, which it has printed. */
 function asUsage(error, name) {
   if (!(error instanceof CommanderError)) return error;
   if (error.exitCode === 0) return null;

@@ -15,7 +15,7 @@ export function nearestDataDir(env = process.env, from = process.cwd()) {
   }
 }
 
-/** What is in sandbox.json of the folder; null when none runs. One that is booting just now is waited for. */
+/** Reads sandbox.json of the folder; null when none runs. Waits for a sandbox that is booting. */
 export async function findSandbox(folder) {
   const file = join(folder, 'sandbox.json');
   const deadline = performance.now() + BOOT_TIMEOUT_MS;

@@ -1,5 +1,4 @@
-// What the commands print with: colour on a terminal only (and never against NO_COLOR), live steps on a terminal,
-// plain lines elsewhere.
+// The terminal: colour and live steps where the output is one (never against NO_COLOR), plain lines elsewhere.
 import process from 'node:process';
 
 let out, live, colour;

@@ -8,7 +8,7 @@ export class Usage extends Problem {
   exitCode = EXIT.usage;
 }
 
-/** What the command needs does not respond. */
+/** The error for a service that does not respond. */
 export class Unreachable extends Problem {
   exitCode = EXIT.unreachable;
 }

@@ -32,7 +32,7 @@ function methodOf(group, node) {
   return [{ group, name: node.name.getText(), ...call, member, parameters: names }];
 }
 
-/** What a function returns for a node and those below it, without null. */
+/** Returns the first result of a function over a node and its descendants, except null. */
 function found(node, of) {
   const here = of(node);
   const below = [];

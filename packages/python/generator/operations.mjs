@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 ${hasActions ? '    from ..references import OrderReference\n' : ''}    from ..result import Result
 ${hasActions ? '\n#: The signature over an address; None without a secret.\nSignatureOf = Callable[[str], str | None]\n' : ''}`;
 
-/** What the method of an operation takes and returns. */
+/** Returns the parameters and the result of an operation's method. */
 export function partsOf(document, { method, path }) {
   const operation = document.paths[path]?.[method.toLowerCase()];
   if (operation === undefined)
@@ -54,7 +54,7 @@ export function partsOf(document, { method, path }) {
   return { operation, query, isAction, ids, response, body: bodyOf(document, operation) };
 }
 
-/** Its annotation, and what it is when the caller leaves it out. */
+/** Returns the annotation of the body and its default. */
 function bodyOf(document, { requestBody }) {
   if (requestBody === undefined) return null;
   const { schema } = requestBody.content['application/json'];

@@ -5,7 +5,7 @@ import type { Result, WriteOptions } from './types.js';
 import { idempotencyKeyOf } from './signing.js';
 
 export interface ClientOptions extends RetryOptions {
-  /** Where the API is, such as `https://api.example.com`. */
+  /** The base URL of the API, such as `https://api.example.com`. */
   readonly baseUrl: string;
 }
 

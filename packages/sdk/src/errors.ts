@@ -127,7 +127,7 @@ function jsonOf(text: string): object | null {
   }
 }
 
-/** What differs between the bytes that were signed here and those that the service signed. */
+/** Explains the difference between the bytes that were signed here and those that the service expects. */
 export function signatureHint(text: string, signed: Uint8Array): string | null {
   const { string_to_sign_bytes: theirs } = (jsonOf(text) ?? {}) as {
     string_to_sign_bytes?: readonly number[];

@@ -6,7 +6,7 @@ import type { QueryOf, WriteOptions } from './types.js';
 export interface ExchangeOptions extends ClientOptions {
   /** The public part of a key of the exchange. */
   readonly apiKey: string;
-  /** Its secret; a key that demands no signatures works without. */
+  /** The key's secret; a key that demands no signatures works without. */
   readonly secret?: string;
 }
 
@@ -37,7 +37,7 @@ export class DisburseExchange {
         ({ orders }) => orders,
         query.page_cursor,
       ),
-    /** As it was last recorded: `refresh` reads it from the provider. */
+    /** Returns the order as last recorded; `refresh` reads it from the provider. */
     get: async (order: OrderReference) => resultOf(this.api.GET('/v1/orders/{id}', await this.action(order))),
     /** The three actions are signed over the address that the order was created with. */
     refresh: async (order: OrderReference, options?: WriteOptions) =>
@@ -61,7 +61,7 @@ export class DisburseExchange {
     return resultOf(this.api.GET('/v1/tokens', { params: { query } }));
   }
 
-  /** With the `signed_url` of the pay page. */
+  /** Returns the configuration with the `signed_url` of the pay page. */
   configuration(query: Without<QueryOf<'getConfiguration'>>) {
     return resultOf(this.api.GET('/v1/merchants/configuration', { params: { query } }));
   }
@@ -73,7 +73,7 @@ export class DisburseExchange {
   }
 }
 
-/** What an action needs of an order. */
+/** The members of an order that an action needs. */
 export interface OrderReference {
   readonly id: string;
   readonly withdraw_address: string;

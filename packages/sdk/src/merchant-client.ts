@@ -61,13 +61,13 @@ export class Disburse {
       ),
     evidence: (id: string) => resultOf(this.api.GET('/merchants/v1/payouts/{id}/evidence', path(id))),
     proof: (id: string) => resultOf(this.api.GET('/merchants/v1/payouts/{id}/proof', path(id))),
-    /** What differs between your own list of a period and the service's. */
+    /** Compares your own list of a period with the service's. */
     reconcile: (period: Period, own: Iterable<ExpectedPayout>): Promise<Reconciliation> =>
       reconcile(this.payouts.list({ ...period }), own),
   };
 
   readonly events = {
-    /** At most 1,000 events; one that was sent before (`event_id`) is accepted and stored once. */
+    /** Sends at most 1,000 events. One that was sent before (`event_id`) is accepted and stored once. */
     send: (body: BodyOf<'sendEvents'>, options?: WriteOptions) =>
       resultOf(this.api.POST('/merchants/v1/events', { body, ...writing(options) })),
   };
@@ -154,7 +154,7 @@ export class Disburse {
       resultOf(this.api.GET('/merchants/v1/audit/consistency', { params: { query } })),
   };
 
-  /** In the sandbox alone. */
+  /** Calls that exist in the sandbox alone. */
   readonly sandbox = {
     transfer: (body: BodyOf<'createSandboxTransfer'>, options?: WriteOptions) =>
       resultOf(this.api.POST('/merchants/v1/sandbox/transfers', { body, ...writing(options) })),
@@ -172,7 +172,7 @@ export class Disburse {
       ),
     failOrder: (id: string, options?: WriteOptions) =>
       resultOf(this.api.POST('/merchants/v1/sandbox/orders/{id}/fail', { ...path(id), ...writing(options) })),
-    /** As if its provider had sent back what it received. */
+    /** Refunds an order as if its provider had returned the deposit. */
     refundOrder: (id: string, options?: WriteOptions) =>
       resultOf(
         this.api.POST('/merchants/v1/sandbox/orders/{id}/refund', { ...path(id), ...writing(options) }),

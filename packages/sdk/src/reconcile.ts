@@ -18,15 +18,15 @@ export interface ExpectedPayout {
 }
 
 export interface Reconciliation {
-  /** In both, with the same amount. */
+  /** The number of payouts in both books with the same amount. */
   readonly matched: number;
-  /** In your books alone: report them again under their own Idempotency-Key. */
+  /** The payouts in your books alone. Report them again under their own Idempotency-Key. */
   readonly missing: readonly ExpectedPayout[];
-  /** At the service alone. */
+  /** The payouts at the service alone. */
   readonly unexpected: readonly Payout[];
   /** The same transfer and user with another amount. */
   readonly different: readonly { readonly expected: ExpectedPayout; readonly payout: Payout }[];
-  /** Of those that match: the outcome is not there yet, or is that the transfer was not found in time. */
+  /** The matching payouts without an outcome, or whose transfer was not found in time. */
   readonly pending: readonly Payout[];
   readonly expired: readonly Payout[];
 }
@@ -68,7 +68,7 @@ function keyOf({ transaction_hash, user_id }: Pick<ExpectedPayout, 'transaction_
   return `${(digits ?? transaction_hash).toLowerCase()} ${user_id.toLowerCase()}`;
 }
 
-/** Without leading zeros and zeros at its end: `12.50` is `12.5`. */
+/** Removes leading zeros and zeros at the end: `12.50` becomes `12.5`. */
 function decimal(amount: string): string {
   const [whole = '0', part = ''] = amount.split('.');
   return `${whole.replace(/^0+(?=\d)/, '')}.${part.replace(/0+$/, '')}`;

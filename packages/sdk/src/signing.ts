@@ -9,7 +9,7 @@ export async function hmacHex(secret: string, signed: Uint8Array<ArrayBuffer>): 
   return hex(await crypto.subtle.sign('HMAC', key, signed));
 }
 
-/** What a call to the merchant API signs: Unix seconds, method and path, each with LF, then the body as it is sent. */
+/** Returns the text that a call signs: Unix seconds, method and path, each with LF, then the body as it is sent. */
 export function stringToSign(
   seconds: string,
   method: string,
@@ -72,7 +72,7 @@ function encode(text: string): string {
   );
 }
 
-/** What is encoded is ASCII: its order by code units is the order of its bytes. */
+/** Compares encoded names. They are ASCII, so the order of code units is that of bytes. */
 function byBytes(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,6 +1,6 @@
 import { apiError, ConnectionError, problemOf, ResponseTooLargeError, signatureHint } from './errors.js';
 
-/** How often and for how long a call is tried. */
+/** The number of tries of a call and their total time. */
 export interface RetryOptions {
   /** Attempts in all; 6 unless given. */
   readonly attempts?: number;
@@ -24,7 +24,7 @@ export interface Outgoing {
 }
 
 const FIRST_WAIT_MS = 200;
-/** With these the service has not done the write, or a repeat under the same key gets the first response. */
+/** Statuses after which the write was not done, or a repeat under the same key gets the first response. */
 const RETRIED = new Set([429, 500, 502, 503, 504]);
 const IN_FLIGHT = /Idempotency-Key is in flight/;
 
@@ -115,7 +115,7 @@ async function readText(response: Response, maxBytes: number, call: string): Pro
   return text + decoder.decode();
 }
 
-/** How long to wait before the next attempt, in milliseconds; null where a repeat would get the same response. */
+/** Returns the milliseconds before the next attempt; null where a repeat would get the same response. */
 export function waitOf(response: Response, text: string, attempt: number, maxWaitMs: number): number | null {
   const isInFlight = response.status === 409 && IN_FLIGHT.test(text);
   if (!RETRIED.has(response.status) && !isInFlight) return null;

@@ -62,6 +62,6 @@ type EventOf<Hook> = Hook extends { post: { requestBody: { content: { 'applicati
   ? Event
   : never;
 
-/** What a webhook delivers; its `type` decides which `data` it has. */
+/** The body of a webhook. Its `type` decides which `data` it has. */
 export type WebhookEvent = { [Type in keyof webhooks]: EventOf<webhooks[Type]> }[keyof webhooks];
 export type WebhookEventType = WebhookEvent['type'];

@@ -116,7 +116,7 @@ export async function waiting<Value>(run: () => Promise<Value>): Promise<{ value
   }
 }
 
-/** What a call is rejected with. */
+/** Casts the rejection of a call. */
 export const errorOf = (error: unknown): ApiError => error as ApiError;
 
 /** Both clients for a service that responds with these steps, and what they send. */
@@ -128,7 +128,7 @@ export function clientOf(steps: readonly Step[], attempts = 1, apiKey = 'pk', se
     requests.push({ url, method: init.method!, headers: init.headers as Headers, body });
     const { status = 200, headers = {}, body: text = '', cut } = left.shift()!;
     if (cut) throw new TypeError('fetch failed');
-    // As the standard has it.
+    // The fetch standard requires this rejection.
     if (init.redirect === 'error' && status >= 300 && status < 400) throw new TypeError('redirect');
     return new Response(text === '' ? null : text, { status, headers });
   };

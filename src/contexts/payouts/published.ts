@@ -21,7 +21,7 @@ class PayoutFailedData extends PayoutData {
   @ApiProperty({ type: 'string' }) reason!: string;
 }
 
-/** What endpoints receive of payouts (contract.md 13.5). */
+/** The webhooks of payouts (contract.md 13.5). */
 export const PAYOUT_PUBLISHES: Readonly<Record<string, Publication>> = {
   [PAYOUT_RECEIVED]: publication<PayoutReceived>(
     { type: 'payout.received', when: 'The transfer of a payout is verified.', data: PayoutReceivedData },

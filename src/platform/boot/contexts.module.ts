@@ -40,7 +40,7 @@ export class ContextsModule implements OnModuleInit {
   }
 }
 
-/** What {@link checkBoot} checks: the contexts, and what they registered. */
+/** The contexts and their registrations, the input of {@link checkBoot}. */
 export interface Boot {
   readonly contexts: readonly Context[];
   readonly events: Pick<EventCodec, 'knows'>;

@@ -1,6 +1,6 @@
 import type { Finality } from '../config/config.js';
 
-/** What it takes on a chain before an outcome is written (contract.md 10.2, 10.6). */
+/** The conditions on a chain for recording an outcome (contract.md 10.2, 10.6). */
 export interface ChainRules {
   readonly finality: Finality;
   /** A node whose newest block is older is stalled. 0: the chain mines on demand, and the times of its blocks mean nothing. */
@@ -9,7 +9,7 @@ export interface ChainRules {
   readonly expiryMarginSeconds: number;
 }
 
-/** What a sequencer alone says is no fact: `safe` is what the chain below has the data of. */
+/** The rules by chain id. On a rollup `safe` is required: the chain below holds the data of these blocks. */
 const BY_CHAIN: ReadonlyMap<number, ChainRules> = new Map([
   [1, { finality: 'safe', maxHeadAgeSeconds: 180, expiryMarginSeconds: 60 }], // Ethereum
   [10, { finality: 'safe', maxHeadAgeSeconds: 60, expiryMarginSeconds: 60 }], // OP

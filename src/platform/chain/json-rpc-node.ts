@@ -11,7 +11,7 @@ import {
   type RpcResponse,
 } from './rpc-responses.js';
 
-/** What nodes take in one JSON-RPC batch. */
+/** The largest JSON-RPC batch that nodes accept. */
 const BATCH_CALLS = 100;
 /** Into so many parts a batch is split that failed as a whole. */
 const PARTS = 8;
@@ -57,7 +57,7 @@ export class JsonRpcNode {
   private readonly path: string;
   private readonly headers: Readonly<Record<string, string>>;
   private pauses = 0;
-  /** By the clock that never jumps. */
+  /** The end of the pause, on the monotonic clock. */
   private pausedUntil = 0;
 
   constructor(url: string) {
@@ -174,7 +174,7 @@ export class JsonRpcNode {
   }
 }
 
-/** What a node may respond to every call because it has had too many. */
+/** The failures that a rate-limited node may return for every call at once. */
 const WHOLE = ['status', 'nonsense'] as const;
 const WORTH_ASKING: ReadonlySet<RpcRefusal['kind']> = new Set([
   'too_large',

@@ -28,7 +28,7 @@ export function isRateLimitStatus(status: number): boolean {
   return STATUSES.has(status);
 }
 
-/** Whether the text of a whole response says that the rate of requests is limited. */
+/** Checks whether the text of a whole response reports a rate limit. */
 export function saysRateLimit(text: string): boolean {
   const start = text.slice(0, MAX_TEXT);
   return RATE.test(start) || (!CALL.test(start) && LIMIT.test(start));
@@ -39,7 +39,7 @@ export function isRateLimit(error: RpcError): boolean {
   return RATE.test(text) || (!CALL.test(text) && (CODES.has(error.code) || LIMIT.test(text)));
 }
 
-/** Whether one error is the response to each of several calls, and says nothing about any of them. */
+/** Checks whether several calls failed with one error, which then describes none of them. */
 export function isAlike(errors: readonly RpcError[]): boolean {
   const [first] = errors;
   if (errors.length < 2 || first === undefined || isAboutCall(first)) return false;

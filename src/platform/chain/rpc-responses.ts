@@ -10,7 +10,7 @@ export const TOO_MANY = 'too many requests for the node';
 export interface RpcRefusal {
   readonly kind:
     'denied' | 'limited' | 'too_large' | 'slow' | 'unavailable' | 'status' | 'error' | 'nonsense';
-  /** For the log: holds no address and nothing that the node wrote. */
+  /** A message for the log, without addresses and without text from the node. */
   readonly message: string;
   /** A contract refused the call. */
   readonly isRevert?: boolean;

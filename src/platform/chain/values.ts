@@ -32,7 +32,7 @@ export interface Block {
   readonly timestamp: number;
 }
 
-/** What an eth_getBlockByNumber result says of a block; null when it is none. */
+/** Reads the result of eth_getBlockByNumber; null when it is no block. */
 export function readBlock(result: unknown): Block | null {
   if (typeof result !== 'object' || result === null) return null;
   const { number, hash, timestamp } = result as Record<string, unknown>;

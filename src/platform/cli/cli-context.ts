@@ -9,7 +9,7 @@ import type { Migration } from '../postgres/migrate.js';
 /** The surroundings of a program that needs the machine itself. */
 export interface CliContext {
   readonly contexts: readonly Context[];
-  /** Of the whole database. */
+  /** The migrations of the whole database. */
   readonly migrations: readonly Migration[];
   readonly print: (text: string) => void;
   readonly exit: (code: number) => void;
@@ -24,7 +24,7 @@ export interface CliContext {
 /** Adds commands to a program. Several contexts may add to one. */
 export type CliCommand = (program: Command, cli: CliContext) => void;
 
-/** What an action prints: lines for people, an object for `--json`. */
+/** The output of an action: lines for people, an object for `--json`. */
 export interface CliOutcome {
   readonly text: string;
   readonly json: object;

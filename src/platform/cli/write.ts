@@ -29,7 +29,10 @@ function read(name: string, rule: Rule, text: string): string {
   return value as string;
 }
 
-/** For an action that writes: what it requests is in `requested`. Throws `validation_failed` on `reason` or `ticket`. */
+/**
+ * Returns the recorder of an action's writes; `requested` is the request. Throws `validation_failed` on `reason` or
+ * `ticket`.
+ */
 export function writerOf(
   command: Command,
   context: INestApplicationContext,

@@ -3,7 +3,6 @@ import ipaddr from 'ipaddr.js';
 
 export type AddressRange = readonly [network: ipaddr.IPv4 | ipaddr.IPv6, prefix: number];
 
-/** Whether the address lies in the range. */
 export function isWithin(address: ipaddr.IPv4 | ipaddr.IPv6, [network, prefix]: AddressRange): boolean {
   return address.kind() === network.kind() && address.match(network, prefix);
 }

@@ -181,7 +181,7 @@ export const telemetryConfig = defineConfig('telemetry', {
 
 export type TelemetryConfig = ReturnType<typeof telemetryConfig>;
 
-/** Without the settings of contexts. */
+/** The settings of the platform, without those of contexts. */
 export type PlatformConfig = HttpConfig & StoreConfig & SealingConfig & ChainConfig & TelemetryConfig;
 
 export const PLATFORM_PARTS = [
@@ -220,7 +220,7 @@ export function configModule(config: object, parts: readonly ConfigPart[]): Prom
   return ConfigModule.forRoot({ isGlobal: true, ignoreEnvFile: true, load });
 }
 
-/** What a listener is called by programs on the same machine, where nothing else was set. */
+/** The default URL of a listener for programs on the same machine. */
 export function listenerUrl(host: string, port: number): string {
   return `http://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host}:${port}`;
 }

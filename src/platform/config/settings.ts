@@ -11,7 +11,7 @@ interface Rule<T> {
   readonly inProduction?: T;
   /** Neither documentation nor errors display its value. */
   readonly secret?: boolean;
-  /** In production it has no default. */
+  /** True where production has no default. */
   readonly needed?: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface Setting<T> extends Rule<T> {
   readonly name: string;
 }
 
-/** By their keys in the configuration. */
+/** Settings by their keys in the configuration. */
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 type Rules = Readonly<Record<string, Rule<unknown>>>;
 type Values<R> = { readonly [K in keyof R]: R[K] extends Rule<infer T> ? T : never };
@@ -107,7 +107,7 @@ function readSetting<T>(setting: Setting<T>, env: NodeJS.ProcessEnv): T {
   }
 }
 
-/** What a setting is for, as the end of a sentence about it. */
+/** Describes a setting at the end of a sentence. */
 export function about({ name, help }: Pick<Setting<unknown>, 'name' | 'help'>): string {
   return `${name}: ${help}`;
 }

@@ -7,7 +7,7 @@ import { day, instant, text } from './rules.js';
 
 const MAX_QUOTED = 40;
 
-/** What a caller sent, for an error: bounded, on one line, in quotes. */
+/** Quotes a value for an error message: bounded, on one line. */
 export function quoted(value: string): string {
   return JSON.stringify(value.length > MAX_QUOTED ? `${value.slice(0, MAX_QUOTED)}...` : value);
 }

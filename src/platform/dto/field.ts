@@ -38,7 +38,7 @@ export function Field(rule: Rule, options: FieldOptions = {}): PropertyDecorator
   const read = reader(rule, options);
   return applyDecorators(
     documented(rule.schema, options),
-    // Before Type, which remembers it: an array is created as its instance, and BigInt has none.
+    // This comes first, because Type reads it: an array is created as its instance, and BigInt has none.
     Reflect.metadata('design:type', Array),
     // Any type keeps class-transformer from copying what was sent: it would call a member named `constructor`.
     Type(() => Boolean),

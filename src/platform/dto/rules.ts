@@ -27,7 +27,7 @@ export function text(schema: Schema = {}, read: (value: string) => unknown = wit
   };
 }
 
-/** In lower case. */
+/** A UUID in lower case. */
 export const uuid: Rule = {
   schema: UUID,
   read: (value) => readUuid(value) ?? new Fault('must be a uuid'),

@@ -3,7 +3,7 @@ import { SealError, type Sealer } from '../sealing/sealer.js';
 
 /** JSON never begins like this. An index of `event_store.responses` is of those that do. */
 const SEALED = 'sealed:';
-/** What the text of a sealed response begins with whose secret is displayed for a time. */
+/** The beginning of a sealed response whose secret can be displayed for a limited time. */
 const UNTIL = /^secret until ([0-9]+)\n/;
 
 /** Purpose of MACs. */

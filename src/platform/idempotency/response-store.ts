@@ -35,7 +35,7 @@ const IDS = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 interface ResponsesAbout {
   readonly named: readonly string[];
   readonly scope: string;
-  /** When the first of the named records was created, ISO 8601. */
+  /** The time at which the first of the named records was created, ISO 8601. */
   readonly since: string;
 }
 

@@ -4,7 +4,7 @@ import type { ResponseSeal } from './response-seal.js';
 
 /** The ids of what one request creates: the same for every repeat with the same seed. Handlers get it through `@Ticket()`. */
 export class IdempotencyTicket {
-  /** How often the key was used again after its response was gone: each time for another operation. */
+  /** The number of reuses of the key after its response had expired. Each was another operation. */
   uses = 0;
   private readonly seed: readonly string[];
 
@@ -21,7 +21,7 @@ export class IdempotencyTicket {
     return undefined;
   }
 
-  /** From then on each member `secret` of a replay is null. */
+  /** Sets the time after which each member `secret` of a replay is null. */
   hideSecretAfter(_ms: number): void {}
 }
 
@@ -29,7 +29,9 @@ export class IdempotencyTicket {
 export class KeyedTicket extends IdempotencyTicket {
   /** The response that was last handed to a commit. */
   private committed: Pick<StoredResponse, 'status' | 'body'> | null = null;
-  /** Until when a replay has the secret, in epoch ms; null: as long as the response is kept. */
+  /**
+   * The end of the time in which a replay contains the secret, in epoch ms; null for as long as the response is kept.
+   */
   private secretUntil: number | null = null;
 
   constructor(

@@ -6,20 +6,20 @@ import { backoffMs, sleep, type Backoff } from './backoff.js';
 
 export type ProcessRole = ProcessConfig['roles'][number];
 
-/** After a failure: from 250 ms up to 5 s, or to the interval where that is longer. */
+/** The first delay after a failure. It doubles up to 5 s, or up to the interval where that is longer. */
 const FIRST_RETRY_MS = 250;
 const MAX_RETRY_MS = 5000;
 
 export interface BackgroundOptions {
   readonly name: string;
-  /** Between two runs, unless the work is woken sooner. */
+  /** The interval between two runs, unless the work is woken sooner. */
   readonly everyMs: number;
   /** Does all that is due. Once `signal` aborts it ends where it can: the next run continues. */
   readonly run: (signal: AbortSignal) => Promise<unknown>;
-  /** Which processes do it; `worker` when absent. */
+  /** The role of the processes that run it; `worker` when absent. */
   readonly role?: ProcessRole | 'any';
   readonly backoff?: Backoff;
-  /** Its provider stops it, during its shutdown. */
+  /** True where its provider stops it during its own shutdown. */
   readonly stopsWithProvider?: true;
 }
 
@@ -41,7 +41,7 @@ export class BackgroundWork {
 
   constructor(readonly options: BackgroundOptions) {}
 
-  /** When it ran last and is to run next, without a wake. */
+  /** The times of the last and the next run, without wakes. */
   get schedule(): Schedule {
     const { name, everyMs } = this.options;
     const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
@@ -66,7 +66,7 @@ export class BackgroundWork {
     return this.interval;
   }
 
-  /** For good; resolves once the current run has ended. */
+  /** Stops the work for good and resolves once the current run has ended. */
   async stop(): Promise<void> {
     this.stopping.abort();
     clearInterval(this.interval ?? undefined);

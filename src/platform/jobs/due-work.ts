@@ -8,10 +8,10 @@ export type WorkOutcome = 'done' | 'retry' | (Omit<Next, 'inMs'> & Partial<Pick<
 
 export interface WorkKind<State extends object> {
   readonly kind: string;
-  /** Between two claims, unless the work is woken sooner. */
+  /** The interval between two claims, unless the work is woken sooner. */
   readonly everyMs: number;
   readonly batch: number;
-  /** After this long without an outcome another process performs the item: the one that had it is dead, or slow. */
+  /** The time without an outcome after which another process takes the item over from one that is dead or slow. */
   readonly leaseMs: number;
   /** The lease lasts for as long as the process performs the item. */
   readonly keepsLease?: true;

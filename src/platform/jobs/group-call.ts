@@ -27,7 +27,7 @@ export class GroupCall<In, Out> {
     private readonly run: (inputs: readonly In[]) => Promise<readonly Out[]>,
     options: {
       readonly max?: number;
-      /** Under load, a batch gathers for so many milliseconds before it leaves. */
+      /** The milliseconds for which a batch gathers under load before it is sent. */
       readonly gatherMs?: number;
       /** Starts a batch; what it returns says of each input whether it joins, or waits for the next. It takes the first. */
       readonly group?: () => (input: In) => boolean;

@@ -21,7 +21,7 @@ const POOL_SIZE = 6;
 export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShutdown {
   private constructor(
     readonly kind: 'postgres' | 'redis',
-    /** What BullMQ takes as `connection`. */
+    /** BullMQ's option `connection`. */
     readonly connection: ConnectionOptions,
     readonly ping: () => Promise<unknown>,
     readonly close: () => Promise<unknown>,
@@ -33,12 +33,12 @@ export class QueueBackend implements BeforeApplicationShutdown, OnApplicationShu
     return /^rediss?:/.test(url) ? QueueBackend.redis(url) : QueueBackend.postgres(url);
   }
 
-  /** For a process that neither adds nor takes jobs: nothing is migrated, and no queue has to respond. */
+  /** Creates the backend of a process that neither adds nor takes jobs: it migrates nothing and needs no queue. */
   static unused(databaseUrl: string): QueueBackend {
     return QueueBackend.onPool(queuePool(databaseUrl));
   }
 
-  /** Before BullMQ closes its queues and workers, which takes as long as their server is unavailable. */
+  /** Runs before BullMQ closes its queues and workers, which takes as long as their server is unavailable. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.leave();
   }
@@ -93,7 +93,7 @@ function queuePool(connectionString: string): Pool {
   return openPool(options, { search_path: SCHEMA }, LIMITS);
 }
 
-/** How long connections that are between two tries get to find out that they are not needed, and open ones to quit. */
+/** The time in which reconnecting clients can notice the shutdown, and open ones can quit. */
 const CLOSE_TIMEOUT_MS = 5000;
 const RETRY_AFTER_AT_MOST_MS = 2000;
 /** Nothing waits for the server on these. */

@@ -15,7 +15,7 @@ export interface WorkItem<State extends object = object> {
   readonly share: string;
   /** Identifies this claim: completing or retrying the item has no effect once it was claimed or scheduled again. */
   readonly lease: string;
-  /** How many attempts failed in a row, for how long, and why the last one failed. */
+  /** The attempts that failed in a row, their duration and the last reason. */
   readonly failures: number;
   readonly failing_seconds: number;
   readonly cause: string | null;
@@ -26,9 +26,9 @@ export interface NewItem {
   readonly key: string;
   readonly share?: string;
   readonly line?: number;
-  /** When the item is due: now when absent. */
+  /** The due time of the item; now when absent. */
   readonly dueAt?: string;
-  /** As before when absent. */
+  /** The new state; unchanged when absent. */
   readonly state?: object;
 }
 
@@ -42,12 +42,12 @@ export interface ClaimOptions {
   readonly except?: readonly string[];
 }
 
-/** When an item is due again, and how its row changes until then. */
+/** The next due time of an item and the changes of its row. */
 export interface Next {
   readonly inMs: number;
   /** Counts the attempt as a failure for this reason; without it the count of failures is reset. */
   readonly failure?: { readonly cause: string | null };
-  /** As before when absent. */
+  /** The new state; unchanged when absent. */
   readonly state?: object;
   readonly line?: number;
 }

@@ -15,7 +15,7 @@ const CLOSE_BRACE = 0x7d;
 type VisitElement = (start: number) => number;
 type VisitMember = (key: string, start: number) => number;
 
-/** How deep the objects and arrays of a text nest: `1` is 0, `{}` is 1, `{"a":[]}` is 2. */
+/** Returns the nesting depth of objects and arrays: `1` is 0, `{}` is 1, `{"a":[]}` is 2. */
 export function depthOf(json: string): number {
   let depth = 0;
   let deepest = 0;
@@ -62,13 +62,13 @@ export function eachMember(json: string, at: number, visit: VisitMember): number
     if (json.charCodeAt(at) !== QUOTE) break;
     const end = endOfString(json, at);
     const key = stringOf(json, at, end);
-    // Over the colon.
+    // This skips the colon.
     at = skipSpace(json, visit(key, skipSpace(json, skipSpace(json, end) + 1)));
   } while (json.charCodeAt(at) === COMMA);
   return at + 1;
 }
 
-/** As {@link eachMember}, for the elements of an array. */
+/** Visits the elements of an array as {@link eachMember} visits the members of an object. */
 export function eachElement(json: string, at: number, visit: VisitElement): number {
   at = skipSpace(json, at);
   if (json.charCodeAt(at) !== OPEN_BRACKET) return at;

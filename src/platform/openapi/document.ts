@@ -4,19 +4,19 @@ import type { Dto } from '../dto/field.js';
 import { TIME, UUID } from '../dto/rules.js';
 import { Problem, sharedHeaders, sharedParameters, sharedResponses } from './route.js';
 
-/** What the edge does for all operations of one API, under one prefix: how callers say who they are, and common responses. */
+/** The authentication and the common responses of one API, under one prefix. */
 export interface ApiScheme {
   readonly prefix: string;
   readonly models: readonly Dto[];
   /** Names of the headers that each of its responses carries. */
   readonly headers: readonly string[];
-  /** Those that a successful read may carry as well. */
+  /** Further headers of a successful read. */
   readonly readHeaders?: readonly string[];
   /** Status to the name of the response, unless an operation says it in its own words. */
   responsesOf(method: string): Readonly<Record<number, string>>;
   /** Names of parameters. */
   parametersOf(method: string): readonly string[];
-  /** Its responses in addition to those of all APIs. */
+  /** Responses in addition to those of all APIs. */
   readonly responses: Readonly<Record<string, object>>;
   /** A caller needs all of them. */
   readonly securitySchemes: Readonly<Record<string, object>>;
@@ -26,19 +26,19 @@ export interface ApiScheme {
 const LISTENER = { 400: 'BadRequest', 429: 'TooManyRequests', 431: 'HeadersTooLarge', 500: 'Unexpected' };
 export const BODY = { 413: 'TooLarge', 415: 'UnsupportedMediaType' };
 
-/** Of an API whose writes are done once per Idempotency-Key, behind the limits of the edge. */
+/** The scheme of an API with Idempotency-Key and rate limits. */
 export const EDGE_SCHEME = {
   headers: ['Request-Id', 'RateLimit', 'RateLimit-Policy', 'Idempotent-Replayed'],
   parametersOf: (method: string): readonly string[] => (method === 'get' ? [] : ['IdempotencyKey']),
 } satisfies Partial<ApiScheme>;
 
-/** What a context, or the platform, says in the document besides its operations. */
+/** The part of a context, or of the platform, in the document besides its operations. */
 export interface DocumentPart {
-  /** By name, with its place among all tags of the document: pages show operations by tag, in this order. */
+  /** Tags by name, with their place in the document: pages display operations by tag in this order. */
   readonly tags?: Readonly<Record<string, readonly [place: number, description: string]>>;
-  /** Those of longer prefixes first. */
+  /** Schemes, those of longer prefixes first. */
   readonly schemes?: readonly ApiScheme[];
-  /** What the service sends. */
+  /** The webhooks that the service sends. */
   readonly webhooks?: readonly WebhookDescription[];
 }
 
@@ -105,7 +105,7 @@ export function documentOf(app: INestApplication, parts: readonly DocumentPart[]
   };
 }
 
-/** What the edge does for the operation: common responses and parameters, headers on each response, who may call. */
+/** Adds the common responses, parameters, response headers and security to an operation. */
 function complete(
   operation: OperationObject,
   method: string,
@@ -175,7 +175,7 @@ const header = (name: string, description: string, schema: object): object => ({
   schema,
 });
 
-/** Of Standard Webhooks (contract.md 13.2). */
+/** The headers of Standard Webhooks (contract.md 13.2). */
 const HEADERS = [
   header('webhook-id', 'Of the delivery; the same for every attempt. Receive each once.', UUID),
   header('webhook-timestamp', 'Unix seconds of the attempt; refuse what is 5 minutes off.', {

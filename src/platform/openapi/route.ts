@@ -9,18 +9,21 @@ import {
 } from '@nestjs/swagger';
 import { ApiProperty, type Dto } from '../dto/field.js';
 
-/** What an endpoint responds: the class of its body and when it comes, or only when it comes. From 400 on it is a problem. */
+/**
+ * A response of an endpoint: the class of its body and its condition, or the condition alone. From 400 on it is a
+ * problem.
+ */
 type Described = string | readonly [type: Dto, when: string];
 
 interface RouteDescription {
-  /** Its name in the document and in generated clients. */
+  /** The operation id in the document and in generated clients. */
   readonly id: string;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** Of a route that reads its body itself. */
+  /** The body of a route that reads its body without Nest. */
   readonly body?: Dto;
-  /** What a caller of the admin API needs (admin-api.md 2): none, where it is empty. */
+  /** The scopes that a caller of the admin API needs (admin-api.md 2); an empty list needs none. */
   readonly scopes?: readonly string[];
   readonly responses: Readonly<Record<number, Described>>;
 }
@@ -67,7 +70,7 @@ export function problemResponse(description: string, schema = 'Problem'): object
 
 const retried = { headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } };
 
-/** What every API of the service has in common, by the names that its document refers to. */
+/** The headers that all APIs share, by the names to which the document refers. */
 export const sharedHeaders = {
   'Request-Id': {
     description: 'Identifies this request; quote it when you ask for support.',
@@ -117,7 +120,7 @@ export const sharedParameters = {
   },
 };
 
-/** What every refusal has (contract.md 3). */
+/** The common members of every refusal (contract.md 3). */
 export class ProblemDetails {
   @ApiProperty({ const: 'about:blank' }) type!: string;
   @ApiProperty({ type: 'string', minLength: 1 }) detail!: string;

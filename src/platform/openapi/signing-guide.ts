@@ -1,7 +1,7 @@
-/** Where the sandbox listens by default. */
+/** The sandbox's default URL. */
 const SANDBOX_URL = 'http://127.0.0.1:3000';
 
-/** What a reader of the document must know before the first call; its commands run unchanged, with the reader's keys. */
+/** Returns the introduction of the document. Its commands run unchanged with the reader's keys. */
 export function signingGuide(serverUrl: string): string {
   return GUIDE.replace('SERVER', () => (serverUrl === '/' ? SANDBOX_URL : serverUrl));
 }

@@ -6,7 +6,7 @@ export interface ForgottenPerson {
   readonly merchantId: string;
   /** The merchant's own name for the person. */
   readonly externalId: string | null;
-  /** When the user was created and erased, ISO 8601. */
+  /** The times at which the user was created and erased, ISO 8601. */
   readonly createdAt: string;
   readonly erasedAt: string;
 }

@@ -20,7 +20,7 @@ export abstract class OperatorCommand<
   Result extends object | void = void,
 > extends Command<Result> {
   readonly parameters: Parameters;
-  /** Null until it is recorded. */
+  /** The recorded operation, or null before it is recorded. */
   readonly operation: RunningOperation | null;
 
   constructor(
@@ -52,7 +52,7 @@ export interface OperationFacts<Parameters extends object = never> {
    * it. `depends`: `secondPerson` of the handler decides. Absent: one person is enough.
    */
   readonly secondPerson?: 'before' | 'after' | 'depends';
-  /** How long an execution may take before another process executes it again; 10 seconds when absent. */
+  /** The time after which another process executes the operation again; 10 seconds when absent. */
   readonly takesMs?: number;
 }
 
@@ -103,7 +103,7 @@ export interface OperationHandler<Of extends AnyCommand> {
   follow?(command: Of, status: OperationProgress): Promise<object>;
 }
 
-/** What has become of an operation. */
+/** The progress of an operation. */
 export interface OperationProgress {
   /** `ended`: rejected, withdrawn, lapsed or failed. */
   readonly status: 'pending' | 'executed' | 'ended';

@@ -2,19 +2,19 @@ import type { IdempotencyTicket } from '../idempotency/ticket.js';
 import type { DisplayedOperation } from './displayed-operation.js';
 import type { AnyCommand } from './operation.js';
 
-/** Who requests or decides an operation (`requested_by`, `decided_by` of admin-api.md 4). */
+/** The person who requests or decides an operation (`requested_by`, `decided_by` of admin-api.md 4). */
 export interface Requester {
-  /** Null: the shell of the machine. */
+  /** The operator, or null for the shell of the machine. */
   readonly operatorId: string | null;
   /** The operator's name, or `shell`. */
   readonly name: string;
   readonly role: string | null;
-  /** Of the admin key; null for a session of the console, and for the shell. */
+  /** The admin key; null for a session of the console and for the shell. */
   readonly credentialId: string | null;
   readonly address: string | null;
-  /** Of the console; absent or null: none. It is recorded and not displayed. */
+  /** The session of the console, if any. It is recorded and never displayed. */
   readonly sessionId?: string | null;
-  /** What the person may do with this credential now. */
+  /** The scopes that the person has now with this credential. */
   readonly scopes: ReadonlySet<string>;
   /** Ids of the merchants it is confined to; null: all. */
   readonly merchants: readonly string[] | null;
@@ -36,9 +36,9 @@ export interface OperationRequest {
   readonly reason: string;
   readonly ticket: string | null;
   readonly requester: Requester;
-  /** Whose merchant's data it changes; null where it is of no merchant. */
+  /** The merchant whose data the operation changes, or null. */
   readonly merchantId: string | null;
-  /** Under an Idempotency-Key it is one operation, however often it is requested. */
+  /** The ticket of an Idempotency-Key. Requests with one ticket are one operation. */
   readonly idempotency?: Pick<IdempotencyTicket, 'id'>;
 }
 

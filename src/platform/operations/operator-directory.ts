@@ -1,7 +1,7 @@
-/** What persons may do when operations are decided. The access context provides it. */
+/** The current scopes of persons, for decisions about operations. The access context provides them. */
 export abstract class OperatorDirectory {
   /** Every scope there is: the shell of the machine has them. */
   abstract readonly allScopes: ReadonlySet<string>;
-  /** What the role of the person gives now, by its events; null for one who is unknown or disabled. */
+  /** Returns the scopes of the person's role by its events; null for an unknown or disabled person. */
   abstract scopesOf(operatorId: string): Promise<ReadonlySet<string> | null>;
 }

@@ -1,12 +1,12 @@
 import { methodDecorator } from '../discovered-methods.js';
 
-/** What an operator searches for (admin-api.md 3). */
+/** An operator's search (admin-api.md 3). */
 export interface SearchQuery {
-  /** As it was sent, without blanks around it. */
+  /** The text as sent, without blanks around it. */
   readonly text: string;
-  /** In lower case, where the text is a uuid. */
+  /** The text as a UUID in lower case, or null. */
   readonly uuid: string | null;
-  /** In E.164, where the text is a phone number. */
+  /** The text as a phone number in E.164, or null. */
   readonly phoneNumber: string | null;
   /** The merchants that the caller is confined to; null: all. */
   readonly merchants: readonly string[] | null;
@@ -18,7 +18,7 @@ export interface Found {
   /** `merchant`, `credential`, `operator`, `user`, `payout`, `order`, `webhook_endpoint`, `delivery`, `request`, `operation`. */
   readonly kind: string;
   readonly id: string;
-  /** Null for what is of no merchant. */
+  /** The merchant of the result, or null. */
   readonly merchant_id: string | null;
   /** One line for people; never personal. */
   readonly title: string;

@@ -5,7 +5,7 @@ export interface DueBacklog {
   readonly name: string;
   /** Exact up to 10,000. */
   readonly due: number;
-  /** When the oldest of it became due, ISO 8601; null where nothing is. */
+  /** The due time of the oldest item, ISO 8601; null where no item is due. */
   readonly oldest_at: string | null;
 }
 

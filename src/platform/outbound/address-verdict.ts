@@ -11,7 +11,7 @@ export interface AddressPolicy {
   readonly allowed: readonly AddressRange[];
 }
 
-/** What is not public unicast: IANA's special-purpose registries of IPv4 and IPv6, multicast, class E. */
+/** The ranges that are not public unicast: IANA's special-purpose registries of IPv4 and IPv6, multicast, class E. */
 const REFUSED = ranges({
   'is an address of "this network"': ['0.0.0.0/8'],
   'is unspecified': ['::/128'],
@@ -50,7 +50,7 @@ const EMBEDDED = ranges({
   'is a 6to4 address': ['2002::/16'],
 });
 
-/** Where clouds serve credentials or settings of a machine; a broad range never allows one. */
+/** The addresses at which clouds serve credentials of a machine. A broad range never allows one. */
 const METADATA = [
   '169.254.169.254',
   '169.254.170.2',
@@ -73,7 +73,7 @@ function ranges(table: Readonly<Record<string, readonly string[]>>): Table {
   );
 }
 
-/** Why this IP address may not be connected to ("is loopback"); null when it may. */
+/** Returns the reason against connecting to this IP address ("is loopback"), or null. */
 export function addressRefusal(text: string, policy: AddressPolicy): string | null {
   if (isIP(text) === 0) return 'is no IP address';
   if (text.includes('%')) return 'names a zone of one machine';

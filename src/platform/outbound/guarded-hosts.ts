@@ -6,13 +6,13 @@ import { addressRefusal, type AddressPolicy } from './address-verdict.js';
 import { RequestFailure, codeOf, describe } from './request-failure.js';
 import { withTimeout } from '../timeout.js';
 
-/** How long {@link GuardedHosts.refusal} waits for a name to resolve; every connect resolves it again. */
+/** The timeout of the lookup in {@link GuardedHosts.refusal}. Every connect resolves the name again. */
 const LOOKUP_MS = 2000;
 const MAX_URL_LENGTH = 2048;
 /** A DNS response may hold thousands, and checking them all would cost everyone else some 100 ms. */
 const MAX_ADDRESSES = 512;
 
-/** In each refusal of what a name resolves to, which may be another address later. */
+/** The words in each refusal that names a resolved address, which may change later. */
 export const RESOLVES_TO = ' resolves to ';
 export const HTTPS_ONLY = 'must be an https:// URL';
 /** Labels of letters, digits, hyphens and underscores; one dot may end the name. */
@@ -49,7 +49,7 @@ export class GuardedHosts extends OperatorHosts {
     return this.policy.loopback;
   }
 
-  /** Why a URL may not be called, such as `must be an https:// URL`; null when it may. */
+  /** Returns the reason against calling a URL, such as `must be an https:// URL`, or null. */
   async refusal(text: string): Promise<string | null> {
     const url = URL.canParse(text) ? new URL(text) : null;
     const malformed = this.malformed(text, url);
@@ -83,7 +83,7 @@ export class GuardedHosts extends OperatorHosts {
     throw new RequestFailure('address', `must be a public address: ${where}`);
   }
 
-  /** Where nothing but public addresses is allowed, a name that cannot be public is not even resolved. */
+  /** Refuses a name that cannot be public before it is resolved, where only public addresses are allowed. */
   private nameRefusal(host: string): string | null {
     if (!HOST_NAME.test(host)) return 'must name a valid host';
     const name = host.replace(/\.$/, '');
@@ -104,11 +104,11 @@ export class GuardedHosts extends OperatorHosts {
 
 /** One query to one DNS server; the second try waits longer (c-ares doubles it). */
 const QUERIES = { timeout: 2000, tries: 2 };
-/** How long the slower family may take after the other has resolved. */
+/** The time that the slower address family gets after the other has resolved. */
 const OTHER_FAMILY_MS = 1000;
 const LOOPBACK = ['127.0.0.1', '::1'];
 
-/** What some codes of c-ares mean for a name; ECONNREFUSED, left as it is, would speak of the host itself. */
+/** Codes of c-ares in terms of a name. An unchanged ECONNREFUSED would describe the host itself. */
 const MEANT: Readonly<Record<string, string>> = { ECONNREFUSED: 'EAI_AGAIN', EBADRESP: 'ESERVFAIL' };
 
 /** Addresses of names. Nothing is cached: requests for a name whose lookup is in flight share it. ADR 76. */

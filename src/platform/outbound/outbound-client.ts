@@ -6,7 +6,7 @@ import { HTTPS_ONLY, type OperatorHosts } from './guarded-hosts.js';
 import { MAX_HEADER_BYTES, OutboundRequest, type HttpResult, type Limits } from './outbound-request.js';
 import { describe, RequestFailure } from './request-failure.js';
 
-/** Of a name with hundreds of addresses, so many are tried. */
+/** The number of addresses of one name that are tried. */
 const MAX_ADDRESSES_TRIED = 4;
 /** The parts of the time that the lookup, and each address but the last, may take, so that some is left for the rest. */
 const NAME_SHARE = 1 / 3;
@@ -80,7 +80,8 @@ export class OutboundClient {
         this.connect(target, current).then(
           (connected) => {
             socket = connected.on('readable', () => current.readMore());
-            // After `readable`, so that undici alone reads: each chunk comes here before it is parsed.
+            // The listener follows undici's `readable`, so that undici alone reads: each chunk comes here before it is
+            // parsed.
             socket.on('data', (chunk: Buffer) => current.receive(chunk));
             callback(null, connected);
           },

@@ -4,7 +4,7 @@ import { errors, type Dispatcher } from 'undici';
 import { codeOf, describe, RequestFailure, type FailurePhase } from './request-failure.js';
 
 export interface Limits {
-  /** From the call to the end of the response, all in all. */
+  /** The timeout from the call to the end of the response. */
   readonly timeoutMs: number;
   /** The most that is read of a response's body; what follows is cut off with the connection. */
   readonly bodyBytes: number;
@@ -19,15 +19,15 @@ export interface HttpResponse {
   readonly retryAfter: string | null;
   /** The first bytes of the body, never decompressed. */
   readonly body: Buffer;
-  /** What is wrong with a response that broke. */
+  /** The fault of a response that broke off. */
   readonly error: string | null;
 }
 
-/** What came of a request; `error` is a sentence without secrets. */
+/** The outcome of a request; `error` is a sentence without secrets. */
 export type HttpResult =
   HttpResponse | { readonly kind: 'failed'; readonly phase: FailurePhase; readonly error: string };
 
-/** What a request is doing, in the words of a timeout. */
+/** The stage of a request, in the words of its timeout. */
 type Stage = 'resolving the name' | 'connecting' | 'waiting for a response' | 'reading the response';
 
 const TLS_CODES = /^(ERR_TLS_|ERR_SSL_|EPROTO$)/;
@@ -149,7 +149,7 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
     this.fail(error);
   }
 
-  /** Null until the header was whole. */
+  /** Returns null until the header is complete. */
   private response(error: string | null): HttpResponse | null {
     const [header, refused] = HEADER.exec(this.head.slice(0, MAX_HEADER_BYTES)) ?? [''];
     const status = this.status ?? Number(refused);
@@ -169,7 +169,7 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
 
   private phaseOf(error: Error): FailurePhase {
     if (error instanceof RequestFailure) return error.phase;
-    // Under TLS 1.3 a host refuses a client only after the handshake.
+    // A TLS 1.3 host refuses a client only after the handshake.
     if (TLS_CODES.test(codeOf(error))) return 'tls';
     return this.bytesRead > 0 ? 'response' : 'send';
   }

@@ -7,7 +7,10 @@ import { errors } from 'undici';
  */
 export type FailurePhase = 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'response' | 'timeout';
 
-/** What broke a request, and where. The message is for the owner of the host: a sentence, never a path, a header or a body. */
+/**
+ * The cause and place of a failed request. The message is a sentence for the host's owner, without path, header or
+ * body.
+ */
 export class RequestFailure extends Error {
   override readonly name = 'RequestFailure';
 
@@ -19,7 +22,7 @@ export class RequestFailure extends Error {
   }
 }
 
-/** What the codes of Node and undici mean, where their own messages say less or name addresses and ports. */
+/** Texts for codes of Node and undici whose own messages are unclear or contain addresses and ports. */
 const MEANINGS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',

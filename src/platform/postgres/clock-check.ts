@@ -30,14 +30,14 @@ export class ClockCheck {
     if (Math.abs(skew) > this.config.maxClockSkewSeconds) throw new ClockOff(skew);
   }
 
-  /** For what may not be decided by a wrong clock. Throws `unavailable`: another process, or this one later, may do it. */
+  /** Throws `unavailable` where a wrong clock must not decide: another process, or this one later, may do it. */
   async require(): Promise<void> {
     await this.holds(({ message }) => {
       throw new DomainError('unavailable', `Nothing is decided here now: ${message}`);
     });
   }
 
-  /** Whether {@link check} passes; where it does not, `off` gets the reason. */
+  /** Returns false and calls `off` with the reason where {@link check} fails. */
   async holds(off?: (why: ClockOff) => void): Promise<boolean> {
     try {
       await this.check();
@@ -56,7 +56,10 @@ export async function databaseNow(database: Pick<Database, 'query'>): Promise<Da
   return row!.now;
 }
 
-/** By the clock that is behind, this process's or the database's: what goes by age is not deleted early by one that jumped. */
+/**
+ * Returns the earlier time of this process and the database. Retention uses it, so that a clock ahead deletes nothing
+ * early.
+ */
 export async function earlierNow(database: Pick<Database, 'query'>, clock: Clock): Promise<Date> {
   return new Date(Math.min((await databaseNow(database)).getTime(), clock.now().getTime()));
 }

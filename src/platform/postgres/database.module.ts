@@ -8,7 +8,7 @@ import type { Migration } from './migrate.js';
 @Global()
 @Module({})
 export class DatabaseModule {
-  /** Without migrations the schema is used as it is. */
+  /** Creates the module. Without migrations the schema is used as it is. */
   static of(migrations: readonly Migration[] = []): DynamicModule {
     const useFactory = (config: StoreConfig): Promise<Database> => databaseFromConfig(config, migrations);
     return {

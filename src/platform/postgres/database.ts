@@ -12,7 +12,7 @@ export class Database implements OnApplicationShutdown {
 
   private constructor(
     readonly pool: Pool,
-    /** How long {@link query} waits for its result; null: as long as it takes. */
+    /** The timeout of {@link query}; null for none. */
     readonly timeoutMs: number | null,
   ) {}
 
@@ -21,11 +21,11 @@ export class Database implements OnApplicationShutdown {
     readonly url: string;
     readonly poolSize: number;
     readonly migrations?: readonly Migration[];
-    /** How long {@link query} waits for its result; as long as it takes when not set. */
+    /** The timeout of {@link query}; none when absent. */
     readonly timeoutMs?: number;
     /** Sessions hold others up for a while at most: {@link LIMITS}. */
     readonly limited?: boolean;
-    /** How long statements of transactions wait for their result, in milliseconds; as long as it takes when not set. */
+    /** The timeout of a transaction's statements in milliseconds; none when absent. */
     readonly responseTimeoutMs?: number;
   }): Promise<Database> {
     if (options.migrations?.length) await migrate(options.url, options.migrations);
@@ -74,7 +74,7 @@ export class Database implements OnApplicationShutdown {
       await client.query(statement('commit'));
       return result;
     } catch (error) {
-      // Where a result did not come, none comes for a rollback: the server rolls back when the connection ends.
+      // The connection gives no result for a rollback either. The server rolls back when the connection ends.
       if (endsConnection(error)) broken = error;
       else
         await client.query(statement('rollback')).catch((failure: Error) => {

@@ -24,7 +24,7 @@ export type Conditions = Readonly<Record<string, unknown>>;
 export interface List {
   /** The columns of a row, as SQL. */
   readonly columns: string;
-  /** Its tables, with their schema. */
+  /** The tables of the list, with their schema. */
   readonly from: string;
   /** The columns of its order: `created_at` and `id` by default. */
   readonly time?: string;

@@ -9,15 +9,15 @@ import { ConfigError } from '../config/settings.js';
 
 /** Key of the advisory lock under which migrations run, so that two processes may boot at once. Appends have another. */
 const MIGRATION_LOCK = 7_331_003;
-/** How long a migration waits for a lock, and everybody who comes after it with it. */
+/** The time for which a migration waits for a lock. Everybody who comes after it waits as well. */
 const LOCK_TIMEOUT_MS = 1000;
-/** Between tries, so that blocked sessions get through. */
+/** The pause between tries, in which blocked sessions proceed. */
 const PAUSE_MS = 2000;
 const POLL_MS = 100;
-/** How long a boot tries before it fails. */
+/** The time after which a boot that cannot migrate fails. */
 const MAX_WAIT_MS = 600_000;
 
-/** Its class name ends with the timestamp of its file. */
+/** A migration of TypeORM. Its class name ends with the timestamp of its file. */
 export type Migration = new () => MigrationInterface;
 
 /**
@@ -40,7 +40,7 @@ export async function migrate(url: string, migrations: readonly Migration[]): Pr
         idle_in_transaction_session_timeout: LIMITS.idle_in_transaction_session_timeout,
       }),
     },
-    // In place of TypeORM's own, which write to the console.
+    // This replaces TypeORM's own logger, which writes to the console.
     logger: 'debug',
     poolErrorHandler: () => undefined,
   });
@@ -59,7 +59,7 @@ export async function migrate(url: string, migrations: readonly Migration[]): Pr
     await refuseOtherMigrations(dataSource);
     await retried(dataSource, until);
   } finally {
-    // Its connection ends, and the lock with it.
+    // This ends the connection, and the lock with it.
     client.release(true);
     await dataSource.destroy();
   }
@@ -82,7 +82,7 @@ async function retried(dataSource: DataSource, until: number): Promise<void> {
 /** SQLSTATE of a schema, table, column, function or object that is missing, or that exists already. */
 const MISMATCHES = ['3F000', '42P01', '42703', '42883', '42P06', '42P07', '42701', '42710', '42723'];
 
-/** Whether a statement does not fit the schema of the database. */
+/** Checks whether a statement fails because it does not fit the schema of the database. */
 export function isSchemaMismatch(error: unknown): boolean {
   return MISMATCHES.includes((error as { readonly code?: string }).code ?? '');
 }

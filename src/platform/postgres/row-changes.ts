@@ -14,7 +14,7 @@ interface Queries {
   query(sql: string, values: unknown[]): Promise<unknown>;
 }
 
-/** Without effect outside an operation, as in a process that begins. A repeat is recorded once. */
+/** Records a changed row of the running operation, once; does nothing outside an operation. */
 export async function recordRowChange(
   tx: Queries,
   operationId: string | undefined,
@@ -43,6 +43,6 @@ export async function changedBefore(
   return rows.map(({ id }) => id);
 }
 
-/** In the order in which they were written. */
+/** The query for an operation's changed rows, in the order of writing. */
 export const ROW_CHANGES = `select what, id, changed_at as at from platform.operation_changes where operation_id = $1
   order by changed_at, what, id`;

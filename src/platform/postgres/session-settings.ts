@@ -27,15 +27,17 @@ export const LIMITS = {
   idle_in_transaction_session_timeout: 10_000,
   lock_timeout: 8000,
   statement_timeout: 30_000,
-  /** Also where the client stopped between two messages of one statement, which is not "idle". Since PostgreSQL 17. */
+  /**
+   * This also ends clients that stop between two messages of one statement, which is not "idle". Since PostgreSQL 17.
+   */
   transaction_timeout: 60_000,
 } as const;
 
-/** In a transaction that reads or rebuilds whole tables, and blocks no other session meanwhile. */
+/** Settings of a transaction that reads or rebuilds whole tables and blocks no other session meanwhile. */
 export const WITHOUT_TIMEOUTS =
   'set local statement_timeout = 0; set local transaction_timeout = 0; set local idle_in_transaction_session_timeout = 0';
 
-/** After so long a client gives up on any response: the server would have ended the session. */
+/** The timeout of clients for any response. By then the server has ended the session. */
 export const RESPONSE_TIMEOUT_MS = LIMITS.transaction_timeout + 10_000;
 
 /** Settings as `options` of a new session. */
@@ -45,7 +47,7 @@ export function sessionOptions(...settings: readonly Readonly<Record<string, str
     .join(' ');
 }
 
-/** How a pool of the service's connects. */
+/** The connection settings of the service's pools. */
 export const CONNECTING = {
   keepAlive: true,
   keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
@@ -85,7 +87,7 @@ class ServicePool extends pg.Pool {
   }
 }
 
-/** How long a statement may take that a request waits for, before the database counts as unavailable. */
+/** The time of a statement for a request after which the database counts as unavailable. */
 export const QUERY_TIMEOUT_MS = 10_000;
 
 /**

@@ -36,7 +36,7 @@ const NETWORK_CODES = new Set([
 const CLIENT_MESSAGES =
   /connection terminated|not queryable|connection error|query read timeout|timeout exceeded when trying to connect|client was closed/i;
 
-/** Whether the database, not the statement, is at fault: trying again later may help. */
+/** Checks whether the database, rather than the statement, is at fault, so that a later try may succeed. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!types.isNativeError(error)) return false;
   if ('errors' in error && Array.isArray(error.errors)) return error.errors.some(isDatabaseUnavailable);
@@ -48,7 +48,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return CLIENT_MESSAGES.test(error.message);
 }
 
-/** Whether no later statement on its connection can succeed: without a result in time, or on a standby. */
+/** Checks whether all later statements on the connection fail: without a result in time, or on a standby. */
 export function endsConnection(error: unknown): error is Error {
   if (!types.isNativeError(error)) return false;
   return /query read timeout/i.test(error.message) || ('code' in error && error.code === READ_ONLY);
@@ -78,7 +78,7 @@ export async function reaching<T>(
     const { code, message } = error as NodeJS.ErrnoException;
     if (again > 0 && /connection timeout/i.test(message)) return reaching(what, setting, connect, again - 1);
     if (!isDatabaseUnavailable(error) && !REFUSED.test(code ?? message)) throw error;
-    // Of an address of two families the message is empty.
+    // The message is empty for an address of two families.
     throw new Unreachable(`The ${what} of ${setting} cannot be reached: ${message || code}.`);
   }
 }

@@ -62,7 +62,7 @@ export class Checkpoints {
     return this.advance(name, from, to, async () => undefined);
   }
 
-  /** As `tx` sees it. */
+  /** Reads a checkpoint as `tx` sees it. */
   async of(name: string, tx: Pick<PoolClient, 'query'>, lock = ''): Promise<string | null> {
     const { rows } = await tx.query<{ position: string | null }>(
       `select position from event_store.checkpoints where name = $1 ${lock}`,

@@ -12,7 +12,7 @@ interface TablePair {
 export interface TableComparison {
   /** Rows with a key that either of them has. */
   readonly rows: number;
-  /** Of these, how many are not the same in both. */
+  /** The number of these rows that differ. */
   readonly different: number;
   /** The first of them by key, in words: `payouts.payouts 1234…: status is received, the events say pending`. */
   readonly first: readonly string[];
@@ -27,7 +27,7 @@ export class DifferentRows extends ListedFindings<string> {
     super(MAX_LISTED);
   }
 
-  /** Of a table with so many rows. */
+  /** Creates the comparison of a table with `rows` rows. */
   of(rows: number): TableComparison {
     return { rows, different: this.count, first: this.listed };
   }
@@ -42,7 +42,7 @@ interface Column {
 /** Characters displayed of a value, around the first one that differs. */
 const MAX_DISPLAYED = 60;
 
-/** For texts that differ. Invalid JSON is different. */
+/** Compares differing texts as JSON. Invalid JSON is different. */
 const SAME_JSON = `
   create or replace function pg_temp.same_json(a text, b text) returns boolean language plpgsql immutable as $$
   begin

@@ -23,7 +23,7 @@ export class EventFeed {
   private retained: RecordedEvent[] = [];
   private from: string | null = null;
   private to: string | null = null;
-  /** Whether a forged event follows `to`: it is not retained, and readers find it in the store. */
+  /** True while a forged event follows `to`. It is not retained; readers find it in the store. */
   private isBlocked = false;
   private source: Subscription | null = null;
   private running: Promise<void> | null = null;

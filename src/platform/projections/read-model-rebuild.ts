@@ -17,11 +17,11 @@ import { ShadowTables } from './shadow-tables.js';
 import { SubscriptionRegistry } from './subscription-registry.js';
 import type { TableCheck } from './table-check.js';
 
-/** Between tries to lock tables that are being read. */
+/** The delays between tries to lock tables that are in use. */
 const RETRY = { firstMs: 50, maxMs: 5000 };
 /** About an hour. */
 const ATTEMPTS = 800;
-/** After so many tries, and then every so many, it prints which sessions block it. */
+/** The number of failed tries after which the blocking sessions are printed. */
 const PRINT_EVERY = 12;
 /** Passes that apply what the runner has applied meanwhile, before the checkpoint is locked. */
 const CATCH_UPS = 3;
@@ -50,7 +50,7 @@ export interface Rebuilt {
 type ReadPages = (after: string | null, end?: string | null) => AsyncIterable<readonly RecordedEvent[]>;
 
 interface RebuildOptions {
-  /** Whether the live tables are compared with the events first; true when absent. */
+  /** False where the live tables are not compared with the events first. */
   readonly compare?: boolean;
   /** Changes nothing. */
   readonly compareOnly?: boolean;
@@ -177,7 +177,7 @@ export class ReadModelRebuild {
   private async compare(definition: ReadModel, pages: ReadPages): Promise<Omit<Rebuilt, 'name'>> {
     const { name, tables } = definition;
     const check = await ReadModelCheck.begin(this.database, this.codec, definition, async (tx) => {
-      // Before the snapshot: in tables that a rebuild swaps in after it, no rows would be visible.
+      // The locks precede the snapshot: in tables that a rebuild swaps in after it, no rows would be visible.
       await tx.query(`lock table ${namesOf(tables)} in access share mode`);
       await lockRebuild(tx, name);
       return this.checkpoints.of(name, tx);
@@ -240,7 +240,7 @@ export class ReadModelRebuild {
   }
 }
 
-/** Until `tx` ends. */
+/** Locks the rebuild of `name` until `tx` ends. */
 async function lockRebuild(tx: PoolClient, name: string): Promise<void> {
   const lock = 'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as acquired';
   const { rows } = await tx.query<{ acquired: boolean }>(lock, [`rebuild ${name}`]);

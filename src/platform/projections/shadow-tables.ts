@@ -7,7 +7,7 @@ import type { ReadModel } from './projection.js';
 /** Events that are applied at once: more of them are old before they are garbage. */
 const BATCH = 3000;
 
-/** How long readers may have to wait behind a rebuild that locks their tables. */
+/** The longest wait of readers behind a rebuild that locks their tables. */
 const SWAP_LOCK_MS = 100;
 
 interface IndexRow {
@@ -119,7 +119,7 @@ export class ShadowTables {
     for (const name of this.definition.tables.names) await this.tx.query(`analyze ${this.schema}.${name}`);
   }
 
-  /** By `schema.name` of the live table. */
+  /** Compares by `schema.name` of the live table. */
   async compare(): Promise<ReadonlyMap<string, TableComparison>> {
     await this.complete();
     const { schema, names, json = [] } = this.definition.tables;

@@ -17,7 +17,7 @@ interface Lag {
 /** Lag of the registered subscriptions, in any process. A checkpoint may trail half a second behind irrelevant events. */
 @Injectable()
 export class SubscriptionLag {
-  /** Of all registered subscriptions. */
+  /** The lag of all registered subscriptions. */
   readonly all = sharedMeasurement(() => this.measure());
 
   constructor(

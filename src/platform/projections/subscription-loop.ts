@@ -14,11 +14,11 @@ import type { SubscriptionProgress } from './subscription-progress.js';
 const MAX_EVENTS = 5000;
 /** The longest that a checkpoint trails behind irrelevant events. */
 const LAZY_MS = 500;
-/** How often an idle subscription reads its checkpoint again. */
+/** The interval at which an idle subscription reads its checkpoint again. */
 const CONFIRM_MS = 2000;
 /** Pause while another process holds the checkpoint. */
 const HELD_MS = 20;
-/** How often a subscription that waits at an unknown event checks whether it may continue. */
+/** The interval at which a subscription that waits at an unknown event tries again. */
 const HALTED_MS = 1000;
 const RETRY = { firstMs: 50, maxMs: 30_000 };
 /** Failures of one batch before it is cut in half to find the event at fault. */
@@ -43,7 +43,7 @@ interface SubscriptionParts {
   readonly passing: Pick<PassingTypes, 'includes'>;
 }
 
-/** What a subscription does with a type of event: apply it, go past it, or wait for a version that knows it. */
+/** The treatment of an event type: apply it, pass over it, or wait for a version that handles it. */
 type Treatment = 'apply' | 'pass' | 'wait';
 
 /**
@@ -61,7 +61,7 @@ export class SubscriptionLoop {
   private seen: string | null = null;
   private storedAt = 0;
   private confirmedAt = 0;
-  /** When the last batch began. */
+  /** The start of the last batch. */
   private startedAt = -Infinity;
   private limit = MAX_EVENTS;
   private failures = 0;

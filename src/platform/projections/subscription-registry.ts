@@ -27,7 +27,7 @@ export class SubscriptionRegistry {
   }
 }
 
-/** What Nest injects for each token: the instance of a class; a token that is no class says nothing of its type. */
+/** The types that Nest injects for tokens: the instance of a class; a token that is no class has no type. */
 type Injected<Tokens extends readonly InjectionToken[]> = {
   [Place in keyof Tokens]: Tokens[Place] extends { readonly prototype: infer Instance } ? Instance : never;
 };

@@ -54,12 +54,12 @@ export class SubscriptionRunner implements OnApplicationBootstrap, OnApplication
     await this.running;
   }
 
-  /** After the last response: until then responses wait for what they wrote. */
+  /** Stops after the last response, because responses wait for the projection of their own writes. */
   async onApplicationShutdown(): Promise<void> {
     await this.stop();
   }
 
-  /** How far each subscription of this process is; empty when it runs none. */
+  /** The positions of this process's subscriptions; empty when it runs none. */
   states(): readonly SubscriptionState[] {
     return this.loops.map((loop) => loop.state);
   }

@@ -7,24 +7,24 @@ const IDS_PER_QUERY = 1000;
 
 /** Compares tables with the events up to their checkpoint. */
 export interface TableCheck {
-  /** Of the checkpoint. */
+  /** The name of the checkpoint. */
   readonly name: string;
   /** The next events of the log, as they are stored. */
   add(page: readonly RecordedEvent[]): Promise<void>;
-  /** After the last event; by `schema.name` of the table. */
+  /** Compares after the last event, by `schema.name` of the table. */
   compare(): Promise<ReadonlyMap<string, TableComparison>>;
 }
 
 interface Tables {
   readonly query: (sql: string, values: readonly unknown[]) => Promise<readonly object[]>;
   readonly codec: Pick<EventCodec, 'currentName'>;
-  /** Of the checkpoint. */
+  /** The position of the checkpoint. */
   readonly position: string | null;
 }
 
 /** A table of work that follows from events: all that has begun and has not ended is on it, or it would stay open for ever. */
 export interface WorkList {
-  /** Of the checkpoint. */
+  /** The name of the checkpoint. */
   readonly name: string;
   /** `schema.name`. */
   readonly table: string;
@@ -53,7 +53,7 @@ export class WorkListCheck implements TableCheck {
       const current = tables.codec.currentName(type);
       if (current === list.begins && comparePositions(position, tables.position) <= 0)
         open.add(String(data[list.id]));
-      // At any position: the list may know it already.
+      // The position is any, because the list may contain it already.
       else if (list.ends.includes(current)) open.delete(String(data[list.id]));
     }
   }

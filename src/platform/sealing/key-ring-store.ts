@@ -6,9 +6,9 @@ export interface KeyCopy {
   readonly keyId: string;
   readonly masterId: string;
   readonly wrapped: string;
-  /** Null: the root, which seals nothing. */
+  /** The time from which the key seals; null for the root, which seals nothing. */
   readonly sealsFrom: Date | null;
-  /** By the clock of the database, which all processes share. */
+  /** True where it seals by the clock of the database, which all processes share. */
   readonly sealsNow: boolean;
   readonly createdAt: Date;
 }
@@ -66,7 +66,7 @@ export async function addCopies(tx: PoolClient, copies: readonly NewCopy[]): Pro
   }
 }
 
-/** How often {@link noteProcess} writes. */
+/** The interval at which {@link noteProcess} writes. */
 export const NOTED_SECONDS = 30;
 
 /** A process that goes by this master key is alive. */

@@ -89,7 +89,7 @@ export class KeyRing {
   /** Takes up keys that were added since, and notes that a process with this master key is alive. */
   async refresh(): Promise<void> {
     const copies = await readCopies(this.database);
-    // Without a copy of each key the ones at hand stay in use: better than to fail at once.
+    // The keys in memory remain in use where a copy is missing, which is better than to fail at once.
     this.isLost = lacking(copies, this.master).length > 0 || copies.length === 0;
     if (this.isLost) return;
     const { current, others } = unwrapped(copies, this.master);
@@ -155,7 +155,7 @@ async function complete(tx: PoolClient, copies: readonly KeyCopy[], masters: Mas
   throw wrongKey(masters);
 }
 
-/** For a database that sealed nothing yet: a root, and a key that seals. */
+/** Creates the root and the first sealing key of a new database. */
 async function firstKeys(tx: PoolClient, { current }: MasterKeys): Promise<NewCopy[]> {
   if (await hasSealed(tx))
     throw new ConfigError(

@@ -7,7 +7,7 @@ import { lacking, ROOT_ID, type MasterKey, type MasterKeys } from './key-ring.js
 import { addCopies, changeRing, NOTED_SECONDS, type KeyCopy } from './key-ring-store.js';
 import { keyId } from './sealer.js';
 
-/** How long before it seals a key is added: every process that runs knows it by then. */
+/** The time for which a new key waits before it seals. All running processes have read it by then. */
 export const FRESH_AFTER_SECONDS = 60;
 /** A master key that no process went by for so long is out of use. */
 const QUIET_SECONDS = 4 * NOTED_SECONDS;
@@ -15,7 +15,7 @@ const QUIET_SECONDS = 4 * NOTED_SECONDS;
 interface MasterUse {
   readonly id: string;
   readonly setting: 'MASTER_KEY' | 'MASTER_KEY_FORMER' | null;
-  /** Of how many of the ring's keys it has a copy. */
+  /** The number of the ring's keys of which it has a copy. */
   readonly keys: number;
   /** Seconds since a process went by it; null when none did. */
   readonly seenSecondsAgo: number | null;
@@ -24,13 +24,13 @@ interface MasterUse {
 interface RingKey {
   readonly id: string;
   readonly createdAt: Date;
-  /** Null: it only opens. */
+  /** The time from which the key seals; null where it only opens. */
   readonly sealsFrom: Date | null;
-  /** How many texts it has sealed, by their names: `personal_keys`, and those of the contexts. */
+  /** The numbers of sealed texts by name: `personal_keys`, and those of the contexts. */
   readonly sealed: Readonly<Record<string, number>>;
 }
 
-/** By name: a query for the texts, as `sealed`, that keys of the ring have sealed and that only new secrets replace. */
+/** Queries by name for the texts, as `sealed`, that only new secrets replace. */
 export type SealedTexts = Readonly<Record<string, string>>;
 
 export interface RingStatus {

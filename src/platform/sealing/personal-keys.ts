@@ -9,7 +9,7 @@ import { Sealer } from './sealer.js';
 export type PersonalKey = Pick<Sealer, 'seal' | 'open' | 'openBytes'>;
 
 const CACHED_KEYS = 10_000;
-/** How long another process may still open the data of a person who was forgotten. */
+/** The time for which another process may still open the data of an erased person. */
 const CACHED_MS = 60_000;
 
 interface KeyRow {

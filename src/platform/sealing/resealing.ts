@@ -4,7 +4,7 @@ import { Database } from '../postgres/database.js';
 import { KeyRing } from './key-ring.js';
 import { associatedDataOfPersonalKey } from './personal-keys.js';
 
-/** How often a process checks for a fresh key. */
+/** The interval at which a process checks for a fresh key. */
 const POLL_MS = 5000;
 const CHUNK = 500;
 /** Any constant: one process at a time. */
@@ -78,7 +78,7 @@ export class Resealing {
       return rows.at(-1)?.subject ?? '';
     });
   }
-  /** What no key of the ring opens stays as it is. */
+  /** Rewraps a key. A text that no key of the ring opens remains unchanged. */
   private rewrap({ subject, wrapped_key: old }: Row): string {
     const { sealer } = this.ring;
     const data = associatedDataOfPersonalKey(subject);

@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache';
 import { upTo } from '../cache-size.js';
 
 const VERSION = 's1';
-/** What sealed text begins with. */
+/** The prefix of sealed text. */
 export const SEALED_TEXT = `${VERSION}.`;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
@@ -36,7 +36,7 @@ export class Sealer {
     this.setKeys(key, others);
   }
 
-  /** From now on seals with `key` (32 bytes), and opens what `others` sealed too. */
+  /** Seals with `key` (32 bytes) from now on, and opens texts that `others` sealed. */
   setKeys(key: Buffer, others: readonly Buffer[]): void {
     for (const each of [key, ...others]) {
       if (each.length !== 32) throw new RangeError('a sealing key has 32 bytes');
@@ -67,7 +67,7 @@ export class Sealer {
     return macOf(this.sealsWith, this.macKeys.get(this.sealsWith)!, purpose, text);
   }
 
-  /** Whether `mac` was created for this purpose and text by a key of the ring. */
+  /** Checks a MAC for this purpose and text with the keys of the ring. */
   isAuthentic(purpose: string, text: string, mac: unknown): boolean {
     if (typeof mac !== 'string') return false;
     const id = mac.slice(0, mac.indexOf('.'));

@@ -10,7 +10,9 @@ import { PersonalKeys } from './personal-keys.js';
 import { Resealing } from './resealing.js';
 import { deriveKey, Sealer } from './sealer.js';
 
-/** How often a process reads new keys; a key seals only long after it was added (FRESH_AFTER_SECONDS). */
+/**
+ * The interval at which a process reads new keys, well below the wait of a key before it seals (FRESH_AFTER_SECONDS).
+ */
 const REFRESH_MS = 5000;
 
 /** {@link Sealer} (the key ring's), {@link KeyedHash} and {@link PersonalKeys}, for every module. */

@@ -3,13 +3,13 @@ import { sharedMeasurement } from './metrics.js';
 
 /** One thing the service cannot work without. */
 interface HealthCheck {
-  /** Its name in the report: `database`, `event_store`, `queue`, `chain`, `clock`, `views`. */
+  /** The name in the report: `database`, `event_store`, `queue`, `chain`, `clock`, `views`. */
   readonly name: string;
   /** Resolves when it works, with what an operator should know all the same; rejects when it does not. */
   check(): Promise<string | void>;
 }
 
-/** Why something does not work, in words that anybody may read. */
+/** The reason for a failed check, in words that are public. */
 export class NotReady extends Error {
   override readonly name: string = 'NotReady';
 }
@@ -21,7 +21,7 @@ interface HealthReport {
   >;
 }
 
-/** How long a check may take before it counts as failed. */
+/** The timeout of a check. */
 const CHECK_TIMEOUT_MS = 2000;
 
 /** Every part of the service registers its dependencies here; GET /health/ready checks all of them. */
@@ -36,7 +36,7 @@ export class HealthRegistry {
     this.checks.push(check);
   }
 
-  /** From now on not ready: load balancers shall send requests elsewhere. */
+  /** Reports not ready from now on, so that load balancers send requests elsewhere. */
   drain(): void {
     this.draining = true;
   }
@@ -56,7 +56,7 @@ export class HealthRegistry {
       .then(
         (detail) =>
           detail === undefined ? ({ status: 'ok' } as const) : ({ status: 'ok', detail } as const),
-        // What a driver says may hold addresses and names; the log has it, the public does not.
+        // A driver's message may contain addresses and names. It goes to the log, not to the public report.
         (error: unknown) => unavailable(error instanceof NotReady ? error.message : 'not reachable'),
       );
     const late = `no response within ${CHECK_TIMEOUT_MS} ms`;

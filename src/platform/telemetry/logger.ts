@@ -71,7 +71,10 @@ export class Log implements LoggerService {
     if (this.lines.length > PIECE) this.passOn();
   }
 
-  /** As Nest calls it: a text, an error, or an object with a `msg` and fields; then the context, at times a stack. */
+  /**
+   * Returns a logging method as Nest calls it: a text, an error, or an object with `msg` and fields; then context and
+   * stack.
+   */
   private at(level: Level) {
     return (message: unknown, ...rest: unknown[]): void => this.line(level, message, rest);
   }

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { withTimeout } from '../timeout.js';
 
-/** What GET /metrics serves: the metrics below, and those of each context in its metrics.ts. */
+/** The registry that GET /metrics serves: the metrics below, and those of each context in its metrics.ts. */
 export const registry = new Registry();
 
 export const registers = [registry];
@@ -91,7 +91,7 @@ export const clockSkew = new Gauge({
   registers,
 });
 
-/** Of one call to the event store, and the units of work that it carried. */
+/** Observes one call to the event store with the units of work that it carried. */
 export function observeAppend(durationMs: number, units: number): void {
   appendDuration.observe(durationMs / 1000);
   appendUnits.inc(units);
@@ -99,7 +99,7 @@ export function observeAppend(durationMs: number, units: number): void {
 
 const measuring = new AsyncLocalStorage<true>();
 
-/** Whether the caller is part of a measurement: its statements take connections that no request waits for. */
+/** Checks whether the caller is part of a measurement, whose statements use connections apart from requests. */
 export function isMeasuring(): boolean {
   return measuring.getStore() === true;
 }

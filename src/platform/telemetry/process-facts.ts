@@ -12,7 +12,7 @@ export interface Schedule {
 /** A subscription that waits at an event since `at` (ISO 8601). */
 export interface HaltedSubscription {
   readonly name: string;
-  /** Of the event. */
+  /** The position of the event. */
   readonly position: string;
   readonly at: string;
 }
@@ -31,7 +31,7 @@ export interface ProviderFacts {
   readonly status: 'ok' | 'unavailable' | 'missing';
 }
 
-/** What a process reports about itself to `GET /admin/v1/system` (admin-api.md 3). */
+/** The facts that a process reports for `GET /admin/v1/system` (admin-api.md 3). */
 export interface ReportedFacts {
   readonly schedules: readonly Schedule[];
   readonly halted: readonly HaltedSubscription[];
@@ -42,9 +42,9 @@ export interface ReportedFacts {
 type Kind = keyof ReportedFacts;
 type Read<K extends Kind> = () => ReportedFacts[K] | Promise<ReportedFacts[K]>;
 
-/** How long a source may take; one that takes longer is left out. */
+/** The timeout of a source; a slower one is left out. */
 const READ_TIMEOUT_MS = 2000;
-/** Of one kind. */
+/** The largest number of facts of one kind. */
 const MAX_REPORTED = 200;
 
 /** Parts of the process register what they know of themselves; the heartbeat of the process reports it. */

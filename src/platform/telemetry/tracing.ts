@@ -62,7 +62,7 @@ export async function startTracing(config: TelemetryConfig): Promise<() => Promi
   return async () => {
     enableTracing(false);
     await provider.shutdown();
-    // What register() set: a second start in this process could not replace it.
+    // This removes the registrations of register(), which a second start in this process could not replace.
     for (const registered of [trace, context, propagation]) registered.disable();
   };
 }

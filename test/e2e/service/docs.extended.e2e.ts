@@ -28,16 +28,6 @@ it('the program of README.md creates a user, and prints where the user signs up'
 });
 
 (missing.length > 0 ? describe.skip : describe)('commands, pasted into a shell that knows nothing,', () => {
-  it('of README.md create a user, and print where the user signs up', async () => {
-    const folder = specFolder('readme');
-    renameSync(sandboxFolderOf(app), join(folder, '.sandbox'));
-    const { said, errors, code } = await bash(commandsOf('../README.md'), folder);
-    expect([code, errors.includes('rror')]).toEqual([0, false]);
-    expect(said).toMatch(/^HTTP\/1\.1 201 /);
-    expect(said).toMatch(/"phone_number":"\+15550001234"/);
-    expect(said).toContain(`/onboarding?merchant_id=${app.merchant.credentials.apiKey}&user_id=<id>`);
-  }, 60_000);
-
   it('of the API reference create a user, make an order and list it', async () => {
     const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as {
       info: { description: string };

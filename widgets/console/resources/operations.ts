@@ -32,7 +32,7 @@ export function pageOfKind(kind: string, id: string): string | null {
   return WITH_PAGES.includes(kind) ? pageOf(pluralOf(kind), id) : null;
 }
 
-/** Whether the person may decide so: each request needs a person other than the one who sent it, who may only withdraw it. */
+/** Checks that the person may decide. A request needs a second person; its requester may only withdraw it. */
 const decides =
   (status: string, whose: 'own' | 'of another') =>
   (row: Row, { me, mayDecide }: Decider): boolean =>

@@ -5,7 +5,7 @@ import { actionOn, ID, type Further, type Related } from '../resource.js';
 
 export const HASH: Field = { label: 'Transaction', of: 'transaction_hash', as: 'code' };
 
-/** Of a payout that was received. */
+/** The evidence of a payout that was received. */
 export const EVIDENCE: Further = {
   title: 'Evidence',
   path: actionOn('payouts', 'evidence'),
@@ -26,7 +26,7 @@ export const EVIDENCE: Further = {
   ],
 };
 
-/** Of a payout. */
+/** The proof of a payout. */
 export const PROOF: Further = {
   title: 'Proof in the ledger',
   path: actionOn('payouts', 'proof'),
@@ -41,7 +41,7 @@ export const PROOF: Further = {
   ],
 };
 
-/** Of an order in a list, before whose it is. */
+/** The columns of orders before the one that names the owner. */
 export const ORDER_FIELDS: readonly Field[] = [
   ID,
   { label: 'Pair', of: 'pair_id' },
@@ -63,7 +63,7 @@ export const ORDERS = {
 
 export const ORDER_STATUS_FILTER: Filter = { name: 'status', label: 'Status', options: ORDER_STATUSES };
 
-/** What matters of an order, after who it is of. */
+/** The details of an order after its owner. */
 export const ORDER_DETAILS: readonly Field[] = [
   { label: 'Reason', of: 'reason' },
   { label: 'Amount to send', of: 'amount_from', as: 'money' },
@@ -85,7 +85,7 @@ const DEPOSIT: readonly Field[] = [
   { label: 'Deposited', of: 'deposited_at', as: 'time' },
 ];
 
-/** What belongs to an order. */
+/** The related lists of an order. */
 export const ORDER_PARTS: readonly Related[] = [
   { title: 'Deposits', fields: DEPOSIT, rows: 'deposits', empty: 'No deposit has arrived.' },
   {

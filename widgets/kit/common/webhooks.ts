@@ -6,7 +6,7 @@ import { CREATED, ID, type Guidance, type Related, type Resource } from '../reso
 
 const BY: Readonly<Record<string, string>> = DISABLED_BY;
 
-/** What matters of a webhook endpoint. */
+/** The fields of a webhook endpoint. */
 export const ENDPOINT_FIELDS: readonly Field[] = [
   { label: 'URL', of: 'url' },
   { label: 'Status', of: endpointStatus, as: 'status' },
@@ -15,7 +15,7 @@ export const ENDPOINT_FIELDS: readonly Field[] = [
   { label: 'Disabled', of: 'disabled_at', as: 'time' },
 ];
 
-/** Whether deliveries to it fail now, or were stopped for that. */
+/** Checks whether deliveries to the endpoint fail now, or were stopped because of failures. */
 export function isFailing(row: Row): boolean {
   const cause = textAt(row, 'disabled_cause');
   return Number(row['failure_count'] ?? 0) > 0 || cause === 'failing' || cause === 'gone';
@@ -40,7 +40,7 @@ export function isForDisabled({ endpoint, type }: Row): boolean {
 /** True where the API sends a delivery again. */
 export const canResend = (row: Row): boolean => row['endpoint'] !== null && !isForDisabled(row);
 
-/** Of a delivery in a list. */
+/** The columns of deliveries. */
 export const DELIVERY_FIELDS: readonly Field[] = [
   ID,
   { label: 'Type', of: 'type' },
@@ -132,10 +132,10 @@ export function deliveryGuidance(
 
 const DELETED = 'It cannot be sent: its endpoint was deleted.';
 
-/** Whether the service may attempt the delivery again. */
+/** Checks whether the service may attempt the delivery again. */
 export const isUnfinished = ({ status }: Row): boolean => status === 'pending';
 
-/** Of a delivery. */
+/** The attempts of a delivery. */
 export const ATTEMPTS: Related = {
   title: 'Attempts',
   rows: 'attempts',

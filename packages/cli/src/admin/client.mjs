@@ -9,7 +9,7 @@ import { Problem } from '../terminal.mjs';
 import { Unreachable, Usage, WrongSetting } from '../usage.mjs';
 
 const TIMEOUT_MS = 90_000;
-/** As long as the address of a UNIX socket may be on macOS; Linux takes four more. */
+/** The longest address of a UNIX socket on macOS; Linux allows four bytes more. */
 const MAX_PATH_BYTES = 103;
 
 /** A response of 400 and more. */
@@ -50,7 +50,7 @@ function socketIn(dataDir) {
       `${path} is longer than a UNIX socket allows (${MAX_PATH_BYTES} bytes): use a shorter DATA_DIR.`,
     );
   if (!existsSync(path)) throw noProcess(dataDir);
-  // Where others may write to the folder one of them may pretend to be the process.
+  // Another user who can write to the folder could pretend to be the process.
   const user = process.getuid?.() ?? 0;
   if (user !== 0 && statSync(path).uid !== user) throw othersSocket(path);
   return path;

@@ -122,7 +122,7 @@ export function named(what, name, names) {
   throw new Usage(`There is no ${what} ${name}. ${hint}`);
 }
 
-/** How many letters have to be changed, added or removed. */
+/** Returns the number of letters to change, add or remove. */
 function distance(one, other) {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i += 1) {

@@ -1,4 +1,4 @@
-// How the admin program prints what the API responds.
+// The admin program's output of responses.
 import { printable } from '../json-text.mjs';
 import { bold, dim, printLine, table, wrap } from '../terminal.mjs';
 

@@ -173,7 +173,7 @@ async function printList(admin, path, query, { json, all, limit = 50 }) {
   if (cursor) printLine(dim(`\nThe newest ${rows.length}: --limit or --all for more.`));
 }
 
-/** What a write did, and what its second person has to do. With `--wait`, once that is decided. */
+/** Prints the outcome of a write and the next step of its second person; with `--wait`, once that is decided. */
 async function printOutcome(admin, body, { json, wait }, program) {
   const id = body.operation?.id ?? body.operation_id;
   const read = async () =>

@@ -86,7 +86,7 @@ async function trigger(type, options) {
   }
 }
 
-/** Until the time is over, or a signal. */
+/** Repeats until the time is over or a signal arrives. */
 async function again({ for: length, every }, once) {
   const began = performance.now();
   const signalled = nextSignal();

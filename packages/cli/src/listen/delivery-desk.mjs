@@ -1,4 +1,4 @@
-// Between the HTTP side and the screen of disburse listen.
+// The link between the HTTP side and the screen of disburse listen.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Attempts, deliveryLine, envelopeFacts, showDelivery } from './delivery-report.mjs';
 import { printable } from '../json-text.mjs';
@@ -6,7 +6,7 @@ import { dim, elapsed, printLine } from '../terminal.mjs';
 import { whyNotGenuine } from './verification.mjs';
 import { forward } from './webhook-receiver.mjs';
 
-/** What a listener says to a GET. It shows other listeners that the endpoint is in use. */
+/** Returns a listener's response to a GET. Other listeners learn from it that the endpoint is in use. */
 export function greetingOf(endpointId) {
   return `webhooks:listen ${endpointId ?? ''}\n`;
 }
@@ -58,7 +58,7 @@ export class DeliveryDesk {
     const reply = genuine ? await this.replyTo(body, rawHeaders) : { status: 400, via: null, delayMs: 0 };
     const arrival = {
       ...{ at, id, headers, reason, text, bytes: body.length, ...envelopeFacts(text) },
-      // Who cannot sign must not move the count of a genuine delivery.
+      // A sender who cannot sign must not change the count of a genuine delivery.
       attempt: genuine ? this.attempts.count(id) : 1,
     };
     if (!genuine || this.wants(arrival.type)) this.show(arrival, reply);

@@ -1,4 +1,4 @@
-// How a delivery that came is displayed: to people, or as a line of JSON.
+// The report of a delivery, for people or as a line of JSON.
 import { compactJson, isJson, jsonLines, printable } from '../json-text.mjs';
 import { bold, cyan, dim, elapsed, green, red, printLine } from '../terminal.mjs';
 

@@ -1,4 +1,4 @@
-// What `disburse listen` understands.
+// The options of `disburse listen`.
 import { InvalidArgumentError } from 'commander';
 import { Usage } from '../usage.mjs';
 
@@ -45,7 +45,7 @@ export function readOptions(values) {
   };
 }
 
-/** Of two options that exclude each other one would be ignored without notice. */
+/** Refuses options that exclude each other, because one would be ignored without notice. */
 function refuseContradictions({ forward, status, retryAfter, secret = [], test }) {
   if (forward !== undefined && (status !== undefined || retryAfter !== undefined))
     throw new Usage('--forward responds as your application does: leave out --status and --retry-after.');

@@ -116,7 +116,7 @@ async function isLive({ id, url }, publicUrl) {
 async function register(merchant, url, { types, commandName }) {
   let endpoint;
   await step('Endpoint', async () => {
-    // Those of orders have to be listed.
+    // Endpoints receive the types of orders only where these are listed.
     const event_types = types ?? Object.keys(TRIGGERS);
     const webhook_endpoint = { url, description: DESCRIPTION, event_types };
     const registering = merchant.webhookEndpoints.register({ webhook_endpoint });

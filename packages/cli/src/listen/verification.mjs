@@ -1,4 +1,4 @@
-// Whether a delivery is genuine, and if not, why.
+// The verification of a delivery, with the reason where it fails.
 import { verifyWebhook } from '@disburse/sdk';
 import { isUtf8 } from 'node:buffer';
 import { isJson } from '../json-text.mjs';

@@ -6,7 +6,7 @@ import { Problem } from '../terminal.mjs';
 const MAX_BODY_BYTES = 1_048_576;
 const MAX_FORWARDED_RESPONSE_BYTES = 65_536;
 const FORWARD_TIMEOUT_MS = 30_000;
-/** Of one connection, not of the message: the next hop makes its own. */
+/** Headers of one connection. The next hop sends its own. */
 const HOP_HEADERS = new Set([
   ...['connection', 'content-length', 'expect', 'host', 'keep-alive', 'proxy-connection', 'te', 'trailer'],
   ...['transfer-encoding', 'upgrade'],

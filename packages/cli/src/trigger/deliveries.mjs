@@ -1,9 +1,9 @@
-// Which endpoints a triggered event was delivered to, and what they responded.
+// The deliveries of a triggered event to endpoints, with their responses.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const TIMEOUT_MS = 10_000;
 const POLL_MS = 150;
-/** Of the newest deliveries of a type: others may trigger the same at the same time. */
+/** The page size: others may trigger the same type at the same time. */
 const PAGE = 20;
 
 /**

@@ -1,4 +1,4 @@
-// How the types of orders (docs/contract.md 13.9) are triggered: orders of the sandbox's provider, paid on the dev chain.
+// The triggers of order types (docs/contract.md 13.9): orders of the sandbox's provider, paid on the dev chain.
 import { exchangeClientOf } from '../credentials.mjs';
 import { Problem } from '../terminal.mjs';
 import { outcomeOf } from './outcome.mjs';
@@ -11,7 +11,7 @@ const POLL_MS = 300;
 
 const ORDER = { withdraw_address: 'of Solana; default: an invented one', user_id: 'your id of a user' };
 
-/** As TRIGGERS. */
+/** Triggers in the shape of TRIGGERS. */
 export const ORDER_TRIGGERS = {
   'order.completed': {
     does: 'creates an order and pays it; the provider of the sandbox exchanges it',

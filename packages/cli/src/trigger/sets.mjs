@@ -9,7 +9,7 @@ export function pair(text, former = []) {
   return [...former, [text.slice(0, at), text.slice(at + 1)]];
 }
 
-/** By name, of the names that the type takes. `custom_metadata.<key>` is a member of an object. */
+/** Collects `--set` pairs by the names that the type accepts. `custom_metadata.<key>` is a member of an object. */
 export function setsOf(type, pairs, takes) {
   const set = {};
   for (const [path, value] of pairs) {

@@ -1,4 +1,4 @@
-/** How a type of the webhook catalogue is triggered. */
+/** The trigger of a webhook type. */
 export interface Trigger {
   readonly does: string;
   readonly takes: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
-// How each type of the webhook catalogue (docs/contract.md 13.5 and 13.9) is triggered in the sandbox: by what a merchant, a
-// person and the chain do there. No event is invented.
+// The triggers of the webhook catalogue (docs/contract.md 13.5 and 13.9) in the sandbox. A merchant, a person and the
+// chain act; no event is invented.
 import { randomBytes, randomInt } from 'node:crypto';
 import { Problem } from '../terminal.mjs';
 import { Usage } from '../usage.mjs';

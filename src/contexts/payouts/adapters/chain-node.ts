@@ -14,7 +14,7 @@ import { readKept, readLargeTransaction, readPlace, readWholeReceipt } from './r
 const EVM_HASH = /^0x[0-9a-f]{64}$/;
 const MAX_LARGE = 10_000;
 const MAX_GROUPS = 8;
-/** In a batch a slow transaction delays the others; one requested separately may take longer. */
+/** The timeout of a batch, which a slow transaction delays. A transaction requested separately may take longer. */
 const BATCH_TIMEOUT_MS = 3000;
 const SEPARATE_TIMEOUT_MS = 5000;
 
@@ -73,7 +73,7 @@ export class ChainNode {
     return new Map([...blocks].map(([height, { hash }]) => [height, hash]));
   }
 
-  /** As the admin API displays it. Never rejects. */
+  /** Returns the node's facts for the admin API. Never rejects. */
   async facts(): Promise<ChainNodeFacts> {
     const status = await chainHeads(this.node, this.options, this.clock).then(
       ({ head }) => {
@@ -206,7 +206,7 @@ const MAX_SYMBOL = 20;
 
 interface Token {
   readonly symbol: string;
-  /** Why it cannot be USDC, as a sentence; null when it can. */
+  /** The reason why it cannot be USDC, as a sentence, or null. */
   readonly problem: string | null;
 }
 

@@ -88,7 +88,7 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     if (problem !== null) throw new ChainUnavailable(problem);
   }
 
-  /** At least CHAIN_QUORUM results, each from another node. */
+  /** Returns at least CHAIN_QUORUM results, each from another node. */
   private async quorum<T>(ask: (node: ChainNode) => Promise<T>): Promise<readonly T[]> {
     const { chainQuorum } = this.config;
     if (chainQuorum === 1) return [await this.nodes.first(ask)];

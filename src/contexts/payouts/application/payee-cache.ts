@@ -29,7 +29,7 @@ export class PayeeCache {
     return loaded;
   }
 
-  /** Null: the user has none. One who has a wallet keeps it. */
+  /** Returns the user's wallet or null. A wallet never changes. */
   async findWallet(userId: string): Promise<string | null> {
     const walletIn = (state: Payee | undefined): string | null =>
       !state || state.accountState === 'unknown' ? null : state.issuerWalletAddress;

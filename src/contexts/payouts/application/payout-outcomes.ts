@@ -11,7 +11,7 @@ import { expire, payout, receive, type PayoutState } from '../domain/payout.js';
 import { expiryReason } from '../domain/verification.js';
 import type { PendingPayout } from '../store/verification-queue.js';
 
-/** What a verification rests on. A process with the database alone can change it, so it is compared with the events. */
+/** The row of a verification. A writer of the database can change it, so it is compared with the events. */
 type VerifiedRow = Pick<PendingPayout, 'payoutId' | 'userId' | 'hash' | 'amountMinor'>;
 
 /**

@@ -6,7 +6,7 @@ export interface RequestedTransaction {
   readonly hash: string;
   /** Whom it may have paid: all that is requested when its receipt is too large. */
   readonly wallets: readonly string[];
-  /** Whose it is: as far as it goes, transactions of different merchants travel apart. */
+  /** The merchant: where possible, transactions of different merchants are requested apart. */
   readonly group?: string;
 }
 
@@ -39,7 +39,7 @@ export interface ChainObservation extends ChainHeads {
    * usable response for is missing.
    */
   readonly receipts: ReadonlyMap<string, TransactionReceipt | null>;
-  /** Why hashes are missing, for the log. */
+  /** The reasons for missing hashes, for the log. */
   readonly refusals: readonly string[];
 }
 

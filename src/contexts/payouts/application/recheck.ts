@@ -11,7 +11,7 @@ import {
   type RequestedTransaction,
 } from './ports.js';
 
-/** How often a node is called that is unavailable for a short time, or reorganises during a check. */
+/** The number of calls to a node that is briefly unavailable, or reorganises during a check. */
 const TRIES = 4;
 const BETWEEN = { firstMs: 500, maxMs: 2000 };
 

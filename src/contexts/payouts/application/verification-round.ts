@@ -42,16 +42,16 @@ const PARALLEL = 50;
 /** Users read at the same time. */
 const USERS_AT_A_TIME = 16;
 
-/** What the nodes of a quorum agree on, and how high the newest block is that is final for all of them. */
+/** The common result of a quorum of nodes, with the height of the newest block that is final for all of them. */
 interface Verdict {
   readonly finding: Finding;
   readonly head: number;
-  /** Empty unless the finding is `settled`. */
+  /** The transfers; empty unless the finding is `settled`. */
   readonly transfers: readonly SeenTransfer[];
   readonly source?: ReceiptSource | undefined;
 }
 
-/** What a check found, for people, and when to check again: null once the payout has its outcome. */
+/** The finding of a check, for people, and the time of the next check; null once the payout has its outcome. */
 interface Checked {
   readonly found: CheckFinding;
   readonly next: NextCheck | null;
@@ -88,7 +88,7 @@ export class VerificationRound {
     const now = (): Date => new Date(claimedAt.getTime() + performance.now() - began);
     // A batch holds the payouts of few merchants: what one of them does to it concerns few others.
     const claimed = [...payouts].sort((a, b) => (a.merchantId < b.merchantId ? -1 : 1));
-    // From events: a process with the database alone cannot change them.
+    // The wallets come from events, which a writer of the database cannot change.
     const wallets = await inParallel(claimed, USERS_AT_A_TIME, ({ payoutId, userId }) =>
       this.payees.findWallet(userId).catch((error: unknown) => {
         this.logger.warn({ msg: 'user not read', payout_id: payoutId, err: error });
@@ -102,7 +102,7 @@ export class VerificationRound {
     const ending = claimed.filter((each) => this.endingIn(observed, each, now()) !== null);
     const confirmed = ending.length === 0 ? [] : await this.confirm(ending, separately);
     const verdicts = new Map(ending.map((each) => [each, this.verdictOf(each, confirmed, now())]));
-    // Before the events that name them: what is left over when the process dies in between does no harm.
+    // The receipts precede the events that name them. Those left by a process that dies in between do no harm.
     await this.receipts.keep([...verdicts.values()].flatMap((verdict) => verdict?.source ?? []));
     const results = await inParallel(claimed, PARALLEL, (payout) => {
       const verdict = verdicts.get(payout);
@@ -156,7 +156,7 @@ export class VerificationRound {
     }
   }
 
-  /** Null when the node gave no usable response. */
+  /** Returns null when the node gave no usable response. */
   private findingIn(observed: ChainObservation, each: PendingPayout): Finding | null {
     const { wallet, amountMinor } = each;
     if (!isHash(each.hash)) return { kind: 'not_a_hash' };
@@ -176,7 +176,10 @@ export class VerificationRound {
     return finding?.kind === 'settled' || this.isOver(each, observed, now) ? finding : null;
   }
 
-  /** Whether the window has ended by the database's clock and, where blocks have times, by that of the newest final block. */
+  /**
+   * Checks that the window has ended by the database's clock and, where blocks have times, by that of the newest final
+   * block.
+   */
   private isOver(each: PendingPayout, { final }: ChainObservation, now: Date): boolean {
     const endMs = this.endOf(each);
     if (now.getTime() < endMs) return false;
@@ -280,7 +283,7 @@ function checkOf(
   return { ...check, node, head: head.number, confirmations };
 }
 
-/** At most: when the transfer became final is not known, but these times were before that. */
+/** Returns the most seconds since the transfer became final, counted from the last times at which it was not. */
 function secondsSinceFinal(
   { createdAt, notFinalAt }: PendingPayout,
   [transfer]: readonly SeenTransfer[],

@@ -31,7 +31,7 @@ const LOOPS = {
 export class Verifier implements OnApplicationBootstrap {
   private readonly logger = new Logger(Verifier.name);
   private failures = 0;
-  /** By the clock that never jumps. */
+  /** The end of the outage's pause, on the monotonic clock. */
   private unavailableUntil = 0;
   private clockOff = false;
   @Background()

@@ -3,7 +3,7 @@ import { chainConfig, type ChainConfig } from '../../../platform/config/config.j
 import { about, ConfigError, urls, urlsIn } from '../../../platform/config/settings.js';
 import type { ChainNode } from '../adapters/chain-node.js';
 
-/** Of `--rpc`, or else of the first node of CHAIN_RPC_URL. Throws ConfigError without either. */
+/** Returns the options of `--rpc`, or of the first node of CHAIN_RPC_URL. Throws ConfigError without either. */
 export function nodeOptions(
   config: ChainConfig,
   rpc: string | undefined,

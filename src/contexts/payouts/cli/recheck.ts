@@ -53,7 +53,7 @@ export function recheckProgram(program: Command, cli: CliContext): void {
     });
 }
 
-/** Why the node could not be relied on any more; null when everything was checked. */
+/** Returns the reason why the node became unreliable; null when everything was checked. */
 async function runUntilStopped(
   recheck: Recheck,
   from: string | null,

@@ -1,10 +1,10 @@
 import type { Finding } from './verification.js';
 
-/** Between two checks of an old payout, at most: a late transfer is seen within half an hour. */
+/** The longest interval between checks of an old payout, so that a late transfer is noticed within half an hour. */
 const RAREST_MS = 30 * 60_000;
-/** Between two checks of a transfer that is on the chain and only lacks confirmations, at most. */
+/** The longest interval between checks of a transfer that only lacks confirmations. */
 const CONFIRMING_MS = 30_000;
-/** Between two checks of a payout whose window is over, and of one without a usable response, at most. */
+/** The longest interval between checks after the window, or without a usable response. */
 const CLOSING_MS = 15_000;
 const NO_RESPONSE_MS = 5 * 60_000;
 /**

@@ -1,7 +1,7 @@
 import { tidy } from '../../../kernel/typed-text.js';
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 
-/** What every payout event repeats, so that a reader needs no other event. Stream `payout-<payout_id>`. */
+/** The facts that every payout event repeats, so that a reader needs no other event. Stream `payout-<payout_id>`. */
 export interface PayoutFacts {
   readonly payout_id: string;
   readonly merchant_id: string;
@@ -9,7 +9,7 @@ export interface PayoutFacts {
   /** Canonical decimal string, > 0 and <= 10000 (kernel/money.ts). */
   readonly amount: string;
   readonly currency_code: 'USDC';
-  /** As the merchant sent it; compared in another form ({@link comparableHash}). */
+  /** The hash as the merchant sent it. Comparisons use another form ({@link comparableHash}). */
   readonly transaction_hash: string;
   /** The JSON text of the object as the merchant sent it, byte for byte; `{}` when there was none. */
   readonly custom_metadata: string;
@@ -36,13 +36,13 @@ export type PayoutReceived = DomainEvent<
   } & TransferEvidence
 >;
 
-/** What the response of the node said that let a payout be received (ADR 122). */
+/** The node's response for which a payout was received (ADR 122). */
 export interface TransferEvidence {
-  /** When the payout was reported, ISO 8601. */
+  /** The time of the report, ISO 8601. */
   readonly created_at: string;
   /** Lower case, as all hashes and addresses here. */
   readonly block_hash: string;
-  /** By the block itself, ISO 8601. */
+  /** The time of the block by its own header, ISO 8601. */
   readonly block_time: string;
   /** Blocks from the transfer's own to the newest one of that check, both counted. */
   readonly confirmations: number;
@@ -85,7 +85,7 @@ export const PAYOUT_EXPIRED = 'payout.expired.v1';
 
 export const PAYOUT_EVENTS = [PAYOUT_REPORTED, PAYOUT_RECEIVED, PAYOUT_EXPIRED] as const;
 
-/** Where the transfer is on the chain, and what else one check saw of it. */
+/** The place of the transfer on the chain, with the other observations of one check. */
 export interface SeenTransfer extends Omit<TransferEvidence, 'created_at'> {
   readonly log_index: number;
   readonly block_number: number;
@@ -106,7 +106,7 @@ export function comparableHash(transactionHash: string): string {
   return digits === undefined ? bare : `0x${digits.toLowerCase()}`;
 }
 
-/** Whether a transaction of the chain may have this hash, in any form. */
+/** Checks whether a transaction of the chain may have this hash, in any form. */
 export function isHash(transactionHash: string): boolean {
   return HASH.test(tidy(transactionHash));
 }

@@ -2,24 +2,26 @@ import { toMinorUnits } from '../../../kernel/money.js';
 import type { PayoutReceived } from './payout-events.js';
 import { sightingOf, type TransactionReceipt } from './verification.js';
 
-/** What one check finds of the transfer of a payout, long after it was received. */
+/** The result of a check of a payout's transfer long after it was received. */
 export type Rechecked =
   | { readonly kind: 'unchanged' }
-  /** In another block than then: the transfer is the same one (contract.md 10.3). */
+  /** The same transfer in another block (contract.md 10.3). */
   | { readonly kind: 'moved'; readonly why: string }
   | { readonly kind: 'undone'; readonly why: string }
-  /** Without a usable response. */
+  /** No usable response. */
   | { readonly kind: 'unknown'; readonly why: string };
 
 export interface SeenAgain {
   /** Null when the transaction is in no block; undefined without a usable response. */
   readonly receipt: TransactionReceipt | null | undefined;
   readonly final: number;
-  /** Of the block that the chain has at the payout's height; undefined when it was not requested, or the node does not have it. */
+  /**
+   * The hash of the chain's block at the payout's height; undefined when the node was not called or does not have it.
+   */
   readonly hashAtHeight: string | undefined;
 }
 
-/** Whether the chain still has the transfer of a payout that was received, by the rules that received it. */
+/** Checks that the chain still has the transfer of a received payout, by the rules of verification. */
 export function recheckOf(
   data: PayoutReceived['data'],
   { receipt, final, hashAtHeight }: SeenAgain,

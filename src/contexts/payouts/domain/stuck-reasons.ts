@@ -1,6 +1,6 @@
 import type { CheckFinding } from './verification.js';
 
-/** What a check saw, for operators: in the console. */
+/** The findings of checks in words, for operators in the console. */
 export const SEEN: Readonly<Record<CheckFinding, string>> = {
   settled: 'the transfer is there, exact and final',
   confirming: 'the transfer is there and exact, and its block is not final yet',
@@ -22,11 +22,11 @@ export const SEEN: Readonly<Record<CheckFinding, string>> = {
 /** The values of the API, in this order. */
 export const CHECK_FINDINGS = Object.keys(SEEN) as readonly CheckFinding[];
 
-/** Of a transfer that is not the one reported. */
+/** The advice for a transfer other than the reported one. */
 const MISMATCH =
   'Compare the transaction with the payout in a block explorer, then ask the merchant for the right one: this report expires with its window, and another one is needed.';
 
-/** What an operator does about a payout whose checks find this. */
+/** The operator's next step by finding. */
 export const NEXT: Readonly<Record<CheckFinding, string>> = {
   settled: 'Nothing: the outcome is being written.',
   confirming:
@@ -52,7 +52,7 @@ export const NEXT: Readonly<Record<CheckFinding, string>> = {
   row_changed: 'Run `npm run audit -- verify`: somebody changed payouts.verifications in the database.',
 };
 
-/** Whether the merchant reported another transfer than the one that was sent. */
+/** Checks for a finding of another transfer than the reported one. */
 export function isMismatch(finding: string): boolean {
   return (NEXT as Readonly<Record<string, string>>)[finding] === MISMATCH;
 }

@@ -10,7 +10,7 @@ export interface TransferLog {
   readonly logIndex: number;
 }
 
-/** What the chain says of one transaction that it has included in a block. */
+/** The chain's receipt of a transaction that is in a block. */
 export interface TransactionReceipt {
   readonly succeeded: boolean;
   readonly blockNumber: number;
@@ -18,15 +18,15 @@ export interface TransactionReceipt {
   /** Only the transfers of USDC to the requested wallets are known, and not their places. */
   readonly partial?: true;
   readonly transfers: readonly TransferLog[];
-  /** Of an observation that outcomes may rest on: the time of its block, in seconds since 1970, as the block says. */
+  /** The time of its block in seconds since 1970. Present in observations on which outcomes may rest. */
   readonly blockTime?: number;
-  /** Of an observation that outcomes may rest on. */
+  /** The source of the receipt. Present in observations on which outcomes may rest. */
   readonly source?: ReceiptSource;
 }
 
 export interface ReceiptSource {
   readonly sha256: string;
-  /** Its JSON text; null when that has too many bytes to be kept. */
+  /** The JSON text; null when it has too many bytes to be kept. */
   readonly text: string | null;
 }
 
@@ -68,11 +68,11 @@ const REASONS = {
   already_used: 'The transfer was already used by another payout',
 };
 
-/** What one check of the chain says of one payout. Only `settled` ends the wait before its window does. */
+/** The finding of one check of a payout. Only `settled` ends the wait before the window does. */
 export type Finding =
   /** Any of the transfers would confirm the payout. */
   | { readonly kind: 'settled'; readonly transfers: readonly Sighting[] }
-  /** Its block is so many after the newest final one. */
+  /** Its block is this many blocks after the newest final one. */
   | { readonly kind: 'confirming'; readonly blocks: number }
   | { readonly kind: keyof typeof REASONS };
 
@@ -174,7 +174,10 @@ export function closingName(finding: Finding): string {
   return finding.kind === 'confirming' ? `confirming ${finding.blocks}` : finding.kind;
 }
 
-/** Whether a finding after the window is the second of two that agree, later and, where the rules require it, at a later block. */
+/**
+ * Checks for the second of two equal findings after the window: later and, where the rules require it, at a later
+ * block.
+ */
 export function isSecondCheck(
   first: Closing | null,
   second: Closing,

@@ -128,7 +128,7 @@ class Receipt {
   json!: string | null;
 }
 
-/** Where the transfer of a payout is on the chain, and what was seen of it (contract.md 10.8). */
+/** The place of a payout's transfer on the chain, with the observations of it (contract.md 10.8). */
 class Evidence {
   @ApiProperty(UUID) payout_id!: string;
   @ApiProperty({ type: 'integer', description: 'EIP-155.' }) chain_id!: number;

@@ -11,7 +11,7 @@ const RETRY_SECONDS = 5;
 
 const COLUMNS = ['id', 'user_id', 'amount', 'currency_code', 'status', 'transaction_hash', 'reason'] as const;
 
-/** How a payout's JSON becomes a line, by the media type that is accepted; in the order of preference. */
+/** The export formats by media type, in the order of preference. Each turns a payout's JSON into a line. */
 const FORMATS: Readonly<Record<string, { readonly head: string; readonly line: (body: string) => string }>> =
   {
     'application/x-ndjson': { head: '', line: (body) => `${oneLine(body)}\n` },
@@ -27,7 +27,7 @@ export const ExportType = createParamDecorator((_: unknown, context: ExecutionCo
 
 const JSON_TYPES = ['application/json', 'application/*', '*/*'];
 
-/** By media type; 1 unless it is given (RFC 9110, 12.5.1). */
+/** Returns the quality by media type; 1 where none is given (RFC 9110, 12.5.1). */
 function qualitiesOf(accept: string): ReadonlyMap<string, number> {
   return new Map(
     accept.split(',').map((each) => {
@@ -45,7 +45,9 @@ export class PayoutExport {
 
   constructor(private readonly payouts: PayoutsView) {}
 
-  /** As fast as it is received. Throws `rate_limited` while the merchant has another one from this process. */
+  /**
+   * Streams as fast as the client reads. Throws `rate_limited` while the merchant has another export from this process.
+   */
   start(type: string, merchantId: string, filter: PayoutFilter): StreamReply {
     this.reserve(merchantId);
     const body = Readable.from(
@@ -88,7 +90,7 @@ function oneLine(json: string): string {
 
 /** RFC 4180. The metadata is the text that was reported. */
 function csvLine(body: string): string {
-  // Within the texts of the JSON before it each quote is escaped.
+  // Quotes are escaped within the JSON texts before this member.
   const from = body.indexOf(',"custom_metadata":');
   const to = body.lastIndexOf(',"created_at":');
   const metadata = body.slice(from + ',"custom_metadata":'.length, to);

@@ -110,7 +110,7 @@ export class PayoutsController {
     return new Reply(200, await this.payouts.page(merchantId, filter, totals));
   }
 
-  /** With the user of an external_id; of no user where none has it, or `user_id` is another one. */
+  /** Returns the filter with the user of an external_id; it matches no user where none has it or `user_id` differs. */
   private async filterOf(merchantId: string, query: MerchantPayoutsQuery): Promise<PayoutFilter> {
     if (query.external_id === undefined) return query;
     await this.progress.requireCurrent(USERS_VIEW);

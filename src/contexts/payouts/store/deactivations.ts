@@ -17,7 +17,7 @@ export interface Deactivating {
 export class Deactivations {
   constructor(private readonly database: Database) {}
 
-  /** Null until the read model has the start of the user's deactivation. */
+  /** Returns null until the read model has the start of the user's deactivation. */
   async find(userId: string): Promise<Deactivating | null> {
     const [row] = await this.database.query<{ pending: number; intended: string[] }>(
       `select (select count(*)::int from payouts.payouts where user_id = $1 and status = 0) as pending,

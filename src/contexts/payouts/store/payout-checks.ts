@@ -20,7 +20,7 @@ export interface CheckFacts {
   readonly node: string | null;
   /** The newest block of that node. */
   readonly head: number | null;
-  /** Null while the transaction is in no block. */
+  /** The confirmations; null while the transaction is in no block. */
   readonly confirmations: number | null;
 }
 
@@ -96,7 +96,7 @@ export class PayoutChecks {
       .catch((error: unknown) => this.logger.warn({ msg: 'checks of payouts not recorded', err: error }));
   }
 
-  /** By the ids of the payouts. */
+  /** Returns the last checks by the ids of payouts. */
   async latest(payoutIds: readonly string[]): Promise<ReadonlyMap<string, LastCheck>> {
     const rows = await this.database.query<LastCheck & { id: string } & Record<string, unknown>>(
       `select listed.id, ${iso('latest.at')} as last_at, ${LATEST_FINDING} as last_finding, ${iso('item.due_at')} as next_at,

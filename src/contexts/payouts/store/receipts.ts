@@ -31,7 +31,7 @@ export class Receipts {
     return row?.receipt ?? null;
   }
 
-  /** Those of the receipts whose bytes do not have the hash that they are stored under. */
+  /** Returns those receipts whose bytes do not match the hash under which they are stored. */
   async altered(sha256s: readonly string[]): Promise<ReadonlySet<string>> {
     if (sha256s.length === 0) return new Set();
     const rows = await this.database.query<{ name: string }>(
@@ -44,7 +44,7 @@ export class Receipts {
   }
 }
 
-/** Whether each receipt has the SHA-256 that it is kept under. */
+/** The check that each receipt has the SHA-256 under which it is stored. */
 export class ReceiptsCheck implements TableCheck {
   readonly name = 'payouts.receipts';
 

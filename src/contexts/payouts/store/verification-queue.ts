@@ -49,12 +49,12 @@ const OTHER_CHAIN_MS = 30 * 60_000;
 
 interface State {
   readonly finding?: string | null;
-  /** How many checks there were. */
+  /** The number of checks. */
   readonly checks?: number;
-  /** When the next one was scheduled for, ISO 8601: `due_at` moves while it is tried. */
+  /** The scheduled time of the next check, ISO 8601. `due_at` moves while it is tried. */
   readonly due?: string;
   readonly closing?: { readonly finding: string; readonly head: number; readonly at: string } | null;
-  /** When a check last did not find the transfer final, ISO 8601. */
+  /** The time of the last check that did not find the transfer final, ISO 8601. */
   readonly notFinalAt?: string | null;
 }
 
@@ -72,13 +72,13 @@ export interface PendingPayout {
   wallet?: string | null | undefined;
   /** Logs of the transaction that confirmed other payouts, as far as the read model has come: no outcome rests on them. */
   readonly usedLogs: ReadonlySet<number>;
-  /** How many checks there were before. */
+  /** The number of earlier checks. */
   readonly checks: number;
-  /** How many checks in a row found no usable response. */
+  /** The number of consecutive checks without a usable response. */
   readonly noResponses: number;
   /** The first check after the window; null before it. */
   readonly closing: Closing | null;
-  /** When a check last did not find the transfer final; null before the first such check. */
+  /** The time of the last check that did not find the transfer final; null before the first. */
   readonly notFinalAt: Date | null;
   readonly item: WorkItem<State>;
 }
@@ -91,11 +91,11 @@ export interface Claimed {
   readonly more: boolean;
 }
 
-/** When to check again, and what the last check found. */
+/** The time of the next check, with the last finding. */
 export interface NextCheck {
   readonly payout: PendingPayout;
   readonly delayMs: number;
-  /** Null when there was no usable response: the finding before it stays. */
+  /** The finding; null keeps the one before, where there was no usable response. */
   readonly finding: CheckFinding | null;
   /** It can be read alone only: it stays in the line of those. */
   readonly isLarge?: boolean | undefined;
@@ -163,7 +163,7 @@ export class VerificationQueue {
     );
   }
 
-  /** For payouts that have their outcome. */
+  /** Removes payouts that have their outcome. */
   async remove(payoutIds: readonly string[]): Promise<void> {
     if (payoutIds.length > 0) await this.database.transaction((tx) => removeVerifications(payoutIds, tx));
   }

@@ -3,7 +3,7 @@ import { VERIFICATION } from '../store/verification-queue.js';
 
 /** A check that is due for longer than this found no process to do it, or no node that can be relied on. */
 const CHECK_LATE_SECONDS = 60;
-/** For so long a node may have no usable response about one transaction. */
+/** The seconds for which a node may have no usable response about one transaction. */
 const NO_RESPONSE_SECONDS = 600;
 /** So long after its window, and the two checks that let it expire, a payout should have its outcome. */
 const OUTCOME_LATE_SECONDS = 600;

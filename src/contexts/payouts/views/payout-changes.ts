@@ -42,7 +42,7 @@ export interface PayoutRow {
 
 export type PayoutEnd = Pick<PayoutRow, 'id' | 'status' | 'logIndex' | 'bodyBeforeTime'>;
 
-/** What a run of events changes. A payout that begins and ends within it is one row with its last status. */
+/** The changes of a run of events. A payout that begins and ends within it is one row with its last status. */
 interface Changes {
   /** Merchants by user. */
   readonly users: Map<string, string>;

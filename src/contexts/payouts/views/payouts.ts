@@ -27,7 +27,7 @@ import { STATUS, type Status } from './payout-changes.js';
 export interface PayoutFilter extends CreatedDays, KeysetPage {
   readonly user_id?: string | undefined;
   readonly status?: Status | undefined;
-  /** In either form in which hashes are written. */
+  /** The hash in any form in which hashes are written. */
   readonly transaction_hash?: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export class PayoutsView {
     @Inject(chainConfig.KEY) private readonly config: ChainConfig,
   ) {}
 
-  /** Null when there is no such payout. A null merchant is any. */
+  /** Returns null when there is no such payout. A null merchant matches any. */
   async find(merchantId: string | null, id: string): Promise<ListedPayout | null> {
     const [row] = await this.database.query<ListedPayout & Record<string, unknown>>(
       `select ${COLUMNS} from payouts.payouts where id = $1 and ($2::uuid is null or merchant_id = $2)`,
@@ -67,7 +67,10 @@ export class PayoutsView {
     return listPage<ListedPayout>(this.database, { columns: COLUMNS, ...toList(merchants, filter) }, filter);
   }
 
-  /** As {@link rows}, of those that are overdue (overdue-payouts.ts). Pending payouts are few: their table has what the filters need. */
+  /**
+   * Returns {@link rows} that are overdue (overdue-payouts.ts). Pending payouts are few: their table has the columns of
+   * the filters.
+   */
   async overdueRows(merchants: readonly string[] | null, filter: PayoutFilter) {
     const { user_id, status, transaction_hash, created_from, created_to } = filter;
     const where = {
@@ -162,7 +165,7 @@ export class PayoutTotals implements Readonly<Record<Status, PayoutTotal>> {
   @Nested(() => PayoutTotal) expired!: PayoutTotal;
 }
 
-/** What was seen of the transfer of a payout? Read from its stream: there is nothing to wait for. */
+/** The query for the observations of a payout's transfer. It reads the stream, so it need not wait for a view. */
 @Injectable()
 export class EvidenceView {
   constructor(
@@ -201,7 +204,7 @@ export class EvidenceView {
   }
 }
 
-/** What the payouts of a user add up to, in decimals of USDC (contract.md 11.1). */
+/** The sums of a user's payouts, in decimals of USDC (contract.md 11.1). */
 export class Balance {
   @ApiProperty({ ...USDC, description: 'Sum of received payouts.' }) confirmed!: string;
   @ApiProperty({ ...USDC, description: 'Sum of pending payouts.' }) pending!: string;
@@ -211,7 +214,7 @@ export class Balance {
 
 export const NOTHING_PAID: Balance = toFigures(0n, 0n);
 
-/** What do a user's payouts add up to? */
+/** The query for the sums of a user's payouts. */
 @Injectable()
 export class BalancesView {
   constructor(private readonly database: Database) {}
