@@ -8,7 +8,7 @@ const [metatype] = Reflect.getMetadata(
   TransfersController.prototype,
   'create',
 ) as (new () => object)[];
-const TO = `0x${'1a'.repeat(20)}`;
+const TO = `0x${'1'.repeat(40)}`;
 
 describe('a transfer of the sandbox with a value of another type', () => {
   it.each([

@@ -8,7 +8,7 @@ const V1 = '/merchants/v1';
 const ENDPOINTS = `${V1}/webhook_endpoints`;
 const URL_OF = { url: 'https://8.8.8.8/hooks' };
 const TYPES = EVENT_TYPES.join(', ');
-const WALLET = `0x${'1a'.repeat(20)}`;
+const WALLET = `0x${'1'.repeat(40)}`;
 const OBJECT = 'The request body must be a JSON object';
 
 interface Problem {

@@ -12,7 +12,7 @@ import { ChainOrderTransfers } from './order-transfers.js';
 import { chainConfig } from '../../../platform/config/config.js';
 
 const USDC = `0x${'cc'.repeat(20)}`;
-const [PAYER, STRANGER] = [`0x${'1a'.repeat(20)}`, `0x${'2b'.repeat(20)}`];
+const [PAYER, STRANGER] = [`0x${'11'.repeat(20)}`, `0x${'22'.repeat(20)}`];
 const hash = (digit: string): string => `0x${digit.repeat(64)}`;
 
 type Receipt = NonNullable<ReturnType<ChainObservation['receipts']['get']>>;
@@ -119,7 +119,7 @@ describe('the transfer of a refund', () => {
   it.each<[string, string, string, string | null, RegExp]>([
     ['another amount', hash('1'), '39', null, /holds no transfer of 39 USDC on Ethereum/],
     ['another recipient', hash('3'), '40', null, /to an address that paid the order/],
-    ['another recipient than the named one', hash('1'), '40', STRANGER, /to 0x2b/],
+    ['another recipient than the named one', hash('1'), '40', STRANGER, /to 0x22/],
     ['another token', hash('4'), '40', null, /holds no transfer/],
     ['a transaction that failed', hash('2'), '40', null, /no such transaction, or it failed/],
     ['a transaction that does not exist', hash('9'), '40', null, /no such transaction, or it failed/],

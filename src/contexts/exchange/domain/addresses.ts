@@ -86,8 +86,9 @@ export function readReturnUrl(text: string | null, mode: 'sandbox' | 'production
 
 /** Addresses without a key: what is sent there is lost. */
 
-/** One character fifteen times in a row, or `dead` nine times, as in native programs and burn addresses. No key pair has one. */
-const NO_KEY = /(.)\1{14}|(dead){9}/i;
+/** Burn addresses and system contracts of EVM chains; native programs of Solana and accounts of equal bytes elsewhere. */
+const NO_KEY =
+  /^0x(0{36}[0-9a-f]{4}|(dead){9}[0-9a-f]{4}|dead0{16}[0-9a-f]{20}|(42|ff)0{34}[0-9a-f]{4}|f{40}|e{40})$|^(?!0x).*(1{12}|r{15}|a{40})/i;
 /** Programs and mints that people copy in place of their address, and other burn addresses. */
 const KNOWN: ReadonlySet<string> = new Set([
   'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',

@@ -67,7 +67,6 @@ describe('an address without a key', () => {
     '0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000',
     '0xDeaDDEaDDeAdDeAdDEAdDEaddeAddEAdDEAd0001',
     '0x4200000000000000000000000000000000000006',
-    `0x${'b'.repeat(40)}`,
     '0xff00000000000000000000000000000000000001',
     '0xdead000000000000000042069420694206942069',
     token.toLowerCase(),
@@ -77,8 +76,12 @@ describe('an address without a key', () => {
 
   it.each([
     '0x00000000000000ADc04C56Bf30aC9d3c0aAF14dC',
-    `0x1${'f'.repeat(14)}1${'0'.repeat(14)}1${'e'.repeat(9)}`,
+    `0x${'0'.repeat(35)}1${'0'.repeat(4)}`,
+    `0x1${'f'.repeat(39)}`,
+    `0x${'e'.repeat(39)}1`,
     `0x${'dead'.repeat(8)}deafdead`,
+    `0x${'1'.repeat(40)}`,
+    `0x${'b'.repeat(40)}`,
   ])('may be %s', (address) => expect(readEvmAddress(address, token)).toBe(address));
 
   it.each([`10x${'f'.repeat(40)}`, `0x${'f'.repeat(41)}`, `0x${'0'.repeat(41)}`])(

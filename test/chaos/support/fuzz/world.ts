@@ -92,7 +92,7 @@ export function validBody(method: string, path: string, user_id: string): unknow
     case 'POST webhook_endpoints/{id}/recover':
       return { since: new Date(Date.now() - 3_600_000).toISOString() };
     case 'POST sandbox/transfers':
-      return { to: `0x${'1a'.repeat(20)}`, user_id, amount: '0.000001' };
+      return { to: `0x${'1'.repeat(40)}`, user_id, amount: '0.000001' };
     default:
       return {};
   }

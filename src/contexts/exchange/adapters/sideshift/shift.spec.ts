@@ -20,7 +20,7 @@ const AGREED: AgreedShift = {
   minimum: '100',
   maximum: '100',
   rate: '0.0051234567',
-  deposit_address: `0x${'1a'.repeat(20)}`,
+  deposit_address: `0x${'a'.repeat(40)}`,
   deposit_address_tag: null,
   withdraw_address: 'So'.padEnd(43, '1'),
 };

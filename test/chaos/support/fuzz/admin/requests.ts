@@ -93,7 +93,7 @@ class Values {
     if (kind === 'date-time') return fc.constantFrom('2026-01-31T12:00:00Z', '2030-12-31T00:00:00Z');
     if (kind === 'uuid') return this.ids;
     if (kind === 'email') return fc.uuid().map((id) => `${id}@ops.example`);
-    if (pattern?.includes('40') === true) return fc.constant(`0x${'1a'.repeat(20)}`);
+    if (pattern?.includes('40') === true) return fc.constant(`0x${'1'.repeat(40)}`);
     if (pattern !== undefined) return fc.constantFrom('1', '0.000001', '100.5');
     return examples === undefined ? fc.constantFrom('fuzz', 'a', 'fuzz again') : fc.constantFrom(...examples);
   }
