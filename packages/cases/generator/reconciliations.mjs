@@ -57,7 +57,7 @@ export const reconciliations = [
   reconciliation(
     'hashes with and without a prefix',
     [own('ab'.repeat(32), '1'), own(` 0X${'CD'.repeat(32)} `, '2')],
-    [payout('p1', `0x${'AB'.repeat(32)}`, '1'), payout('p2', 'cd'.repeat(32), '2')],
+    [payout('p1', `\u200e0x${'AB'.repeat(32)}\u2069`, '1'), payout('p2', 'cd'.repeat(32), '2')],
     { matched: 2 },
   ),
   reconciliation('one that is pending', [own('0x1', '1')], [payout('p1', '0x1', '1', 'pending')], {

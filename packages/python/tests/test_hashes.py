@@ -18,6 +18,6 @@ class HashesTest(unittest.TestCase):
                 self.report(text)
 
     def test_hashes_in_every_form_are_sent(self) -> None:
-        for text in (DIGITS, f"0X{DIGITS}", f" 0x{DIGITS.upper()} "):
+        for text in (DIGITS, f"0X{DIGITS}", f" 0x{DIGITS.upper()} ", f"\u200e0x{DIGITS}\u2069"):
             with self.subTest(text), self.assertRaises(ConnectionError):
                 self.report(text)

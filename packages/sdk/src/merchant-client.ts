@@ -1,6 +1,6 @@
 import { createApi, resultOf, writing, type Api, type ClientOptions } from './calls.js';
 import { Pages } from './pages.js';
-import { HASH, reconcile, type ExpectedPayout, type Reconciliation, type Period } from './reconcile.js';
+import { hashDigits, reconcile, type ExpectedPayout, type Reconciliation, type Period } from './reconcile.js';
 import { signMerchantCall } from './signing.js';
 import type { BodyOf, QueryOf, WriteOptions } from './types.js';
 
@@ -207,7 +207,7 @@ function after(cursor: string | undefined): { page_cursor?: string } {
 /** The service records any text, and pays out nothing for it: a text that is no hash is refused here, before it is sent. */
 function requireHash({ payout }: BodyOf<'reportPayout'>): void {
   const { transaction_hash: hash } = payout ?? {};
-  if (typeof hash === 'string' && !HASH.test(hash.trim()))
+  if (typeof hash === 'string' && hashDigits(hash) === undefined)
     throw new TypeError(
       'transaction_hash is not a transaction hash: expected 64 hexadecimal digits after 0x',
     );

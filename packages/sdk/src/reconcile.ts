@@ -1,7 +1,14 @@
 import type { Payout } from './types.js';
 
-/** A transaction hash, with or without its prefix: both name one transaction. */
-export const HASH = /^(?:0x)?([0-9a-f]{64})$/i;
+const HASH = /^(?:0x)?([0-9a-f]{64})$/i;
+
+/**
+ * The digits of a transaction hash in lower case; undefined for a text that is none. The prefix, and invisible marks and
+ * spaces that copying adds, change nothing.
+ */
+export function hashDigits(text: string): string | undefined {
+  return HASH.exec(text.replace(/\p{Default_Ignorable_Code_Point}/gu, '').trim())?.[1]?.toLowerCase();
+}
 
 /** Days in UTC, `YYYY-MM-DD`, both inclusive. */
 export interface Period {
@@ -64,8 +71,7 @@ export async function reconcile(
 }
 
 function keyOf({ transaction_hash, user_id }: Pick<ExpectedPayout, 'transaction_hash' | 'user_id'>): string {
-  const [, digits] = HASH.exec(transaction_hash.trim()) ?? [];
-  return `${(digits ?? transaction_hash).toLowerCase()} ${user_id.toLowerCase()}`;
+  return `${hashDigits(transaction_hash) ?? transaction_hash.toLowerCase()} ${user_id.toLowerCase()}`;
 }
 
 /** Removes leading zeros and zeros at the end: `12.50` becomes `12.5`. */

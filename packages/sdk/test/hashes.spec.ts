@@ -18,6 +18,8 @@ it.each([DIGITS.slice(1), `0x${DIGITS}0`, `https://basescan.org/tx/0x${DIGITS}`,
   },
 );
 
-it.each([DIGITS, `0X${DIGITS}`, ` 0x${DIGITS.toUpperCase()} `])('a report with %j is sent', async (hash) => {
+const SENT = [DIGITS, `0X${DIGITS}`, ` 0x${DIGITS.toUpperCase()} `, `\u200e0x${DIGITS}\u2069`];
+
+it.each(SENT)('a report with %j is sent', async (hash) => {
   await expect(report(hash)).rejects.toThrow('no response');
 });

@@ -17,6 +17,7 @@ const LIMITS: readonly (readonly [provider: string, code: number, message: strin
     -32600,
     'Monthly capacity limit exceeded. Visit the dashboard to upgrade your scaling policy for continued service.',
   ],
+  ['Alchemy', -32001, 'Unable to complete request at this time'],
   ['Infura', -32005, 'daily request count exceeded, request rate limited', { rate: { backoff_seconds: 30 } }],
   ['Infura', 402, 'Payment Required'],
   ['Infura', -32005, 'project ID request rate exceeded'],
@@ -43,6 +44,9 @@ const LIMITS: readonly (readonly [provider: string, code: number, message: strin
   ['Godwoken', -32000, 'Rate limit exceeded for your ip, please wait 1min and retry. RPC method: eth_call.'],
   ['zkSync', -32000, 'node is under too much load'],
   ['Avalanche', -32000, 'maximum number of concurrent requests'],
+  ['Helius', -32429, 'max usage reached'],
+  ['NodeReal', -32000, 'You have reached the maximum API usage limit of public.'],
+  ['Conflux', -32072, 'throttled in 3s'],
   ['any', -32000, 'rate_limit_exceeded'],
   ['any', -32000, 'TooManyRequests'],
   ['any', -32000, 'the server is too busy'],
@@ -67,6 +71,7 @@ const OTHERS: readonly (readonly [node: string, code: number, message: string])[
   ['1RPC', -32000, 'response size should not greater than 2097152 bytes'],
   ['Polygon', -32601, 'the method eth_syncing does not exist/is not available'],
   ['Geth', -32000, 'header not found'],
+  ['dRPC', 35, 'method is not available on freetier, please upgrade to paid tier'],
   ['any', -32008, 'response too large'],
 ];
 
@@ -94,6 +99,12 @@ describe('an error of a provider', () => {
   it.each([
     ['<html><title>Error 1015</title>You are being rate limited</html>', true],
     ['{"message":"API rate limit exceeded"}', true],
+    ['<title>Access denied</title>The owner of this website has banned your IP address (192.0.2.1)', true],
+    ['Your IP address or website has been blocked.', true],
+    [
+      '{"Error":"request rate exceeded the allowed_rps(10), and the query server is suspended for 5 s"}',
+      true,
+    ],
     ['<html><title>502 Bad Gateway</title></html>', false],
   ])('in the text %s: %s', (body, says) => expect(saysRateLimit(body)).toBe(says));
 });

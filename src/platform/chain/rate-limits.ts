@@ -4,16 +4,16 @@
  */
 const STATUSES: ReadonlySet<number> = new Set([402, 418, 420, 429, 503, 509, 529]);
 const CODES: ReadonlySet<unknown> = new Set([
-  402, 429, -32005, -32007, -32011, -32012, -32016, -32029, -32090, -32097, -32605, -32607,
+  402, 429, -32005, -32007, -32011, -32012, -32016, -32029, -32090, -32097, -32429, -32605, -32607,
 ]);
 const RATE =
-  /rate[ _-]?limit|rate exceeded|too[ _-]?(many|frequent)[ _-]?requests?|throttl|compute units?|credits? limit|(per|\/) ?(s|sec|second|min|minute|hour|day|month)\b|\bquota\b|slow(er)? down/i;
+  /rate[ _-]?limit|rate exceeded|too[ _-]?(many|frequent)[ _-]?requests?|throttl|compute units?|credits? limit|(per|\/) ?(s|sec|second|min|minute|hour|day|month)\b|\bquota\b|slow(er)? down|(banned|blocked) your ip|your ip\b.{0,40}(banned|blocked)/i;
 /** About one call or the size of a batch: fewer calls, or another one, may succeed. */
 const CALL =
   /batch|revert|too (large|big|long|wide)|\b(range|size|results?|blocks|logs|gas)\b|not found|unknown|missing|indexing|invalid|unsupported|not (supported|available)|does not exist/i;
 const CALL_CODES: ReadonlySet<unknown> = new Set([-32600, -32601, -32602, -32004, -32008]);
 const LIMIT =
-  /(request|usage|capacity|call|daily|monthly|tier|free|connection)s? limit|limit(s|ed)? (exceeded|reached|to)|(has|have|you've|been) (exceeded|reached)|exceeded (its|the|your)|capacity|current plan|too much load|overload|(too|is|server) busy|(too many|concurrent) (requests|connections)/i;
+  /(request|usage|capacity|call|daily|monthly|tier|free|connection)s? limit|limit(s|ed)? (exceeded|reached|to)|(has|have|you've|been) (exceeded|reached)|exceeded (its|the|your)|capacity|current plan|too much load|overload|(too|is|server) busy|(too many|concurrent) (requests|connections)|at this time/i;
 
 /** A text of no more characters is read: providers say it at once. */
 const MAX_TEXT = 4096;

@@ -1,6 +1,10 @@
 import { eachElement, eachMember, endOfValue } from '../json-text/json-text.js';
 import { isAlike, isRateLimit, type RpcError } from './rate-limits.js';
 
+/** The messages of nodes where the contract itself failed (docs/providers.md). */
+const REVERT =
+  /revert|vm execution error|invalid opcode:? (invalid|0xfe)|(invalid|bad) jump|stack underflow/i;
+
 export const TOO_MANY = 'too many requests for the node';
 
 /**
@@ -103,5 +107,5 @@ function errorResponse({ code, message }: RpcError, isLimit: boolean): RpcRespon
   const name = typeof code === 'number' ? `error ${code}` : 'an error';
   return isLimit
     ? { refused: { kind: 'limited', message: `${name}: ${TOO_MANY}` } }
-    : { refused: { kind: 'error', message: name, isRevert: code === 3 || /revert/i.test(String(message)) } };
+    : { refused: { kind: 'error', message: name, isRevert: code === 3 || REVERT.test(String(message)) } };
 }

@@ -6,14 +6,11 @@ const WORD = /^0x[0-9a-f]{64}$/i;
 /** keccak256("Transfer(address,address,uint256)"), the first topic of every ERC-20 transfer. */
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
-/** A number as nodes write it, of those that JavaScript counts exactly. */
-export function isQuantity(quantity: unknown): quantity is string {
-  return (
-    typeof quantity === 'string' &&
-    quantity.length <= 18 &&
-    HEX.test(quantity) &&
-    Number.isSafeInteger(Number(quantity))
-  );
+/** A number as nodes write it, of those that JavaScript counts exactly. A few nodes write it as a JSON number. */
+export function isQuantity(quantity: unknown): quantity is string | number {
+  const isHex = typeof quantity === 'string' && quantity.length <= 18 && HEX.test(quantity);
+  const value = isHex || typeof quantity === 'number' ? Number(quantity) : -1;
+  return value >= 0 && Number.isSafeInteger(value);
 }
 
 /** 32 bytes: a hash, a topic, a number of the chain. */

@@ -8,7 +8,7 @@ from .connections import Send
 from .generated.exchange import ExchangeOperations
 from .generated.merchant import MerchantOperations, Payouts
 from .generated.types import PayoutResponse, ReportPayoutBody
-from .reconcile import HASH, ExpectedPayout, Reconciliation, reconcile
+from .reconcile import ExpectedPayout, Reconciliation, hash_digits, reconcile
 from .result import Result
 from .signing import hmac_hex, sign_address, sign_query, string_to_sign
 from .transport import Outgoing, RetryingTransport, RetryOptions
@@ -22,7 +22,7 @@ class ReconciledPayouts(Payouts):
         """
         payout = body.get("payout")
         hash = payout.get("transaction_hash") if isinstance(payout, dict) else None
-        if isinstance(hash, str) and not HASH.fullmatch(hash.strip()):
+        if isinstance(hash, str) and hash_digits(hash) is None:
             raise ValueError("transaction_hash is not a transaction hash: expected 64 hexadecimal digits after 0x")
         return super().report(body, idempotency_key=idempotency_key)
 

@@ -8,8 +8,18 @@ from typing import TypedDict
 from .generated.types import Payout
 
 
-#: A transaction hash, with or without its prefix: both name one transaction.
-HASH = re.compile("(?:0x)?([0-9a-f]{64})", re.IGNORECASE)
+_HASH = re.compile("(?:0x)?([0-9a-f]{64})", re.IGNORECASE)
+#: Marks without a glyph, which copying from a page or a chat adds.
+_INVISIBLE = re.compile("[\u00ad\u034f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
+
+
+def hash_digits(text: str) -> str | None:
+    """
+    Returns the digits of a transaction hash in lower case, or None for a text that is none. The prefix, and invisible
+    marks and spaces that copying adds, change nothing.
+    """
+    hash = _HASH.fullmatch(_INVISIBLE.sub("", text).strip())
+    return hash[1].lower() if hash else None
 
 
 class ExpectedPayout(TypedDict):
@@ -75,8 +85,7 @@ def reconcile(listed: Iterable[Payout], own: Iterable[ExpectedPayout]) -> Reconc
 
 
 def _key_of(transaction_hash: str, user_id: str) -> tuple[str, str]:
-    hash = HASH.fullmatch(transaction_hash.strip())
-    return (hash[1] if hash else transaction_hash).lower(), user_id.lower()
+    return hash_digits(transaction_hash) or transaction_hash.lower(), user_id.lower()
 
 
 def _decimal(amount: str) -> str:

@@ -12,7 +12,7 @@ export function readAddress(chain: string, text: string): string | Fault {
   if (chain !== 'solana') throw new Error(`nothing is paid out on ${chain}`);
   if (text.length > SOLANA_MAX_LENGTH || base58Bytes(text)?.length !== SOLANA_BYTES)
     return new Fault('must be a Solana address: Base58 of 32 bytes');
-  return isUnspendableOnSolana(text)
+  return isUnspendable(text)
     ? new Fault('must be the address of a wallet, not of a program, a mint or a burn address')
     : text;
 }
@@ -33,13 +33,13 @@ const DEPOSIT_FORMS: ReadonlyMap<string, RegExp> = new Map([
 
 /** Whether it has the form of an address of the chain, of those that deposits come on. */
 export function isDepositAddress(chain: string, text: string): boolean {
-  return (DEPOSIT_FORMS.get(chain)?.test(text) ?? false) && !isUnspendableOnEvm(text);
+  return (DEPOSIT_FORMS.get(chain)?.test(text) ?? false) && !isUnspendable(text);
 }
 
-/** An EVM address that somebody is paid to, or what is wrong with it. */
+/** An EVM address that somebody is paid to, or what is wrong with it. Few contracts of a `token` return what is sent to them. */
 export function readEvmAddress(text: string, token: string | null = null): string | Fault {
   if (!EVM.test(text)) return new Fault('must be an address of 40 hexadecimal digits after 0x');
-  return isUnspendableOnEvm(text, token)
+  return isUnspendable(text) || text.toLowerCase() === token?.toLowerCase()
     ? new Fault('must be the address of a wallet, not the zero address, a burn address or the token')
     : text;
 }
@@ -86,10 +86,11 @@ export function readReturnUrl(text: string | null, mode: 'sandbox' | 'production
 
 /** Addresses without a key: what is sent there is lost. */
 
-/** Of the native programs, sysvars, wrapped SOL and the incinerator of Solana. No key pair has so many zeros in a row. */
-const SOLANA_NATIVE = /1{12}/;
-/** Programs and mints of Solana that people copy in place of their address. */
-const SOLANA_KNOWN: ReadonlySet<string> = new Set([
+/** Burn addresses and system contracts of EVM chains; native programs of Solana and accounts of equal bytes elsewhere. */
+const NO_KEY =
+  /^0x(0{36}[0-9a-f]{4}|(dead){9}[0-9a-f]{4}|dead0{16}[0-9a-f]{20}|(42|ff)0{34}[0-9a-f]{4}|f{40}|e{40})$|^(?!0x).*(1{12}|r{15}|a{40})/i;
+/** Programs and mints that people copy in place of their address, and other burn addresses. */
+const KNOWN: ReadonlySet<string> = new Set([
   'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
   'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb', // Token-2022
   'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL', // associated token accounts
@@ -105,17 +106,20 @@ const SOLANA_KNOWN: ReadonlySet<string> = new Set([
   '2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo', // PYUSD
   'mSoLzYCxHdYgdzU16g5QSh3i5K3z3KZK7ytfqcJm7So', // mSOL
   'J1toso1uCk3RLmjorhTtrVwY9HJ7X8V9yYac6Y7kGCPn', // JitoSOL
+  '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU', // SAMO
+  'StepAscQoEioFxxWGnh2sLBDFp9d8rvKz2Yp39iDpyT', // STEP
+  'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263', // BONK
+  'JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN', // JUP
+  'EKpQGSJtjMFqKZ9KQanSqYXRcF8fBopzLHYxdM65zcjm', // WIF
+  '4k3Dyjzvzp8eMZWUXbBCjEvwSkkk59S5iCNLY3QrkX6R', // RAY
+  '6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P', // Pump
+  'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb', // TRON, of zero bytes
+  'TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy', // the black hole of TRON
+  '1BitcoinEaterAddressDontSendf59kuE',
 ]);
-/** The zero address, precompiled contracts and the usual burn addresses of EVM chains. */
-const EVM_BURN = /^0x(0{36}[0-9a-f]{4}|(dead){10}|dead0{36}|dead0{32}dead|f{40}|e{40})$/i;
 
-function isUnspendableOnSolana(address: string): boolean {
-  return SOLANA_NATIVE.test(address) || SOLANA_KNOWN.has(address);
-}
-
-/** `token` is the contract of the token that is paid: few contracts return what is sent to them. */
-export function isUnspendableOnEvm(address: string, token: string | null = null): boolean {
-  return EVM_BURN.test(address) || address.toLowerCase() === token?.toLowerCase();
+function isUnspendable(address: string): boolean {
+  return NO_KEY.test(address) || KNOWN.has(address);
 }
 
 const P = 2n ** 255n - 19n;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { Fault } from '../../../kernel/fault.js';
 import { base58Bytes, base58Text } from '../../../kernel/base58.js';
-import { isDepositAddress, readAddress, readEvmAddress, isOnCurve, isUnspendableOnEvm } from './addresses.js';
+import { isDepositAddress, readAddress, readEvmAddress, isOnCurve } from './addresses.js';
 
 describe('an address without a key', () => {
   it.each([
@@ -29,6 +29,14 @@ describe('an address without a key', () => {
     ['a sysvar', 'Sysvar1nstructions1111111111111111111111111'],
     ['a loader', 'BPFLoaderUpgradeab1e11111111111111111111111'],
     ['compute budgets', 'ComputeBudget111111111111111111111111111111'],
+    // Reports: spl-token-wallet 242 and 264, agave 9320.
+    ['the mint of SAMO', '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU'],
+    ['the mint of STEP', 'StepAscQoEioFxxWGnh2sLBDFp9d8rvKz2Yp39iDpyT'],
+    ['the mint of BONK', 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263'],
+    ['the mint of JUP', 'JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN'],
+    ['the mint of WIF', 'EKpQGSJtjMFqKZ9KQanSqYXRcF8fBopzLHYxdM65zcjm'],
+    ['the mint of RAY', '4k3Dyjzvzp8eMZWUXbBCjEvwSkkk59S5iCNLY3QrkX6R'],
+    ['Pump', '6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P'],
   ])('is refused on Solana: %s', (_name, address) => {
     expect(base58Bytes(address)).toHaveLength(32);
     expect(readAddress('solana', address)).toEqual(
@@ -55,28 +63,51 @@ describe('an address without a key', () => {
     `0x${'dead'.repeat(10)}`,
     `0x${'f'.repeat(40)}`,
     `0x${'E'.repeat(40)}`,
+    // Reports: optimistic-specs 62, mist 1583, builtin-actors 1048.
+    '0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000',
+    '0xDeaDDEaDDeAdDeAdDEAdDEaddeAddEAdDEAd0001',
+    '0x4200000000000000000000000000000000000006',
+    '0xff00000000000000000000000000000000000001',
+    '0xdead000000000000000042069420694206942069',
     token.toLowerCase(),
   ])('is refused on EVM chains: %s', (address) =>
     expect(readEvmAddress(address, token)).toBeInstanceOf(Fault),
   );
 
   it.each([
+    '0x00000000000000ADc04C56Bf30aC9d3c0aAF14dC',
     `0x${'0'.repeat(35)}1${'0'.repeat(4)}`,
-    `0xdead${'0'.repeat(35)}1`,
     `0x1${'f'.repeat(39)}`,
     `0x${'e'.repeat(39)}1`,
-    `0x${'dead'.repeat(9)}deaf`,
+    `0x${'dead'.repeat(8)}deafdead`,
+    `0x${'1'.repeat(40)}`,
+    `0x${'b'.repeat(40)}`,
   ])('may be %s', (address) => expect(readEvmAddress(address, token)).toBe(address));
 
   it.each([`10x${'f'.repeat(40)}`, `0x${'f'.repeat(41)}`, `0x${'0'.repeat(41)}`])(
     'is no burn address with more than an address in it: %s',
-    (text) => expect(isUnspendableOnEvm(text)).toBe(false),
+    (text) =>
+      expect(readEvmAddress(text)).toEqual(new Fault('must be an address of 40 hexadecimal digits after 0x')),
   );
 
-  it('is no deposit address of a provider', () => {
-    expect(isDepositAddress('base', '0x000000000000000000000000000000000000dEaD')).toBe(false);
-    expect(isDepositAddress('base', token)).toBe(true);
-  });
+  it.each([
+    ['base', '0x000000000000000000000000000000000000dEaD'],
+    // Reports: xrpl-dev-portal 247, vultisig-android 5846, java-tron 1448.
+    ['ripple', 'rrrrrrrrrrrrrrrrrrrrrhoLvTp'],
+    ['ripple', 'rrrrrrrrrrrrrrrrrrrrBZbvji'],
+    ['ripple', 'rrrrrrrrrrrrrrrrrNAMEtxvNvQ'],
+    ['ripple', 'rrrrrrrrrrrrrrrrrrrn5RM1rHd'],
+    ['tron', 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb'],
+    ['tron', 'TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy'],
+    ['bitcoin', '1111111111111111111114oLvT2'],
+    ['bitcoin', '1BitcoinEaterAddressDontSendf59kuE'],
+    ['stellar', `G${'A'.repeat(52)}WHF`],
+  ])('is no deposit address of a provider: on %s %s', (chain, address) =>
+    expect(isDepositAddress(chain, address)).toBe(false),
+  );
+
+  it('may be a deposit address where another token is paid', () =>
+    expect(isDepositAddress('base', token)).toBe(true));
 
   it.each([token, '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'])(
     'is not %s where another token is paid',

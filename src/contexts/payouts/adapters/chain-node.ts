@@ -221,7 +221,7 @@ async function readToken(node: JsonRpcNode, address: string, chainId: number): P
   const name = 'result' in symbol! ? symbolIn(symbol.result) : '';
   const token = (problem: string | null): Token => ({ symbol: name, problem });
   const about = `USDC_ADDRESS (${address})`;
-  if (rpcResult(code!) === '0x') return token(`${about} is no contract on chain ${chainId}.`);
+  if (/^0x0*$/.test(String(rpcResult(code!)))) return token(`${about} is no contract on chain ${chainId}.`);
   const none = `${about} is a contract${name === '' ? '' : ` (${name})`} without decimals(): it is no token.`;
   if ('refused' in decimals! && decimals.refused.isRevert === true) return token(none);
   const value = rpcResult(decimals!);

@@ -11,21 +11,21 @@ const MAX_KEPT_BYTES = 262_144;
 
 interface RawLog {
   readonly address: string;
-  readonly topics: readonly string[];
+  readonly topics: readonly string[] | null;
   readonly data: string;
-  readonly logIndex?: string | null;
+  readonly logIndex?: string | number | null;
   readonly transactionHash?: unknown;
   readonly blockNumber?: unknown;
   readonly removed?: boolean;
 }
 
-/** The part of an eth_getTransactionReceipt response that counts here. */
+/** The part of an eth_getTransactionReceipt response that counts here. Some nodes return null for a list without items. */
 interface RawReceipt {
   readonly transactionHash: string;
-  readonly blockNumber: string;
+  readonly blockNumber: string | number;
   readonly blockHash: string;
-  readonly status: string;
-  readonly logs: readonly RawLog[];
+  readonly status: string | number;
+  readonly logs: readonly RawLog[] | null;
 }
 
 /**
@@ -52,13 +52,12 @@ function readTransfers(result: unknown, hash: string): readonly TransferLog[] | 
 
 function parseReceipt(receipt: RawReceipt): TransactionReceipt {
   // Some nodes number several logs alike, or none: then their order is that of the list.
-  const indexes = new Set(
-    receipt.logs.flatMap(({ logIndex }) => (isQuantity(logIndex) ? [Number(logIndex)] : [])),
-  );
+  const listed = receipt.logs ?? [];
+  const indexes = new Set(listed.flatMap(({ logIndex }) => (isQuantity(logIndex) ? [Number(logIndex)] : [])));
   const logs =
-    indexes.size === receipt.logs.length
-      ? [...receipt.logs].sort((a, b) => Number(a.logIndex) - Number(b.logIndex))
-      : receipt.logs;
+    indexes.size === listed.length
+      ? [...listed].sort((a, b) => Number(a.logIndex) - Number(b.logIndex))
+      : listed;
   return {
     succeeded: Number(receipt.status) === 1,
     blockNumber: Number(receipt.blockNumber),
@@ -72,8 +71,8 @@ function parseReceipt(receipt: RawReceipt): TransactionReceipt {
  * the whole block, and a reorganisation may move the transaction to another place in another block: `place` stays.
  */
 function parseTransfer({ address, topics, data, removed }: RawLog, place: number): TransferLog[] {
-  const [topic, from, to] = topics;
-  if (removed === true || topics.length !== 3 || topic?.toLowerCase() !== TRANSFER_TOPIC) return [];
+  const [topic, from, to] = topics ?? [];
+  if (removed === true || topics?.length !== 3 || topic?.toLowerCase() !== TRANSFER_TOPIC) return [];
   if (!isWord(data) || !isWord(from) || !isWord(to)) return [];
   return [
     {
@@ -101,7 +100,7 @@ function isReceipt(response: object): response is RawReceipt {
   const { blockNumber, blockHash, status, logs } = response as Partial<RawReceipt>;
   if (!isQuantity(blockNumber) || !isQuantity(status) || Number(status) > 1) return false;
   if (!isWord(blockHash)) return false;
-  return Array.isArray(logs) && logs.every(isLog);
+  return logs === null || (Array.isArray(logs) && logs.every(isLog));
 }
 
 function isLog(log: unknown): log is RawLog {
@@ -112,8 +111,7 @@ function isLog(log: unknown): log is RawLog {
     HEX.test(address) &&
     typeof data === 'string' &&
     (logIndex === undefined || logIndex === null || isQuantity(logIndex)) &&
-    Array.isArray(topics) &&
-    topics.every((topic) => typeof topic === 'string')
+    (topics === null || (Array.isArray(topics) && topics.every((topic) => typeof topic === 'string')))
   );
 }
 

@@ -34,8 +34,9 @@ describe('the contract of USDC_ADDRESS', () => {
     expect(node.calls.filter((method) => method === 'eth_getCode')).toHaveLength(before);
   });
 
-  it('is no contract where it has no code', async () => {
+  it.each(['0x', '0x0', '0x00'])('is no contract where its code is %s', async (code) => {
     const usdcAddress = chain.newAddress();
+    node.tamper(({ method }) => (method === 'eth_getCode' ? { result: code } : undefined));
     await expect(check({ usdcAddress })).resolves.toBe(
       `USDC_ADDRESS (${usdcAddress}) is no contract on chain 31337.`,
     );
@@ -47,6 +48,10 @@ describe('the contract of USDC_ADDRESS', () => {
     [{ result: '0x' }, 'is a contract (USDC) without decimals(): it is no token.'],
     [{ error: { code: -32000, message: 'execution reverted' } }, 'without decimals(): it is no token.'],
     [{ error: { code: 3, message: 'VM Exception' } }, 'without decimals(): it is no token.'],
+    [{ error: { code: -32015, message: 'VM execution error.', data: 'Bad instruction fe' } }, 'is no token.'],
+    [{ error: { code: -32000, message: 'invalid opcode: INVALID' } }, 'is no token.'],
+    [{ error: { code: -32000, message: 'invalid jump destination' } }, 'is no token.'],
+    [{ error: { code: -32003, message: 'stack underflow (0 <=> 1)' } }, 'is no token.'],
   ])('that returns %j %s', async (response, sentence) => {
     decimals(response);
     await expect(check()).resolves.toContain(sentence);
@@ -58,6 +63,7 @@ describe('the contract of USDC_ADDRESS', () => {
     { error: { code: -32000, message: 'header not found' } },
     { error: { code: -32016, message: 'over rate limit' } },
     { error: { code: -32601, message: 'the method eth_call does not exist' } },
+    { error: { code: -32000, message: 'invalid opcode: PUSH0' } },
   ])('that cannot be read, %j, is read by the next check', async (response) => {
     decimals(response);
     await expect(check()).rejects.toThrow(ChainUnavailable);
@@ -75,6 +81,7 @@ describe('a receipt', () => {
     ['in part alike', ['0x1', '0x0', '0x0']],
     ['with null', [null, null, null]],
     ['not at all', [undefined, undefined, undefined]],
+    ['as JSON numbers', [4, 5, 6]],
   ])('whose logs are numbered %s is read in their order', async (_name, indexes) => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as { logs: object[] };
@@ -92,5 +99,35 @@ describe('a receipt', () => {
       [2, 1],
       [3, 2],
     ]);
+  });
+
+  it.each<[string, (honest: { logs: object[] }) => object, object]>([
+    [
+      'a status that is a JSON number',
+      () => ({ status: 1 }),
+      { succeeded: true, transfers: [{ logIndex: 0 }] },
+    ],
+    [
+      'topics that are null',
+      ({ logs }) => ({ logs: [{ ...logs[0], topics: null }, ...logs] }),
+      { transfers: [{ logIndex: 1 }] },
+    ],
+    ['logs that are null', () => ({ logs: null, status: '0x0' }), { succeeded: false, transfers: [] }],
+  ])('with %s is read', async (_name, change, read) => {
+    const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
+    const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as { logs: object[] };
+    setup.node.tamper(({ method }) =>
+      method === 'eth_getTransactionReceipt' ? { result: { ...honest, ...change(honest) } } : undefined,
+    );
+    expect((await setup.read([hash])).receipts.get(hash)).toMatchObject(read);
+  });
+
+  it.each([null, true, '0x2', -1, 0.5])('whose status is %j proves nothing', async (status) => {
+    const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
+    const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as object;
+    setup.node.tamper(({ method }) =>
+      method === 'eth_getTransactionReceipt' ? { result: { ...honest, status } } : undefined,
+    );
+    expect((await setup.read([hash])).receipts.has(hash)).toBe(false);
   });
 });
