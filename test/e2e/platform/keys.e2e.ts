@@ -64,7 +64,7 @@ describe('a master key', () => {
   };
   const retireFormer = (service: Service): Promise<object> =>
     asShell(folders.get(service)!, 'system', 'retire-former', '--reason', 'a rotation');
-  /** What `keys -- status` says of each key of the ring. */
+  /** The use of each key of the ring, as `keys -- status` prints it. */
   const uses = async (keys: Keys): Promise<readonly string[]> =>
     (await run('keys', keys, 'status')).match(/(?<= created \S+ {2}).*$/gm) ?? [];
   const ready = async ({ address }: Service): Promise<string> => {
