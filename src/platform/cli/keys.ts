@@ -50,11 +50,11 @@ function describe({ masters, keys }: RingStatus): string {
   const now = new Date();
   const current = keys.filter(({ sealsFrom }) => sealsFrom !== null && sealsFrom <= now).at(-1);
   const sealing = keys.map((key) => {
-    const { id, createdAt, sealsFrom, sealed } = key;
+    const { id, sealsFrom, sealed } = key;
     const isLater = sealsFrom !== null && sealsFrom > now;
     const use = key === current ? 'seals' : isLater ? `seals from ${sealsFrom.toISOString()}` : 'opens only';
     const counts = Object.entries(sealed).map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`);
-    return `  ${id}  created ${createdAt.toISOString()}  ${use}\n            ${counts.join(', ')}`;
+    return `  ${id}  ${use}\n            ${counts.join(', ')}`;
   });
   const verdict =
     masters.length === 1
@@ -71,9 +71,8 @@ function toJson({ masters, keys }: RingStatus): object {
       keys: count,
       seen_seconds_ago: seenSecondsAgo,
     })),
-    keys: keys.map(({ id, createdAt, sealsFrom, sealed }) => ({
+    keys: keys.map(({ id, sealsFrom, sealed }) => ({
       id,
-      created_at: createdAt,
       seals_from: sealsFrom,
       ...sealed,
     })),

@@ -66,7 +66,7 @@ describe('a master key', () => {
     asShell(folders.get(service)!, 'system', 'retire-former', '--reason', 'a rotation');
   /** The use of each key of the ring, as `keys -- status` prints it. */
   const uses = async (keys: Keys): Promise<readonly string[]> =>
-    (await run('keys', keys, 'status')).match(/(?<= created \S+ {2}).*$/gm) ?? [];
+    (await run('keys', keys, 'status')).match(/(?<=^ {2}\w{8} {2})(seals|opens only).*$/gm) ?? [];
   const ready = async ({ address }: Service): Promise<string> => {
     const { checks } = (await (await freshReport(() => fetch(`${address}/health/ready`))).json()) as {
       checks: Record<string, { status: string }>;
