@@ -204,12 +204,10 @@ async function printOutcome(admin, body, { json, wait }, program) {
 function secondPerson({ id, name, expires_at: until }, verb, program) {
   const done = verb === 'approve' ? 'Nothing is changed yet: operation' : 'Done. Operation';
   return [
-    `${done} ${id} (${name}) waits until ${until} for another person, who may ${verb} it`,
+    inTerminal(`${done} ${id} (${name}) waits until ${until} for another person, who may ${verb} it`),
     'in the console, or with an own DISBURSE_ADMIN_KEY:',
     `${program} operations ${verb} ${id} --reason <text>`,
-  ]
-    .map(inTerminal)
-    .join('\n');
+  ].join('\n');
 }
 
 /** The text in lines as wide as the terminal. */
