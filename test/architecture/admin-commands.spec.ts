@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
+import type { Command } from 'commander';
+import { programNames, programOf } from '../../src/cli.js';
 import { parse } from '../../packages/cli/src/admin/program.mjs';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -31,13 +33,75 @@ function problemOf(command: string): string | null {
   }
 }
 
-it('every command of the admin program that a document, a hint or an alert names exists, with its arguments', () => {
+/** `audit -- ...` and the like, with `npm run` or without it, as `[program, words]`; a usage is read without its brackets. */
+function programCommandsIn(text: string): readonly (readonly [name: string, words: string])[] {
+  const command = new RegExp(
+    `\\b(${programNames().join('|')}) -- ([^\`'\\n#)|;\\\\]+?)(?= > |[\`'\\n#)|;\\\\]|$)`,
+    'g',
+  );
+  return [...text.matchAll(command)].map(([, name, words]) => [
+    name!,
+    words!.replaceAll(/[[\]]|\.\.\./g, '').trim(),
+  ]);
+}
+
+async function problemOfProgram([name, words]: readonly [string, string]): Promise<string | null> {
+  const program = await programOf(name, { env: {}, print: () => undefined, exit: () => undefined });
+  const args = (words.match(/(?:"[^"]*"|\S)+/g) ?? []).filter((word) => word !== '--help');
+  const why = faultOf(program, args, words.includes(' --'));
+  return why === null ? null : `${name} -- ${words}: ${why}`;
+}
+
+/** Arguments behind a name without options are the sentence that the command is in. */
+function faultOf(command: Command, args: readonly string[], isWhole: boolean): string | null {
+  const known = command.exitOverride().configureOutput({ writeErr: () => undefined });
+  const { operands, unknown } = known.parseOptions([...args]);
+  const [name, ...rest] = operands;
+  const next = known.commands.find((each) => each.name() === name);
+  if (next !== undefined) return faultOf(next, [...rest, ...unknown], isWhole);
+  if (known.commands.length > 0 && name !== undefined) return `it has no command ${name}`;
+  if (unknown.length > 0) return `it does not have ${unknown[0]}`;
+  if (!isWhole) return null;
+  const missing = known.options.find(
+    (each) => each.mandatory && known.getOptionValue(each.attributeName()) === undefined,
+  );
+  if (missing !== undefined) return `it needs ${missing.long}`;
+  const needed = known.registeredArguments.filter(({ required }) => required).length;
+  return operands.length < needed ? `it needs ${needed} arguments` : null;
+}
+
+function documents(): readonly string[] {
   const root = fileURLToPath(ROOT);
   const found = FOLDERS.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
   ).filter((file) => FILES.test(file) && !NOT_SOURCES.test(file));
-  const files = ['README.md', 'CHANGELOG.md', ...found];
-  const commands = files.flatMap((file) => commandsIn(readFileSync(join(root, file), 'utf8')));
+  return ['README.md', ...found].map((file) => readFileSync(join(root, file), 'utf8'));
+}
+
+it('every command of a program of the machine that a document, a hint or an alert names exists, with its options', async () => {
+  const commands = documents().flatMap(programCommandsIn);
+  expect(commands.length).toBeGreaterThan(80);
+  const problems = await Promise.all(commands.map(problemOfProgram));
+  expect(problems.filter((each) => each !== null)).toEqual([]);
+  const planted = [
+    '`exchange -- orders --shortfall`',
+    'npm run audit -- verify --heads FILE',
+    'npm run exchange -- erase --order <id> --yes',
+    'npm run operator -- passkeys --json',
+    'npm run -s audit -- key --json > key.pem',
+  ].flatMap(programCommandsIn);
+  expect(await Promise.all(planted.map(problemOfProgram))).toEqual([
+    'exchange -- orders --shortfall: it has no command orders',
+    'audit -- verify --heads FILE: it does not have --heads',
+    'exchange -- erase --order <id> --yes: it needs --reason',
+    'operator -- passkeys --json: it needs 1 arguments',
+    null,
+  ]);
+});
+
+it('every command of the admin program that a document, a hint or an alert names exists, with its arguments', () => {
+  const changes = readFileSync(fileURLToPath(new URL('CHANGELOG.md', ROOT)), 'utf8');
+  const commands = [changes, ...documents()].flatMap(commandsIn);
   expect(commands.length).toBeGreaterThan(40);
   expect(commands.flatMap((command) => problemOf(command) ?? [])).toEqual([]);
   for (const planted of [

@@ -47,15 +47,14 @@ function describe({ masters, keys }: RingStatus): string {
     const seen = seenSecondsAgo === null ? 'no process yet' : `a process ${seenSecondsAgo} s ago`;
     return `  ${id}  ${(setting ?? 'not set here').padEnd(17)}  opens ${count} keys  ${seen}`;
   });
-  const sealing = keys.map(({ id, createdAt, sealsFrom, sealed }) => {
-    const since =
-      sealsFrom === null
-        ? 'opens only'
-        : sealsFrom > createdAt
-          ? `seals from ${sealsFrom.toISOString()}`
-          : 'seals';
+  const now = new Date();
+  const current = keys.filter(({ sealsFrom }) => sealsFrom !== null && sealsFrom <= now).at(-1);
+  const sealing = keys.map((key) => {
+    const { id, sealsFrom, sealed } = key;
+    const isLater = sealsFrom !== null && sealsFrom > now;
+    const use = key === current ? 'seals' : isLater ? `seals from ${sealsFrom.toISOString()}` : 'opens only';
     const counts = Object.entries(sealed).map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`);
-    return `  ${id}  created ${createdAt.toISOString()}  ${since}  ${counts.join(', ')}`;
+    return `  ${id}  ${use}\n            ${counts.join(', ')}`;
   });
   const verdict =
     masters.length === 1
@@ -72,9 +71,8 @@ function toJson({ masters, keys }: RingStatus): object {
       keys: count,
       seen_seconds_ago: seenSecondsAgo,
     })),
-    keys: keys.map(({ id, createdAt, sealsFrom, sealed }) => ({
+    keys: keys.map(({ id, sealsFrom, sealed }) => ({
       id,
-      created_at: createdAt,
       seals_from: sealsFrom,
       ...sealed,
     })),

@@ -89,7 +89,8 @@ function waiting(operation: OperationJson): CliOutcome {
   return {
     text: [
       `Nothing is changed yet: operation ${id} waits until ${expires_at} for the approval of a second person,`,
-      `in the console, or with an own DISBURSE_ADMIN_KEY: npm run admin -- operations approve ${id} --reason <text>`,
+      'in the console, or with an own DISBURSE_ADMIN_KEY:',
+      `npm run admin -- operations approve ${id} --reason <text>`,
     ].join('\n'),
     json: { operation },
   };

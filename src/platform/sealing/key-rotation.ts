@@ -23,8 +23,7 @@ interface MasterUse {
 
 interface RingKey {
   readonly id: string;
-  readonly createdAt: Date;
-  /** The time from which the key seals; null where it only opens. */
+  /** The time from which the key seals; null where it only opens. The last one that has begun seals. */
   readonly sealsFrom: Date | null;
   /** The numbers of sealed texts by name: `personal_keys`, and those of the contexts. */
   readonly sealed: Readonly<Record<string, number>>;
@@ -42,8 +41,8 @@ const MASTERS = `select master_id as id, count(*)::int as keys,
   extract(epoch from now() - max(seen_at))::int as "seenSecondsAgo"
   from platform.key_ring group by master_id order by min(created_at)`;
 
-const KEYS = `select key_id as id, min(created_at) as "createdAt", min(seals_from) as "sealsFrom"
-  from platform.key_ring where key_id <> $1 group by key_id order by 2, 1`;
+const KEYS = `select key_id as id, min(seals_from) as "sealsFrom"
+  from platform.key_ring where key_id <> $1 group by key_id order by 2 nulls first, 1`;
 
 const PERSONAL_KEYS =
   'select wrapped_key as sealed from platform.personal_keys where wrapped_key is not null';

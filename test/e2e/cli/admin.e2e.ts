@@ -52,6 +52,7 @@ describe('disburse admin', () => {
     expect(whoami).toMatchObject({ actor: { operator_id: ada!.operatorId } });
     const [asShell] = (await admin(shell!, 'whoami', '--json')).lines();
     expect(asShell).toMatchObject({ actor: { operator_id: null, name: 'shell' }, role: null });
+    expect((await admin(shell!, 'whoami')).output).toMatch(/^ *merchants +all$/m);
     expect((await admin(shell!, 'system')).output).toMatch(/subscriptions\n +name +position/);
   });
 

@@ -28,6 +28,7 @@ it('who orders were for is erased once a second person approved it, and the oper
   const orders = [await ended(PERSON), await ended(PERSON)];
   const other = await ended({ user_id: 'somebody else' });
   const { apiKey } = app.exchange.open.credentials;
+  await expect(erase('--key', apiKey, '--user-id', 'another')).rejects.toThrow('No order of this key has');
   const printed = await erase('--key', apiKey, '--user-id', PERSON.user_id);
   const [, id] = /operation (\S{36}) waits until/.exec(printed)!;
   for (const order of orders) expect(await read(order)).toMatchObject(PERSON);

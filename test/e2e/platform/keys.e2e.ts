@@ -64,6 +64,9 @@ describe('a master key', () => {
   };
   const retireFormer = (service: Service): Promise<object> =>
     asShell(folders.get(service)!, 'system', 'retire-former', '--reason', 'a rotation');
+  /** The use of each key of the ring, as `keys -- status` prints it. */
+  const uses = async (keys: Keys): Promise<readonly string[]> =>
+    (await run('keys', keys, 'status')).match(/(?<=^ {2}\w{8} {2})(seals|opens only).*$/gm) ?? [];
   const ready = async ({ address }: Service): Promise<string> => {
     const { checks } = (await (await freshReport(() => fetch(`${address}/health/ready`))).json()) as {
       checks: Record<string, { status: string }>;
@@ -159,10 +162,12 @@ describe('a master key', () => {
       expect(JSON.parse(await run('keys', next, '--json', 'status'))).toMatchObject({
         master_keys: [{ setting: 'MASTER_KEY_FORMER' }, { setting: 'MASTER_KEY' }],
       });
+      expect(await uses(next)).toEqual(['seals']);
       // It would say every few seconds that it uses the former key.
       await first.app.get(BackgroundModule).beforeApplicationShutdown();
       await pass(121);
       expect(await retireFormer(second)).toMatchObject({ operation: { status: 'executed' } });
+      expect(await uses(next)).toEqual(['seals', expect.stringMatching(/^seals from /)]);
       // Forgotten, still with the former key: it works on, and says that it could not start again.
       await first.app.get(KeyRing).refresh();
       expect(await ready(first)).toBe('unavailable');
@@ -171,6 +176,7 @@ describe('a master key', () => {
 
       for (const service of [second, third]) await service.app.get(KeyRing).refresh();
       await pass(121);
+      expect(await uses(next)).toEqual(['opens only', 'seals']);
       await someMore();
       for (const service of [second, third]) {
         await service.app.get(KeyRing).refresh();

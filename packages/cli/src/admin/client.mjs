@@ -18,7 +18,11 @@ class Refused extends Problem {
     const message = detail ?? title ?? 'The response is no problem document';
     const fields = Object.entries(errors).flatMap(([name, all]) => all.map((each) => `${name} ${each}`));
     const others = fields.filter((each) => each !== message).map((each) => `  ${each}`);
-    const lines = [`${message} (${status}).`, ...others, ...(requestId ? [`Request id: ${requestId}`] : [])];
+    const lines = [
+      `${message.replace(/\.$/, '')} (${status}).`,
+      ...others,
+      ...(requestId ? [`Request id: ${requestId}`] : []),
+    ];
     super(lines.map(printable).join('\n'));
     this.facts = { message, status, detail, errors, request_id: requestId };
   }

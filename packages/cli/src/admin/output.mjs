@@ -13,12 +13,14 @@ export function rowsOf(body) {
   return Object.values(body).find(Array.isArray) ?? [];
 }
 
-/** `[name, text]` of each scalar in the object; members of members have a dot. */
+/** `[name, text]` of each scalar in the object; members of members have a dot. `merchants` is null for all of them. */
 function cellsOf(object, prefix = '') {
   return Object.entries(object).flatMap(([name, value]) => {
     if (isObject(value)) return cellsOf(value, `${prefix}${name}.`);
     if (isRows(value) || value === undefined) return [];
-    const text = Array.isArray(value) ? value.join(', ') : String(value ?? '');
+    const text = Array.isArray(value)
+      ? value.join(', ')
+      : String(value ?? (name === 'merchants' ? 'all' : ''));
     return [[prefix + name, printable(text)]];
   });
 }

@@ -1,7 +1,7 @@
 // `disburse admin`, which is `npm run admin --` too: the admin API as commands, built from its OpenAPI document.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bold, complain, dim, printLine, Problem, table } from '../terminal.mjs';
+import { bold, complain, dim, printLine, Problem, table, wrap } from '../terminal.mjs';
 import { Usage } from '../usage.mjs';
 import { adminOf } from './client.mjs';
 import { isSwitch, named, operationsOf, readDocument, typed, valueOf } from './document.mjs';
@@ -204,9 +204,15 @@ async function printOutcome(admin, body, { json, wait }, program) {
 function secondPerson({ id, name, expires_at: until }, verb, program) {
   const done = verb === 'approve' ? 'Nothing is changed yet: operation' : 'Done. Operation';
   return [
-    `${done} ${id} (${name}) waits until ${until} for another person, who may ${verb} it`,
-    `in the console, or with an own DISBURSE_ADMIN_KEY: ${program} operations ${verb} ${id} --reason <text>`,
+    inTerminal(`${done} ${id} (${name}) waits until ${until} for another person, who may ${verb} it`),
+    'in the console, or with an own DISBURSE_ADMIN_KEY:',
+    `${program} operations ${verb} ${id} --reason <text>`,
   ].join('\n');
+}
+
+/** The text in lines as wide as the terminal. */
+function inTerminal(text) {
+  return wrap(text, process.stdout.columns ?? Infinity).join('\n');
 }
 
 function printJson(value) {
@@ -219,7 +225,7 @@ function printHelp({ help }, program) {
   const [{ resource, verb, summary, description, options }] = help;
   if (help.length === 1) {
     const words = [program, resource, verb, idsOf(help[0]), '[options]'].filter(Boolean);
-    printLine(`${words.join(' ')}\n\n${summary}. ${description}\n`);
+    printLine(`${words.join(' ')}\n\n${inTerminal(`${summary}. ${description}`)}\n`);
     table([...options].map(([name, option]) => [`--${name} ${hintOf(option)}`, aboutOf(option)]));
   } else {
     printLine(`${program} <resource> <verb> [id] [--field value] --reason <text>\n`);

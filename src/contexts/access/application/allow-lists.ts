@@ -4,7 +4,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { isWithin } from '../../../platform/config/cidrs.js';
 
 /**
- * Distinct canonical CIDRs; a bare address becomes a range of one. Throws `validation_failed` on `cidrs`, naming the first
+ * Distinct canonical CIDRs; a bare address becomes a range of one. Throws `validation_failed` on `addresses`, naming the first
  * text that is no address or range.
  */
 export function canonicalCidrs(texts: readonly string[]): string[] {
@@ -14,7 +14,7 @@ export function canonicalCidrs(texts: readonly string[]): string[] {
 function canonicalCidr(text: string): string {
   const cidr = text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`;
   if (!ipaddr.isValidCIDR(cidr) || (!cidr.includes(':') && !ipaddr.IPv4.isValidCIDRFourPartDecimal(cidr))) {
-    throw DomainError.invalid({ cidrs: [`"${text}" is not an address or a CIDR range`] });
+    throw DomainError.invalid({ addresses: [`"${text}" is not an address or a CIDR range`] });
   }
   const [address, bits] = ipaddr.parseCIDR(cidr);
   const network =

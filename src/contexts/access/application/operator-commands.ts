@@ -99,7 +99,7 @@ export class CreateOperatorHandler implements OperationHandler<CreateOperator> {
     const state = await this.access.load(operatorPerson, operatorId);
     createOperator({ ...person, operatorId, at: '' }, state);
     if (person.is_first && (await nextFirstOperator(this.access, this.operators)) !== operatorId)
-      throw new DomainError('invalid_transition', 'There are operators already: they add others');
+      throw new DomainError('invalid_transition', 'There are operators already: add others in the console');
     if ((await this.operators.byEmail(tidy(person.email))) !== null) throw emailInUse();
   }
 

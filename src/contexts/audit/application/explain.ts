@@ -53,7 +53,7 @@ interface Change {
 
 /** The id as names of streams have it. Throws `bad_request`. */
 export function requireId(what: string, id: string): string {
-  if (!isUuid(id)) throw new DomainError('bad_request', `${id} is no id of a ${what}: a uuid is.`);
+  if (!isUuid(id)) throw new DomainError('bad_request', `${id} is not a valid ${what} id: expected a UUID`);
   return id.toLowerCase();
 }
 

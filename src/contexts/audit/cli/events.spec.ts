@@ -9,6 +9,7 @@ import { hashOfEvent } from '../domain/event-leaf.js';
 import { MerkleTree } from '../domain/merkle-tree.js';
 import type { SignedHead } from '../domain/signed-head.js';
 import { copyLog } from './events.js';
+import { printTable } from './output.js';
 
 /** Between two databases; to EventStoreDB and back, with a whole service, is test/e2e/audit/copied-log.extended.e2e.ts. */
 describe('a copy of a log', () => {
@@ -159,4 +160,12 @@ describe('a copy of a log', () => {
     await expect(copy()).rejects.toThrow(why);
     expect(await identities()).toEqual(before);
   });
+});
+
+it('a table that is wider than the terminal is a list of the members of each row', () => {
+  const rows = ['1', '2'].map((position) => ({ position, event: 'payout.reported.v1', operation: '' }));
+  const list = rows.flatMap(({ position, event }) => ['', `position  ${position}`, `event     ${event}`]);
+  expect(printTable(rows, 38)).toEqual(list);
+  const table = ['', 'position  event               operation', '1         payout.reported.v1'];
+  expect(printTable(rows, 39)).toEqual([...table, '2         payout.reported.v1']);
 });

@@ -37,11 +37,18 @@ export function columns(rows: readonly (readonly string[])[]): readonly string[]
   );
 }
 
-/** Rows under the names of their members, after an empty line; nothing without rows. */
-export function printTable(rows: readonly Readonly<Record<string, string>>[]): readonly string[] {
-  return rows.length === 0
-    ? []
-    : ['', ...columns([Object.keys(rows[0]!), ...rows.map((row) => Object.values(row))])];
+/**
+ * Rows under the names of their members, after an empty line; nothing without rows. In a terminal of less width each row is
+ * a list of its members instead.
+ */
+export function printTable(
+  rows: readonly Readonly<Record<string, string>>[],
+  width = process.stdout.columns ?? Infinity,
+): readonly string[] {
+  if (rows.length === 0) return [];
+  const table = columns([Object.keys(rows[0]!), ...rows.map((row) => Object.values(row))]);
+  if (table.every((line) => line.length <= width)) return ['', ...table];
+  return rows.flatMap((row) => ['', ...columns(Object.entries(row).filter(([, text]) => text !== ''))]);
 }
 
 /** `1 payout`, `2 payouts`. */

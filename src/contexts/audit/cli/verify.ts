@@ -204,8 +204,10 @@ function describe(report: Said): string {
   ];
   if (books !== null) {
     const { payouts } = books;
+    // Next to load the read models are behind the end of the log, and the books stop where they are.
+    const upTo = report.position === report.read_to ? '' : `, up to position ${report.position}`;
     lines.push(
-      `payouts   ${payouts.pending} pending, ${payouts.received} received, ${payouts.expired} expired`,
+      `payouts   ${payouts.pending} pending, ${payouts.received} received, ${payouts.expired} expired${upTo}`,
       `balances  ${counted(books.users, 'user')}: ${fromMinorUnits(BigInt(books.confirmed_minor))} USDC confirmed, ${fromMinorUnits(BigInt(books.pending_minor))} pending`,
       `evidence  ${counted(evidence.checked, 'payout')} received with it`,
     );

@@ -62,7 +62,9 @@ function planOf({ order: id, key, userId: given }: Options) {
     const orders = context.get(OrdersView, { strict: false });
     const apiKey = key.toLowerCase();
     const [first] = await orders.ofUser(apiKey, userId);
-    return erasure(context, orders.userHash(apiKey, userId), first ?? null, apiKey);
+    if (first === undefined)
+      throw new DomainError('not_found', 'No order of this key has this user_id, or all of them are erased');
+    return erasure(context, orders.userHash(apiKey, userId), first, apiKey);
   };
 }
 
@@ -70,13 +72,12 @@ function planOf({ order: id, key, userId: given }: Options) {
 async function erasure(
   context: INestApplicationContext,
   subject: string,
-  one: string | null,
+  one: string,
   apiKey: string | null,
 ) {
   const loop = context.get(CommandLoop, { strict: false });
-  const merchantId =
-    one === null ? null : existingOrder(await loop.loadForDisplay(order, one)).facts.merchant_id;
-  return [new EraseOrderUser(subject, { api_key: apiKey }), merchantId] as const;
+  const { facts } = existingOrder(await loop.loadForDisplay(order, one));
+  return [new EraseOrderUser(subject, { api_key: apiKey }), facts.merchant_id] as const;
 }
 
 async function describe(
