@@ -125,11 +125,7 @@ describe('GET /users/{id}/events', () => {
 
   it.each([
     ...[
-      'page_size=0',
-      'page_size=1001',
-      'page_size=x',
-      'page_cursor=x',
-      'page_cursor=',
+      ...['page_size=0', 'page_size=1001', 'page_size=x', 'page_cursor=x', 'page_cursor='],
       'event_from=2026-02-30',
     ],
     ...[
@@ -149,12 +145,8 @@ describe('GET /users/{id}/events', () => {
     const externalId = randomUUID();
     const userId = await userOf(externalId);
     const forms = [
-      '2026-01-31T12:00:00+0200',
-      '2026-01-31T12:01:00+02',
-      '20260131T100200Z',
-      '2026-01-31t10:03:00,000z',
-      '2026-01-31 10:04:00+00:00',
-      '2026-01-30T24:00:00-10:05',
+      ...['2026-01-31T12:00:00+0200', '2026-01-31T12:01:00+02', '20260131T100200Z'],
+      ...['2026-01-31t10:03:00,000z', '2026-01-31 10:04:00+00:00', '2026-01-30T24:00:00-10:05'],
     ];
     await send(forms.map((event_datetime) => eventItem({ user_external_id: externalId, event_datetime })));
     const times = (await page(userId)).events.map((event) => event['event_datetime']);
