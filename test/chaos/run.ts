@@ -18,7 +18,6 @@ import { ordinaryLife } from './suites/ordinary-life.js';
 import { promotions } from './suites/promotions.js';
 import { reorganisations } from './suites/reorganisations.js';
 import { restores } from './suites/restores.js';
-import { skewedClock } from './suites/skewed-clock.js';
 import { ATTACKS, slowReaders } from './suites/slow-readers.js';
 import { tamperings } from './suites/tamperings.js';
 import { upgrades } from './suites/upgrades.js';
@@ -47,7 +46,6 @@ const SUITES = {
   'admin-fuzz': { suite: adminFuzz, count: 1_000_000, of: 'requests' },
   'client-faults': { suite: clientFaults, count: 10_000, of: 'faults' },
   'lying-node': { suite: lyingNode, count: 10, of: 'rounds' },
-  'skewed-clock': { suite: skewedClock, count: 3, of: 'rounds' },
   reorganisations: { suite: reorganisations, count: 1000, of: 'reorganisations' },
   upgrades: { suite: upgrades, count: 3, of: 'upgrades and ways back' },
   restores: { suite: restores, count: 6, of: 'drills' },
@@ -82,7 +80,6 @@ const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
     'no request to the admin API or the portal gets a 5xx, more than its caller may read, or a change with a refusal (admin-api.md 1 to 3)',
   'client-faults': 'every call of the client ends with the right result or the right error (packages/sdk)',
   'lying-node': 'no outcome rests on what a node alone says wrongly (contract.md 10.6)',
-  'skewed-clock': 'a wrong clock expires no payout (contract.md 10.4, 10.6)',
   reorganisations: 'books and chain agree after reorganisations (contract.md 10.2, 23.2)',
   upgrades:
     'an upgrade and the way back, by role and under load, fail no request but with a 503 that clients repeat (upgrading.md)',

@@ -178,9 +178,8 @@ describe('a host that may not be reached', () => {
   it('is never connected to, by address or by name', async () => {
     const strict = new OutboundClient(new GuardedHosts({ loopback: false, allowed: [] }), LIMITS);
     const port = new URL(host.url).port;
-    for (const name of [
-      ...['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1', '127.0.0.1.'],
-    ]) {
+    const names = ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1', '127.0.0.1.'];
+    for (const name of names) {
       const result = await strict.post(`http://${name}:${port}/`, {}, '{}');
       expect(result).toMatchObject({ kind: 'failed', phase: 'address' });
     }

@@ -124,17 +124,9 @@ describe('GET /users/{id}/events', () => {
   });
 
   it.each([
-    ...[
-      ...['page_size=0', 'page_size=1001', 'page_size=x', 'page_cursor=x', 'page_cursor='],
-      'event_from=2026-02-30',
-    ],
-    ...[
-      'event_to=yesterday',
-      'event_name=',
-      'event_name=a&event_name=b',
-      'event_name=%00',
-      'event_from=0000-01-01',
-    ],
+    ...['page_size=0', 'page_size=1001', 'page_size=x', 'page_cursor=x', 'page_cursor='],
+    ...['event_from=2026-02-30', 'event_from=0000-01-01', 'event_to=yesterday'],
+    ...['event_name=', 'event_name=a&event_name=b', 'event_name=%00'],
   ])('400: %s', async (query) => {
     const name = query.slice(0, query.indexOf('='));
     const response = await journey(randomUUID(), `?${query}`);

@@ -8,5 +8,12 @@ const ofSuite = (name) =>
   });
 
 export const [afterAll, afterEach, beforeAll, beforeEach, describe, it, jest, test] = [
-  ...['afterAll', 'afterEach', 'beforeAll', 'beforeEach', 'describe', 'it', 'jest', 'test'],
+  'afterAll',
+  'afterEach',
+  'beforeAll',
+  'beforeEach',
+  'describe',
+  'it',
+  'jest',
+  'test',
 ].map(ofSuite);

@@ -153,7 +153,7 @@ const TAMPERINGS = [changeRow, changeRow, deleteRow, addRow, personalKey, catalo
 
 /** Rows of tables that steer money or persons, and what of the database hides them, in a copy of the whole database. */
 export const tables: Group = {
-  percent: 15,
+  percent: 20,
   atOnce: 15,
   async run(harness, random, count) {
     const done: Changed[] = [];

@@ -44,10 +44,8 @@ export interface StoredRow {
 }
 
 /** What `audit verify` reports. */
-export interface Verified {
+interface Verified {
   readonly exitCode: number | null;
-  /** Why nothing else was verified: the log ends before what the service has read of it. */
-  readonly missing: string | null;
   /** Of the ledger. */
   readonly findings: readonly LedgerFinding[];
   /** Of rows from a replay, and of the catalogue. */
@@ -98,33 +96,23 @@ export class TamperingHarness {
   }
 
   /** Without those of keys: once one is changed or forged, its owner's requests are 503, those of the suite too. */
-  async events(db = this.db): Promise<readonly StoredRow[]> {
-    const { rows } = await db.query<StoredRow>(
+  async events(): Promise<readonly StoredRow[]> {
+    const { rows } = await this.db.query<StoredRow>(
       `select position, stream, revision, id, type, data, metadata from event_store.events
        where stream not like 'credentials-%' order by position`,
     );
     return rows;
   }
 
-  /** `audit verify` of the service's database or of a copy, with the master key unless `masterKey` is null. */
-  async verify(
-    url = this.shared.databaseUrl,
-    options: readonly string[] = [],
-    masterKey: string | null = this.shared.masterKey,
-  ): Promise<Verified> {
-    const env = { DATABASE_URL: url, ...(masterKey !== null && { MASTER_KEY: masterKey }) };
-    const { printed, exitCode } = await invoke('audit', env, '--json', 'verify', ...options);
-    const { missing_events, ledger, differences } = JSON.parse(printed) as {
-      readonly missing_events?: string;
+  /** `audit verify` of the service's database or of a copy, with the master key. */
+  async verify(url = this.shared.databaseUrl): Promise<Verified> {
+    const env = { DATABASE_URL: url, MASTER_KEY: this.shared.masterKey };
+    const { printed, exitCode } = await invoke('audit', env, '--json', 'verify');
+    const { ledger, differences = [] } = JSON.parse(printed) as {
       readonly ledger?: { readonly findings: readonly LedgerFinding[] };
       readonly differences?: readonly string[];
     };
-    return {
-      exitCode,
-      missing: missing_events ?? null,
-      findings: ledger?.findings ?? [],
-      differences: differences ?? [],
-    };
+    return { exitCode, findings: ledger?.findings ?? [], differences };
   }
 
   /** How many events the newest head covers. */
