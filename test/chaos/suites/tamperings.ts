@@ -3,10 +3,9 @@ import { Random } from '../support/random.js';
 import { seconds, type Suite } from '../support/suite.js';
 import { changedEvents, insertedEvents } from '../support/tamperings/event-rounds.js';
 import { TamperingHarness, type Group } from '../support/tamperings/tampering-harness.js';
-import { tables } from '../support/tamperings/table-rounds.js';
 import { Tally } from '../support/verdict.js';
 
-const GROUPS: Readonly<Record<string, Group>> = { changedEvents, insertedEvents, tables };
+const GROUPS: Readonly<Record<string, Group>> = { changedEvents, insertedEvents };
 const REPORTED_EVERY_MS = 30_000;
 
 /**

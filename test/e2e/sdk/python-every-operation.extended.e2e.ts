@@ -69,13 +69,6 @@ function signatureOf({ headers, body }: Delivery, secret: string): string {
     expect((await merchantOperations(app.url)).length).toBeGreaterThan(30);
   });
 
-  it('names an operation without a call', async () => {
-    const without = facts.called.filter((call) => !call.endsWith('/recover'));
-    expect(await uncalled(app.url, without)).toEqual([
-      'recoverWebhookEndpoint: POST /merchants/v1/webhook_endpoints/{id}/recover',
-    ]);
-  });
-
   it('gets the first response for a write that the other client repeats under the same own id', async () => {
     const { merchant, exchange } = sdkClients(app);
     const { user_id, transaction_hash } = facts;
