@@ -22,7 +22,6 @@ import { OPEN_EVENT_STORE } from '../../../src/platform/event-store/open-event-s
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
 import { CLOCK, systemClock } from '../../../src/kernel/clock.js';
-import { DomainError } from '../../../src/kernel/domain-error.js';
 import { CONFIG_PARTS, readConfig, type Config } from '../../../src/composition.js';
 import { Fault } from '../../../src/kernel/fault.js';
 import { configModule } from '../../../src/platform/config/config.js';
@@ -126,7 +125,6 @@ class ProbeController {
   @StoresResponseWithEvents()
   async commit(@Ticket() ticket: IdempotencyTicket, @Body() body: { fail?: string }): Promise<Reply> {
     this.probe.runs += 1;
-    if (body.fail === 'domain') throw new DomainError('invalid_transition', 'not from here');
     if (body.fail === 'unexpected') throw new Error('the password is hunter2');
     const id = ticket.id('thing');
     const text = JSON.stringify({ thing: { id, run: randomUUID() } });

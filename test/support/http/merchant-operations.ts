@@ -1,22 +1,9 @@
-interface OpenApi {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId?: string }>>>>;
-}
-
-/** Of merchants: the admin API is for operators, and health checks are for machines. */
-const OF_MERCHANTS = /^\/(merchants\/)?v1\//;
+import { isOfMerchants, operationsOf, type Document, type Operation } from '../docs/reference.js';
 
 /** The operations that a merchant has in the document of a service. */
-export async function merchantOperations(
-  url: string,
-): Promise<{ readonly id: string; readonly method: string; readonly path: string }[]> {
-  const document = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApi;
-  return Object.entries(document.paths)
-    .filter(([path]) => OF_MERCHANTS.test(path))
-    .flatMap(([path, methods]) =>
-      Object.entries(methods).flatMap(([method, { operationId: id }]) =>
-        id === undefined ? [] : [{ id, method: method.toUpperCase(), path }],
-      ),
-    );
+export async function merchantOperations(url: string): Promise<readonly Operation[]> {
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as Document;
+  return operationsOf(document).filter(isOfMerchants);
 }
 
 /** Those that none of these calls, `<METHOD> <path>`, is of. */
@@ -31,6 +18,6 @@ export async function uncalled(url: string, calls: Iterable<string>): Promise<st
     .map(({ id, method, path }) => `${id}: ${method} ${path}`);
 }
 
-function isOf(call: string, { method, path }: { readonly method: string; readonly path: string }): boolean {
+function isOf(call: string, { method, path }: Operation): boolean {
   return new RegExp(`^${method} ${path.replace(/\{\w+\}/g, '[^/]+')}$`).test(call);
 }
