@@ -57,7 +57,7 @@ export default tseslint.config(
   {
     // Suites of one worker share modules, so that a module at the side would keep what belongs to the first suite (ADR 165).
     files: ['test/**/*.ts', 'src/**/*.ts', 'sandbox/**/*.ts', 'widgets/**/*.ts', 'packages/**/*.ts'],
-    ignores: ['**/*.{spec,e2e,tests,conformance}.ts', 'test/conformance/conformance.ts'],
+    ignores: ['**/*.{spec,e2e,tests,conformance,planted}.ts', 'test/conformance/conformance.ts'],
     rules: {
       'no-restricted-imports': [
         'error',

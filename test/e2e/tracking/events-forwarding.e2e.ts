@@ -91,17 +91,6 @@ describe('new events', () => {
     expect(acceptedOnce()).toBe(true);
   });
 
-  it('are sent at 400 a second', async () => {
-    const backlog = items(600);
-    await harness.processed(backlog);
-    const began = performance.now();
-    harness.start(undefined, {}, 400);
-    await harness.drained();
-    // 400 at once, and the next 200 a second later.
-    expect(performance.now() - began).toBeGreaterThan(900);
-    expect(provider.ids).toEqual(idsOf(backlog));
-  });
-
   it('are sent once by two forwarders', async () => {
     const all: TestItem[] = [];
     for (let batch = 0; batch < 40; batch += 1) {

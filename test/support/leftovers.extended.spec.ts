@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, it } from '@jest/globals';
+import { isAlive } from '../../sandbox/processes.js';
+import { specFolder } from './run-folder.js';
+
+/** The planted suite boots a sandbox and a browser. */
+const RUN_MS = 240_000;
+const pidsIn = (folder: string): [string, number[]][] =>
+  readdirSync(folder).map((kind) => [kind, JSON.parse(readFileSync(join(folder, kind), 'utf8')) as number[]]);
+
+let folder: string;
+afterAll(() => {
+  for (const pid of pidsIn(folder).flatMap(([, pids]) => pids))
+    if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+});
+
+it(
+  'everything that a failing suite has started ends with it, and the run ends although an orphan holds its streams',
+  async () => {
+    folder = specFolder('planted');
+    const args = ['--maxWorkers=1', '--testMatch', '**/*.planted.ts'];
+    const env: NodeJS.ProcessEnv = { ...process.env, PLANTED: folder, NODE_OPTIONS: '', FORCE_COLOR: '0' };
+    for (const name of Object.keys(env)) if (/^(DISBURSE_TEST|JEST)_/.test(name)) delete env[name];
+    const run = spawn(process.execPath, ['scripts/test.mjs', ...args], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let said = '';
+    for (const stream of [run.stdout, run.stderr])
+      stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    // Not only its own end: no process holds its streams any more.
+    const [code] = (await once(run, 'close')) as [number];
+    const alive = pidsIn(folder).filter(([, pids]) => pids.some(isAlive));
+    expect({ said, code, alive: alive.map(([kind]) => kind) }).toEqual({
+      said: expect.stringContaining('1 passed, 4 failed'),
+      code: 1,
+      alive: [],
+    });
+    expect(readdirSync(folder)).toHaveLength(5);
+  },
+  RUN_MS,
+);
