@@ -8,7 +8,7 @@ import {
   type RecordedEvent,
 } from '../../../src/platform/event-store/port.js';
 import type { Run } from '../../support/programs/cli.js';
-import { wholeJourney, type WholeJourney } from '../../support/whole-journey.js';
+import { wholeJourney, type WholeJourney } from './whole-journey.js';
 import { describeReadingPrograms } from './reading-programs.tests.js';
 
 const ROUTE = /^(POST|PATCH|PUT|DELETE|GET) \/[^ ]+$/;

@@ -8,7 +8,7 @@ import { verifyWebhook } from '../../../packages/sdk/src/index.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS } from '../../support/exchange/order-fixtures.js';
-import { merchantOperations, uncalled } from '../../support/http/merchant-operations.js';
+import { merchantOperations, uncalled } from './merchant-operations.js';
 import { pythonOf } from '../../support/programs/python.js';
 import { systemProgram } from '../../support/programs/system-program.js';
 import { sdkClients } from '../../support/sdk-clients.js';

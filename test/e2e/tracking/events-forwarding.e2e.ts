@@ -3,14 +3,8 @@ import { readConfig } from '../../../src/composition.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
 import { SandboxAnalytics } from '../../../src/contexts/tracking/adapters/amplitude.js';
 import type { Analytics } from '../../../src/contexts/tracking/application/ports.js';
-import { AnalyticsProvider, type SentEvent } from '../../support/tracking/analytics-provider.js';
-import {
-  ForwardingHarness,
-  idsOf,
-  item,
-  items,
-  type TestItem,
-} from '../../support/tracking/forwarding-harness.js';
+import { AnalyticsProvider, type SentEvent } from './analytics-provider.js';
+import { ForwardingHarness, idsOf, item, items, type TestItem } from './forwarding-harness.js';
 import { onTestDatabase } from '../../support/postgres.js';
 import { eventually } from '../../support/eventually.js';
 import { processConfig, telemetryConfig } from '../../../src/platform/config/config.js';

@@ -1,4 +1,4 @@
-import { isOfMerchants, operationsOf, type Document, type Operation } from '../docs/reference.js';
+import { isOfMerchants, operationsOf, type Document, type Operation } from '../../support/docs/reference.js';
 
 /** The operations that a merchant has in the document of a service. */
 export async function merchantOperations(url: string): Promise<readonly Operation[]> {
