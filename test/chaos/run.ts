@@ -91,8 +91,7 @@ const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
   cluster:
     'with events in a cluster of EventStoreDB, what had a 201 is stored once although leaders fail (eventstoredb.md)',
   'ordinary-life': 'an audit of everything that a merchant may do is in order (auditing.md)',
-  tamperings:
-    'any change in the database is detected and located, and no forged event has an effect (auditing.md)',
+  tamperings: 'any change of an event is detected and located, and no forged one has an effect (auditing.md)',
   'slow-readers': 'no client delays others or exhausts the memory of the process (limits.md)',
 };
 
