@@ -95,6 +95,18 @@ export class BenchEnvironment {
     return this.postgres.url(name);
   }
 
+  /** A new database with the contents of another, whose connections are closed: pools open new ones. */
+  async copyDatabase(from: string, to: string): Promise<void> {
+    await this.maintain(
+      `select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = '${from}'`,
+    );
+    await this.maintain(`create database ${to} template ${from}`);
+  }
+
+  async dropDatabase(name: string): Promise<void> {
+    await this.maintain(`drop database ${name} with (force)`);
+  }
+
   /** Writes out what is dirty, so that one variant does not pay for the writes of the one before. */
   async checkpoint(): Promise<void> {
     await this.maintain('checkpoint');

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { adminFuzz } from './suites/admin-fuzz.js';
 import { clientFaults } from './suites/client-faults.js';
+import { clientKills } from './suites/client-kills.js';
 import { cluster } from './suites/cluster.js';
 import { deliveries } from './suites/deliveries.js';
 import { events } from './suites/events.js';
@@ -18,8 +19,12 @@ import { ordinaryLife } from './suites/ordinary-life.js';
 import { promotions } from './suites/promotions.js';
 import { reorganisations } from './suites/reorganisations.js';
 import { restores } from './suites/restores.js';
+import { sigterm } from './suites/sigterm.js';
+import { skewedClock } from './suites/skewed-clock.js';
 import { ATTACKS, slowReaders } from './suites/slow-readers.js';
+import { standstill } from './suites/standstill.js';
 import { tamperings } from './suites/tamperings.js';
+import { twoVersions } from './suites/two-versions.js';
 import { upgrades } from './suites/upgrades.js';
 import { CLIENTS, EVENT_VICTIMS, seconds, SIZES, type Suite } from './support/suite.js';
 import { Verdict } from './support/verdict.js';
@@ -35,6 +40,7 @@ const SUITES = {
   'kill-app': { suite: killApp, count: 100, of: 'kills' },
   'kill-postgres': { suite: killPostgres, count: 100, of: 'kills' },
   'kill-both': { suite: killBoth, count: 30, of: 'kills' },
+  sigterm: { suite: sigterm, count: 20, of: 'terminations' },
   deliveries: { suite: deliveries, count: 100, of: 'kills' },
   fairness: { suite: fairness, count: 1, of: 'rounds' },
   events: { suite: events, count: 100, of: 'kills between 202 and processing' },
@@ -44,9 +50,13 @@ const SUITES = {
   onboarding: { suite: onboarding, count: 100, of: 'kills' },
   fuzz: { suite: fuzz, count: 100_000, of: 'requests' },
   'admin-fuzz': { suite: adminFuzz, count: 1_000_000, of: 'requests' },
+  'client-kills': { suite: clientKills, count: 1000, of: 'kills' },
   'client-faults': { suite: clientFaults, count: 10_000, of: 'faults' },
   'lying-node': { suite: lyingNode, count: 10, of: 'rounds' },
+  'skewed-clock': { suite: skewedClock, count: 3, of: 'rounds' },
   reorganisations: { suite: reorganisations, count: 1000, of: 'reorganisations' },
+  standstill: { suite: standstill, count: 40, of: 'processes that are stopped' },
+  'two-versions': { suite: twoVersions, count: 5, of: 'rounds' },
   upgrades: { suite: upgrades, count: 3, of: 'upgrades and ways back' },
   restores: { suite: restores, count: 6, of: 'drills' },
   gameday: { suite: gameday, count: 1, of: 'rounds over all faults' },
@@ -64,6 +74,7 @@ const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
     'what had a 201 is stored, verified and delivered once, although the service crashes (contract.md 4.3, 11.2, 13.7)',
   'kill-postgres': 'the same, although PostgreSQL crashes; the service continues without an operator',
   'kill-both': 'the same, although both crash at once',
+  sigterm: 'a deploy cuts off no request that was accepted (contract.md 4.3)',
   deliveries: 'every delivery arrives, unchanged and signed, although workers crash (contract.md 13.2, 13.7)',
   fairness: 'a slow or hanging receiver delays no delivery of others (contract.md 14.5)',
   events: 'an accepted event is stored once and forwarded (contract.md 17.1, 17.5, 17.10)',
@@ -78,9 +89,14 @@ const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
   fuzz: 'no request gets a 500, an undocumented error or no response (contract.md 3.1, 3.8)',
   'admin-fuzz':
     'no request to the admin API or the portal gets a 5xx, more than its caller may read, or a change with a refusal (admin-api.md 1 to 3)',
+  'client-kills':
+    'a backend that is killed between sending and reading reports every payout once, by the client alone (packages/sdk)',
   'client-faults': 'every call of the client ends with the right result or the right error (packages/sdk)',
   'lying-node': 'no outcome rests on what a node alone says wrongly (contract.md 10.6)',
+  'skewed-clock': 'a wrong clock expires no payout (contract.md 10.4, 10.6)',
   reorganisations: 'books and chain agree after reorganisations (contract.md 10.2, 23.2)',
+  standstill: 'a process that is stopped delays no other (contract.md 7.2)',
+  'two-versions': 'during a deploy old and new processes lose nothing (contract.md 7.3)',
   upgrades:
     'an upgrade and the way back, by role and under load, fail no request but with a 503 that clients repeat (upgrading.md)',
   restores:
@@ -91,7 +107,8 @@ const PROMISES: Readonly<Record<keyof typeof SUITES, string>> = {
   cluster:
     'with events in a cluster of EventStoreDB, what had a 201 is stored once although leaders fail (eventstoredb.md)',
   'ordinary-life': 'an audit of everything that a merchant may do is in order (auditing.md)',
-  tamperings: 'any change of an event is detected and located, and no forged one has an effect (auditing.md)',
+  tamperings:
+    'any change in the database is detected and located, and no forged event has an effect (auditing.md)',
   'slow-readers': 'no client delays others or exhausts the memory of the process (limits.md)',
 };
 
@@ -158,7 +175,7 @@ ${suites.join('\n')}
 
 sizes that some accept: ${SIZES.map((name) => `[--${name} N]`).join(' ')}
 deliveries and fairness accept [--queue ${CHOICES.queue.join('|')}]
-client-faults accepts [--client ${CHOICES.client.join('|')}]
+client-kills and client-faults accept [--client ${CHOICES.client.join('|')}]
 events accepts [--kill ${CHOICES.kill.join('|')}]
 upgrades accepts [--from TAG]
 slow-readers accepts [--attack ${CHOICES.attack.join('|')}]`;

@@ -1,11 +1,26 @@
 import { randomInt } from 'node:crypto';
 import { Random } from '../support/random.js';
 import { seconds, type Suite } from '../support/suite.js';
+import { deliveries } from '../support/tamperings/delivery-rounds.js';
 import { changedEvents, insertedEvents } from '../support/tamperings/event-rounds.js';
+import { logins } from '../support/tamperings/login-rounds.js';
+import { ledgerTables } from '../support/tamperings/ledger-rounds.js';
+import { responses } from '../support/tamperings/response-rounds.js';
 import { TamperingHarness, type Group } from '../support/tamperings/tampering-harness.js';
+import { tables } from '../support/tamperings/table-rounds.js';
+import { wholeLog } from '../support/tamperings/whole-log-rounds.js';
 import { Tally } from '../support/verdict.js';
 
-const GROUPS: Readonly<Record<string, Group>> = { changedEvents, insertedEvents };
+const GROUPS: Readonly<Record<string, Group>> = {
+  changedEvents,
+  insertedEvents,
+  tables,
+  logins,
+  wholeLog,
+  responses,
+  deliveries,
+  ledgerTables,
+};
 const REPORTED_EVERY_MS = 30_000;
 
 /**

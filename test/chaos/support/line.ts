@@ -1,4 +1,4 @@
-import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { Agent, request as httpRequest, type ClientRequest, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { SignedRequest } from '../../../bench/support/sign.js';
 import type { Verdict } from './verdict.js';
@@ -13,6 +13,8 @@ export interface Responded {
 /** The connection ended before a response was whole. */
 interface CutOff {
   readonly kind: 'cut_off';
+  /** Bytes of the response that had arrived: 0 when it had not begun. */
+  readonly received: number;
   readonly why: string;
 }
 
@@ -35,7 +37,11 @@ export class Line {
     private readonly localAddress = '127.0.0.1',
   ) {}
 
-  exchange({ method, path, headers, body }: SignedRequest): Promise<Outcome> {
+  /** Sends the head; the body is to be written, and ended. */
+  begin({ method, path, headers, body }: SignedRequest): {
+    readonly sent: ClientRequest;
+    readonly outcome: Promise<Outcome>;
+  } {
     const { port, localAddress, agent } = this;
     const length = { host: '127.0.0.1', 'content-length': Buffer.byteLength(body) };
     const target = { port, host: '127.0.0.1', localAddress, agent, method, path };
@@ -44,9 +50,15 @@ export class Line {
       this.verdict.expect(false, `${path} responds within ${ATTEMPT_MS / 1000} s`);
       sent.destroy(new Error('timeout'));
     }, ATTEMPT_MS);
+    let before = 0;
     const outcome = new Promise<Outcome>((resolve) => {
       const cutOff = ({ code, message }: NodeJS.ErrnoException): void =>
-        resolve({ kind: 'cut_off', why: code ?? message });
+        resolve({
+          kind: 'cut_off',
+          received: (sent.socket?.bytesRead ?? 0) - before,
+          why: code ?? message,
+        });
+      sent.on('socket', (socket) => (before = socket.bytesRead));
       sent.on('error', cutOff);
       sent.on('response', (response) => {
         const { statusCode, headers: names } = response;
@@ -55,8 +67,13 @@ export class Line {
         text(response).then(whole, cutOff);
       });
     });
-    sent.end(body);
-    return outcome.finally(() => clearTimeout(timer));
+    return { sent, outcome: outcome.finally(() => clearTimeout(timer)) };
+  }
+
+  exchange(request: SignedRequest): Promise<Outcome> {
+    const { sent, outcome } = this.begin(request);
+    sent.end(request.body);
+    return outcome;
   }
 
   /** Rejects when the connection was refused or ended before the response was whole, with the reason. */

@@ -29,6 +29,12 @@ export class Random {
     return choices[this.below(choices.length)]!;
   }
 
+  /** `count` choices: each as often as the others, from any one on. */
+  deal<T>(choices: readonly T[], count: number): T[] {
+    const first = this.below(choices.length);
+    return Array.from({ length: count }, (_, place) => choices[(first + place) % choices.length]!);
+  }
+
   bytes(count: number): Buffer {
     return Buffer.from(Array.from({ length: count }, () => this.below(256)));
   }

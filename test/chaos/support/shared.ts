@@ -66,6 +66,12 @@ export class Shared {
     return Treasury.of(await this.chain());
   }
 
+  /** A database of that name with the contents of `from`; no service may run on that one. Its URL. */
+  async copyDatabase(name: string, from = DATABASE): Promise<string> {
+    await this.environment.copyDatabase(from, name);
+    return this.environment.database(name);
+  }
+
   /** A process with its merchants, ready. A name used before gets that one's folder, and so its merchants. */
   async service(name: string, env: Env = {}): Promise<ServiceProcess> {
     const started = await this.process(name, env).start();

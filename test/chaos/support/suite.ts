@@ -30,8 +30,21 @@ export type Client = (typeof CLIENTS)[number];
 
 /** Sizes that some suites accept besides `--count`. */
 export const SIZES = [
-  ...['deliveries', 'endpoints', 'rate', 'seconds', 'window', 'workers', 'timeout-ms', 'p99-ms', 'p99-times'],
-  ...['percent', 'addresses', 'payouts', 'seed', 'only', 'lease-ms'],
+  'deliveries',
+  'endpoints',
+  'rate',
+  'seconds',
+  'window',
+  'workers',
+  'timeout-ms',
+  'p99-ms',
+  'p99-times',
+  'percent',
+  'addresses',
+  'payouts',
+  'seed',
+  'only',
+  'lease-ms',
 ] as const;
 export type Size = (typeof SIZES)[number];
 

@@ -69,6 +69,30 @@ export function describeTwoPeople(world: ConsoleWorld): void {
       await ada.expectFine();
     });
 
+    it('the second keeps what the first wrote: nothing is sent', async () => {
+      const ada = await adaAfterGrace({ [ORIGINS]: '', Reason: 'They closed' });
+      await ada.dialog.getByRole('alert').waitFor();
+      await ada.press('Keep theirs', ada.dialog);
+      await ada.dialog.waitFor({ state: 'detached' });
+      expect((await now()).embedding.origins).toEqual(['https://grace.example', 'https://old.example']);
+    });
+
+    it('the second sends no member that only the first changed', async () => {
+      const ada = await adaAfterGrace({ 'Displayed as': 'Books & more', Reason: 'Their new name' });
+      await ada.press('Apply mine on top', ada.dialog);
+      const sent = ada.page.waitForRequest((request) => request.method() === 'PATCH');
+      await ada.press('Save', ada.dialog);
+      expect((await sent).postDataJSON()).toEqual({
+        embedding: { display_name: 'Books & more' },
+        reason: 'Their new name',
+      });
+      await ada.text('The settings are changed').waitFor();
+      expect((await now()).embedding).toMatchObject({
+        origins: ['https://grace.example', 'https://old.example'],
+        display_name: 'Books & more',
+      });
+    });
+
     it('the second is not offered what the first has done already', async () => {
       const ada = await world.signIn();
       await ada.open(path(), 'Book store');

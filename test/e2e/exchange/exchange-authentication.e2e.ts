@@ -1,6 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { CommandBus } from '@nestjs/cqrs';
+import { issueExchangeKey } from '../../../sandbox/issuing.js';
+import { SuspendMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
 import { onSharedApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
 import { ExchangeClient, exchangeSignature, querySignature } from '../../support/exchange/exchange-client.js';
 import { send, type ApiResponse } from '../../support/http/signed-client.js';
 
@@ -51,6 +55,27 @@ describe('the edge of the exchange', () => {
     expect((await open.get('/v1/tokens', REQUEST)).status).toBe(200);
     expect((await open.get('/v1/nothing')).status).toBe(404);
     expect((await open.call({ method: 'DELETE', path: '/v1/tokens' })).status).toBe(405);
+  });
+
+  it.each([
+    ['POST', '/v1/orders', 201],
+    ['GET', CONFIGURATION, 200],
+  ] as const)('%s %s is signed over its address', async (method, path, done) => {
+    const call = (client: ExchangeClient, query: Record<string, string>, signs?: string | null) =>
+      client.call({ method, path, query: { ...REQUEST, ...query }, signs });
+    expect((await call(signing, {})).status).toBe(done);
+    expect((await call(open, {})).status).toBe(done);
+    expectRefused(await call(signing, {}, null));
+    const right = exchangeSignature(signing.credentials.secret, ADDRESS);
+    for (const client of [signing, open]) {
+      expectRefused(await call(client, {}, OTHER_ADDRESS));
+      expectRefused(await call(client, { signature: '' }, null));
+      expectRefused(await call(client, { signature: right.toUpperCase() }, null));
+    }
+    // Of another key.
+    expectRefused(await call(open, { signature: right }, null));
+    // Over an address that is not there.
+    expectRefused(await signing.call({ method, path, signs: ADDRESS }));
   });
 
   it('takes the signature of the configuration in a header as well; where both are given both have to be right', async () => {
@@ -112,6 +137,52 @@ describe('the edge of the exchange', () => {
     expect(unknown.json()['detail']).toBe('A valid API key is required in the header X-Api-Key');
     // However the path is written.
     expectRefused(await open.get('/v1/merchant/%6Frders'));
+  });
+
+  it('refuses a parameter that is given twice, whichever it is and however it is written', async () => {
+    const { apiKey } = open.credentials;
+    for (const [query, name] of [
+      ['withdraw_address=a&withdraw_address=b', 'withdraw_address'],
+      [`api_key=${apiKey}`, 'api_key'],
+      ['nobody_knows=1&nobody_knows=', 'nobody_knows'],
+    ] as const)
+      for (const path of ['/v1/tokens', '/v1/nothing', LIST]) {
+        const refused = await ask(`${path}?api_key=${apiKey}&${query}`);
+        expect([refused.status, refused.json()['detail']]).toEqual([400, `${name} must be given once`]);
+      }
+  });
+
+  it('refuses a suspended merchant with 403, and with 401 who has no right signature', async () => {
+    const { apiKey: merchantId } = (await app.newMerchant()).credentials;
+    const { apiKey, secret } = (await app.newExchangeKey(true, merchantId)).credentials;
+    await app.app.get(CommandBus).execute(new SuspendMerchant(merchantId));
+    const by = (own: string) => new ExchangeClient(app.url, { apiKey, secret: own }).order(REQUEST);
+    const refused = await eventually(async () => {
+      const response = await by(secret);
+      return response.status === 403 && response;
+    });
+    expect(refused.json()['detail']).toBe('The merchant is suspended');
+    expectRefused(await by('wrong'));
+  });
+
+  it('refuses addresses that the key is not bound to, and believes no caller about its address', async () => {
+    const issue = [app.app.get(CommandBus), app.merchant.credentials.apiKey, false] as const;
+    const { keyId: apiKey, secret } = await issueExchangeKey(...issue, { addresses: ['203.0.113.0/24'] });
+    const bound = new ExchangeClient(app.url, { apiKey, secret });
+    const headers = { 'x-forwarded-for': '203.0.113.9' };
+    const refused = await bound.call({ path: '/v1/tokens', headers });
+    const detail = 'The address is outside the IP allow-list of the API key';
+    expect([refused.status, refused.json()['detail']]).toEqual([403, detail]);
+  });
+
+  it('reads no body that is large, and none of who is not let in', async () => {
+    const large = (client: ExchangeClient): Promise<ApiResponse> =>
+      client.call({ method: 'POST', path: '/v1/orders', body: 'x'.repeat(20_000) });
+    expect((await large(open)).status).toBe(413);
+    expectRefused(await large(new ExchangeClient(app.url, { apiKey: randomUUID(), secret: '' })));
+    expect((await open.call({ method: 'POST', path: '/v1/orders', query: REQUEST, body: '' })).status).toBe(
+      201,
+    );
   });
 
   describe('a signature of the whole query (contract.md 21.8)', () => {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { PayoutOutcomes } from '../../../src/contexts/payouts/application/payout-outcomes.js';
+import { expiryReason } from '../../../src/contexts/payouts/domain/verification.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { eventually } from '../../support/eventually.js';
 import { evidenceAt } from '../../support/payouts/evidence.js';
@@ -65,6 +66,18 @@ describe('two processes on one database', () => {
     expect(await receive(two, other!, 100)).toBe('used');
     expect(await receive(two, other!, 100, 101)).toBe('written');
     expect((await harness.history(other!)).at(-1)!.data['log_index']).toBe(101);
+  });
+
+  it('give one transfer to one of the payouts that name it', async () => {
+    const pairs: string[][] = [];
+    for (let pair = 0; pair < REPEATS; pair += 1) {
+      const hash = await harness.pay();
+      pairs.push(await Promise.all([1, 2].map(() => harness.report({ hash, windowSeconds: 2 }))));
+    }
+    const outcomes = await Promise.all(
+      pairs.map(async (ids) => (await Promise.all(ids.map((id) => harness.settled(id)))).sort()),
+    );
+    expect(outcomes).toEqual(pairs.map(() => [expiryReason({ kind: 'already_used' }), 'received']));
   });
 });
 

@@ -38,6 +38,16 @@ describe('the verification of payouts', () => {
       await eventually(async () => (await harness.finding(id)) === null);
     });
 
+    it('soon after the transfer is mined, when it was reported before', async () => {
+      await harness.chain.rpc('evm_setAutomine', [false]);
+      const hash = await harness.broadcast(harness.user.wallet, '1');
+      const id = await harness.report({ hash });
+      await harness.found(id, 'not_found');
+      await harness.chain.mine();
+      await harness.chain.rpc('evm_setAutomine', [true]);
+      expect(await harness.settled(id)).toBe('received');
+    });
+
     it('of a user who was onboarding, as soon as the wallet is there', async () => {
       const late = await harness.newUser();
       const id = await harness.report({ user: late, hash: await harness.pay(late) });
@@ -139,6 +149,14 @@ describe('three confirmations', () => {
     await harness.found(id, 'confirming');
     return id;
   };
+
+  it('are waited for; the block of the transfer is the first', async () => {
+    const id = await confirming();
+    await harness.chain.mine(1);
+    await harness.expectPending(id);
+    await harness.chain.mine(1);
+    expect(await harness.settled(id)).toBe('received');
+  });
 
   it('begin again after a reorganisation', async () => {
     const { chain } = harness;

@@ -110,7 +110,7 @@ const CHANGES = Object.entries({ insert, flip, swap, drop });
 
 /** Recorded events are changed, deleted, swapped and inserted into gaps, while the service writes and signs others. */
 export const changedEvents: Group = {
-  percent: 65,
+  percent: 37,
   atOnce: 20,
   async run(harness, random, count) {
     const { db, verdict } = harness;
@@ -152,7 +152,7 @@ interface Forged {
 
 /** Events that the service did not write are inserted at the end of the log, with the MAC of another or with none. */
 export const insertedEvents: Group = {
-  percent: 35,
+  percent: 20,
   stops: true,
   atOnce: 40,
   async run(harness, random, count) {

@@ -17,6 +17,8 @@ import type { Verdict } from '../verdict.js';
 const ROUNDS = 4;
 const HEAD_MS = 1000;
 const DEADLOCK = '40P01';
+/** A copy of the history that no process works on. */
+const FROZEN = 'frozen';
 
 /** Tamperings of one kind, several at a time. */
 export interface Group {
@@ -42,14 +44,20 @@ export interface StoredRow {
 }
 
 /** What `audit verify` reports. */
-interface Verified {
+export interface Verified {
   readonly exitCode: number | null;
+  /** Why nothing else was verified: the log ends before what the service has read of it. */
+  readonly missing: string | null;
   /** Of the ledger. */
   readonly findings: readonly LedgerFinding[];
+  /** Of rows from a replay, and of the catalogue. */
+  readonly differences: readonly string[];
 }
 
 /** A history created over HTTP, and a service whose follower, signer and workers run while its database is changed. */
 export class TamperingHarness {
+  private copies = 0;
+
   private constructor(
     readonly shared: Shared,
     readonly service: ServiceProcess,
@@ -68,6 +76,9 @@ export class TamperingHarness {
       const env = { AUDIT_HEAD_SECONDS: String(HEAD_MS / 1000), PAYOUT_CHECK_INTERVAL_MS: '50' };
       const service = await shared.service('service', env);
       const endpoint = await createHistory(shared, service, receiver.url);
+      await service.kill();
+      await shared.copyDatabase(FROZEN);
+      await service.start();
       const db = new pg.Client({ connectionString: shared.databaseUrl });
       await db.connect();
       const harness = new TamperingHarness(shared, service, verdict, receiver, db, endpoint);
@@ -87,20 +98,33 @@ export class TamperingHarness {
   }
 
   /** Without those of keys: once one is changed or forged, its owner's requests are 503, those of the suite too. */
-  async events(): Promise<readonly StoredRow[]> {
-    const { rows } = await this.db.query<StoredRow>(
+  async events(db = this.db): Promise<readonly StoredRow[]> {
+    const { rows } = await db.query<StoredRow>(
       `select position, stream, revision, id, type, data, metadata from event_store.events
        where stream not like 'credentials-%' order by position`,
     );
     return rows;
   }
 
-  /** `audit verify` of the service's database, with the master key. */
-  async verify(): Promise<Verified> {
-    const { databaseUrl: DATABASE_URL, masterKey: MASTER_KEY } = this.shared;
-    const { printed, exitCode } = await invoke('audit', { DATABASE_URL, MASTER_KEY }, '--json', 'verify');
-    const { ledger } = JSON.parse(printed) as { readonly ledger?: Pick<Verified, 'findings'> };
-    return { exitCode, findings: ledger?.findings ?? [] };
+  /** `audit verify` of the service's database or of a copy, with the master key unless `masterKey` is null. */
+  async verify(
+    url = this.shared.databaseUrl,
+    options: readonly string[] = [],
+    masterKey: string | null = this.shared.masterKey,
+  ): Promise<Verified> {
+    const env = { DATABASE_URL: url, ...(masterKey !== null && { MASTER_KEY: masterKey }) };
+    const { printed, exitCode } = await invoke('audit', env, '--json', 'verify', ...options);
+    const { missing_events, ledger, differences } = JSON.parse(printed) as {
+      readonly missing_events?: string;
+      readonly ledger?: { readonly findings: readonly LedgerFinding[] };
+      readonly differences?: readonly string[];
+    };
+    return {
+      exitCode,
+      missing: missing_events ?? null,
+      findings: ledger?.findings ?? [],
+      differences: differences ?? [],
+    };
   }
 
   /** How many events the newest head covers. */
@@ -151,6 +175,20 @@ export class TamperingHarness {
     await this.covered();
     const { exitCode, ...found } = await this.verify();
     this.verdict.expect(exitCode === null, 'an untouched log is in order, and proven', found);
+  }
+
+  /** Hands `act` a fresh copy of the history, which is dropped afterwards. */
+  async withCopy<T>(act: (db: pg.Client, url: string) => Promise<T>): Promise<T> {
+    const name = `copy_${(this.copies += 1)}`;
+    const url = await this.shared.copyDatabase(name, FROZEN);
+    const db = new pg.Client({ connectionString: url });
+    await db.connect();
+    try {
+      return await act(db, url);
+    } finally {
+      await db.end();
+      await this.shared.environment.dropDatabase(name);
+    }
   }
 
   private covered(): Promise<void> {
