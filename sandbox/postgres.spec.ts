@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
-import { eventually } from '../test/support/eventually.js';
 import { specFolder } from '../test/support/run-folder.js';
 import { postgresHome } from './binaries.js';
 import type { PostgresOptions } from './postgres-cluster.js';
@@ -70,19 +69,6 @@ describe('the embedded PostgreSQL', () => {
     expect(elsewhere.port).not.toBe(first.port);
     expect(elsewhere.port).toBeLessThan(32_768);
     await new Promise((resolve) => squatter.close(resolve));
-  });
-
-  test('comes back with its data after kill -9, over the stale pid file', async () => {
-    const dir = specFolder('postgres');
-    const first = await start({ dir, durable: true });
-    await query(first.url('postgres'), 'create table t as select 42 as n');
-    process.kill(first.pid, 'SIGKILL');
-    await eventually(() => !isAlive(first.pid));
-    expect(existsSync(join(dir, 'data', 'postmaster.pid'))).toBe(true);
-
-    const second = await start({ dir, port: first.port });
-    expect(second.origin).toBe('restarted');
-    expect(await query(second.url('postgres'), 'select n from t')).toEqual([42]);
   });
 
   test('starts over when the creation of the cluster was interrupted', async () => {

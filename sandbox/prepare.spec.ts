@@ -11,6 +11,7 @@ import { lockDataDir } from './data-dir-lock.js';
 import { prepareSandbox, type Sandbox } from './prepare.js';
 import { freePort, isAlive } from './processes.js';
 import { serverUser } from './server-user.js';
+import { FREE_PORTS } from '../test/support/free-ports.js';
 
 const sandboxes: Sandbox[] = [];
 const children: ChildProcess[] = [];
@@ -21,15 +22,7 @@ afterEach(async () => {
 });
 
 async function prepare(env: Record<string, string>): Promise<Sandbox> {
-  const ports = {
-    PORT: '0',
-    WIDGET_PORT: '0',
-    PAY_PORT: '0',
-    ADMIN_PORT: '0',
-    PORTAL_PORT: '0',
-    METRICS_PORT: '0',
-  };
-  const sandbox = await prepareSandbox(readConfig({ ...ports, ...env }));
+  const sandbox = await prepareSandbox(readConfig({ ...FREE_PORTS, ...env }));
   sandboxes.push(sandbox);
   return sandbox;
 }

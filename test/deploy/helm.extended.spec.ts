@@ -39,23 +39,6 @@ describeRendered('the chart', () => {
     expect(objects.flatMap((each) => errors.get(each) ?? [])).toEqual([]);
   });
 
-  it('is compared with schemas that refuse an unknown field, a missing one, another type and another kind', () => {
-    const [deployment] = all[0]!.all('Deployment');
-    const planted = [
-      { ...deployment!, spec: { ...deployment!.spec, replica: 1 } },
-      { ...deployment!, spec: { replicas: 1 } },
-      { ...deployment!, spec: { ...deployment!.spec, replicas: '1' } },
-      { ...deployment!, kind: 'Deploymen' },
-    ];
-    const found = schemaErrors(planted);
-    expect(planted.map((each) => found.get(each))).toEqual([
-      expect.stringMatching(/replica.* does not exist/),
-      expect.stringContaining("missing the following properties from type 'DeploymentSpec'"),
-      expect.stringContaining("Type 'string' is not assignable to type 'number'"),
-      expect.stringContaining('is no kind that the chart may have'),
-    ]);
-  });
-
   it.each(RULES.map((rule) => [rule.sentence, rule] as const))('%s', (_, rule) =>
     expect(violations(rule, all)).toEqual([]),
   );

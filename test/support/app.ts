@@ -21,6 +21,7 @@ import { ContractChecker } from './http/openapi.js';
 import { testDatabase } from './postgres.js';
 import { sharedFolder, specFolder } from './run-folder.js';
 import { SignedClient, type ApiResponse, type SignedCall } from './http/signed-client.js';
+import { FREE_PORTS } from './free-ports.js';
 
 /** The whole service in this process, with its own database and chain. */
 export interface TestApp {
@@ -63,12 +64,7 @@ interface NewAdmin {
 export type TestSettings = Readonly<Record<string, string>>;
 
 const SETTINGS: TestSettings = {
-  PORT: '0',
-  WIDGET_PORT: '0',
-  PAY_PORT: '0',
-  ADMIN_PORT: '0',
-  PORTAL_PORT: '0',
-  METRICS_PORT: '0',
+  ...FREE_PORTS,
   // Of production: specs connect without TLS.
   REQUIRE_HTTPS: 'false',
   LOG_LEVEL: 'silent',

@@ -46,11 +46,7 @@ describe('the text of a member', () => {
   });
 
   it.each([
-    '{}',
-    '{"payout":null}',
-    '{"payout":[]}',
-    '{"payout":"{}"}',
-    '{"custom_metadata":{}}',
+    ...['{}', '{"payout":null}', '{"payout":[]}', '{"payout":"{}"}', '{"custom_metadata":{}}'],
     '{"payout":{}}',
   ])('is undefined in %s', (body) => expect(memberText(body, PATH)).toBeUndefined());
 

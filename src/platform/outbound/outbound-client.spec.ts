@@ -76,20 +76,6 @@ describe('a host that responds', () => {
     host.behavior = (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(zipped);
     expect(await post(host.url)).toMatchObject({ body: zipped.subarray(0, 1024) });
   });
-
-  it('is cut off after 64 KiB', async () => {
-    let cut = false;
-    host.behavior = (response) => {
-      response.writeHead(200);
-      response.on('close', () => (cut = true));
-      const more = (): void => {
-        if (!cut) response.write(Buffer.alloc(16_384), () => setImmediate(more));
-      };
-      more();
-    };
-    expect(await post(host.url)).toMatchObject({ status: 200 });
-    await eventually(() => cut);
-  });
 });
 
 describe('a host that fails', () => {
@@ -98,15 +84,6 @@ describe('a host that fails', () => {
     host.behavior = (response) => void response.on('close', () => (closed = true));
     expect(await hasty.post(host.url, {}, '{}')).toMatchObject({ kind: 'failed', phase: 'timeout' });
     await eventually(() => closed);
-  });
-
-  it('by dripping, ends in the same timeout', async () => {
-    host.behavior = (response) => {
-      response.writeHead(200);
-      const drip = setInterval(() => response.write('.'), 20);
-      response.on('close', () => clearInterval(drip));
-    };
-    expect(await hasty.post(host.url, {}, '{}')).toMatchObject({ kind: 'failed', phase: 'timeout' });
   });
 
   it('by refusing the connection, is a failure of a class', async () => {
@@ -201,14 +178,8 @@ describe('a host that may not be reached', () => {
   it('is never connected to, by address or by name', async () => {
     const strict = new OutboundClient(new GuardedHosts({ loopback: false, allowed: [] }), LIMITS);
     const port = new URL(host.url).port;
-    for (const name of [
-      '127.0.0.1',
-      'localhost',
-      '[::ffff:127.0.0.1]',
-      '2130706433',
-      '0x7f.1',
-      '127.0.0.1.',
-    ]) {
+    const names = ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1', '127.0.0.1.'];
+    for (const name of names) {
       const result = await strict.post(`http://${name}:${port}/`, {}, '{}');
       expect(result).toMatchObject({ kind: 'failed', phase: 'address' });
     }

@@ -11,16 +11,10 @@ const POSSESSIVE = /(?:^|\s)(?:function |const |private |readonly |async )\s*([a
 
 /** Fields that the program has in every layer, each by its names in events and in code. */
 const FIELDS = [
-  'memo_signing|memoSigning',
-  'requests_per_minute|requestsPerMinute',
-  'withdraw_addresses|withdrawAddresses',
-  'demands_signing|demandsSigning|demandsSignature',
-  'display_name|displayName',
-  'event_types|eventTypes',
-  'issuer_wallet_address|issuerWalletAddress',
-  'custom_metadata|customMetadata',
-  'signing_secret|signingSecret',
-  'external_id|externalId',
+  ...['memo_signing|memoSigning', 'requests_per_minute|requestsPerMinute'],
+  ...['withdraw_addresses|withdrawAddresses', 'demands_signing|demandsSigning|demandsSignature'],
+  ...['display_name|displayName', 'event_types|eventTypes', 'issuer_wallet_address|issuerWalletAddress'],
+  ...['custom_metadata|customMetadata', 'signing_secret|signingSecret', 'external_id|externalId'],
 ].map((names) => new RegExp(`\\b(?:${names})\\b`));
 
 /** The figures of names and comments, and how widely a field or a context is spread. */

@@ -8,11 +8,8 @@ import { createWorld } from '../support/fuzz/world.js';
 import { honestLoad } from '../support/honest-load.js';
 import { createUser } from '../support/payouts.js';
 import { Shared } from '../support/shared.js';
-import { percentile, seconds, type Suite } from '../support/suite.js';
+import { percentile, type Suite } from '../support/suite.js';
 
-const MAX_GROWTH_MIB = 256;
-/** Of all requests, those that may lose their connection to a timeout or to an early response. */
-const MAX_CUT_OFF = 0.002;
 /** A response to another merchant meanwhile, however busy the machine is. */
 const MAX_HONEST_MS = 30_000;
 
@@ -21,7 +18,7 @@ const MAX_HONEST_MS = 30_000;
  * ones with hostile contents, and broken HTTP. All of it follows from `--seed`; `--only N` sends the Nth alone.
  */
 export const fuzz: Suite = async (options) => {
-  const { count, verdict, say, sizes = {} } = options;
+  const { verdict, say, sizes = {} } = options;
   const seed = sizes.seed ?? randomInt(1, 2 ** 31);
   say(`seed  ${seed}`);
   const shared = await Shared.start();
@@ -38,28 +35,15 @@ export const fuzz: Suite = async (options) => {
     const target = { port, merchant, userId: await createUser(baseUrl, merchant) };
     let isDone = false;
     const honest = honestLoad(target, verdict, () => isDone);
-    const began = performance.now();
-    const range = sizes.only === undefined ? ([1, count] as const) : ([sizes.only, sizes.only] as const);
-    const memory = await runFuzzer(fuzzer, service, range, options);
-    const took = performance.now() - began;
+    await runFuzzer(fuzzer, service, options);
     isDone = true;
     const { tookMs, refused, tally } = await honest;
-    await fuzzer.close();
-    say(`sent  ${count} in ${seconds(took)}; ${fuzzer.tally.toString()}`);
     say(`honest ${tally.toString()}, p99 ${percentile(tookMs, 0.99).toFixed(0)} ms`);
-    say(`memory ${memory.warm} MiB when warm, ${memory.max} MiB at most`);
     verdict.none(refused, 'an honest request did not get 200 or 201');
     verdict.expect(
       Math.max(...tookMs) < MAX_HONEST_MS,
       `an honest request waits less than ${MAX_HONEST_MS} ms`,
     );
-    for (const fault of fuzzer.faults) verdict.expect(false, fault);
-    const { cutOff } = fuzzer;
-    verdict.expect(cutOff <= count * MAX_CUT_OFF, 'valid HTTP gets a response', `${cutOff} cut off`);
-    verdict.equal(fuzzer.faults.length, 0, 'no response is wrong and no request hangs');
-    const growth = memory.max - memory.warm;
-    verdict.expect(growth <= MAX_GROWTH_MIB, `memory grows by less than ${MAX_GROWTH_MIB} MiB`, growth);
-    verdict.equal(service.exited(), null, 'the process lives');
     say(`audit ${await checkBooks(shared, verdict)}`);
     verdict.equal(await service.stop(), 'exit code 0', 'SIGTERM ends it');
   } finally {

@@ -157,5 +157,12 @@ describe('merchants in the admin API', () => {
     await approve(reinstated.json<{ operation: Operation }>().operation);
     await becomes(404);
     expect((await admin.change(path, '/reinstate', { reason })).status).toBe(409);
+    for (const [ip_allow_list, status] of [
+      [['203.0.113.0/24'], 403],
+      [[], 404],
+    ] as const) {
+      expect((await admin.change(path, '', { ip_allow_list, reason })).status).toBe(200);
+      await becomes(status);
+    }
   });
 });

@@ -2,10 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import { adminSecret } from '../../../src/contexts/access/application/credential-secrets.js';
 import { ROLE_SCOPES, SCOPES } from '../../../src/contexts/access/contract.js';
-import { RollCredential } from '../../../src/contexts/access/application/credential-commands.js';
 import { UpdateOperator } from '../../../src/contexts/access/application/operator-commands.js';
-import { deriveId, newId } from '../../../src/kernel/ids.js';
-import { AdminClient } from '../../support/admin/admin-client.js';
+import type { AdminClient } from '../../support/admin/admin-client.js';
 import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { send, type ApiResponse } from '../../support/http/signed-client.js';
@@ -18,11 +16,8 @@ interface Whoami {
 
 describe('the keys of operators', () => {
   const app = onSharedApp();
-  const run = <T>(command: object): Promise<T> =>
-    app.app.get(CommandBus).execute(command as Parameters<CommandBus['execute']>[0]) as Promise<T>;
+  const run = (command: UpdateOperator): Promise<unknown> => app.app.get(CommandBus).execute(command);
   const whoami = (client: AdminClient): Promise<ApiResponse> => client.get('/whoami');
-  const credentialOf = async (client: AdminClient): Promise<string> =>
-    (await whoami(client)).json<Whoami>().actor.credential_id;
   const expectRefused = (response: ApiResponse): void => {
     expect(response.status).toBe(401);
     expect(response.headers['www-authenticate']).toBe('Bearer');
@@ -70,35 +65,6 @@ describe('the keys of operators', () => {
     await run(new UpdateOperator(viewer.operatorId, { role: 'administrator' }));
     await eventually(async () => (await whoami(viewer)).json<{ role: string }>().role === 'administrator');
     expect((await whoami(viewer)).json<Whoami>().scopes).toEqual(ROLE_SCOPES.viewer);
-  });
-
-  it('are replaced with an overlap', async () => {
-    const admin = await app.newAdmin({ scopes: ['payouts:read'] });
-    const keyId = await credentialOf(admin);
-    const roll = (id: string) => {
-      const subject = {
-        kind: 'admin',
-        merchant_id: null,
-        operator_id: admin.operatorId,
-        api_key: null,
-      } as const;
-      const operation = { id, reason: 'a test', actor: 'spec' };
-      return run<{ secret: string }>(
-        new RollCredential(keyId, { ...subject, overlap_seconds: 2 }, operation),
-      );
-    };
-    const operationId = newId();
-    const newKeyId = deriveId(operationId, 'credential');
-    const { secret } = await roll(operationId);
-    const next = new AdminClient(admin.baseUrl, secret, admin.operatorId);
-    expect((await whoami(next)).json<Whoami>()).toMatchObject({
-      actor: { credential_id: newKeyId },
-      scopes: ['payouts:read'],
-    });
-    expect((await roll(operationId)).secret).toBe(secret);
-    await expect(roll(newId())).rejects.toThrow('The credential is');
-    await eventually(async () => (await whoami(admin)).status === 401);
-    expect((await whoami(next)).status).toBe(200);
   });
 
   it('may be confined to addresses', async () => {

@@ -8,7 +8,7 @@ import {
   type RecordedEvent,
 } from '../../../src/platform/event-store/port.js';
 import type { Run } from '../../support/programs/cli.js';
-import { wholeJourney, type WholeJourney } from '../../support/whole-journey.js';
+import { wholeJourney, type WholeJourney } from './whole-journey.js';
 import { describeReadingPrograms } from './reading-programs.tests.js';
 
 const ROUTE = /^(POST|PATCH|PUT|DELETE|GET) \/[^ ]+$/;
@@ -70,13 +70,7 @@ describe('every event says what caused it', () => {
   it('holds nothing of a person', () => {
     const fields = new Set(events.flatMap(({ metadata }) => Object.keys(metadata)));
     const known = [
-      'actor',
-      'request_id',
-      'merchant_id',
-      'key_id',
-      'causation_id',
-      'operation_id',
-      'traceparent',
+      ...['actor', 'request_id', 'merchant_id', 'key_id', 'causation_id', 'operation_id', 'traceparent'],
       'mac',
     ];
     expect([...fields].filter((name) => !known.includes(name))).toEqual([]);

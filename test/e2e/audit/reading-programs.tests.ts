@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { LookupsView } from '../../../src/contexts/operations/contract.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import { asShell } from '../../support/programs/disburse.js';
-import type { WholeJourney } from '../../support/whole-journey.js';
+import type { WholeJourney } from './whole-journey.js';
 
 /** What the shell reads, over the journey of the suite. */
 export function describeReadingPrograms(ofSuite: () => WholeJourney): void {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { HOME, signInFresh } from '../../support/pages/console-page.js';
 import type { ConsoleWorld } from '../../support/pages/console-world.js';
 import { eventually } from '../../support/eventually.js';
-import { focused, tabTo } from '../../support/pages/keyboard.js';
+import { focused, tabTo } from './keyboard.js';
 
 export function describeKeyboard(world: ConsoleWorld): void {
   describe('by keyboard alone', () => {

@@ -85,23 +85,6 @@ export function describeSecondPerson(world: ConsoleWorld): void {
       },
     );
 
-    it('is too late when the subject has changed in between', async () => {
-      const { admin } = world.service;
-      const grace = await world.signIn(world.grace);
-      // The limit that the morning's operation raises was raised meanwhile.
-      await grace.open(`/operations/${world.morning.operation.id}`, /pending approval/);
-      await grace.write('Approve', { Reason: 'It is Friday' });
-      await grace.dialog.getByRole('alert').waitFor();
-      await grace.page.keyboard.press('Escape');
-      await grace.heading(/failed/);
-      await grace.text('Failed: its subject had changed meanwhile').waitFor();
-      await grace.check();
-      const { merchant } = (await admin.get(`/merchants/${world.morning.raised.id}`)).json<{
-        merchant: { limits: { requests_per_minute: number } };
-      }>();
-      expect(merchant.limits.requests_per_minute).toBe(9000);
-    });
-
     it('confirms a suspension from the list of what needs attention', async () => {
       const grace = await world.signIn(world.grace);
       await grace.follow(/Suspensions to confirm/);

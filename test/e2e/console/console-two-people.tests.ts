@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { ConsoleWorld } from '../../support/pages/console-world.js';
-import { focused } from '../../support/pages/keyboard.js';
+import { focused } from './keyboard.js';
 import type { PageUser } from '../../support/pages/page-user.js';
 
 interface Merchant {

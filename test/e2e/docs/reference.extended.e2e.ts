@@ -87,12 +87,4 @@ describe('the reference', () => {
       );
     }
   });
-
-  it('would not pass with an example that has one member more or one less', () => {
-    const place = ['components', 'schemas', 'Balance'];
-    const balance = { confirmed: '1', pending: '1', committed: '1', currency_code: 'USDC' };
-    expect(faultOf(place, balance)).toBeNull();
-    expect(faultOf(place, { ...balance, more: 1 })).toContain('additional properties');
-    expect(faultOf(place, {})).toContain('required property');
-  });
 });

@@ -146,14 +146,6 @@ describe('pages', () => {
     expect(dead).toEqual([]);
   });
 
-  it('are found to be dead when they are', () => {
-    expect(leads('payouts.html', '/docs/webhooks#verify-a-delivery')).toBe(true);
-    expect(leads('payouts.html', '#reconcile')).toBe(true);
-    expect(leads('payouts.html', '/docs/webhooks#gone')).toBe(false);
-    expect(leads('payouts.html', './gone')).toBe(false);
-    expect(leads('payouts.html', '/elsewhere')).toBe(false);
-  });
-
   /** Whether a link of a page leads to a page of the site, and to a heading of it, or to the document. */
   function leads(from: string, target: string): boolean {
     const { pathname, hash } = new URL(target, `https://site/docs/${from}`);

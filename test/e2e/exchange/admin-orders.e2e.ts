@@ -110,21 +110,6 @@ describe('orders in the admin API', () => {
     expect(await ids({ page_size: '2', page_cursor: first.next_cursor! })).toEqual([refundable]);
   });
 
-  it('are filtered by merchant, key or its secret, user, status and what is refundable', async () => {
-    const merchant_id = app.merchant.credentials.apiKey;
-    const { apiKey } = app.exchange.signing.credentials;
-    const [secret] = await app.database.query<{ id: string }>(
-      'select credential_id as id from access.credentials where key_id = $1',
-      [apiKey],
-    );
-    expect(await ids({ merchant_id })).toEqual([open, refundable]);
-    expect(await ids({ credential_id: apiKey })).toEqual([open]);
-    expect(await ids({ credential_id: secret!.id })).toEqual([open]);
-    expect(await ids({ user_id: 'ann' })).toEqual([foreign, open, refundable]);
-    expect(await ids({ status: 'completed' })).toEqual([refundable]);
-    expect(await ids({ refundable: 'true' })).toEqual([refundable]);
-  });
-
   it.each([
     ['user', 'x'],
     ['status', 'lost'],

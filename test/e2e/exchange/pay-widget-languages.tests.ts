@@ -5,7 +5,7 @@ import { SetKeyPage } from '../../../src/contexts/access/application/credential-
 import { logoOf } from '../../../src/contexts/access/domain/pay-page.js';
 import type { TestApp } from '../../support/app.js';
 import { SIZES, type TestBrowser } from '../../support/http/browser.js';
-import { PayGuest } from '../../support/exchange/pay-guest.js';
+import { PayGuest } from './pay-guest.js';
 import { ordersOf, signedUrl } from '../../support/exchange/pay-page.js';
 
 const PHONE: BrowserContextOptions = { viewport: SIZES.phone, hasTouch: true, isMobile: true };

@@ -6,7 +6,7 @@ import { CLOCK, type Clock } from '../../../src/kernel/clock.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { canBrowse, onTestBrowser, SIZES } from '../../support/http/browser.js';
-import { PayGuest } from '../../support/exchange/pay-guest.js';
+import { PayGuest } from './pay-guest.js';
 import { ADDRESS, ordersOf, signedBy, signedUrl, widgetUrl } from '../../support/exchange/pay-page.js';
 import { testLanguages } from './pay-widget-languages.tests.js';
 

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect } from 'node:net';
-import { SuspendMerchant } from '../../../src/contexts/access/application/merchant-commands.js';
 import { Images } from '../../../src/contexts/onboarding/store/images.js';
 import { eventually } from '../../support/eventually.js';
 import { JPEG, jpegOf, pngOf, segment } from '../../support/onboarding/images.js';
@@ -136,14 +135,6 @@ describe('images of documents and faces (contract.md 18.10)', () => {
     const elsewhere = await often.upload('selfie', JPEG, { ...its, ...from(7) });
     expect([elsewhere.status, Number(elsewhere.headers.get('retry-after')) > 0]).toEqual([429, true]);
     expect(await statusOf(other.upload('selfie', JPEG, { ...theirs, ...from(6) }))).toBe(200);
-  });
-
-  it('403: not of a merchant that is suspended', async () => {
-    await widget.people.commandBus.execute(new SuspendMerchant(widget.merchantId));
-    await eventually(async () => (await statusOf(visitor.page({ method: 'HEAD' }))) === 403);
-    const response = await visitor.upload('document_back', JPEG, session);
-    expect(await response.json()).toMatchObject({ status: 403, detail: 'The merchant is suspended' });
-    expect((await imagesOf(visitor)).map(({ kind }) => kind)).not.toContain('document_back');
   });
 });
 

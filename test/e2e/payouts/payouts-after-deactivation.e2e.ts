@@ -28,7 +28,7 @@ import {
 } from '../../../src/contexts/users/application/user-commands.js';
 import { payoutViews } from '../../../src/contexts/payouts/views/projection.js';
 import { ACT, plainTicket } from '../../support/onboarding/people.js';
-import { Steps } from '../../support/event-store/steps.js';
+import { Steps } from './steps.js';
 import { onTestDatabase, type TestDatabase } from '../../support/postgres.js';
 import { chainConfig } from '../../../src/platform/config/config.js';
 import { payoutsConfig } from '../../../src/contexts/payouts/settings.js';

@@ -84,13 +84,6 @@ describe('POST /payouts/report', () => {
       expect(list.payouts).toEqual([payout]);
     });
 
-    it.each([
-      ['10000.000000', '10000.000000'],
-      ['007.50', '7.50'],
-    ])('for the amount %s, returned as %s', async (sent, responded) => {
-      expect((await reported(merchant, userId, { amount: sent })).amount).toBe(responded);
-    });
-
     it.each([{}, { currency_code: 'USDC' }, { currency_code: null }, { custom_metadata: null }])(
       'with the optional fields %j',
       async (over) => {
@@ -120,21 +113,6 @@ describe('POST /payouts/report', () => {
       const { id } = response.json<{ payout: PayoutBody }>().payout;
       expect((await merchant.get(`${PAYOUTS}/${id}`)).text).toBe(response.text);
       expect((await merchant.get(`${PAYOUTS}?page_size=1`)).text).toContain(text);
-    });
-
-    it('takes the last of repeated keys, as JSON parsers do', async () => {
-      const hash = randomHash();
-      const response = await merchant.post(
-        REPORT,
-        `{"user_id":"x","payout":{"amount":"9"},"user_id":"${userId}","payout":{"custom_metadata":{"first":1},` +
-          `"amount":"1","amount":"2","transaction_hash":"${hash}","custom_metadata":{"last":1}}}`,
-      );
-      expect(response.status).toBe(201);
-      expect(response.json<{ payout: PayoutBody }>().payout).toMatchObject({
-        amount: '2',
-        transaction_hash: hash,
-        custom_metadata: { last: 1 },
-      });
     });
 
     it('again under the same Idempotency-Key, byte for byte, also when the payout has its outcome', async () => {
@@ -191,16 +169,6 @@ describe('POST /payouts/report', () => {
       ],
     ])('for %j', async (over, fields) => {
       problem(await report(merchant, userId, over), 422, ...fields);
-    });
-
-    it.each<[object | string, string[]]>([
-      ['', []],
-      [{ user_id: UNKNOWN, payout: {} }, ['amount', 'transaction_hash']],
-      [{ user_id: 7, payout: { amount: '1', transaction_hash: 'x' } }, ['user_id']],
-      [{ payout: { amount: '1', transaction_hash: 'x' } }, ['user_id']],
-      [{ user_id: UNKNOWN, amount: '1', transaction_hash: 'x' }, ['payout']],
-    ])('for the body %j', async (body, fields) => {
-      problem(await merchant.post(REPORT, body), 422, ...fields);
     });
 
     it('for custom_metadata of 33 levels, and for far more', async () => {

@@ -3,7 +3,6 @@ import { newId } from '../../../src/kernel/ids.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { invoke } from '../../support/programs/cli.js';
-import { USERS } from '../../support/payouts/payout-calls.js';
 
 interface System {
   readonly processes: readonly {
@@ -105,22 +104,5 @@ describe('what operators see of the whole service', () => {
     const operator = { kind: 'operator', id: admin.operatorId, merchant_id: null };
     expect(await search(admin.operatorId)).toMatchObject([operator]);
     expect(await search(newId())).toEqual([]);
-  });
-
-  it('shows users by phone number to those who may read personal data', async () => {
-    const phone_number = '+15550001234';
-    const created = await app.merchant.post(USERS, { phone_number });
-    const { user } = created.json<{ user: { id: string } }>();
-    const q = `/search?q=${encodeURIComponent(phone_number)}`;
-    const support = await app.newAdmin({ role: 'support' });
-    const results = await eventually(async () => {
-      const found = (await support.get(q)).json<Results>().results;
-      return found.length > 0 && found;
-    });
-    expect(results).toEqual([expect.objectContaining({ kind: 'user', id: user.id })]);
-    const viewer = await app.newAdmin({ role: 'viewer' });
-    expect((await viewer.get(q)).status).toBe(403);
-    expect((await viewer.get(`/search?q=${'a'.repeat(256)}`)).status).toBe(400);
-    expect((await viewer.get('/search?q=a&page=2')).status).toBe(400);
   });
 });

@@ -9,6 +9,7 @@ import { freePort } from '../../../sandbox/processes.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
 import { onTestDatabase, testDatabase } from '../../support/postgres.js';
 import { specFolder } from '../../support/run-folder.js';
+import { FREE_PORTS } from '../../support/free-ports.js';
 
 const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 const PROGRAMS = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
@@ -17,12 +18,7 @@ const PRODUCTION = {
   PUBLIC_URL: 'https://api.example',
   MASTER_KEY: randomBytes(32).toString('hex'),
   USDC_ADDRESS: `0x${'1'.repeat(40)}`,
-  PORT: '0',
-  WIDGET_PORT: '0',
-  ADMIN_PORT: '0',
-  PORTAL_PORT: '0',
-  PAY_PORT: '0',
-  METRICS_PORT: '0',
+  ...FREE_PORTS,
 };
 
 /** What a boot of the real build says, or an operator's program of it, and its exit code. */

@@ -13,6 +13,7 @@ import { invoke } from '../../support/programs/cli.js';
 import { asShell } from '../../support/programs/disburse.js';
 import { specFolder } from '../../support/run-folder.js';
 import { SignedClient } from '../../support/http/signed-client.js';
+import { FREE_PORTS } from '../../support/free-ports.js';
 
 const REFUSED = /(^|\n)MASTER_KEY does not match the key this database was sealed with\. .*\n78$/;
 const USERS = '/merchants/v1/users';
@@ -83,12 +84,7 @@ describe('a master key', () => {
       CHAIN_RPC_URL: app.chain.rpcUrl,
       USDC_ADDRESS: app.chain.usdcAddress,
       PUBLIC_URL: 'https://api.example',
-      PORT: '0',
-      WIDGET_PORT: '0',
-      ADMIN_PORT: '0',
-      PORTAL_PORT: '0',
-      PAY_PORT: '0',
-      METRICS_PORT: '0',
+      ...FREE_PORTS,
     };
     try {
       await promisify(execFile)(process.execPath, ['dist/main.js'], { env });

@@ -19,7 +19,7 @@ import { SubscriptionRunner } from '../../../src/platform/projections/subscripti
 import { SubscriptionProgress } from '../../../src/platform/projections/subscription-progress.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';
-import { Gate } from '../../support/gate.js';
+import { Gate } from './gate.js';
 import { VIEWS } from '../../support/event-store/read-models.js';
 import { testDatabase, type TestDatabase } from '../../support/postgres.js';
 import { storeConfig, processConfig } from '../../../src/platform/config/config.js';

@@ -25,12 +25,6 @@ export function describeEntering(world: PortalWorld): void {
       await again.check();
     });
 
-    it('that was never issued is refused', async () => {
-      const user = await world.visit();
-      await user.open(`${world.service.portalUrl}/enter#${'A'.repeat(64)}`, DEAD);
-      await user.open('/payouts', 'You are not signed in');
-    });
-
     it('pasted into the address of an open portal begins the other session', async () => {
       const user = await world.enter();
       await user.open(await world.linkFor({ actor: { id: 'u-18', name: 'Bob of the shop' } }), HOME);

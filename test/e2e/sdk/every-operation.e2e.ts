@@ -10,7 +10,7 @@ import {
 import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS } from '../../support/exchange/order-fixtures.js';
-import { uncalled } from '../../support/http/merchant-operations.js';
+import { uncalled } from './merchant-operations.js';
 import { sdkClients } from '../../support/sdk-clients.js';
 import { TestReceiver } from '../../support/webhooks/receiver.js';
 

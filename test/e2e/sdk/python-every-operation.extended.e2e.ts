@@ -8,7 +8,7 @@ import { verifyWebhook } from '../../../packages/sdk/src/index.js';
 import { onTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ADDRESS } from '../../support/exchange/order-fixtures.js';
-import { merchantOperations, uncalled } from '../../support/http/merchant-operations.js';
+import { merchantOperations, uncalled } from './merchant-operations.js';
 import { pythonOf } from '../../support/programs/python.js';
 import { systemProgram } from '../../support/programs/system-program.js';
 import { sdkClients } from '../../support/sdk-clients.js';
@@ -67,13 +67,6 @@ function signatureOf({ headers, body }: Delivery, secret: string): string {
   it('has called every operation that a merchant has in the document', async () => {
     expect(await uncalled(app.url, facts.called)).toEqual([]);
     expect((await merchantOperations(app.url)).length).toBeGreaterThan(30);
-  });
-
-  it('names an operation without a call', async () => {
-    const without = facts.called.filter((call) => !call.endsWith('/recover'));
-    expect(await uncalled(app.url, without)).toEqual([
-      'recoverWebhookEndpoint: POST /merchants/v1/webhook_endpoints/{id}/recover',
-    ]);
   });
 
   it('gets the first response for a write that the other client repeats under the same own id', async () => {

@@ -163,21 +163,8 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
     );
     expect(new Set(used)).toEqual(new Set(tags.map(({ name }) => name)));
     expect(tags.map(({ name }) => name)).toEqual([
-      ...[
-        'Users',
-        'Payouts',
-        'Webhook endpoints',
-        'Webhook deliveries',
-        'Events',
-        'Exchange orders',
-        'Exchange',
-        'Webhooks',
-        'Portal sessions',
-        'Audit',
-        'Sandbox',
-        'Documentation',
-        'Health',
-      ],
+      ...['Users', 'Payouts', 'Webhook endpoints', 'Webhook deliveries', 'Events', 'Exchange orders'],
+      ...['Exchange', 'Webhooks', 'Portal sessions', 'Audit', 'Sandbox', 'Documentation', 'Health'],
       ...['merchants', 'credentials', 'operators', 'users', 'payouts', 'orders'].map((of) => `Admin: ${of}`),
       ...['webhooks', 'requests', 'system', 'operations', 'audit', 'search'].map((of) => `Admin: ${of}`),
     ]);
@@ -192,17 +179,8 @@ describe.each(STORES)('the whole service with events in %s', (_name, settings) =
     });
     const { checks } = (await response.json()) as { checks: Record<string, { status: string }> };
     expect(Object.keys(checks).sort()).toEqual([
-      'chain',
-      'clock',
-      'database',
-      'event_store',
-      'exchange',
-      'ledger',
-      'master_key',
-      'onboarding',
-      'queue',
-      'subscriptions',
-      'views',
+      ...['chain', 'clock', 'database', 'event_store', 'exchange', 'ledger', 'master_key', 'onboarding'],
+      ...['queue', 'subscriptions', 'views'],
     ]);
     expect(Object.values(checks).every(({ status }) => status === 'ok')).toBe(true);
   });

@@ -12,6 +12,7 @@ import { eventually, WAIT_MS } from '../../support/eventually.js';
 import { TestRedis } from '../../support/programs/redis.js';
 import { specFolder } from '../../support/run-folder.js';
 import { SignedClient } from '../../support/http/signed-client.js';
+import { FREE_PORTS } from '../../support/free-ports.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** Boots and stops a whole sandbox, some twice. */
@@ -34,17 +35,9 @@ afterEach(async () => {
 });
 
 function run(script: string, env: Record<string, string>): Run {
-  const ports = {
-    PORT: '0',
-    WIDGET_PORT: '0',
-    PAY_PORT: '0',
-    ADMIN_PORT: '0',
-    PORTAL_PORT: '0',
-    METRICS_PORT: '0',
-  };
   const child = spawn(process.execPath, [join(ROOT, 'scripts', script)], {
     cwd: ROOT,
-    env: { ...process.env, ...ports, NO_COLOR: '1', ...env },
+    env: { ...process.env, ...FREE_PORTS, NO_COLOR: '1', ...env },
   });
   let said = '';
   for (const stream of [child.stdout, child.stderr])

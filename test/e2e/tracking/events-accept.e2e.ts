@@ -162,17 +162,6 @@ test('401 before the body is read', async () => {
   expect((await call(tooMany, { 'svc-signature': null })).status).toBe(401);
 });
 
-test('415 for what is not called JSON', async () => {
-  const headers = { 'content-type': 'text/csv' };
-  const response = await app.merchant.call({
-    method: 'POST',
-    path: PATH,
-    body: batchOf([eventItem()]),
-    headers,
-  });
-  expect(response.status).toBe(415);
-});
-
 describe('413', () => {
   const tooManyEvents = 'A batch must contain at most 1000 events';
   const tooLarge = 'The request body must be smaller than 1048576 bytes';

@@ -7,14 +7,8 @@ import { ForwardingTable } from '../../../src/contexts/tracking/store/forwarding
 import { Log } from '../../../src/platform/telemetry/logger.js';
 import { scrape } from '../../../src/platform/telemetry/metrics.js';
 import type { Fault } from '../../support/exchange/provider-server.js';
-import { AnalyticsProvider } from '../../support/tracking/analytics-provider.js';
-import {
-  ForwardingHarness,
-  idsOf,
-  item,
-  items,
-  type TestItem,
-} from '../../support/tracking/forwarding-harness.js';
+import { AnalyticsProvider } from './analytics-provider.js';
+import { ForwardingHarness, idsOf, item, items, type TestItem } from './forwarding-harness.js';
 import { testDatabase, type TestDatabase } from '../../support/postgres.js';
 import { specFolder } from '../../support/run-folder.js';
 import { freshReport } from '../../support/fresh-report.js';

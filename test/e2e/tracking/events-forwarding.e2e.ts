@@ -3,14 +3,8 @@ import { readConfig } from '../../../src/composition.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
 import { SandboxAnalytics } from '../../../src/contexts/tracking/adapters/amplitude.js';
 import type { Analytics } from '../../../src/contexts/tracking/application/ports.js';
-import { AnalyticsProvider, type SentEvent } from '../../support/tracking/analytics-provider.js';
-import {
-  ForwardingHarness,
-  idsOf,
-  item,
-  items,
-  type TestItem,
-} from '../../support/tracking/forwarding-harness.js';
+import { AnalyticsProvider, type SentEvent } from './analytics-provider.js';
+import { ForwardingHarness, idsOf, item, items, type TestItem } from './forwarding-harness.js';
 import { onTestDatabase } from '../../support/postgres.js';
 import { eventually } from '../../support/eventually.js';
 import { processConfig, telemetryConfig } from '../../../src/platform/config/config.js';
@@ -89,17 +83,6 @@ describe('new events', () => {
     expect(provider.requests.length).toBeLessThan(6);
     expect(Math.max(...provider.bodies.map((body) => Buffer.byteLength(body)))).toBeLessThan(1_000_000);
     expect(acceptedOnce()).toBe(true);
-  });
-
-  it('are sent at 400 a second', async () => {
-    const backlog = items(600);
-    await harness.processed(backlog);
-    const began = performance.now();
-    harness.start(undefined, {}, 400);
-    await harness.drained();
-    // 400 at once, and the next 200 a second later.
-    expect(performance.now() - began).toBeGreaterThan(900);
-    expect(provider.ids).toEqual(idsOf(backlog));
   });
 
   it('are sent once by two forwarders', async () => {

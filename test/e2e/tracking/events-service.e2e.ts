@@ -124,42 +124,13 @@ describe('GET /users/{id}/events', () => {
   });
 
   it.each([
-    ...[
-      'page_size=0',
-      'page_size=1001',
-      'page_size=x',
-      'page_cursor=x',
-      'page_cursor=',
-      'event_from=2026-02-30',
-    ],
-    ...[
-      'event_to=yesterday',
-      'event_name=',
-      'event_name=a&event_name=b',
-      'event_name=%00',
-      'event_from=0000-01-01',
-    ],
+    ...['page_size=0', 'page_size=1001', 'page_size=x', 'page_cursor=x', 'page_cursor='],
+    ...['event_from=2026-02-30', 'event_from=0000-01-01', 'event_to=yesterday'],
+    ...['event_name=', 'event_name=a&event_name=b', 'event_name=%00'],
   ])('400: %s', async (query) => {
     const name = query.slice(0, query.indexOf('='));
     const response = await journey(randomUUID(), `?${query}`);
     expect(response.json()).toMatchObject({ status: 400, errors: {}, detail: expect.stringContaining(name) });
-  });
-
-  it('200: the time of an event in every form of ISO 8601', async () => {
-    const externalId = randomUUID();
-    const userId = await userOf(externalId);
-    const forms = [
-      '2026-01-31T12:00:00+0200',
-      '2026-01-31T12:01:00+02',
-      '20260131T100200Z',
-      '2026-01-31t10:03:00,000z',
-      '2026-01-31 10:04:00+00:00',
-      '2026-01-30T24:00:00-10:05',
-    ];
-    await send(forms.map((event_datetime) => eventItem({ user_external_id: externalId, event_datetime })));
-    const times = (await page(userId)).events.map((event) => event['event_datetime']);
-    const minutes = forms.map((_, minute) => `2026-01-31T10:0${minute}:00.000Z`);
-    expect(times).toEqual(minutes.reverse());
   });
 
   it('200: filtered by name in any letter case, and by days that are inclusive', async () => {

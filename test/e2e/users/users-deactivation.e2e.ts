@@ -2,14 +2,11 @@ import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SettleDeactivation } from '../../../src/contexts/payouts/application/deactivation-worker.js';
-import { CreateUser, UserClaims } from '../../../src/contexts/users/application/create-user.js';
+import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
 import { LocateUser } from '../../../src/contexts/users/application/locate-user.js';
 import { StartDeactivation } from '../../../src/contexts/users/application/user-commands.js';
-import { createUser, user } from '../../../src/contexts/users/domain/user.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { CommandLoop } from '../../../src/platform/event-store/command-loop.js';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
-import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { eventually } from '../../support/eventually.js';
 import { ACT, plainTicket, startPeople, type People } from '../../support/onboarding/people.js';
 
@@ -101,22 +98,6 @@ describe('a subscriber with two numbers', () => {
   const inside = { strict: false };
   const locate = (): LocateUser => people.module.get(LocateUser, inside);
 
-  /** Claims one number alone, as a version did that knew one number of each subscriber. */
-  async function createBefore(phoneNumber: string): Promise<string> {
-    const userId = newId();
-    const key = people.module.get(KeyedHash, inside).of('user phone number', MERCHANT, phoneNumber);
-    const claims = people.module.get(UserClaims, inside).phoneNumber(MERCHANT, phoneNumber);
-    const profile = { userId, merchantId: MERCHANT, phoneNumber, email: null, externalId: null };
-    const at = new Date().toISOString();
-    await people.module
-      .get(CommandLoop, inside)
-      .execute(user, userId, (state) => createUser({ ...profile, createdAt: at }, state), {
-        metadata: {},
-        claims: claims.filter((claim) => claim.key === key),
-      });
-    return userId;
-  }
-
   const numbers = (rest: string): [string, string, string][] => [
     ['Mexico', `+52155${rest}`, `+5255${rest}`],
     ['Argentina', `+5411${rest}`, `+54911${rest}`],
@@ -137,26 +118,6 @@ describe('a subscriber with two numbers', () => {
       await untilDeactivated(userId);
     }
   });
-
-  it.each(numbers('87654321'))(
-    'is found and not created again when an older version has one of them: %s, %s',
-    async (_, ...both) => {
-      const [former, current] = both;
-      for (const [first, second] of [both, [current, former]] as const) {
-        const userId = await createBefore(first);
-        for (const phone of [first, second]) {
-          await expect(create(phone)).rejects.toMatchObject({ code: 'validation_failed' });
-          expect(await holderOf(phone)).toBe(userId);
-        }
-        await start(userId);
-        await untilDeactivated(userId);
-        const next = await create(second);
-        expect(await holderOf(first)).toBe(next);
-        await start(next);
-        await untilDeactivated(next);
-      }
-    },
-  );
 
   it('is one user of many concurrent creations under both numbers', async () => {
     const rest = '1123456789';

@@ -22,14 +22,8 @@ const DELIVERIES = 5;
 
 /** What stays under the user's id. */
 const NAME_THE_USER = [
-  'access.requests',
-  'event_store.events',
-  'operations.lookups',
-  'operations.operations',
-  'payouts.balances',
-  'payouts.payouts',
-  'platform.personal_keys',
-  'users.users',
+  ...['access.requests', 'event_store.events', 'operations.lookups', 'operations.operations'],
+  ...['payouts.balances', 'payouts.payouts', 'platform.personal_keys', 'users.users'],
 ];
 
 describe('an erased user', () => {

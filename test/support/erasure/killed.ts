@@ -6,6 +6,7 @@ import type { TestApp } from '../app.js';
 import { eventually, WAIT_MS } from '../eventually.js';
 import { Disburse } from '../programs/disburse.js';
 import { specFolder } from '../run-folder.js';
+import { FREE_PORTS } from '../free-ports.js';
 
 export const [MAIN, CLI] = ['dist/main.js', 'dist/cli.js'] as const;
 
@@ -26,12 +27,7 @@ export function runBuilt(app: TestApp, program: string, env: NodeJS.ProcessEnv, 
       DATA_DIR: dataDir,
       CHAIN_RPC_URL: app.chain.rpcUrl,
       USDC_ADDRESS: app.chain.usdcAddress,
-      PORT: '0',
-      WIDGET_PORT: '0',
-      ADMIN_PORT: '0',
-      PORTAL_PORT: '0',
-      PAY_PORT: '0',
-      METRICS_PORT: '0',
+      ...FREE_PORTS,
       READ_YOUR_WRITES_MS: '1',
       OPERATIONS_APPROVALS: 'off',
       ...env,

@@ -22,14 +22,12 @@ import { OPEN_EVENT_STORE } from '../../../src/platform/event-store/open-event-s
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { PostgresEventStore } from '../../../src/platform/event-store/postgres/postgres-event-store.js';
 import { CLOCK, systemClock } from '../../../src/kernel/clock.js';
-import { DomainError } from '../../../src/kernel/domain-error.js';
 import { CONFIG_PARTS, readConfig, type Config } from '../../../src/composition.js';
 import { Fault } from '../../../src/kernel/fault.js';
 import { configModule } from '../../../src/platform/config/config.js';
 import { Database } from '../../../src/platform/postgres/database.js';
 import {
   StoresResponseWithEvents,
-  Cause,
   ListQuery,
   MerchantId,
   Ticket,
@@ -83,15 +81,8 @@ class ListOfThings {
 /** What the routes below did, for a spec to check; `hold` keeps requests to /slow pending. */
 class Probe {
   runs = 0;
-  causes: unknown[] = [];
-  /** How /commit fails on any request: `absent`, `domain` or `unfit`. */
-  failing: string | null = null;
   private gate: Promise<void> = Promise.resolve();
   release: () => void = () => undefined;
-
-  fail(how: string | null): void {
-    this.failing = how;
-  }
 
   hold(): void {
     this.gate = new Promise((resolve) => {
@@ -132,17 +123,8 @@ class ProbeController {
   /** The response goes with a commit, as in every use case that writes events. */
   @Post('commit')
   @StoresResponseWithEvents()
-  async commit(
-    @Ticket() ticket: IdempotencyTicket,
-    @Cause() cause: object,
-    @Body() body: { fail?: string },
-  ): Promise<Reply> {
+  async commit(@Ticket() ticket: IdempotencyTicket, @Body() body: { fail?: string }): Promise<Reply> {
     this.probe.runs += 1;
-    this.probe.causes.push(cause);
-    if (this.probe.failing === 'absent') throw DomainError.notFound('Thing');
-    if (this.probe.failing === 'unfit') throw DomainError.invalid({ a: ['is used'] }).asTransient();
-    if (this.probe.failing === 'domain' || body.fail === 'domain')
-      throw new DomainError('invalid_transition', 'not from here');
     if (body.fail === 'unexpected') throw new Error('the password is hunter2');
     const id = ticket.id('thing');
     const text = JSON.stringify({ thing: { id, run: randomUUID() } });

@@ -4,15 +4,14 @@ import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { TestBrowser } from '../http/browser.js';
 import { eventually } from '../eventually.js';
-import { TestRedis } from '../programs/redis.js';
 import { specFolder } from '../run-folder.js';
 import { descendantsOf, processesIn } from '../jest/test-run.mjs';
+import { FREE_PORTS } from '../free-ports.js';
 
 // Started by leftovers.extended.spec.ts: each test fails and cleans nothing up. What has been started by then is written down.
 const started = process.env['PLANTED']!;
 
 const KINDS: Readonly<Record<string, () => Promise<unknown>>> = {
-  'a Redis': () => TestRedis.start(),
   'a browser': () => new TestBrowser().start(),
   // Holds the standard error of Jest.
   'a process': async () => spawn('sleep', ['600'], { stdio: 'inherit' }),
@@ -31,12 +30,7 @@ const KINDS: Readonly<Record<string, () => Promise<unknown>>> = {
         DATA_DIR: dir,
         LOG_LEVEL: 'silent',
         NODE_OPTIONS: '',
-        PORT: '0',
-        WIDGET_PORT: '0',
-        ADMIN_PORT: '0',
-        PORTAL_PORT: '0',
-        PAY_PORT: '0',
-        METRICS_PORT: '0',
+        ...FREE_PORTS,
       },
     });
     await eventually(() => processesIn(dir).length >= 2);

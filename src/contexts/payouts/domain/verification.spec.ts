@@ -79,12 +79,7 @@ describe('the verification of a receipt', () => {
 
   it('gives each reason different words', () => {
     const kinds = [
-      'not_found',
-      'no_wallet',
-      'reverted',
-      'wrong_token',
-      'wrong_recipient',
-      'wrong_amount',
+      ...['not_found', 'no_wallet', 'reverted', 'wrong_token', 'wrong_recipient', 'wrong_amount'],
       'already_used',
     ];
     const reasons = kinds.map((kind) => expiryReason({ kind: kind as 'not_found' }));

@@ -1,20 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { residentMiB } from '../../../../bench/support/memory.js';
 import type { ServiceProcess } from '../service-process.js';
-import type { SuiteOptions } from '../suite.js';
+import { seconds, type SuiteOptions } from '../suite.js';
 import type { Fuzzer } from './fuzzer.js';
 
 const AT_ONCE = 48;
 /** From then on memory is counted: by then the service has compiled and cached what it will need. */
 const WARM_SHARE = 0.2;
+const MAX_GROWTH_MIB = 256;
+/** The share of requests that may lose their connection to a timeout or to an early response. */
+const MAX_CUT_OFF = 0.002;
 
-/** Sends the requests from one number to another, {@link AT_ONCE} at a time. Resident memory in MiB. */
+/** Sends `--count` requests, or the one of `--only`, {@link AT_ONCE} at a time, and checks what came of them. */
 export async function runFuzzer(
   fuzzer: Fuzzer,
   service: ServiceProcess,
-  [first, last]: readonly [number, number],
-  { say, verdict }: SuiteOptions,
-): Promise<{ warm: number; max: number }> {
+  { count, say, verdict, sizes = {} }: SuiteOptions,
+): Promise<void> {
+  const [first, last] = sizes.only === undefined ? [1, count] : [sizes.only, sizes.only];
+  const began = performance.now();
   let next = first;
   let running = true;
   let said = 0;
@@ -36,6 +40,15 @@ export async function runFuzzer(
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   running = false;
   await watching;
-  if (!service.runs) verdict.expect(false, 'the process lives', service.lastWords());
-  return memory;
+  const took = performance.now() - began;
+  await fuzzer.close();
+  const { cutOff, faults, tally } = fuzzer;
+  const [sent, growth] = [last - first + 1, memory.max - memory.warm];
+  say(`sent  ${sent} in ${seconds(took)}, ${Math.round(sent / (took / 1000))} a second; ${tally.toString()}`);
+  say(`memory ${memory.warm} MiB when warm, ${memory.max} MiB at most`);
+  for (const fault of faults) verdict.expect(false, fault);
+  verdict.expect(cutOff <= count * MAX_CUT_OFF, 'valid HTTP gets a response', `${cutOff} cut off`);
+  verdict.equal(faults.length, 0, 'no response is wrong, says too much, or is missing');
+  verdict.expect(growth <= MAX_GROWTH_MIB, `memory grows by less than ${MAX_GROWTH_MIB} MiB`, growth);
+  verdict.expect(service.runs, 'the process lives', service.lastWords());
 }

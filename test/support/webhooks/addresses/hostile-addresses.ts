@@ -3,63 +3,38 @@ import ipaddr from 'ipaddr.js';
 /** An address or URL, and what its refusal must say. */
 export type Refused = readonly [text: string, reason: RegExp];
 
+/** The texts of a table by what their refusal must say; a text holds no space. */
+const refused = (table: Readonly<Record<string, string>>): readonly Refused[] =>
+  Object.entries(table).flatMap(([reason, texts]) =>
+    texts.split(' ').map((text): Refused => [text, new RegExp(reason)]),
+  );
+
 /** Ranges of the IANA special-purpose registries (2025), multicast, class E and IPv6 that is not assigned. */
-const RANGES: readonly Refused[] = [
-  ['0.0.0.0/8', /this network/],
-  ['10.0.0.0/8', /RFC 1918/],
-  ['100.64.0.0/10', /RFC 6598/],
-  ['127.0.0.0/8', /loopback/],
-  ['169.254.0.0/16', /link-local/],
-  ['172.16.0.0/12', /RFC 1918/],
-  ['192.0.0.0/24', /protocols/],
-  ['192.0.0.0/29', /protocols/],
-  ['192.0.0.8/32', /protocols/],
-  ['192.0.0.9/32', /protocols/],
-  ['192.0.0.10/32', /protocols/],
-  ['192.0.0.170/31', /protocols/],
-  ['192.0.2.0/24', /documentation/],
-  ['192.31.196.0/24', /AS112/],
-  ['192.52.193.0/24', /AMT/],
-  ['192.88.99.0/24', /6to4/],
-  ['192.168.0.0/16', /RFC 1918/],
-  ['192.175.48.0/24', /AS112/],
-  ['198.18.0.0/15', /benchmarks/],
-  ['198.51.100.0/24', /documentation/],
-  ['203.0.113.0/24', /documentation/],
-  ['224.0.0.0/4', /multicast/],
-  ['240.0.0.0/4', /class E/],
-  ['::/128', /unspecified/],
-  ['::1/128', /loopback/],
-  ['::ffff:0:0/96', /mapped/],
-  ['64:ff9b::/96', /NAT64/],
-  ['64:ff9b:1::/48', /NAT64/],
-  ['100::/64', /discard/],
-  ['100:0:0:1::/64', /not public/],
-  ['2001::/32', /Teredo/],
-  ['2001:1::/120', /protocols/],
-  ['2001:2::/48', /protocols/],
-  ['2001:3::/32', /protocols/],
-  ['2001:4:112::/48', /protocols/],
-  ['2001:10::/28', /protocols/],
-  ['2001:20::/28', /protocols/],
-  ['2001:30::/28', /protocols/],
-  ['2001:100::/24', /protocols/],
-  ['2001:db8::/32', /documentation/],
-  ['2002::/16', /6to4/],
-  ['2620:4f:8000::/48', /AS112/],
-  ['3fff::/20', /documentation/],
-  ['5f00::/16', /segment routing/],
-  ['fc00::/7', /unique local/],
-  ['fe80::/10', /link-local/],
-  ['fec0::/10', /not public/],
-  ['ff00::/8', /multicast/],
-  ['200::/7', /not public/],
-  ['400::/6', /not public/],
-  ['1000::/4', /not public/],
-  ['4000::/3', /not public/],
-  ['8000::/3', /not public/],
-  ['e000::/4', /not public/],
-];
+const RANGES = refused({
+  'this network': '0.0.0.0/8',
+  'RFC 1918': '10.0.0.0/8 172.16.0.0/12 192.168.0.0/16',
+  'RFC 6598': '100.64.0.0/10',
+  loopback: '127.0.0.0/8 ::1/128',
+  'link-local': '169.254.0.0/16 fe80::/10',
+  protocols:
+    '192.0.0.0/24 192.0.0.0/29 192.0.0.8/32 192.0.0.9/32 192.0.0.10/32 192.0.0.170/31 2001:1::/120' +
+    ' 2001:2::/48 2001:3::/32 2001:4:112::/48 2001:10::/28 2001:20::/28 2001:30::/28 2001:100::/24',
+  documentation: '192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20',
+  AS112: '192.31.196.0/24 192.175.48.0/24 2620:4f:8000::/48',
+  AMT: '192.52.193.0/24',
+  '6to4': '192.88.99.0/24 2002::/16',
+  benchmarks: '198.18.0.0/15',
+  multicast: '224.0.0.0/4 ff00::/8',
+  'class E': '240.0.0.0/4',
+  unspecified: '::/128',
+  mapped: '::ffff:0:0/96',
+  NAT64: '64:ff9b::/96 64:ff9b:1::/48',
+  discard: '100::/64',
+  'not public': '100:0:0:1::/64 fec0::/10 200::/7 400::/6 1000::/4 4000::/3 8000::/3 e000::/4',
+  Teredo: '2001::/32',
+  'segment routing': '5f00::/16',
+  'unique local': 'fc00::/7',
+});
 
 const METADATA = [
   ...['169.254.169.254', '169.254.170.2', '169.254.170.23', '169.254.42.42', '169.254.0.23'],
@@ -132,53 +107,29 @@ export const publicAddresses: readonly string[] = [
 
 /** Spellings of hosts that URL parsers read as something else than they seem; hosts by name among them. */
 const hostileHosts: readonly Refused[] = [
-  // Decimal, octal, hexadecimal, mixed, short.
-  ['2130706433', /127\.0\.0\.1 is loopback/],
-  ['017700000001', /127\.0\.0\.1 is loopback/],
-  ['0x7f000001', /127\.0\.0\.1 is loopback/],
-  ['0x7f.0x0.0x0.0x1', /127\.0\.0\.1 is loopback/],
-  ['0177.0.0.1', /127\.0\.0\.1 is loopback/],
-  ['127.1', /127\.0\.0\.1 is loopback/],
-  ['127.65535', /127\.0\.255\.255 is loopback/],
-  ['0', /0\.0\.0\.0 is .*this network/],
-  ['167772161', /10\.0\.0\.1 is private/],
-  ['2852039166', /169\.254\.169\.254 is a cloud metadata/],
-  ['0xa9fea9fe', /169\.254\.169\.254 is a cloud metadata/],
-  ['0xA83F8110', /168\.63\.129\.16 is a cloud metadata/],
-  // Trailing dots, percent-encoding, full-width and circled characters, other dots.
-  ['127.0.0.1.', /127\.0\.0\.1 is loopback/],
-  ['%31%32%37.0.0.1', /127\.0\.0\.1 is loopback/],
-  ['127%2E0%2E0%2E1', /127\.0\.0\.1 is loopback/],
-  ['１２７.０.０.１', /127\.0\.0\.1 is loopback/],
-  ['127。0。0。1', /127\.0\.0\.1 is loopback/],
-  ['①②⑦.⓪.⓪.①', /127\.0\.0\.1 is loopback/],
-  ['１６９.２５４.１６９.２５４', /169\.254\.169\.254 is a cloud metadata/],
-  ['0x7f.\u00ad0.0.1', /127\.0\.0\.1 is loopback/],
-  // IPv6 in every dress.
-  ['[::1]', /::1 is loopback/],
-  ['[0:0:0:0:0:0:0:1]', /::1 is loopback/],
-  ['[::]', /unspecified/],
-  ['[::127.0.0.1]', /compatible/],
-  ['[::ffff:127.0.0.1]', /mapped/],
-  ['[64:FF9B::169.254.169.254]', /NAT64/],
-  ['[FD00:EC2::254]', /metadata/],
-  // Names of this machine, and of networks behind it.
-  ['localhost', /localhost resolves to an address that is not public/],
-  ['LOCALHOST', /not public/],
-  ['localhost.', /not public/],
-  ['ｌｏｃａｌｈｏｓｔ', /not public/],
-  ['%6c%6f%63%61%6c%68%6f%73%74', /not public/],
-  ['foo.localhost', /not public/],
-  ['ip6-localhost', /not a full domain name/],
-  ['db', /not a full domain name/],
-  ['postgres.', /not a full domain name/],
-  ['metadata.google.internal', /an internal name/],
-  ['METADATA.GOOGLE.INTERNAL', /an internal name/],
-  ['printer.local', /an internal name/],
-  ['router.home.arpa', /an internal name/],
-  ['facebookcorewwwi.onion', /an internal name/],
-  ['a..b.example', /valid host/],
-  ['example..', /valid host/],
+  ...refused({
+    '127\\.0\\.0\\.1 is loopback':
+      '2130706433 017700000001 0x7f000001 0x7f.0x0.0x0.0x1 0177.0.0.1 127.1 127.0.0.1. %31%32%37.0.0.1' +
+      ' 127%2E0%2E0%2E1 １２７.０.０.１ 127。0。0。1 ①②⑦.⓪.⓪.① 0x7f.\u00ad0.0.1',
+    '127\\.0\\.255\\.255 is loopback': '127.65535',
+    '0\\.0\\.0\\.0 is .*this network': '0',
+    '10\\.0\\.0\\.1 is private': '167772161',
+    '169\\.254\\.169\\.254 is a cloud metadata': '2852039166 0xa9fea9fe １６９.２５４.１６９.２５４',
+    '168\\.63\\.129\\.16 is a cloud metadata': '0xA83F8110',
+    '::1 is loopback': '[::1] [0:0:0:0:0:0:0:1]',
+    unspecified: '[::]',
+    compatible: '[::127.0.0.1]',
+    mapped: '[::ffff:127.0.0.1]',
+    NAT64: '[64:FF9B::169.254.169.254]',
+    metadata: '[FD00:EC2::254]',
+    'localhost resolves to an address that is not public': 'localhost',
+    'not public': 'LOCALHOST localhost. ｌｏｃａｌｈｏｓｔ %6c%6f%63%61%6c%68%6f%73%74 foo.localhost',
+    'not a full domain name': 'ip6-localhost db postgres.',
+    'an internal name':
+      'metadata.google.internal METADATA.GOOGLE.INTERNAL printer.local router.home.arpa' +
+      ' facebookcorewwwi.onion',
+    'valid host': 'a..b.example example..',
+  }),
   [`${'a'.repeat(64)}.example`, /valid host/],
   [`${'a.'.repeat(127)}example`, /valid host/],
   ["a'b.example", /valid host/],
@@ -187,42 +138,30 @@ const hostileHosts: readonly Refused[] = [
 /** Whole URLs: the host is not where it seems to be. They are refused at registration and at connect alike. */
 export const hostileUrls: readonly Refused[] = [
   ...hostileHosts.map(([host, reason]): Refused => [`https://${host}/hooks`, reason]),
-  ['https:127.0.0.1/', /loopback/],
-  ['https:////127.0.0.1/', /loopback/],
-  ['https:\\\\127.0.0.1\\hooks', /loopback/],
-  ['https://127.0.0.1\\@8.8.8.8/', /loopback/],
-  ['https://127.0.0.1#@8.8.8.8/', /loopback/],
-  ['HTTPS://127.0.0.1/', /loopback/],
-  ['https://127.0.0.1:443/', /loopback/],
+  ...refused({
+    loopback:
+      'https:127.0.0.1/ https:////127.0.0.1/ https:\\\\127.0.0.1\\hooks https://127.0.0.1\\@8.8.8.8/' +
+      ' https://127.0.0.1#@8.8.8.8/ HTTPS://127.0.0.1/ https://127.0.0.1:443/',
+    metadata: 'https://169.254.169.254/latest/meta-data/iam/ https://[fd00:ec2::254]/latest/',
+  }),
   ['\thttps://127.0.0.1/', /loopback/],
   ['https://127.0.0.1/ ', /loopback/],
   ['https://127.0.\t0.1/', /loopback/],
   ['ht\ntps://127.0.0.1/', /loopback/],
   ['https://[::\t1]/', /loopback/],
   ['https://local\thost/', /not public/],
-  ['https://169.254.169.254/latest/meta-data/iam/', /metadata/],
-  ['https://[fd00:ec2::254]/latest/', /metadata/],
 ];
 
 /** Refused for their form, before any address is checked; the host of some is public. */
 export const malformedUrls: readonly Refused[] = [
   ['', /valid URL/],
-  ['https://', /valid URL/],
-  ['127.0.0.1', /valid URL/],
-  ['https://[::1%25lo]/', /valid URL/],
-  ['https://[::1/', /valid URL/],
-  ['https://256.0.0.1/', /valid URL/],
-  ['https://1.2.3.4.5/', /valid URL/],
-  ['https://127.0.0.1%00/', /valid URL/],
-  ['https://a%2fb/', /valid URL/],
-  ['https://8.8.8.8:65536/', /valid URL/],
-  ['https://8.8.8.8@127.0.0.1/', /user name or password/],
-  ['https://user:pw@8.8.8.8/', /user name or password/],
-  ['http://8.8.8.8/', /https/],
-  ['ftp://8.8.8.8/', /https/],
-  ['file:///etc/passwd', /https/],
-  ['javascript:alert(1)', /https/],
-  ['unix:/var/run/docker.sock', /https/],
+  ...refused({
+    'valid URL':
+      'https:// 127.0.0.1 https://[::1%25lo]/ https://[::1/ https://256.0.0.1/ https://1.2.3.4.5/' +
+      ' https://127.0.0.1%00/ https://a%2fb/ https://8.8.8.8:65536/',
+    'user name or password': 'https://8.8.8.8@127.0.0.1/ https://user:pw@8.8.8.8/',
+    https: 'http://8.8.8.8/ ftp://8.8.8.8/ file:///etc/passwd javascript:alert(1) unix:/var/run/docker.sock',
+  }),
   [`https://8.8.8.8/${'a'.repeat(2048)}`, /2048/],
 ];
 

@@ -12,8 +12,8 @@ import {
 import { ItemsBitmap } from '../../../src/contexts/tracking/store/accepted-batches.js';
 import type { Analytics } from '../../../src/contexts/tracking/application/ports.js';
 import { API_KEY } from './analytics-provider.js';
-import { batchOf, eventItem, type SentItem } from './event-batches.js';
-import { eventually } from '../eventually.js';
+import { batchOf, eventItem, type SentItem } from '../../support/tracking/event-batches.js';
+import { eventually } from '../../support/eventually.js';
 import { trackingConfig } from '../../../src/contexts/tracking/settings.js';
 
 /** Times of the forwarder that suit tests. */

@@ -1,4 +1,4 @@
-import { ProviderServer, type ProviderCall, type Response } from '../exchange/provider-server.js';
+import { ProviderServer, type ProviderCall, type Response } from '../../support/exchange/provider-server.js';
 
 export const API_KEY = 'test-key';
 

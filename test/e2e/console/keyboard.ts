@@ -1,4 +1,4 @@
-import type { PageUser } from './page-user.js';
+import type { PageUser } from '../../support/pages/page-user.js';
 
 /** Text or label of what has the focus. */
 export function focused({ page }: PageUser): Promise<string> {

@@ -3,10 +3,10 @@ import type { Messages } from '../../../src/contexts/exchange/http/pay/pay-types
 import { MESSAGES } from '../../../src/contexts/exchange/http/pay/pay-page.controller.js';
 import type { Locale } from '../../../src/platform/http/pages/locale.js';
 import { shortAmount } from '../../../widgets/pay/decimal-text.js';
-import type { TestApp } from '../app.js';
-import { Reader, type TestBrowser, type WatchedPage } from '../http/browser.js';
-import { eventually } from '../eventually.js';
-import { payUrl } from './pay-page.js';
+import type { TestApp } from '../../support/app.js';
+import { Reader, type TestBrowser, type WatchedPage } from '../../support/http/browser.js';
+import { eventually } from '../../support/eventually.js';
+import { payUrl } from '../../support/exchange/pay-page.js';
 
 /** Somebody in front of the pay page. */
 export class PayGuest extends Reader<Messages> {

@@ -1,6 +1,6 @@
 import type fc from 'fast-check';
 import type { CommitResult, EventStore } from '../../../src/platform/event-store/port.js';
-import { overridden } from './counter.js';
+import { overridden } from '../../support/event-store/counter.js';
 
 /** A process that ended in the middle of something. */
 class Killed extends Error {

@@ -1,14 +1,14 @@
-import { startService } from '../../sandbox/service.js';
-import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/port.js';
-import { startTestApp, type TestApp, type TestSettings } from './app.js';
-import { eventually } from './eventually.js';
-import { ADDRESS, orderIn } from './exchange/exchange-orders.js';
-import { MerchantWebhooks } from './webhooks/merchant-webhooks.js';
-import { invoke, type Run } from './programs/cli.js';
-import { asShell } from './programs/disburse.js';
-import { createPayee, reported, settledPayout } from './payouts/payout-calls.js';
-import { TestReceiver } from './webhooks/receiver.js';
-import { SignedClient } from './http/signed-client.js';
+import { startService } from '../../../sandbox/service.js';
+import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
+import { startTestApp, type TestApp, type TestSettings } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
+import { MerchantWebhooks } from '../../support/webhooks/merchant-webhooks.js';
+import { invoke, type Run } from '../../support/programs/cli.js';
+import { asShell } from '../../support/programs/disburse.js';
+import { createPayee, reported, settledPayout } from '../../support/payouts/payout-calls.js';
+import { TestReceiver } from '../../support/webhooks/receiver.js';
+import { SignedClient } from '../../support/http/signed-client.js';
 
 /** Of everything that a merchant does here, one: ids of what came of it. */
 export interface WholeJourney {

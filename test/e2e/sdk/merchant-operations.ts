@@ -1,0 +1,23 @@
+import { isOfMerchants, operationsOf, type Document, type Operation } from '../../support/docs/reference.js';
+
+/** The operations that a merchant has in the document of a service. */
+export async function merchantOperations(url: string): Promise<readonly Operation[]> {
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as Document;
+  return operationsOf(document).filter(isOfMerchants);
+}
+
+/** Those that none of these calls, `<METHOD> <path>`, is of. */
+export async function uncalled(url: string, calls: Iterable<string>): Promise<string[]> {
+  const all = await merchantOperations(url);
+  const parameters = (path: string): number => path.split('{').length;
+  // The path with the fewest parameters: `users/by_issuer_wallet_address` is no user.
+  const inOrder = all.toSorted((a, b) => parameters(a.path) - parameters(b.path));
+  const called = new Set([...calls].map((call) => inOrder.find((operation) => isOf(call, operation))));
+  return all
+    .filter((operation) => !called.has(operation))
+    .map(({ id, method, path }) => `${id}: ${method} ${path}`);
+}
+
+function isOf(call: string, { method, path }: Operation): boolean {
+  return new RegExp(`^${method} ${path.replace(/\{\w+\}/g, '[^/]+')}$`).test(call);
+}
