@@ -15,7 +15,7 @@ import { Reply } from '../../../platform/http/reply.js';
 import { CallingMerchant } from './webhook-endpoints.controller.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import type { MerchantCaller } from '../application/caller.js';
-import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
+import { DELIVERIES_SAGA } from '../deliveries/deliveries-saga.js';
 import { RecoverWebhookEndpoint, ResendWebhookDelivery } from '../application/delivery-commands.js';
 import { DeliveriesView } from '../views/deliveries.js';
 import { WebhookDeliveriesResponse } from './delivery-dto.js';

@@ -4,7 +4,6 @@ import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { DELIVERY_STATUSES } from '../domain/retry.js';
-import { StoredDeliveries } from '../store/stored-deliveries.js';
 import { DeliveriesView, type DeliveriesFilter as Filter } from './deliveries.js';
 import { READ_AT_ONCE } from './delivery-page.js';
 
@@ -99,7 +98,7 @@ describe('the list of deliveries over merchants', () => {
     );
 
   async function walk(filtered: DeliveriesFilter): Promise<{ ids: string[]; pages: number }> {
-    const view = new DeliveriesView(db.database, new StoredDeliveries(db.database));
+    const view = new DeliveriesView(db.database);
     const ids: string[] = [];
     let pages = 0;
     for (let next: DeliveriesFilter | null = filtered; next !== null;) {

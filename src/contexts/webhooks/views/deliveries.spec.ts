@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import { newId } from '../../../kernel/ids.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
-import { StoredDeliveries } from '../store/stored-deliveries.js';
 import { DeliveriesView } from './deliveries.js';
 import type { DeliveryFilter } from './delivery-page.js';
 import { DELIVERY_STATUSES } from '../domain/retry.js';
@@ -90,10 +89,7 @@ async function walk(
 ): Promise<string[]> {
   const seen: string[] = [];
   for (let next: DeliveryFilter | null = filtered; next !== null;) {
-    const { webhook_deliveries, next_cursor } = await new DeliveriesView(
-      db.database,
-      new StoredDeliveries(db.database),
-    ).page(endpoint, next);
+    const { webhook_deliveries, next_cursor } = await new DeliveriesView(db.database).page(endpoint, next);
     expect(webhook_deliveries.length).toBeLessThanOrEqual(filtered.page_size);
     seen.push(...webhook_deliveries.map(({ id }) => id));
     await between();
