@@ -31,7 +31,7 @@ export const endpointsDisabled = new Counter({
   registers,
 });
 
-interface TimedDelivery {
+interface FirstDelivery {
   readonly attempts: number;
   readonly body: string;
   readonly created_at: Date;
@@ -43,7 +43,7 @@ interface TimedDelivery {
  * was created, and counts from then.
  */
 export function observeFirstAttempt(
-  { attempts, body, created_at, due_at }: TimedDelivery,
+  { attempts, body, created_at, due_at }: FirstDelivery,
   startedAt: Date,
 ): void {
   if (attempts > 0) return;

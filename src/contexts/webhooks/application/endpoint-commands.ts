@@ -54,7 +54,7 @@ export class RegisterWebhookEndpointHandler implements ICommandHandler<RegisterW
       respondWith(caller, 201, (state) => {
         const endpoint = endpointOf(state, place.endpoint_id);
         // A repeat shows the secret of the first time.
-        return toBody(endpoint, 0, this.secrets.open(place, endpoint.issued.at(-1)!.sealed));
+        return toBody(endpoint, 0, this.secrets.open(place, endpoint.secrets.at(-1)!.sealed));
       }),
     );
   }
@@ -164,7 +164,7 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
       respondWith(caller, 200, (state) => {
         const endpoint = endpointOf(state, endpointId);
         // A repeat shows the secret of the first time.
-        const { sealed } = endpoint.issued.find((each) => each.rotation_id === rotation_id)!;
+        const { sealed } = endpoint.secrets.find((each) => each.rotation_id === rotation_id)!;
         return toBody(endpoint, failures, this.secrets.open(place, sealed));
       }),
     );

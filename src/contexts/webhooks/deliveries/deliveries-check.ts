@@ -13,7 +13,7 @@ import { DELIVERIES_SAGA, react, sagaEvents } from './deliveries-saga.js';
 import { retentionSeconds } from './delivery-retention.js';
 import { publishedBy, type Published } from './published-events.js';
 import { ENDPOINT_COLUMNS, type EndpointRow } from './saga-rows.js';
-import { isAuthenticDelivery, type StoredDelivery } from './signing-secrets.js';
+import { isAuthenticDelivery, type DeliveryWithMac } from './signing-secrets.js';
 
 const ENDPOINTS = 'webhooks.endpoint_snapshots';
 const USER_ERASED = 'user.erased.v1';
@@ -75,7 +75,7 @@ export class DeliveriesCheck implements TableCheck {
         this.differs(id, 'no row, the events say that there is one');
     let rows = 0;
     const { sealer, query } = this.tables;
-    await everyRow<StoredDelivery>(
+    await everyRow<DeliveryWithMac>(
       query,
       `select delivery_id, endpoint_id, merchant_id, type, is_test, body, mac from webhooks.deliveries
        where $1::uuid is null or delivery_id > $1 order by delivery_id limit $2`,

@@ -7,9 +7,7 @@ import {
   type WebhookEndpointEvent,
 } from '../domain/webhook-endpoints.js';
 import {
-  WEBHOOK_RECOVERY_REQUESTED,
-  WEBHOOK_RESEND_REQUESTED,
-  WEBHOOK_TEST_REQUESTED,
+  WEBHOOK_REQUESTS,
   type WebhookRecoveryRequested,
   type WebhookResendRequested,
   type WebhookTestRequested,
@@ -32,7 +30,7 @@ import type { NewDelivery } from './signing-secrets.js';
 /** The subscription at whose checkpoint the rows of endpoints and deliveries are. */
 export const DELIVERIES_SAGA = subscriptionName('webhooks.deliveries');
 
-export type CreatedDelivery = Omit<DeliveryRow, 'mac'>;
+type CreatedDelivery = Omit<DeliveryRow, 'mac'>;
 
 type OwnEvent = RecordedEvent &
   (WebhookEndpointEvent | WebhookTestRequested | WebhookResendRequested | WebhookRecoveryRequested);
@@ -78,13 +76,7 @@ export function deliveriesSaga(
 
 /** Stored names of the events that say what is sent to whom. */
 export function sagaEvents(published: Published): readonly string[] {
-  return [
-    ...WEBHOOK_ENDPOINT_EVENTS,
-    ...published.events,
-    WEBHOOK_TEST_REQUESTED,
-    WEBHOOK_RESEND_REQUESTED,
-    WEBHOOK_RECOVERY_REQUESTED,
-  ];
+  return [...WEBHOOK_ENDPOINT_EVENTS, ...published.events, ...WEBHOOK_REQUESTS];
 }
 
 /** Pure: what the events come to, in their order. */
@@ -124,15 +116,15 @@ export function react(
     const own = event as OwnEvent;
     const endpoint = endpoints.get(own.data.endpoint_id);
     const status = endpoint && !isAhead(endpoint, event) ? endpoint.status : null;
-    if (own.type === WEBHOOK_TEST_REQUESTED) {
+    if (own.type === 'webhook_endpoint.test_requested.v1') {
       if (endpoint && status !== null && status !== 'deleted')
         create(endpoint, own.data.delivery_id, testEvent(own.data), true);
-    } else if (own.type === WEBHOOK_RESEND_REQUESTED) {
+    } else if (own.type === 'webhook_delivery.resend_requested.v1') {
       const { delivery_id, endpoint_id, is_test } = own.data;
       if (status === 'enabled' || (status === 'disabled' && is_test)) {
         resends.push({ delivery_id, endpoint_id, position: event.position });
       }
-    } else if (own.type === WEBHOOK_RECOVERY_REQUESTED) {
+    } else if (own.type === 'webhook_endpoint.recovery_requested.v1') {
       if (status === 'enabled') recoveries.push(own.data);
     } else {
       if (endpoint && comparePositions(endpoint.position, event.position) >= 0) continue;

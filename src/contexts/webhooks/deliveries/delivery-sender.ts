@@ -31,7 +31,7 @@ const WARN_EVERY_MS = 10_000;
 /** What the system says when this process or machine has no sockets left: no receiver's fault. */
 const OUT_OF_SOCKETS = /\b(EMFILE|ENFILE|ENOBUFS)\b/;
 
-type Attempted = DeliveryResult & { readonly attempt: AttemptRecord };
+type SendResult = DeliveryResult & { readonly attempt: AttemptRecord };
 
 /**
  * One delivery, one attempt: check again where it goes, and whether its merchant is suspended, sign, send, evaluate,
@@ -95,7 +95,7 @@ export class DeliverySender {
     if (!destination || !mayGo(delivery, destination)) return this.drop(delivery, 'webhook dropped', 'info');
     if ((await this.merchants.find(delivery.merchant_id))?.status === 'suspended')
       return notSent(delivery, 'pending', SUSPENDED_MS);
-    const send = (): Promise<Attempted> => this.send(delivery, destination);
+    const send = (): Promise<SendResult> => this.send(delivery, destination);
     const result = isTracing()
       ? await traced('webhook.attempt', { ...idsOf(delivery), caused_by: delivery.traceparent ?? '' }, send)
       : await send();
@@ -109,7 +109,7 @@ export class DeliverySender {
     return result;
   }
 
-  private async send(delivery: ClaimedDelivery, destination: Destination): Promise<Attempted> {
+  private async send(delivery: ClaimedDelivery, destination: Destination): Promise<SendResult> {
     const started_at = this.clock.now();
     const began = performance.now();
     const timestamp = Math.floor(started_at.getTime() / 1000);
@@ -177,7 +177,7 @@ export class DeliverySender {
     return notSent(delivery, 'dropped', 0);
   }
 
-  private report(delivery: ClaimedDelivery, url: string, result: Attempted): void {
+  private report(delivery: ClaimedDelivery, url: string, result: SendResult): void {
     const { attempt, state } = result;
     deliveries.inc({ outcome: state === 'pending' ? 'failed' : state });
     deliveryDuration.observe(attempt.duration_ms / 1000);

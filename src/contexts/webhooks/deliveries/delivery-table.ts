@@ -4,7 +4,7 @@ import { Database } from '../../../platform/postgres/database.js';
 import { GroupCall } from '../../../platform/jobs/group-call.js';
 import { columnArrays } from '../../../platform/postgres/batches.js';
 import type { AttemptOutcome, DeliveryStatus, ErrorClass } from '../domain/retry.js';
-import type { StoredDelivery } from './signing-secrets.js';
+import type { DeliveryWithMac } from './signing-secrets.js';
 
 /** A sender whose last heartbeat is older than this is dead, and the deliveries it held are due again. */
 const DEAD_AFTER_SECONDS = 10;
@@ -13,7 +13,7 @@ const UNRESPONSIVE_MS = (DEAD_AFTER_SECONDS - 2) * 1000;
 /** Under load, how long results wait for others to be recorded with. */
 const GATHER_MS = 3;
 
-export interface ClaimedDelivery extends StoredDelivery {
+export interface ClaimedDelivery extends DeliveryWithMac {
   readonly attempts: number;
   /** Those of them that belong to earlier rounds: a resend begins the schedule again. */
   readonly attempts_before: number;

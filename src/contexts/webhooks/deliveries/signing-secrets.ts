@@ -18,7 +18,7 @@ export interface NewDelivery extends Place {
   readonly body: string;
 }
 
-export type StoredDelivery = NewDelivery & { readonly mac: string | null };
+export type DeliveryWithMac = NewDelivery & { readonly mac: string | null };
 
 const DELIVERY = 'delivery';
 
@@ -60,7 +60,7 @@ export class SigningSecrets {
   }
 
   /** Whether the service created the delivery as it is; a process that stalled while a key was added reads the ring again. */
-  async isAuthentic(delivery: StoredDelivery): Promise<boolean> {
+  async isAuthentic(delivery: DeliveryWithMac): Promise<boolean> {
     const isValid = (): boolean => isAuthenticDelivery(this.sealer, delivery);
     if (isValid()) return true;
     await this.ring?.refresh();
@@ -73,7 +73,7 @@ export class SigningSecrets {
   }
 }
 
-export function isAuthenticDelivery(sealer: Pick<Sealer, 'isAuthentic'>, delivery: StoredDelivery): boolean {
+export function isAuthenticDelivery(sealer: Pick<Sealer, 'isAuthentic'>, delivery: DeliveryWithMac): boolean {
   return sealer.isAuthentic(DELIVERY, textOf(delivery), delivery.mac);
 }
 

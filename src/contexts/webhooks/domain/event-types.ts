@@ -1,12 +1,7 @@
 import { deriveId } from '../../../kernel/ids.js';
 
 /** Types that an endpoint receives only when it lists them (contract.md 13.9): what all types are to others stays as it is. */
-export const LISTED_TYPES = [
-  'order.completed',
-  'order.failed',
-  'order.refundable',
-  'order.refunded',
-] as const;
+const LISTED_TYPES = ['order.completed', 'order.failed', 'order.refundable', 'order.refunded'] as const;
 
 /** Types of the event catalog (contract.md 13.5 and 13.9), the only values an endpoint may subscribe to. */
 export const EVENT_TYPES = [

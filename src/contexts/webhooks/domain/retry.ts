@@ -55,7 +55,7 @@ export function retryDelayMs(
 export type ErrorClass = 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'response' | 'timeout';
 
 /** What came back from a receiver. */
-export type ReceiverResponse =
+type ReceiverResponse =
   | { readonly kind: 'response'; readonly status: number }
   | { readonly kind: 'failed'; readonly phase: ErrorClass };
 

@@ -68,7 +68,7 @@ describe('a snapshot of webhook endpoints', () => {
           event_types: ['payout.received'],
           sealed_signing_secret: 'sealed-1',
           former_secrets: [],
-          issued: [
+          secrets: [
             { rotation_id: 'r-1', sealed: 'sealed-1', at },
             { rotation_id: null, sealed: 'sealed-0', at },
           ],

@@ -272,7 +272,7 @@ describe('rotating a signing secret', () => {
       updated_at: day(3),
       sealed_signing_secret: 'sealed-3',
       former_secrets: [{ sealed: 'sealed-2', expires_at: day(4) }],
-      issued: [
+      secrets: [
         { rotation_id: 'r-3', sealed: 'sealed-3', at: day(3) },
         { rotation_id: 'r-2', sealed: 'sealed-2', at: day(2) },
         { rotation_id: null, sealed: 'sealed', at: '2026-01-01T00:00:00.000Z' },
@@ -286,10 +286,10 @@ describe('rotating a signing secret', () => {
       rotated({ ...rotation(2, 0), rotation_id: `again-${n}` }),
     );
     const state = fold(webhookEndpoints, [registered('e-1'), overlapping, ...many]);
-    const { former_secrets, issued } = state.byId.get('e-1')!;
-    expect(issued.length).toBeLessThan(110);
-    expect(issued.slice(0, 2).map((each) => each.rotation_id)).toEqual(['again-999', 'again-998']);
-    expect(issued.at(-1)).toMatchObject({ rotation_id: null, sealed: 'sealed' });
+    const { former_secrets, secrets } = state.byId.get('e-1')!;
+    expect(secrets.length).toBeLessThan(110);
+    expect(secrets.slice(0, 2).map((each) => each.rotation_id)).toEqual(['again-999', 'again-998']);
+    expect(secrets.at(-1)).toMatchObject({ rotation_id: null, sealed: 'sealed' });
     expect(former_secrets).toEqual([{ sealed: 'sealed', expires_at: day(9) }]);
     given(registered('e-1'), overlapping, ...many)
       .when(rotating({ ...rotation(3), rotation_id: 'again-950' }))

@@ -124,7 +124,7 @@ export function evolveEndpoint(
 }
 
 /** A secret that a request created, for its repeats. */
-interface IssuedSecret {
+interface EndpointSecret {
   /** Null for the secret of the registration. */
   readonly rotation_id: string | null;
   readonly sealed: string;
@@ -132,14 +132,14 @@ interface IssuedSecret {
 }
 
 /** One endpoint in the registry of its merchant. */
-export interface RegisteredEndpoint extends Endpoint {
+interface RegistryEndpoint extends Endpoint {
   /** Newest first; the last one is that of the registration. */
-  readonly issued: readonly IssuedSecret[];
+  readonly secrets: readonly EndpointSecret[];
 }
 
 /** All endpoints of one merchant: one stream, so that the limit of ten holds under any race. */
 export interface WebhookEndpoints {
-  readonly byId: ReadonlyMap<string, RegisteredEndpoint>;
+  readonly byId: ReadonlyMap<string, RegistryEndpoint>;
 }
 
 export const webhookEndpoints: Aggregate<WebhookEndpoints, WebhookEndpointEvent> = {
@@ -150,7 +150,7 @@ export const webhookEndpoints: Aggregate<WebhookEndpoints, WebhookEndpointEvent>
     events: WEBHOOK_ENDPOINT_EVENTS,
     pack: ({ byId }) => [...byId.values()],
     unpack: (packed) => ({
-      byId: new Map((packed as RegisteredEndpoint[]).map((each) => [each.endpoint_id, each])),
+      byId: new Map((packed as RegistryEndpoint[]).map((each) => [each.endpoint_id, each])),
     }),
   },
   evolve: (state, event) => {
@@ -159,23 +159,26 @@ export const webhookEndpoints: Aggregate<WebhookEndpoints, WebhookEndpointEvent>
     if (after === undefined || after === before) return state;
     const byId = new Map(state.byId);
     if (after.status === 'deleted') byId.delete(after.endpoint_id);
-    else byId.set(after.endpoint_id, { ...after, issued: issuedAfter(before?.issued ?? [], event) });
+    else byId.set(after.endpoint_id, { ...after, secrets: secretsAfter(before?.secrets ?? [], event) });
     return { byId };
   },
 };
 
-function issuedAfter(issued: readonly IssuedSecret[], event: WebhookEndpointEvent): readonly IssuedSecret[] {
+function secretsAfter(
+  secrets: readonly EndpointSecret[],
+  event: WebhookEndpointEvent,
+): readonly EndpointSecret[] {
   if (event.type === 'webhook_endpoint.registered.v1')
     return [{ rotation_id: null, sealed: event.data.sealed_signing_secret, at: event.data.created_at }];
-  if (event.type !== 'webhook_endpoint.secret_rotated.v1') return issued;
+  if (event.type !== 'webhook_endpoint.secret_rotated.v1') return secrets;
   const { rotation_id, sealed_signing_secret: sealed, at } = event.data;
-  return [{ rotation_id, sealed, at }, ...issued].filter(
+  return [{ rotation_id, sealed, at }, ...secrets].filter(
     (each, place) => place <= REMEMBERED_ROTATIONS || each.rotation_id === null,
   );
 }
 
 /** The endpoint, or the contract's 404. */
-export function endpointOf(state: WebhookEndpoints, id: string): RegisteredEndpoint {
+export function endpointOf(state: WebhookEndpoints, id: string): RegistryEndpoint {
   const endpoint = state.byId.get(id);
   if (!endpoint) throw DomainError.notFound('Webhook endpoint');
   return endpoint;
@@ -265,8 +268,8 @@ export function disableFailing(command: DisableFailing, state: WebhookEndpoints)
 
 /** A repeat of a rotation changes nothing; throws IdempotencyKeyExpired when it comes too late. A fifth replaced secret that would sign as well is refused. */
 export function rotateSecret(command: RotateSecret, state: WebhookEndpoints): WebhookEndpointEvent[] {
-  const { issued, former_secrets } = endpointOf(state, command.endpoint_id);
-  const done = issued.find(({ rotation_id }) => rotation_id === command.rotation_id);
+  const { secrets, former_secrets } = endpointOf(state, command.endpoint_id);
+  const done = secrets.find(({ rotation_id }) => rotation_id === command.rotation_id);
   if (done) {
     requireIdempotent(done.at, command.at);
     return [];

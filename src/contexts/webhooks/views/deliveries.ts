@@ -98,12 +98,6 @@ export class DeliveriesView {
     return [{ kind: 'delivery', id, merchant_id, title: `Delivery of ${type}, ${status}` }];
   }
 
-  /** One page of the endpoint's deliveries, newest first. The caller has verified whose endpoint it is. */
-  async page(endpointId: string, filter: DeliveryFilter) {
-    const { rows, next_cursor } = await deliveryPage(this.database, { endpoints: [endpointId] }, filter);
-    return { webhook_deliveries: rows.map(toMerchantJson), next_cursor };
-  }
-
   /**
    * One page of the deliveries of these merchants, newest first; null: of all. It may hold fewer deliveries than its size, or
    * none, and continue all the same.
