@@ -71,7 +71,7 @@ export default {
       name: 'application-knows-no-edges',
       comment: 'Use cases do not import adapters or HTTP.',
       severity: 'error',
-      from: { path: `^src/contexts/([^/]+)/application/`, pathNot: '\\.spec\\.ts$' },
+      from: { path: `^src/contexts/([^/]+)/(application|deliveries)/`, pathNot: '\\.spec\\.ts$' },
       to: {
         path: `^src/contexts/([^/]+)/(adapters|http)/|^src/platform/http/(?!merchant-directory)|^node_modules/fastify`,
       },

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { MIGRATIONS } from '../../src/composition.js';
-import { SigningSecrets } from '../../src/contexts/webhooks/application/signing-secrets.js';
+import { SigningSecrets } from '../../src/contexts/webhooks/deliveries/signing-secrets.js';
 import { migrate } from '../../src/platform/postgres/migrate.js';
 import { ringOf } from '../../test/support/key-ring.js';
 import type { Received } from '../bare/receiver.js';

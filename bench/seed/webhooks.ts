@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { envelope } from '../../src/contexts/webhooks/application/published-events.js';
-import type { SigningSecrets } from '../../src/contexts/webhooks/application/signing-secrets.js';
+import { envelope } from '../../src/contexts/webhooks/deliveries/published-events.js';
+import type { SigningSecrets } from '../../src/contexts/webhooks/deliveries/signing-secrets.js';
 import { withJsonText } from '../../src/platform/json-text/json-text.js';
 
 /** Rows per insert. */

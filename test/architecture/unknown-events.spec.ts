@@ -6,8 +6,8 @@ import { onboarding } from '../../src/contexts/onboarding/domain/onboarding.js';
 import { payout } from '../../src/contexts/payouts/domain/payout.js';
 import { payee } from '../../src/contexts/users/domain/payee.js';
 import { user } from '../../src/contexts/users/domain/user.js';
-import { evolveSnapshot } from '../../src/contexts/webhooks/domain/endpoint-snapshot.js';
 import {
+  evolveEndpoint,
   webhookEndpoints,
   type WebhookEndpointEvent,
 } from '../../src/contexts/webhooks/domain/webhook-endpoints.js';
@@ -78,9 +78,9 @@ it('an onboarding after its identity check is left alone too', () => {
   expect(evolve(submitted, unknown)).toBe(submitted);
 });
 
-it('lanes of webhook endpoints are left alone', () => {
+it('rows of webhook endpoints are left alone', () => {
   const event = unknown as unknown as WebhookEndpointEvent;
-  const lane = evolveSnapshot(undefined, registered);
-  expect(lane).toMatchObject({ status: 'enabled' });
-  expect(evolveSnapshot(lane, event)).toBe(lane);
+  const endpoint = evolveEndpoint(undefined, registered);
+  expect(endpoint).toMatchObject({ status: 'enabled' });
+  expect(evolveEndpoint(endpoint, event)).toBe(endpoint);
 });

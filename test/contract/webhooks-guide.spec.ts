@@ -5,7 +5,7 @@ import { readConfig } from '../../src/composition.js';
 import { webhooksConfig } from '../../src/contexts/webhooks/settings.js';
 import { registry } from '../../src/platform/telemetry/metrics.js';
 import type { DisableCause } from '../../src/contexts/webhooks/contract.js';
-import { EVENT_TYPES } from '../../src/contexts/webhooks/domain/webhook-endpoints.js';
+import { EVENT_TYPES } from '../../src/contexts/webhooks/domain/event-types.js';
 import type { ErrorClass } from '../../src/contexts/webhooks/domain/retry.js';
 import { builtDocument } from '../../src/platform/http/docs.controller.js';
 import { DELIVERY_STATUSES } from '../../src/contexts/webhooks/domain/retry.js';

@@ -1,5 +1,7 @@
 import { Counter, Histogram } from 'prom-client';
 import { registers, SECONDS } from '../../platform/telemetry/metrics.js';
+import { occurredAt } from './deliveries/published-events.js';
+import { SUSPENDED_MS } from './domain/retry.js';
 
 export const deliveries = new Counter({
   name: 'disburse_webhook_delivery_attempts_total',
@@ -28,3 +30,24 @@ export const endpointsDisabled = new Counter({
   labelNames: ['cause'] as const,
   registers,
 });
+
+interface FirstDelivery {
+  readonly attempts: number;
+  readonly body: string;
+  readonly created_at: Date;
+  readonly due_at: Date;
+}
+
+/**
+ * Observes the delay of a first attempt. A delivery that waited for its merchant, or was recovered, was due later than it
+ * was created, and counts from then.
+ */
+export function observeFirstAttempt(
+  { attempts, body, created_at, due_at }: FirstDelivery,
+  startedAt: Date,
+): void {
+  if (attempts > 0) return;
+  const isDeferred = due_at.getTime() - created_at.getTime() >= SUSPENDED_MS;
+  const since = isDeferred ? due_at : (occurredAt(body) ?? created_at);
+  firstAttemptDelay.observe(Math.max(0, startedAt.getTime() - since.getTime()) / 1000);
+}

@@ -1,53 +1,44 @@
-import { WriteResponses } from './http/write-responses.js';
 import { BullModule } from '@nestjs/bullmq';
 import { Global, Module } from '@nestjs/common';
 import { CONTEXTS, defineContext, type CheckedTables, type Context } from '../../platform/context.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
-import { HttpReceivers, ReceiverHosts } from './adapters/http-receivers.js';
-import { AutomaticDisabling } from './application/automatic-disabling.js';
-import {
-  BreakSandboxEndpointHandler,
-  DeleteWebhookEndpointHandler,
-  RegisterWebhookEndpointHandler,
-  RotateSigningSecretHandler,
-  UpdateWebhookEndpointHandler,
-} from './application/endpoint-commands.js';
-import { DeliveriesCheck } from './application/deliveries-check.js';
-import { DELIVERIES_SAGA, deliveriesSaga } from './application/deliveries-saga.js';
-import { AttemptLogger } from './application/delivering/attempt-logger.js';
-import { DeliverySender } from './application/delivering/delivery-sender.js';
-import { LANE_QUEUE, LaneSchedule } from './application/delivering/lane-schedule.js';
-import { LaneWaker, Lanes } from './application/delivering/lanes.js';
-import { Recoveries } from './application/delivering/recoveries.js';
-import { DeliveryRetention } from './application/delivering/delivery-retention.js';
-import { Sweeper } from './application/delivering/sweeper.js';
-import { RECEIVER_URLS, RECEIVERS } from './application/ports.js';
-import { publishedBy } from './application/published-events.js';
 import {
   RecoverWebhookEndpointHandler,
   RequestTestDeliveryHandler,
   ResendDeliveryHandler,
   ResendWebhookDeliveryHandler,
 } from './application/delivery-commands.js';
-import { SigningSecrets } from './application/signing-secrets.js';
-import { TestEventData } from './http/webhook-dto.js';
+import {
+  DeleteWebhookEndpointHandler,
+  RegisterWebhookEndpointHandler,
+  RotateSigningSecretHandler,
+  UpdateWebhookEndpointHandler,
+} from './application/endpoint-commands.js';
+import { AutomaticDisabling } from './deliveries/automatic-disabling.js';
+import { DeliveriesCheck } from './deliveries/deliveries-check.js';
+import { DELIVERIES_SAGA, deliveriesSaga } from './deliveries/deliveries-saga.js';
+import { DeliveryProcessor, LANE_QUEUE } from './deliveries/delivery-processor.js';
+import { DeliveryRetention } from './deliveries/delivery-retention.js';
+import { DeliverySender } from './deliveries/delivery-sender.js';
+import { DeliveryTable } from './deliveries/delivery-table.js';
+import { Destinations } from './deliveries/destinations.js';
+import { publishedBy } from './deliveries/published-events.js';
+import { ReceiverHosts, Receivers } from './deliveries/receivers.js';
+import { Recoveries } from './deliveries/recoveries.js';
+import { SigningSecrets } from './deliveries/signing-secrets.js';
+import { TEST_TYPE } from './domain/event-types.js';
+import { WEBHOOK_HISTORIES } from './domain/history.js';
 import { AdminWebhooksController } from './http/admin/webhooks.controller.js';
-import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
 import { SandboxEndpointsController } from './http/sandbox-endpoints.controller.js';
+import { WebhookDeliveriesController } from './http/webhook-deliveries.controller.js';
+import { TestEventData } from './http/webhook-dto.js';
 import { WebhookEndpointsController } from './http/webhook-endpoints.controller.js';
+import { WriteResponses } from './http/write-responses.js';
 import { Webhooks1795000000662 } from './migrations/1795000000662-webhooks.js';
 import { checkWebhookSettings, webhooksConfig, type WebhooksConfig } from './settings.js';
-import { DeliveryTable } from './store/delivery-table.js';
-import { Destinations } from './store/destinations.js';
-import { DeliveryRetentionTable } from './store/delivery-retention-table.js';
-import { FailingEndpoints } from './store/failing-endpoints.js';
-import { RecoveryTable } from './store/recoveries.js';
-import { StoredDeliveries } from './store/stored-deliveries.js';
 import { DeliveriesView } from './views/deliveries.js';
-import { EndpointsView } from './views/endpoints.js';
 import { RecentStats } from './views/endpoint-stats.js';
-import { TEST_TYPE } from './domain/webhook-endpoints.js';
-import { WEBHOOK_HISTORIES } from './domain/history.js';
+import { EndpointsView } from './views/endpoints.js';
 
 /** Endpoints of merchants, and the signed deliveries to them. */
 @Global()
@@ -69,29 +60,20 @@ import { WEBHOOK_HISTORIES } from './domain/history.js';
     RecentStats,
     SigningSecrets,
     ReceiverHosts,
-    { provide: RECEIVER_URLS, useExisting: ReceiverHosts },
-    { provide: RECEIVERS, useClass: HttpReceivers },
+    Receivers,
     DeliveryTable,
-    StoredDeliveries,
     Destinations,
-    FailingEndpoints,
-    DeliveryRetentionTable,
-    RecoveryTable,
-    AttemptLogger,
     AutomaticDisabling,
     DeliverySender,
-    LaneSchedule,
-    Lanes,
-    LaneWaker,
-    Sweeper,
+    DeliveryProcessor,
     Recoveries,
     DeliveryRetention,
     provideSaga(
-      [CONTEXTS, Lanes, SigningSecrets],
-      (contexts: readonly Context[], lanes: Lanes, secrets: SigningSecrets) =>
+      [CONTEXTS, DeliveryProcessor, SigningSecrets],
+      (contexts: readonly Context[], processor: DeliveryProcessor, secrets: SigningSecrets) =>
         deliveriesSaga(
           publishedBy(contexts),
-          (endpointIds) => endpointIds.forEach((each) => lanes.wake(each)),
+          (endpointIds) => endpointIds.forEach((each) => processor.wake(each)),
           (delivery) => secrets.macOf(delivery),
         ),
     ),
@@ -104,10 +86,7 @@ export const webhooks = defineContext({
   name: 'webhooks',
   module: ({ mode }) => ({
     module: WebhooksModule,
-    ...(mode === 'sandbox' && {
-      controllers: [SandboxEndpointsController],
-      providers: [BreakSandboxEndpointHandler],
-    }),
+    ...(mode === 'sandbox' && { controllers: [SandboxEndpointsController] }),
   }),
   histories: WEBHOOK_HISTORIES,
   document: {

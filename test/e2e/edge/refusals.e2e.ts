@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { EVENT_TYPES } from '../../../src/contexts/webhooks/domain/webhook-endpoints.js';
+import { EVENT_TYPES } from '../../../src/contexts/webhooks/domain/event-types.js';
 import { onSharedApp } from '../../support/app.js';
 import type { ApiResponse, SignedClient } from '../../support/http/signed-client.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Sweeper } from '../../../src/contexts/webhooks/application/delivering/sweeper.js';
+import { DeliveryProcessor } from '../../../src/contexts/webhooks/deliveries/delivery-processor.js';
 import { QueueBackend } from '../../../src/platform/jobs/queue-backend.js';
 import { onTestApp } from '../../support/app.js';
 import type { SignedClient } from '../../support/http/signed-client.js';
@@ -41,7 +41,7 @@ describe.each<[string, Record<string, string> | null]>([
   const app = onTestApp(settings);
 
   it('wakes a lane for a retry without a sweep', async () => {
-    await app.app.get(Sweeper, { strict: false }).sweep.stop();
+    await app.app.get(DeliveryProcessor, { strict: false }).sweep.stop();
     expect(app.app.get(QueueBackend, { strict: false }).kind).toBe(kind === 'Redis' ? 'redis' : 'postgres');
     const receiver = await TestReceiver.start();
     receiver.respondWith(500, 500, 200);

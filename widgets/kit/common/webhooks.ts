@@ -1,4 +1,4 @@
-import { DELIVERY_STATES, DISABLED_BY } from '../../../src/contexts/webhooks/domain/delivery-states.js';
+import { DELIVERY_STATES, DISABLED_BY } from '../../../src/contexts/webhooks/domain/retry.js';
 import { isRow, rowsAt, textAt, type Field, type Row } from '../fields.js';
 import type { Filter } from '../list.js';
 import { capital } from '../text.js';

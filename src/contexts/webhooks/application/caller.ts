@@ -24,3 +24,12 @@ export abstract class EndpointCommand extends Command<Responded> {
     super();
   }
 }
+
+/** The options of a command whose response is stored with its events: a repeat gets the same one. */
+export function respondWith<State>(
+  { metadata, ticket }: MerchantCaller,
+  status: number,
+  body: (state: State) => string,
+) {
+  return { metadata, response: { ticket, status, body } };
+}

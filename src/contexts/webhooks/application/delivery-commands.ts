@@ -1,11 +1,14 @@
 import { Inject } from '@nestjs/common';
 import { Command, CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { withJsonText } from '../../../platform/json-text/json-text.js';
 import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
+import { DELIVERIES_SAGA } from '../deliveries/deliveries-saga.js';
+import { testEvent } from '../deliveries/published-events.js';
 import { endpointOf, webhookEndpoints } from '../domain/webhook-endpoints.js';
 import {
   requestTest,
@@ -16,11 +19,9 @@ import {
   requestRecovery,
   webhookRecovery,
 } from '../domain/webhook-requests.js';
-import { EndpointCommand, type Responded, type MerchantCaller } from './caller.js';
-import { DELIVERIES_SAGA } from './deliveries-saga.js';
-import { testEvent } from './published-events.js';
-import { DomainError } from '../../../kernel/domain-error.js';
-import { StoredDeliveries, toMerchantJson, type FoundDelivery } from '../store/stored-deliveries.js';
+import { DeliveriesView, type FoundDelivery } from '../views/deliveries.js';
+import { toMerchantJson } from '../views/delivery-page.js';
+import { EndpointCommand, respondWith, type Responded, type MerchantCaller } from './caller.js';
 
 /** Requests a synthetic delivery to an endpoint, enabled or not. Throws `not_found`. */
 export class RequestTestDelivery extends EndpointCommand {}
@@ -38,18 +39,16 @@ export class RequestTestDeliveryHandler implements ICommandHandler<RequestTestDe
     endpointOf((await this.loop.load(webhookEndpoints, merchant_id)).state, endpoint_id);
     const place = { delivery_id, endpoint_id, merchant_id };
     const command = { ...place, message: TEST_MESSAGE, occurred_at: timestamp(this.clock) };
-    return this.loop.execute(webhookTest, delivery_id, (state) => requestTest(command, state), {
-      metadata: caller.metadata,
-      response: {
-        ticket: caller.ticket,
-        status: 202,
-        body: (state) => {
-          const { type, occurredAt: occurred_at, data } = testEvent(state!);
-          const delivery = withJsonText({ id: delivery_id, type, occurred_at }, 'data', data);
-          return `{"webhook_delivery":${delivery}}`;
-        },
-      },
-    });
+    return this.loop.execute(
+      webhookTest,
+      delivery_id,
+      (state) => requestTest(command, state),
+      respondWith(caller, 202, (state) => {
+        const { type, occurredAt: occurred_at, data } = testEvent(state!);
+        const delivery = withJsonText({ id: delivery_id, type, occurred_at }, 'data', data);
+        return `{"webhook_delivery":${delivery}}`;
+      }),
+    );
   }
 }
 
@@ -71,7 +70,7 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
   constructor(
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
-    private readonly deliveries: StoredDeliveries,
+    private readonly deliveries: DeliveriesView,
   ) {}
 
   async execute({ caller, deliveryId }: ResendWebhookDelivery): Promise<Responded> {
@@ -90,14 +89,14 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
       is_test: delivery.isTest,
       requested_at: timestamp(this.clock),
     };
-    return this.loop.execute(webhookResend, resend_id, (state) => requestResend(command, endpoints, state), {
-      metadata: caller.metadata,
-      response: {
-        ticket: caller.ticket,
-        status: 202,
-        body: (state) => JSON.stringify({ webhook_delivery: resent(delivery, state!.requested_at) }),
-      },
-    });
+    return this.loop.execute(
+      webhookResend,
+      resend_id,
+      (state) => requestResend(command, endpoints, state),
+      respondWith(caller, 202, (state) =>
+        JSON.stringify({ webhook_delivery: resent(delivery, state!.requested_at) }),
+      ),
+    );
   }
 }
 
@@ -108,7 +107,7 @@ export class ResendDelivery extends OperatorCommand {}
 @CommandHandler(ResendDelivery)
 export class ResendDeliveryHandler implements OperationHandler<ResendDelivery> {
   constructor(
-    private readonly deliveries: StoredDeliveries,
+    private readonly deliveries: DeliveriesView,
     private readonly bus: CommandBus,
     private readonly progress: SubscriptionProgress,
   ) {}
@@ -167,18 +166,11 @@ export class RecoverWebhookEndpointHandler implements ICommandHandler<RecoverWeb
       webhookRecovery,
       recovery_id,
       (state) => requestRecovery(command, endpoints, state),
-      {
-        metadata: caller.metadata,
-        response: {
-          ticket: caller.ticket,
-          status: 202,
-          body: (state) => {
-            const { endpoint_id: webhook_endpoint_id, since, requested_at } = state!;
-            const recovery = { id: recovery_id, webhook_endpoint_id, since, requested_at };
-            return JSON.stringify({ webhook_recovery: recovery });
-          },
-        },
-      },
+      respondWith(caller, 202, (state) => {
+        const { endpoint_id: webhook_endpoint_id, since, requested_at } = state!;
+        const recovery = { id: recovery_id, webhook_endpoint_id, since, requested_at };
+        return JSON.stringify({ webhook_recovery: recovery });
+      }),
     );
   }
 }

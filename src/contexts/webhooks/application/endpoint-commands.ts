@@ -2,22 +2,22 @@ import { Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { AutomaticDisabling } from '../deliveries/automatic-disabling.js';
+import { ReceiverHosts } from '../deliveries/receivers.js';
+import { SigningSecrets } from '../deliveries/signing-secrets.js';
 import {
-  breakEndpoint,
-  endpointJson,
   endpointOf,
   register,
   webhookEndpoints,
   update,
   remove,
   rotateSecret,
+  type Endpoint,
   type EndpointFields,
   type Update,
 } from '../domain/webhook-endpoints.js';
-import { EndpointCommand, type Responded, type MerchantCaller } from './caller.js';
-import { RECEIVER_URLS, type ReceiverUrls } from './ports.js';
-import { SigningSecrets } from './signing-secrets.js';
-import { FailingEndpoints } from '../store/failing-endpoints.js';
+import { endpointJson } from '../views/endpoints.js';
+import { EndpointCommand, respondWith, type Responded, type MerchantCaller } from './caller.js';
 
 /**
  * Registers an endpoint; its response alone shows the signing secret. Throws `validation_failed` for an address that may
@@ -37,29 +37,26 @@ export class RegisterWebhookEndpointHandler implements ICommandHandler<RegisterW
   constructor(
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(RECEIVER_URLS) private readonly urls: ReceiverUrls,
+    @Inject(ReceiverHosts) private readonly hosts: Pick<ReceiverHosts, 'check'>,
     private readonly secrets: SigningSecrets,
   ) {}
 
   async execute({ caller, fields }: RegisterWebhookEndpoint): Promise<Responded> {
-    await this.urls.check(fields.url);
-    const endpoint_id = caller.ticket.id('webhook_endpoint');
-    const place = { endpoint_id, merchant_id: caller.merchantId };
+    await this.hosts.check(fields.url);
+    const { merchantId: merchant_id } = caller;
+    const place = { endpoint_id: caller.ticket.id('webhook_endpoint'), merchant_id };
     const created_at = timestamp(this.clock);
     const command = { ...place, ...fields, sealed_signing_secret: this.secrets.create(place), created_at };
-    return this.loop.execute(webhookEndpoints, caller.merchantId, (state) => register(command, state), {
-      metadata: caller.metadata,
-      response: {
-        ticket: caller.ticket,
-        status: 201,
-        body: (state) => {
-          const endpoint = endpointOf(state, endpoint_id);
-          // A repeat shows the secret of the first time.
-          const signing_secret = this.secrets.open(place, endpoint.secrets.at(-1)!.sealed);
-          return JSON.stringify({ webhook_endpoint: { ...endpointJson(endpoint, 0), signing_secret } });
-        },
-      },
-    });
+    return this.loop.execute(
+      webhookEndpoints,
+      merchant_id,
+      (state) => register(command, state),
+      respondWith(caller, 201, (state) => {
+        const endpoint = endpointOf(state, place.endpoint_id);
+        // A repeat shows the secret of the first time.
+        return toBody(endpoint, 0, this.secrets.open(place, endpoint.secrets.at(-1)!.sealed));
+      }),
+    );
   }
 }
 
@@ -69,6 +66,8 @@ export class UpdateWebhookEndpoint extends EndpointCommand {
     caller: MerchantCaller,
     endpointId: string,
     readonly changes: Update['changes'],
+    /** The cause of disabling it; only the sandbox sets another one. */
+    readonly cause: Update['cause'] = 'merchant',
   ) {
     super(caller, endpointId);
   }
@@ -79,33 +78,29 @@ export class UpdateWebhookEndpointHandler implements ICommandHandler<UpdateWebho
   constructor(
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(RECEIVER_URLS) private readonly urls: ReceiverUrls,
-    private readonly failing: FailingEndpoints,
+    private readonly hosts: ReceiverHosts,
+    private readonly disabling: AutomaticDisabling,
   ) {}
 
-  async execute({ caller, endpointId, changes }: UpdateWebhookEndpoint): Promise<Responded> {
-    const { merchantId } = caller;
+  async execute({ caller, endpointId, changes, cause }: UpdateWebhookEndpoint): Promise<Responded> {
+    const [endpoint_id, merchant_id] = [endpointId, caller.merchantId];
     if (changes.url !== undefined) {
       // An endpoint of another merchant is not found, with any address.
-      endpointOf((await this.loop.load(webhookEndpoints, merchantId)).state, endpointId);
-      await this.urls.check(changes.url);
+      endpointOf((await this.loop.load(webhookEndpoints, merchant_id)).state, endpoint_id);
+      await this.hosts.check(changes.url);
     }
-    const failures = await this.failing.count(endpointId);
+    const failures = await this.disabling.count(endpoint_id);
     const at = timestamp(this.clock);
-    const command = { endpoint_id: endpointId, merchant_id: merchantId, changes, at };
-    return this.loop.execute(webhookEndpoints, merchantId, (state) => update(command, state), {
-      metadata: caller.metadata,
-      response: {
-        ticket: caller.ticket,
-        status: 200,
-        body: (state) => {
-          const endpoint = endpointOf(state, endpointId);
-          // Enabling clears the count.
-          const failureCount = endpoint.enabledAt === at ? 0 : failures;
-          return JSON.stringify({ webhook_endpoint: endpointJson(endpoint, failureCount) });
-        },
-      },
-    });
+    return this.loop.execute(
+      webhookEndpoints,
+      merchant_id,
+      (state) => update({ endpoint_id, merchant_id, changes, cause, at }, state),
+      respondWith(caller, 200, (state) => {
+        const endpoint = endpointOf(state, endpoint_id);
+        // Enabling clears the count.
+        return toBody(endpoint, endpoint.failures_since === at ? 0 : failures);
+      }),
+    );
   }
 }
 
@@ -122,37 +117,8 @@ export class DeleteWebhookEndpointHandler implements ICommandHandler<DeleteWebho
   execute({ caller, endpointId: endpoint_id }: DeleteWebhookEndpoint): Promise<Responded> {
     const { merchantId: merchant_id } = caller;
     const command = { endpoint_id, merchant_id, at: timestamp(this.clock) };
-    return this.loop.execute(webhookEndpoints, merchant_id, (state) => remove(command, state), {
-      metadata: caller.metadata,
-      response: { ticket: caller.ticket, status: 204, body: () => '' },
-    });
-  }
-}
-
-/** Disables an endpoint as if its deliveries had kept failing. Only in the sandbox. Throws `not_found`. */
-export class BreakSandboxEndpoint extends EndpointCommand {}
-
-@CommandHandler(BreakSandboxEndpoint)
-export class BreakSandboxEndpointHandler implements ICommandHandler<BreakSandboxEndpoint> {
-  constructor(
-    private readonly loop: CommandLoop,
-    @Inject(CLOCK) private readonly clock: Clock,
-    private readonly failing: FailingEndpoints,
-  ) {}
-
-  async execute({ caller, endpointId: endpoint_id }: BreakSandboxEndpoint): Promise<Responded> {
-    const { merchantId: merchant_id } = caller;
-    const failures = await this.failing.count(endpoint_id);
-    const command = { endpoint_id, merchant_id, at: timestamp(this.clock) };
-    return this.loop.execute(webhookEndpoints, merchant_id, (state) => breakEndpoint(command, state), {
-      metadata: caller.metadata,
-      response: {
-        ticket: caller.ticket,
-        status: 200,
-        body: (state) =>
-          JSON.stringify({ webhook_endpoint: endpointJson(endpointOf(state, endpoint_id), failures) }),
-      },
-    });
+    const response = respondWith(caller, 204, () => '');
+    return this.loop.execute(webhookEndpoints, merchant_id, (state) => remove(command, state), response);
   }
 }
 
@@ -176,13 +142,13 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
     private readonly loop: CommandLoop,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly secrets: SigningSecrets,
-    private readonly failing: FailingEndpoints,
+    private readonly disabling: AutomaticDisabling,
   ) {}
 
   async execute({ caller, endpointId, overlapSeconds }: RotateSigningSecret): Promise<Responded> {
     const place = { endpoint_id: endpointId, merchant_id: caller.merchantId };
     const rotation_id = caller.ticket.id('webhook_secret');
-    const failures = await this.failing.count(endpointId);
+    const failures = await this.disabling.count(endpointId);
     const now = this.clock.now();
     const command = {
       ...place,
@@ -191,21 +157,20 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
       former_expires_at: new Date(now.getTime() + overlapSeconds * 1000).toISOString(),
       at: now.toISOString(),
     };
-    return this.loop.execute(webhookEndpoints, caller.merchantId, (state) => rotateSecret(command, state), {
-      metadata: caller.metadata,
-      response: {
-        ticket: caller.ticket,
-        status: 200,
-        body: (state) => {
-          const endpoint = endpointOf(state, endpointId);
-          // A repeat shows the secret of the first time.
-          const { sealed } = endpoint.secrets.find(({ rotationId }) => rotationId === rotation_id)!;
-          const signing_secret = this.secrets.open(place, sealed);
-          return JSON.stringify({
-            webhook_endpoint: { ...endpointJson(endpoint, failures), signing_secret },
-          });
-        },
-      },
-    });
+    return this.loop.execute(
+      webhookEndpoints,
+      caller.merchantId,
+      (state) => rotateSecret(command, state),
+      respondWith(caller, 200, (state) => {
+        const endpoint = endpointOf(state, endpointId);
+        // A repeat shows the secret of the first time.
+        const { sealed } = endpoint.secrets.find((each) => each.rotation_id === rotation_id)!;
+        return toBody(endpoint, failures, this.secrets.open(place, sealed));
+      }),
+    );
   }
+}
+
+function toBody(endpoint: Endpoint, failures: number, signing_secret?: string): string {
+  return JSON.stringify({ webhook_endpoint: { ...endpointJson(endpoint, failures), signing_secret } });
 }

@@ -9,9 +9,6 @@ import {
   webhookEndpoints,
 } from './webhook-endpoints.js';
 import {
-  WEBHOOK_RECOVERY_REQUESTED,
-  WEBHOOK_RESEND_REQUESTED,
-  WEBHOOK_TEST_REQUESTED,
   webhookRecovery,
   webhookResend,
   webhookTest,
@@ -50,7 +47,8 @@ const END_OF_TIME = '9999-12-31T23:59:59.999Z';
 
 export const WEBHOOK_HISTORIES: readonly HistoryRules[] = [
   endpointsHistory,
-  onlyOnce<WebhookTestRequested>(webhookTest.category, WEBHOOK_TEST_REQUESTED).rules,
-  onlyOnce<WebhookResendRequested>(webhookResend.category, WEBHOOK_RESEND_REQUESTED).rules,
-  onlyOnce<WebhookRecoveryRequested>(webhookRecovery.category, WEBHOOK_RECOVERY_REQUESTED).rules,
+  onlyOnce<WebhookTestRequested>(webhookTest.category, 'webhook_endpoint.test_requested.v1').rules,
+  onlyOnce<WebhookResendRequested>(webhookResend.category, 'webhook_delivery.resend_requested.v1').rules,
+  onlyOnce<WebhookRecoveryRequested>(webhookRecovery.category, 'webhook_endpoint.recovery_requested.v1')
+    .rules,
 ];

@@ -2,29 +2,23 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { retryAfterMs } from '../../../platform/outbound/outbound-request.js';
 import { webhooksConfig } from '../settings.js';
-import {
-  retryDelayMs,
-  RETRY_AFTER_CAP_MS,
-  outcomeOf,
-  type ReceiverResponse,
-  type AttemptOutcome,
-} from './retry.js';
+import { retryDelayMs, RETRY_AFTER_CAP_MS, outcomeOf, type AttemptOutcome } from './retry.js';
 
 const SCHEDULE = webhooksConfig({}).webhookRetryScheduleSeconds;
 const NOW = Date.UTC(2026, 0, 1);
 const failed = { kind: 'failed', phase: 'timeout' } as const;
 const responded = (status: number, retryAfter: string | null) =>
-  ({ kind: 'responded', status, retryAfter }) as const;
+  ({ kind: 'response', status, retryAfter }) as const;
 
 /** The delay after a response whose Retry-After is read at `now`. */
 function delayMs(
   attempt: number,
-  response: ReceiverResponse,
+  response: typeof failed | ReturnType<typeof responded>,
   schedule: readonly number[],
   random: number,
   now: number,
 ): number | null {
-  const requested = response.kind === 'responded' ? retryAfterMs(response.retryAfter, now) : null;
+  const requested = response.kind === 'response' ? retryAfterMs(response.retryAfter, now) : null;
   return retryDelayMs(attempt, response, schedule, random, requested);
 }
 
@@ -134,7 +128,7 @@ function tabled(status: number): AttemptOutcome {
 it('every status of three digits has its outcome; those that HTTP does not know are tried again', () => {
   for (let status = 100; status <= 999; status += 1) {
     for (const retryAfter of [null, '5']) {
-      const outcome = outcomeOf({ kind: 'responded', status, retryAfter });
+      const outcome = outcomeOf(responded(status, retryAfter));
       expect(`${status} ${outcome}`).toBe(`${status} ${tabled(status)}`);
     }
   }

@@ -1,6 +1,21 @@
 import { DAY_MS } from '../../../kernel/clock.js';
+import type { DisableCause } from './webhook-endpoints.js';
+
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted', 'dropped'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** What the states of a delivery that ended without success mean, for people. */
+export const DELIVERY_STATES = {
+  exhausted: 'no further automatic attempt',
+  dropped: 'the endpoint was disabled or deleted',
+} as const satisfies Readonly<Record<string, string>>;
+
+/** By what an endpoint was disabled, for people. */
+export const DISABLED_BY: Readonly<Record<DisableCause, string>> = {
+  merchant: 'the merchant',
+  gone: 'a response with 410',
+  failing: 'sustained failures',
+};
 
 /** Each delay lies within plus or minus this part of itself (contract.md 14.3). */
 export const JITTER = 0.1;
@@ -27,7 +42,7 @@ export function retryDelayMs(
   if (seconds === undefined) return null;
   const scheduled = seconds * 1000 * (1 - JITTER + 2 * JITTER * random);
   const honoured =
-    response.kind === 'responded' && [429, 503].includes(response.status) ? (requestedMs ?? 0) : 0;
+    response.kind === 'response' && [429, 503].includes(response.status) ? (requestedMs ?? 0) : 0;
   return Math.round(Math.max(scheduled, Math.min(honoured, RETRY_AFTER_CAP_MS)));
 }
 
@@ -40,8 +55,8 @@ export function retryDelayMs(
 export type ErrorClass = 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'response' | 'timeout';
 
 /** What came back from a receiver. */
-export type ReceiverResponse =
-  | { readonly kind: 'responded'; readonly status: number; readonly retryAfter: string | null }
+type ReceiverResponse =
+  | { readonly kind: 'response'; readonly status: number }
   | { readonly kind: 'failed'; readonly phase: ErrorClass };
 
 /** `retry` while the schedule lasts; `gone` also disables the endpoint. */

@@ -59,23 +59,25 @@ describe('a snapshot of webhook endpoints', () => {
 
   it('has this shape: another one needs another version', () => {
     expect({ version, kept: pack(fold(webhookEndpoints, HISTORY)) }).toEqual({
-      version: 1,
+      version: 2,
       kept: [
         {
-          id: 'e-1',
+          ...of('e-1'),
           url: 'https://example.com/new',
           description: 'new',
-          eventTypes: ['payout.received'],
+          event_types: ['payout.received'],
+          sealed_signing_secret: 'sealed-1',
+          former_secrets: [],
           secrets: [
-            { rotationId: 'r-1', sealed: 'sealed-1', madeAt: at, expiresAt: null },
-            { rotationId: null, sealed: 'sealed-0', madeAt: at, expiresAt: at },
+            { rotation_id: 'r-1', sealed: 'sealed-1', at },
+            { rotation_id: null, sealed: 'sealed-0', at },
           ],
           status: 'enabled',
-          enabledAt: at,
-          disabledCause: null,
-          disabledAt: null,
-          createdAt: at,
-          updatedAt: at,
+          failures_since: at,
+          disabled_cause: null,
+          disabled_at: null,
+          created_at: at,
+          updated_at: at,
         },
       ],
     });

@@ -189,9 +189,10 @@ describe('disabling an endpoint that keeps failing', () => {
     given(registered('e-1'), deleted('e-1')).when(failing(at)).then());
   it('leaves no cause once the endpoint is enabled again', () => {
     const once = fold(webhookEndpoints, [registered('e-1'), recorded]);
-    expect(once.byId.get('e-1')).toMatchObject({ disabledCause: 'failing', disabledAt: later });
+    expect(once.byId.get('e-1')).toMatchObject({ disabled_cause: 'failing', disabled_at: later });
     const again = webhookEndpoints.evolve(once, enabled('e-1'));
-    expect(again.byId.get('e-1')).toMatchObject({ disabledCause: null, disabledAt: null, enabledAt: at });
+    const none = { disabled_cause: null, disabled_at: null };
+    expect(again.byId.get('e-1')).toMatchObject({ ...none, failures_since: at });
   });
 });
 
@@ -268,11 +269,13 @@ describe('rotating a signing secret', () => {
   it('keeps the secrets newest first, with the one of the registration last', () => {
     const state = fold(webhookEndpoints, [registered('e-1'), rotated(rotation(2)), rotated(rotation(3))]);
     expect(state.byId.get('e-1')).toMatchObject({
-      updatedAt: day(3),
+      updated_at: day(3),
+      sealed_signing_secret: 'sealed-3',
+      former_secrets: [{ sealed: 'sealed-2', expires_at: day(4) }],
       secrets: [
-        { rotationId: 'r-3', sealed: 'sealed-3', expiresAt: null },
-        { rotationId: 'r-2', sealed: 'sealed-2', expiresAt: day(4) },
-        { rotationId: null, sealed: 'sealed', expiresAt: day(3) },
+        { rotation_id: 'r-3', sealed: 'sealed-3', at: day(3) },
+        { rotation_id: 'r-2', sealed: 'sealed-2', at: day(2) },
+        { rotation_id: null, sealed: 'sealed', at: '2026-01-01T00:00:00.000Z' },
       ],
     });
   });
@@ -282,11 +285,12 @@ describe('rotating a signing secret', () => {
     const many = Array.from({ length: 1000 }, (_, n) =>
       rotated({ ...rotation(2, 0), rotation_id: `again-${n}` }),
     );
-    const { secrets } = fold(webhookEndpoints, [registered('e-1'), overlapping, ...many]).byId.get('e-1')!;
+    const state = fold(webhookEndpoints, [registered('e-1'), overlapping, ...many]);
+    const { former_secrets, secrets } = state.byId.get('e-1')!;
     expect(secrets.length).toBeLessThan(110);
-    expect(secrets.slice(0, 2).map(({ rotationId }) => rotationId)).toEqual(['again-999', 'again-998']);
-    // Of the registration and of the rotation that followed, whose own secret still signed when it was replaced.
-    expect(secrets.at(-1)).toMatchObject({ rotationId: null, expiresAt: day(9) });
+    expect(secrets.slice(0, 2).map((each) => each.rotation_id)).toEqual(['again-999', 'again-998']);
+    expect(secrets.at(-1)).toMatchObject({ rotation_id: null, sealed: 'sealed' });
+    expect(former_secrets).toEqual([{ sealed: 'sealed', expires_at: day(9) }]);
     given(registered('e-1'), overlapping, ...many)
       .when(rotating({ ...rotation(3), rotation_id: 'again-950' }))
       .then();

@@ -67,114 +67,118 @@ export const WEBHOOK_ENDPOINT_EVENTS = [
   'webhook_endpoint.deleted.v1',
 ] as const satisfies readonly WebhookEndpointEvent['type'][];
 
-/** A signing secret of an endpoint, present or former. */
-interface SigningSecret {
-  /** The rotation that created it; null for the secret of the registration. */
-  readonly rotationId: string | null;
+/** A replaced signing secret that still signs, alongside the present one. */
+interface FormerSecret {
   readonly sealed: string;
-  readonly madeAt: string;
-  /** When it stops signing; null for the present one. */
-  readonly expiresAt: string | null;
+  readonly expires_at: string;
 }
 
-/** One endpoint as its registry knows it. */
-export interface Endpoint {
-  readonly id: string;
-  readonly url: string;
-  readonly description: string | null;
-  readonly eventTypes: readonly string[] | null;
-  /** Newest first: the first one is the present one, the last one that of the registration. */
-  readonly secrets: readonly SigningSecret[];
-  readonly status: EndpointStatus;
-  /** When it was enabled last; failures before count no more (contract.md 15.4). */
-  readonly enabledAt: string;
-  readonly disabledCause: DisableCause | null;
-  readonly disabledAt: string | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
+/** One endpoint as of an event: a row of the deliveries saga, and what lists display. */
+export interface Endpoint extends EndpointRef, EndpointFields {
+  readonly sealed_signing_secret: string;
+  /** Newest first. */
+  readonly former_secrets: readonly FormerSecret[];
+  readonly status: EndpointStatus | 'deleted';
+  readonly disabled_cause: DisableCause | null;
+  readonly disabled_at: string | null;
+  /** When it was enabled last: failed attempts that began earlier do not count (contract.md 15.4). */
+  readonly failures_since: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+const ENABLED = { status: 'enabled', disabled_cause: null, disabled_at: null } as const;
+
+/** The endpoint after an event of it; undefined for one that was never registered. */
+export function evolveEndpoint(
+  endpoint: Endpoint | undefined,
+  event: WebhookEndpointEvent,
+): Endpoint | undefined {
+  if (event.type === 'webhook_endpoint.registered.v1') {
+    const { created_at } = event.data;
+    const times = { failures_since: created_at, updated_at: created_at };
+    return { ...event.data, ...ENABLED, former_secrets: [], ...times };
+  }
+  if (!endpoint) return undefined;
+  switch (event.type) {
+    case 'webhook_endpoint.updated.v1':
+      return { ...endpoint, ...event.data };
+    case 'webhook_endpoint.enabled.v1':
+      return { ...endpoint, ...ENABLED, failures_since: event.data.at, updated_at: event.data.at };
+    case 'webhook_endpoint.disabled.v1': {
+      const { cause: disabled_cause, at } = event.data;
+      return { ...endpoint, status: 'disabled', disabled_cause, disabled_at: at, updated_at: at };
+    }
+    case 'webhook_endpoint.secret_rotated.v1': {
+      const { sealed_signing_secret, former_expires_at, at } = event.data;
+      const replaced = { sealed: endpoint.sealed_signing_secret, expires_at: former_expires_at };
+      const former_secrets = [replaced, ...endpoint.former_secrets].filter((each) => each.expires_at > at);
+      return { ...endpoint, sealed_signing_secret, former_secrets, updated_at: at };
+    }
+    case 'webhook_endpoint.deleted.v1':
+      return { ...endpoint, status: 'deleted', updated_at: event.data.at };
+    default:
+      event satisfies never;
+      return endpoint;
+  }
+}
+
+/** A secret that a request created, for its repeats. */
+interface EndpointSecret {
+  /** Null for the secret of the registration. */
+  readonly rotation_id: string | null;
+  readonly sealed: string;
+  readonly at: string;
+}
+
+/** One endpoint in the registry of its merchant. */
+interface RegistryEndpoint extends Endpoint {
+  /** Newest first; the last one is that of the registration. */
+  readonly secrets: readonly EndpointSecret[];
 }
 
 /** All endpoints of one merchant: one stream, so that the limit of ten holds under any race. */
 export interface WebhookEndpoints {
-  readonly byId: ReadonlyMap<string, Endpoint>;
+  readonly byId: ReadonlyMap<string, RegistryEndpoint>;
 }
 
 export const webhookEndpoints: Aggregate<WebhookEndpoints, WebhookEndpointEvent> = {
   category: 'webhook_endpoints',
   initial: { byId: new Map() },
   snapshots: {
-    version: 1,
+    version: 2,
     events: WEBHOOK_ENDPOINT_EVENTS,
     pack: ({ byId }) => [...byId.values()],
-    unpack: (packed) => ({ byId: new Map((packed as Endpoint[]).map((each) => [each.id, each])) }),
+    unpack: (packed) => ({
+      byId: new Map((packed as RegistryEndpoint[]).map((each) => [each.endpoint_id, each])),
+    }),
   },
   evolve: (state, event) => {
-    const { endpoint_id: id } = event.data;
-    switch (event.type) {
-      case 'webhook_endpoint.registered.v1': {
-        const { url, description, event_types, sealed_signing_secret: sealed, created_at } = event.data;
-        return put(state, {
-          id,
-          url,
-          description,
-          eventTypes: event_types,
-          secrets: [{ rotationId: null, sealed, madeAt: created_at, expiresAt: null }],
-          status: 'enabled',
-          enabledAt: created_at,
-          disabledCause: null,
-          disabledAt: null,
-          createdAt: created_at,
-          updatedAt: created_at,
-        });
-      }
-      case 'webhook_endpoint.updated.v1': {
-        const { url, description, event_types: eventTypes, updated_at: updatedAt } = event.data;
-        return change(state, id, { url, description, eventTypes, updatedAt });
-      }
-      case 'webhook_endpoint.enabled.v1': {
-        const { at } = event.data;
-        const enabled = { status: 'enabled', disabledCause: null, disabledAt: null } as const;
-        return change(state, id, { ...enabled, enabledAt: at, updatedAt: at });
-      }
-      case 'webhook_endpoint.disabled.v1': {
-        const { cause: disabledCause, at } = event.data;
-        return change(state, id, { status: 'disabled', disabledCause, disabledAt: at, updatedAt: at });
-      }
-      case 'webhook_endpoint.secret_rotated.v1': {
-        const secrets = rotated(state.byId.get(id)?.secrets ?? [], event.data);
-        return change(state, id, { secrets, updatedAt: event.data.at });
-      }
-      case 'webhook_endpoint.deleted.v1':
-        return { byId: new Map([...state.byId].filter(([each]) => each !== id)) };
-      default:
-        event satisfies never;
-        return state;
-    }
+    const before = state.byId.get(event.data.endpoint_id);
+    const after = evolveEndpoint(before, event);
+    if (after === undefined || after === before) return state;
+    const byId = new Map(state.byId);
+    if (after.status === 'deleted') byId.delete(after.endpoint_id);
+    else byId.set(after.endpoint_id, { ...after, secrets: secretsAfter(before?.secrets ?? [], event) });
+    return { byId };
   },
 };
 
-function put(state: WebhookEndpoints, endpoint: Endpoint): WebhookEndpoints {
-  return { byId: new Map(state.byId).set(endpoint.id, endpoint) };
-}
-
-function change(state: WebhookEndpoints, id: string, to: Partial<Endpoint>): WebhookEndpoints {
-  const endpoint = state.byId.get(id);
-  return endpoint ? put(state, { ...endpoint, ...to }) : state;
-}
-
-/** Of the replaced secrets those stay that still sign, that of the registration, and those of rotations that may be repeated. */
-function rotated(secrets: readonly SigningSecret[], rotation: RotateSecret): readonly SigningSecret[] {
-  const { rotation_id: rotationId, sealed_signing_secret: sealed, former_expires_at, at } = rotation;
-  const former = secrets.map((each, index) =>
-    index === 0 ? { ...each, expiresAt: former_expires_at } : each,
-  );
-  return [{ rotationId, sealed, madeAt: at, expiresAt: null }, ...former].filter(
-    (each, index) => index <= REMEMBERED_ROTATIONS || each.rotationId === null || (each.expiresAt ?? at) > at,
+function secretsAfter(
+  secrets: readonly EndpointSecret[],
+  event: WebhookEndpointEvent,
+): readonly EndpointSecret[] {
+  if (event.type === 'webhook_endpoint.registered.v1')
+    return [{ rotation_id: null, sealed: event.data.sealed_signing_secret, at: event.data.created_at }];
+  if (event.type !== 'webhook_endpoint.secret_rotated.v1') return secrets;
+  const { rotation_id, sealed_signing_secret: sealed, at } = event.data;
+  return [{ rotation_id, sealed, at }, ...secrets].filter(
+    (each, place) => place <= REMEMBERED_ROTATIONS || each.rotation_id === null,
   );
 }
 
 /** The endpoint, or the contract's 404. */
-export function endpointOf(state: WebhookEndpoints, id: string): Endpoint {
+export function endpointOf(state: WebhookEndpoints, id: string): RegistryEndpoint {
   const endpoint = state.byId.get(id);
   if (!endpoint) throw DomainError.notFound('Webhook endpoint');
   return endpoint;
@@ -187,7 +191,7 @@ export function endpointOf(state: WebhookEndpoints, id: string): Endpoint {
 export function register(command: Register, state: WebhookEndpoints): WebhookEndpointEvent[] {
   const registered = state.byId.get(command.endpoint_id);
   if (registered) {
-    requireIdempotent(registered.createdAt, command.created_at);
+    requireIdempotent(registered.created_at, command.created_at);
     return [];
   }
   if (state.byId.size >= ENDPOINT_LIMIT) {
@@ -201,25 +205,26 @@ export function register(command: Register, state: WebhookEndpoints): WebhookEnd
 export interface Update extends At {
   /** What is absent stays as it is. */
   readonly changes: Partial<EndpointFields> & { readonly status?: EndpointStatus };
+  /** The cause of disabling it: a merchant, unless the sandbox has it break. */
+  readonly cause?: DisableCause;
 }
 
 /** Only what differs becomes an event: an empty or repeated PATCH changes nothing. */
 export function update(command: Update, state: WebhookEndpoints): WebhookEndpointEvent[] {
-  const { endpoint_id, merchant_id, changes, at } = command;
-  const { url, description, eventTypes, status } = endpointOf(state, endpoint_id);
-  const before = { url, description, event_types: eventTypes };
+  const { endpoint_id, merchant_id, changes, cause = 'merchant', at } = command;
+  const { url, description, event_types, status } = endpointOf(state, endpoint_id);
+  const before = { url, description, event_types };
   const fields = {
     url: changes.url ?? url,
     description: changes.description === undefined ? description : changes.description,
-    event_types: changes.event_types === undefined ? eventTypes : changes.event_types,
+    event_types: changes.event_types === undefined ? event_types : changes.event_types,
   };
   const events: WebhookEndpointEvent[] = [];
   if (JSON.stringify(fields) !== JSON.stringify(before)) {
     const data = { endpoint_id, merchant_id, ...fields, updated_at: at };
     events.push({ type: 'webhook_endpoint.updated.v1', data });
   }
-  if (changes.status === 'disabled')
-    events.push(...disable({ endpoint_id, merchant_id, cause: 'merchant', at }, state));
+  if (changes.status === 'disabled') events.push(...disable({ endpoint_id, merchant_id, cause, at }, state));
   if (changes.status === 'enabled' && status === 'disabled')
     events.push({ type: 'webhook_endpoint.enabled.v1', data: { endpoint_id, merchant_id, at } });
   return events;
@@ -244,7 +249,7 @@ interface DisableGone extends At {
 export function disableGone(command: DisableGone, state: WebhookEndpoints): WebhookEndpointEvent[] {
   const { attempted_url, attempted_at, ...rest } = command;
   const endpoint = state.byId.get(command.endpoint_id);
-  if (endpoint?.url !== attempted_url || attempted_at < endpoint.enabledAt) return [];
+  if (endpoint?.url !== attempted_url || attempted_at < endpoint.failures_since) return [];
   return disable({ ...rest, cause: 'gone' }, state);
 }
 
@@ -256,26 +261,20 @@ interface DisableFailing extends At {
 /** Failures count only since the endpoint was enabled: a merchant who did that in between keeps it enabled. */
 export function disableFailing(command: DisableFailing, state: WebhookEndpoints): WebhookEndpointEvent[] {
   const { failing_since, ...rest } = command;
-  const enabledAt = state.byId.get(command.endpoint_id)?.enabledAt;
-  if (enabledAt === undefined || failing_since <= enabledAt) return [];
+  const since = state.byId.get(command.endpoint_id)?.failures_since;
+  if (since === undefined || failing_since <= since) return [];
   return disable({ ...rest, cause: 'failing' }, state);
-}
-
-/** Only in the sandbox: as if its deliveries had kept failing. */
-export function breakEndpoint(command: At, state: WebhookEndpoints): WebhookEndpointEvent[] {
-  endpointOf(state, command.endpoint_id);
-  return disable({ ...command, cause: 'failing' }, state);
 }
 
 /** A repeat of a rotation changes nothing; throws IdempotencyKeyExpired when it comes too late. A fifth replaced secret that would sign as well is refused. */
 export function rotateSecret(command: RotateSecret, state: WebhookEndpoints): WebhookEndpointEvent[] {
-  const { secrets } = endpointOf(state, command.endpoint_id);
-  const done = secrets.find(({ rotationId }) => rotationId === command.rotation_id);
+  const { secrets, former_secrets } = endpointOf(state, command.endpoint_id);
+  const done = secrets.find(({ rotation_id }) => rotation_id === command.rotation_id);
   if (done) {
-    requireIdempotent(done.madeAt, command.at);
+    requireIdempotent(done.at, command.at);
     return [];
   }
-  const former = secrets.filter(({ expiresAt }) => expiresAt !== null && expiresAt > command.at);
+  const former = former_secrets.filter(({ expires_at }) => expires_at > command.at);
   if (command.former_expires_at > command.at && former.length >= FORMER_SECRETS_LIMIT) {
     throw new DomainError(
       'invalid_transition',
@@ -289,52 +288,3 @@ export function remove(command: At, state: WebhookEndpoints): WebhookEndpointEve
   endpointOf(state, command.endpoint_id);
   return [{ type: 'webhook_endpoint.deleted.v1', data: command }];
 }
-
-export type EndpointJson = ReturnType<typeof endpointJson>;
-
-/** A WebhookEndpoint as the API returns it (contract.md 12), and extensions. */
-export function endpointJson(endpoint: Omit<Endpoint, 'secrets' | 'enabledAt'>, failure_count: number) {
-  return {
-    id: endpoint.id,
-    url: endpoint.url,
-    description: endpoint.description,
-    status: endpoint.status,
-    created_at: endpoint.createdAt,
-    updated_at: endpoint.updatedAt,
-    event_types: endpoint.eventTypes,
-    failure_count,
-    disabled_cause: endpoint.disabledCause,
-    disabled_at: endpoint.disabledAt,
-  };
-}
-
-/** Types that an endpoint receives only when it lists them (contract.md 13.9): what all types are to others stays as it is. */
-export const LISTED_TYPES = [
-  'order.completed',
-  'order.failed',
-  'order.refundable',
-  'order.refunded',
-] as const;
-
-/** Types of the event catalog (contract.md 13.5 and 13.9), the only values an endpoint may subscribe to. */
-export const EVENT_TYPES = [
-  'user.onboarding_started',
-  'user.kyc_submitted',
-  'user.kyc_passed',
-  'user.kyc_failed',
-  'user.onboarding_completed',
-  'payout.received',
-  'payout.failed',
-  'webhook_endpoint.test',
-  ...LISTED_TYPES,
-] as const;
-
-/** Whether an endpoint with these types receives the type; null: it lists none. */
-export function receives(eventTypes: readonly string[] | null, type: EventType): boolean {
-  return eventTypes?.includes(type) ?? !LISTED_TYPES.some((listed) => listed === type);
-}
-
-/** Of deliveries that a merchant requested, to try an endpoint: no context publishes it. */
-export const TEST_TYPE = 'webhook_endpoint.test' satisfies EventType;
-
-export type EventType = (typeof EVENT_TYPES)[number];

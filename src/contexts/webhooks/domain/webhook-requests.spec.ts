@@ -6,9 +6,6 @@ import {
   requestRecovery,
   requestResend,
   requestTest,
-  WEBHOOK_RECOVERY_REQUESTED,
-  WEBHOOK_RESEND_REQUESTED,
-  WEBHOOK_TEST_REQUESTED,
   webhookRecovery,
   webhookResend,
   webhookTest,
@@ -38,7 +35,7 @@ const disabled = fold(
 
 describe('a test delivery', () => {
   const command = { ...place, delivery_id: 'd', message: 'hello', occurred_at: 'now' };
-  const requested = { type: WEBHOOK_TEST_REQUESTED, data: command } as const;
+  const requested = { type: 'webhook_endpoint.test_requested.v1', data: command } as const;
   const given = givenOf(webhookTest);
 
   it('is requested once, however often the request is repeated', () => {
@@ -53,7 +50,7 @@ describe('a test delivery', () => {
 
 describe('a resend', () => {
   const command = { ...place, resend_id: 'r', delivery_id: 'd', is_test: false, requested_at: now };
-  const requested = { type: WEBHOOK_RESEND_REQUESTED, data: command } as const;
+  const requested = { type: 'webhook_delivery.resend_requested.v1', data: command } as const;
   const given = givenOf(webhookResend);
   const asking =
     (endpoints: WebhookEndpoints, changes: Partial<typeof command> = {}) =>
@@ -85,7 +82,7 @@ describe('a resend', () => {
 
 describe('a recovery', () => {
   const command = { ...place, recovery_id: 'r', since: now, requested_at: now };
-  const requested = { type: WEBHOOK_RECOVERY_REQUESTED, data: command } as const;
+  const requested = { type: 'webhook_endpoint.recovery_requested.v1', data: command } as const;
   const given = givenOf(webhookRecovery);
   const asking =
     (endpoints: WebhookEndpoints, changes: Partial<typeof command> = {}) =>

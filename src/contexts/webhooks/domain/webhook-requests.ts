@@ -27,12 +27,12 @@ export type WebhookRecoveryRequested = DomainEvent<
   EndpointRef & { readonly recovery_id: string; readonly since: string; readonly requested_at: string }
 >;
 
-export const WEBHOOK_TEST_REQUESTED =
-  'webhook_endpoint.test_requested.v1' satisfies WebhookTestRequested['type'];
-export const WEBHOOK_RESEND_REQUESTED =
-  'webhook_delivery.resend_requested.v1' satisfies WebhookResendRequested['type'];
-export const WEBHOOK_RECOVERY_REQUESTED =
-  'webhook_endpoint.recovery_requested.v1' satisfies WebhookRecoveryRequested['type'];
+/** Stored names of all requests. */
+export const WEBHOOK_REQUESTS = [
+  'webhook_endpoint.test_requested.v1',
+  'webhook_delivery.resend_requested.v1',
+  'webhook_endpoint.recovery_requested.v1',
+] as const;
 
 export const TEST_MESSAGE = 'This is a test delivery.';
 
@@ -54,7 +54,7 @@ export function requestTest(
   state: WebhookTestRequested['data'] | null,
 ): WebhookTestRequested[] {
   if (state) return repeated(state.occurred_at, command.occurred_at);
-  return [{ type: WEBHOOK_TEST_REQUESTED, data: command }];
+  return [{ type: 'webhook_endpoint.test_requested.v1', data: command }];
 }
 
 /**
@@ -69,7 +69,7 @@ export function requestResend(
   if (state) return repeated(state.requested_at, command.requested_at);
   const { status } = endpointOf(endpoints, command.endpoint_id);
   if (status === 'disabled' && !command.is_test) throw endpointDisabled();
-  return [{ type: WEBHOOK_RESEND_REQUESTED, data: command }];
+  return [{ type: 'webhook_delivery.resend_requested.v1', data: command }];
 }
 
 /** Like {@link requestResend}; throws `validation_failed` for a `since` in the future besides. */
@@ -83,7 +83,7 @@ export function requestRecovery(
   if (command.since > command.requested_at)
     throw DomainError.invalid({ since: ['must not be in the future'] }).asTransient();
   if (status === 'disabled') throw endpointDisabled();
-  return [{ type: WEBHOOK_RECOVERY_REQUESTED, data: command }];
+  return [{ type: 'webhook_endpoint.recovery_requested.v1', data: command }];
 }
 
 function repeated(firstAt: string, now: string): never[] {

@@ -1,8 +1,8 @@
 import { ApiProperty, Many, PageOf } from '../../../platform/dto/field.js';
 import { COUNT, TIME } from '../../../platform/dto/rules.js';
 import { MAX_PAGE } from '../../../platform/http/list-query.js';
-import { WebhookDelivery } from '../store/stored-deliveries.js';
 import { LISTED_ATTEMPTS } from '../views/deliveries.js';
+import { WebhookDelivery } from '../views/delivery-page.js';
 
 class WebhookAttempt {
   @ApiProperty({ type: 'integer', minimum: 1, description: 'Counted on over resends.' }) attempt!: number;

@@ -4,7 +4,7 @@ import { UuidParam } from '../../../platform/http/decorators.js';
 import type { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import type { MerchantCaller } from '../application/caller.js';
-import { BreakSandboxEndpoint } from '../application/endpoint-commands.js';
+import { UpdateWebhookEndpoint } from '../application/endpoint-commands.js';
 import { WebhookEndpointResponse } from './webhook-dto.js';
 import { CallingMerchant } from './webhook-endpoints.controller.js';
 import { WriteResponses } from './write-responses.js';
@@ -33,9 +33,7 @@ export class SandboxEndpointsController {
     @CallingMerchant() caller: MerchantCaller,
     @UuidParam('id', 'Webhook endpoint') id: string,
   ): Promise<Reply> {
-    return this.written.replyToChange(
-      200,
-      await this.commandBus.execute(new BreakSandboxEndpoint(caller, id)),
-    );
+    const command = new UpdateWebhookEndpoint(caller, id, { status: 'disabled' }, 'failing');
+    return this.written.replyToChange(200, await this.commandBus.execute(command));
   }
 }

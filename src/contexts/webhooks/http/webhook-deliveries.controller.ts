@@ -15,9 +15,10 @@ import { Reply } from '../../../platform/http/reply.js';
 import { CallingMerchant } from './webhook-endpoints.controller.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import type { MerchantCaller } from '../application/caller.js';
-import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
+import { DELIVERIES_SAGA } from '../deliveries/deliveries-saga.js';
 import { RecoverWebhookEndpoint, ResendWebhookDelivery } from '../application/delivery-commands.js';
 import { DeliveriesView } from '../views/deliveries.js';
+import { toMerchantJson } from '../views/delivery-page.js';
 import { WebhookDeliveriesResponse } from './delivery-dto.js';
 import { EndpointsView } from '../views/endpoints.js';
 import { COUNTED, RecentStats } from '../views/endpoint-stats.js';
@@ -73,7 +74,8 @@ export class WebhookDeliveriesController {
     @ListQuery() query: DeliveriesQuery,
   ): Promise<WebhookDeliveriesResponse> {
     await this.requireEndpoint(merchantId, id);
-    return this.deliveries.page(id, query);
+    const page = await this.deliveries.list([merchantId], { ...query, endpoint_id: id });
+    return { webhook_deliveries: page.deliveries.map(toMerchantJson), next_cursor: page.next_cursor };
   }
 
   @Get('webhook_endpoints/:id/stats')

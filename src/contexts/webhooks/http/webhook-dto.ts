@@ -12,18 +12,13 @@ import {
 } from '../../../platform/dto/field.js';
 import { queryInstant } from '../../../platform/dto/date-point.js';
 import { integer, oneOf, text, instant, TIME, UUID } from '../../../platform/dto/rules.js';
-import {
-  EVENT_TYPES,
-  DESCRIPTION_LIMIT,
-  ENDPOINT_STATUSES,
-  type EventType,
-  type EndpointStatus,
-} from '../domain/webhook-endpoints.js';
+import { EVENT_TYPES, type EventType } from '../domain/event-types.js';
+import { DESCRIPTION_LIMIT, ENDPOINT_STATUSES, type EndpointStatus } from '../domain/webhook-endpoints.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { createdListQuery, Filter } from '../../../platform/http/list-query.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/retry.js';
 import { WebhookDeliveryDetail } from './delivery-dto.js';
-import { WebhookDelivery } from '../store/stored-deliveries.js';
+import { WebhookDelivery } from '../views/delivery-page.js';
 import { WebhookEndpoint, WebhookEndpointStats, WebhookEndpointWithSecret } from './endpoint-dto.js';
 
 /** The longest that a replaced signing secret may sign alongside the fresh one: 24 hours. */

@@ -3,8 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { Reply } from '../../../platform/http/reply.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import type { Responded } from '../application/caller.js';
-import { DELIVERIES_SAGA } from '../application/deliveries-saga.js';
-import { DESTINATION_FRESH_MS } from '../domain/endpoint-snapshot.js';
+import { DELIVERIES_SAGA } from '../deliveries/deliveries-saga.js';
+import { DESTINATION_FRESH_MS } from '../deliveries/destinations.js';
 
 /** A timer of Node may fire so much before its time. */
 const TIMER_EARLY_MS = 2;

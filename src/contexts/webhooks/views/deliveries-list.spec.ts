@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
+import { DAY_MS } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import { DELIVERY_STATUSES } from '../domain/retry.js';
-import { StoredDeliveries } from '../store/stored-deliveries.js';
 import { DeliveriesView, type DeliveriesFilter as Filter } from './deliveries.js';
 import { READ_AT_ONCE } from './delivery-page.js';
 
@@ -29,16 +29,19 @@ interface Row {
   readonly status: (typeof DELIVERY_STATUSES)[number];
   readonly type: (typeof TYPES)[number];
   readonly at: number;
+  readonly isLeased?: boolean;
 }
 
-// Few times and many rows, so that ids decide.
+// Few times and many rows, so that ids decide; some at the very edges of days.
 const row: fc.Arbitrary<Row> = fc.record({
   id: fc.uuid(),
   endpoint: fc.nat(ENDPOINTS.length - 1),
   status: fc.constantFrom(...DELIVERY_STATUSES),
   type: fc.constantFrom(...TYPES),
-  at: fc.constantFrom(0, 1, 2, 500, 1000).map((ms) => START + ms),
+  at: fc.constantFrom(0, 1, 2, 500, 1000, DAY_MS - 1, DAY_MS).map((ms) => START + ms),
+  isLeased: fc.boolean(),
 });
+const day = fc.constantFrom('2026-06-29', '2026-06-30', '2026-07-01', '2026-07-02');
 const sometimes = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(values, { freq: 2, nil: undefined });
 const filter: fc.Arbitrary<DeliveriesFilter> = fc.record({
@@ -48,21 +51,26 @@ const filter: fc.Arbitrary<DeliveriesFilter> = fc.record({
   type: sometimes(fc.constantFrom(...TYPES)),
   from: sometimes(fc.constantFrom(START + 1, START + 500).map((ms) => ({ at: new Date(ms) }))),
   to: sometimes(fc.constantFrom(START + 2, START + 1000).map((ms) => ({ end: new Date(ms) }))),
+  created_from: sometimes(day),
+  created_to: sometimes(day),
   page_size: fc.constantFrom(1, 2, 3, 1000),
 });
 
 function expected(rows: readonly Row[], filtered: DeliveriesFilter): string[] {
-  const { merchants, endpoint_id, status, type, from, to } = filtered;
+  const { merchants, endpoint_id, status, type, from, to, created_from, created_to } = filtered;
   return rows
     .filter((each) => {
       const { id, merchant } = ENDPOINTS[each.endpoint]!;
+      const date = new Date(each.at).toISOString().slice(0, 10);
       return (
         (merchants === null || merchants.includes(merchant)) &&
         (endpoint_id === undefined || endpoint_id === id) &&
         (status === undefined || status === each.status) &&
         (type === undefined || type === each.type) &&
         (from === undefined || each.at >= from.at.getTime()) &&
-        (to === undefined || each.at < to.end.getTime())
+        (to === undefined || each.at < to.end.getTime()) &&
+        (created_from === undefined || date >= created_from) &&
+        (created_to === undefined || date <= created_to)
       );
     })
     .sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
@@ -84,10 +92,12 @@ describe('the list of deliveries over merchants', () => {
 
   const insert = (rows: readonly Row[]): Promise<unknown> =>
     db.database.query(
-      `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, state, created_at)
-       select id, endpoint, merchant, type, '{}', false, status, created_at
-       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[])
-         as created (id, endpoint, merchant, type, status, created_at)`,
+      `insert into webhooks.deliveries (delivery_id, endpoint_id, merchant_id, type, body, is_test, state, created_at,
+         leased_by)
+       select id, endpoint, merchant, type, '{}', false, status, created_at,
+         case when status = 'pending' and leased then gen_random_uuid() end
+       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::bool[])
+         as created (id, endpoint, merchant, type, status, created_at, leased)`,
       [
         rows.map(({ id }) => id),
         rows.map(({ endpoint }) => ENDPOINTS[endpoint]!.id),
@@ -95,11 +105,16 @@ describe('the list of deliveries over merchants', () => {
         rows.map(({ type }) => type),
         rows.map(({ status }) => status),
         rows.map(({ at }) => new Date(at).toISOString()),
+        rows.map(({ isLeased = false }) => isLeased),
       ],
     );
 
-  async function walk(filtered: DeliveriesFilter): Promise<{ ids: string[]; pages: number }> {
-    const view = new DeliveriesView(db.database, new StoredDeliveries(db.database));
+  /** `between` runs after each page. */
+  async function walk(
+    filtered: DeliveriesFilter,
+    between = async (): Promise<void> => undefined,
+  ): Promise<{ ids: string[]; pages: number }> {
+    const view = new DeliveriesView(db.database);
     const ids: string[] = [];
     let pages = 0;
     for (let next: DeliveriesFilter | null = filtered; next !== null;) {
@@ -107,6 +122,7 @@ describe('the list of deliveries over merchants', () => {
       expect(deliveries.length).toBeLessThanOrEqual(filtered.page_size);
       ids.push(...deliveries.map(({ id }) => id));
       pages += 1;
+      await between();
       next = next_cursor === null ? null : { ...filtered, page_cursor: decodeCursor(next_cursor)! };
     }
     return { ids, pages };
@@ -121,6 +137,24 @@ describe('the list of deliveries over merchants', () => {
         for (const filtered of filters) expect((await walk(filtered)).ids).toEqual(expected(all, filtered));
       }),
       { numRuns: 25 },
+    );
+  });
+
+  it('shows every row once while others are inserted between its pages', async () => {
+    const rows = fc.uniqueArray(row, { minLength: 40, maxLength: 60, selector: ({ id }) => id });
+    await fc.assert(
+      fc.asyncProperty(rows, filter, async (all, filtered) => {
+        const [before, meanwhile] = [all.slice(0, all.length / 2), all.slice(all.length / 2)];
+        await db.database.query('truncate webhooks.deliveries');
+        await insert(before);
+        const coming = [...meanwhile];
+        const paged = { ...filtered, page_size: Math.min(filtered.page_size, 3) };
+        const { ids } = await walk(paged, async () => void (await insert(coming.splice(0, 2))));
+        expect(new Set(ids).size).toBe(ids.length);
+        expect(ids).toEqual(expect.arrayContaining(expected(before, filtered)));
+        expect(expected(all, filtered)).toEqual(expect.arrayContaining(ids));
+      }),
+      { numRuns: 30 },
     );
   });
 

@@ -1,9 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { withJsonText } from '../../../platform/json-text/json-text.js';
+import { MAX_DUE, ReportsBacklog, type DueBacklog } from '../../../platform/operations/system-report.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { StoredDeliveries, toMerchantJson, type DeliveryJson } from '../store/stored-deliveries.js';
-import { deliveryPage, type DeliveryFilter } from './delivery-page.js';
+import {
+  DELIVERY_JSON,
+  deliveryPage,
+  toMerchantJson,
+  type DeliveryFilter,
+  type DeliveryJson,
+} from './delivery-page.js';
 
 export interface DeliveriesPage {
   readonly deliveries: readonly DeliveryJson[];
@@ -20,13 +26,49 @@ const MAX_LANES = 1000;
 /** The newest attempts of a delivery in the API: after many resends there may be more. */
 export const LISTED_ATTEMPTS = 1000;
 
+export interface FoundDelivery {
+  readonly json: DeliveryJson;
+  /** The exact text that is signed and sent. */
+  readonly body: string;
+  readonly isTest: boolean;
+  readonly inFlight: boolean;
+}
+
 /** Deliveries with their attempts. Operators get those of all merchants. */
 @Injectable()
 export class DeliveriesView {
-  constructor(
-    private readonly database: Database,
-    private readonly stored: StoredDeliveries,
-  ) {}
+  constructor(private readonly database: Database) {}
+
+  /** One delivery, also of an endpoint that was deleted; null when there is none. A null merchant is any. */
+  async find(merchantId: string | null, deliveryId: string): Promise<FoundDelivery | null> {
+    const [row] = await this.database.query<
+      DeliveryJson & { body: string; is_test: boolean; in_flight: boolean }
+    >(
+      `select ${DELIVERY_JSON}, d.body, d.is_test, d.leased_by is not null as in_flight
+       from webhooks.deliveries d where delivery_id = $1 and ($2::uuid is null or merchant_id = $2)`,
+      [deliveryId, merchantId],
+    );
+    if (!row) return null;
+    const { body, is_test: isTest, in_flight: inFlight, ...json } = row;
+    return { json, body, isTest, inFlight };
+  }
+
+  /** Due deliveries of enabled endpoints: what is pending for others waits until they are enabled. */
+  @ReportsBacklog('webhooks.deliveries')
+  async backlog(): Promise<DueBacklog> {
+    const [row] = await this.database.query<{ due: number; oldest_at: Date | null }>(
+      `select count(*)::int as due, min(due_at) as oldest_at from (
+         select delivery.due_at from webhooks.endpoint_snapshots endpoint cross join lateral (
+           select due_at from webhooks.deliveries delivery
+           where delivery.endpoint_id = endpoint.endpoint_id and state = 'pending' and leased_by is null
+             and due_at <= now()
+           order by due_at limit ${MAX_DUE}
+         ) delivery
+         where endpoint.status = 'enabled' limit ${MAX_DUE}
+       ) due`,
+    );
+    return { name: 'webhooks.deliveries', due: row!.due, oldest_at: row!.oldest_at?.toISOString() ?? null };
+  }
 
   /**
    * The JSON text of one delivery with its attempts; null when there is none. The payload is the text that is signed,
@@ -35,7 +77,7 @@ export class DeliveriesView {
    */
   async detail(merchantId: string | null, deliveryId: string) {
     const [found, attempts] = await Promise.all([
-      this.stored.find(merchantId, deliveryId),
+      this.find(merchantId, deliveryId),
       this.attempts(deliveryId),
     ]);
     if (found === null) return null;
@@ -48,23 +90,12 @@ export class DeliveriesView {
     };
   }
 
-  /** A delivery of any merchant, as lists of operators hold it; null when there is none. */
-  async find(deliveryId: string): Promise<DeliveryJson | null> {
-    return (await this.stored.find(null, deliveryId))?.json ?? null;
-  }
-
   @Searches('webhooks:read')
   async search({ uuid }: SearchQuery): Promise<readonly Found[]> {
-    const found = uuid === null ? null : await this.find(uuid);
+    const found = uuid === null ? null : await this.find(null, uuid);
     if (found === null) return [];
-    const { id, merchant_id, type, status } = found;
+    const { id, merchant_id, type, status } = found.json;
     return [{ kind: 'delivery', id, merchant_id, title: `Delivery of ${type}, ${status}` }];
-  }
-
-  /** One page of the endpoint's deliveries, newest first. The caller has verified whose endpoint it is. */
-  async page(endpointId: string, filter: DeliveryFilter) {
-    const { rows, next_cursor } = await deliveryPage(this.database, { endpoints: [endpointId] }, filter);
-    return { webhook_deliveries: rows.map(toMerchantJson), next_cursor };
   }
 
   /**

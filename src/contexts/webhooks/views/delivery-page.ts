@@ -1,3 +1,5 @@
+import { ApiProperty } from '../../../platform/dto/field.js';
+import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
 import {
   afterPlace,
   inDays,
@@ -7,9 +9,50 @@ import {
 } from '../../../platform/postgres/list-page.js';
 import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
 import type { Database } from '../../../platform/postgres/database.js';
-import type { DeliveryStatus } from '../domain/retry.js';
-import type { EventType } from '../domain/webhook-endpoints.js';
-import { DELIVERY_JSON, type DeliveryJson } from '../store/stored-deliveries.js';
+import { EVENT_TYPES, type EventType } from '../domain/event-types.js';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/retry.js';
+
+/** A delivery as lists show it; an extension of the specification. */
+export class WebhookDelivery {
+  @ApiProperty({ ...UUID, description: 'The `webhook-id` header; the same for every attempt and resend.' })
+  id!: string;
+
+  @ApiProperty(UUID) webhook_endpoint_id!: string;
+  @ApiProperty({ type: 'string', enum: EVENT_TYPES }) type!: string;
+
+  @ApiProperty({
+    type: 'string',
+    enum: DELIVERY_STATUSES,
+    description:
+      '`exhausted`: it is not tried again. `dropped`: the endpoint was disabled or deleted; nothing was sent. Both can be sent after all by resend and recover.',
+  })
+  status!: DeliveryStatus;
+
+  @ApiProperty(COUNT) attempt_count!: number;
+  @ApiProperty(TIME) created_at!: Date;
+
+  @ApiProperty({
+    ...TIME,
+    nullable: true,
+    description: 'Null unless pending. In the past while an attempt is in flight.',
+  })
+  next_attempt_at!: Date | null;
+
+  @ApiProperty({ ...TIME, nullable: true, description: 'Null while pending.' }) finished_at!: Date | null;
+}
+
+/** A delivery with its merchant, as operators and the portal get it. */
+export type DeliveryJson = WebhookDelivery & { readonly merchant_id: string };
+
+/** The members of {@link DeliveryJson}, of a row `d` of `webhooks.deliveries`. */
+export const DELIVERY_JSON = `d.delivery_id as id, d.endpoint_id as webhook_endpoint_id, d.merchant_id, d.type,
+  d.state as status, d.attempts as attempt_count, d.created_at,
+  case when d.state = 'pending' then d.due_at end as next_attempt_at, d.finished_at`;
+
+/** The delivery as its merchant gets it. */
+export function toMerchantJson({ merchant_id: _, ...json }: DeliveryJson) {
+  return json;
+}
 
 /** The query of a list of deliveries. */
 export interface DeliveryFilter extends CreatedDays, KeysetPage {
@@ -39,8 +82,6 @@ const FIRST_READ = 4;
 const NEWEST_FIRST = 'order by created_at desc, delivery_id desc';
 const COLUMNS =
   'delivery_id, endpoint_id, merchant_id, type, state, attempts, created_at, due_at, finished_at';
-/** What the index of an endpoint's deliveries has. */
-const KEYS = 'delivery_id, endpoint_id, created_at';
 
 interface DeliveryRows {
   readonly rows: readonly DeliveryJson[];
@@ -91,16 +132,14 @@ async function readPage(
     params,
   );
   const max = rowsOfLane(endpoints?.length ?? 1, size, conditions.length > 0 ? budget : null);
-  // Of many lanes most of what is read is not on the page: its rows are fetched once it is known which they are.
-  const keysFirst = conditions.length === 0 && endpoints !== null && endpoints.length > 1;
   const isPending = status === 'pending' && (await hasFewPending(database, endpoints));
   const source = isPending
     ? allPending(lanes, place)
     : lanes === null
       ? newest(isIndexed ? [...place, `state = '${status}'`] : place, max)
-      : newestOfEach(lanes, keysFirst ? KEYS : COLUMNS, [...place, ...unsentOnly(filter)], max);
+      : newestOfEach(lanes, [...place, ...unsentOnly(filter)], max);
   const found = await database.query<DeliveryJson & { readonly matches: boolean }>(
-    pageSql(source, conditions, size, keysFirst),
+    pageSql(source, conditions, size),
     params,
   );
   const matching = found.filter((row) => row.matches);
@@ -119,24 +158,17 @@ function rowsOfLane(lanes: number, pageSize: number, budget: number | null): num
 }
 
 /** The page, where all lanes are complete down to its last row, and the row at which it ends where it is not full. */
-function pageSql(
-  { sql, max }: Source,
-  conditions: readonly string[],
-  pageSize: number,
-  keysFirst: boolean,
-): string {
-  const from = (keys: string): string =>
-    keysFirst ? `${keys} join webhooks.deliveries d using (delivery_id)` : keys;
+function pageSql({ sql, max }: Source, conditions: readonly string[], pageSize: number): string {
   return `with read_rows as materialized (${sql}),
        ends as (select * from read_rows where place = ${max} ${NEWEST_FIRST} limit 1),
        matching as (
          select * from read_rows ${where(conditions)} and not exists (
            select from ends where (ends.created_at, ends.delivery_id) > (read_rows.created_at, read_rows.delivery_id))
          ${NEWEST_FIRST} limit ${pageSize + 1})
-     (select ${DELIVERY_JSON}, true as matches from ${from(keysFirst ? 'matching' : 'matching d')}
+     (select ${DELIVERY_JSON}, true as matches from matching d
       order by d.created_at desc, d.delivery_id desc)
      union all
-     (select ${DELIVERY_JSON}, false from ${from(keysFirst ? 'ends' : 'ends d')})`;
+     (select ${DELIVERY_JSON}, false from ends d)`;
 }
 
 /** The smaller index of what an endpoint did not get has these. */
@@ -153,11 +185,11 @@ function newest(conditions: readonly string[], max: number): Source {
   return { sql, max };
 }
 
-function newestOfEach(lanes: string, columns: string, conditions: readonly string[], max: number): Source {
+function newestOfEach(lanes: string, conditions: readonly string[], max: number): Source {
   const ofLane = where(['endpoint_id = lane.id', ...conditions]);
   const sql = `select of_lane.*, row_number() over (partition by endpoint_id ${NEWEST_FIRST}) as place
     from unnest(${lanes}) as lane (id) cross join lateral (
-      select ${columns} from webhooks.deliveries ${ofLane} ${NEWEST_FIRST} limit ${max}) of_lane`;
+      select ${COLUMNS} from webhooks.deliveries ${ofLane} ${NEWEST_FIRST} limit ${max}) of_lane`;
   return { sql, max };
 }
 

@@ -6,9 +6,9 @@ import type { CommandLoop } from '../../../platform/event-store/command-loop.js'
 import type { JsonObject, RecordedEvent } from '../../../platform/event-store/port.js';
 import { decodeCursor } from '../../../platform/postgres/page-cursor.js';
 import type { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
-import { deliveriesSaga } from '../application/deliveries-saga.js';
-import { publishedBy } from '../application/published-events.js';
-import type { FailingEndpoints } from '../store/failing-endpoints.js';
+import type { AutomaticDisabling } from '../deliveries/automatic-disabling.js';
+import { deliveriesSaga } from '../deliveries/deliveries-saga.js';
+import { publishedBy } from '../deliveries/published-events.js';
 import { EndpointsView, type EndpointsFilter } from './endpoints.js';
 
 const day = (number: number): string => `2026-01-0${number}T00:00:00.000Z`;
@@ -21,7 +21,7 @@ describe('the list of webhook endpoints', () => {
 
   beforeAll(() => {
     const failing = { counts: async (ids: readonly string[]) => new Map(ids.map((id) => [id, 3])) };
-    list = new EndpointsView({} as CommandLoop, failing as unknown as FailingEndpoints, db.database, {
+    list = new EndpointsView({} as CommandLoop, failing as unknown as AutomaticDisabling, db.database, {
       waitUntilCurrent: async () => true,
     } as unknown as SubscriptionProgress);
   });

@@ -4,29 +4,16 @@ import { Searches, type Found, type SearchQuery } from '../../../platform/operat
 import { Database } from '../../../platform/postgres/database.js';
 import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
-import {
-  endpointJson,
-  webhookEndpoints,
-  type Endpoint,
-  type EndpointJson,
-  type EndpointStatus,
-} from '../domain/webhook-endpoints.js';
-import { DELIVERIES_SAGA } from '../store/endpoint-snapshots.js';
-import { FailingEndpoints } from '../store/failing-endpoints.js';
+import { AutomaticDisabling } from '../deliveries/automatic-disabling.js';
+import { DELIVERIES_SAGA } from '../deliveries/deliveries-saga.js';
+import { webhookEndpoints, type Endpoint, type EndpointStatus } from '../domain/webhook-endpoints.js';
 
 export interface EndpointsFilter extends KeysetPage {
   readonly status?: EndpointStatus | undefined;
   readonly endpoint_id?: string | undefined;
 }
 
-/** The members of an endpoint that this file uses. */
-interface ListedEndpoint {
-  readonly id: string;
-  readonly merchant_id: string;
-  readonly url: string;
-  readonly status: EndpointStatus;
-  readonly failure_count: number;
-}
+type ListedEndpoint = EndpointJson & { readonly merchant_id: string };
 
 export interface EndpointsPage {
   readonly webhook_endpoints: readonly ListedEndpoint[];
@@ -41,7 +28,7 @@ export interface EndpointsPage {
 export class EndpointsView {
   constructor(
     private readonly loop: CommandLoop,
-    private readonly failing: FailingEndpoints,
+    private readonly disabling: AutomaticDisabling,
     private readonly database: Database,
     private readonly progress: SubscriptionProgress,
   ) {}
@@ -60,8 +47,12 @@ export class EndpointsView {
         'endpoint_id = ?': filter.endpoint_id,
       },
     } as const;
-    const { rows, next_cursor } = await listPage<ListedEndpoint>(this.database, list, filter);
-    const failures = await this.failing.counts(rows.map(({ id }) => id));
+    const { rows, next_cursor } = await listPage<Omit<ListedEndpoint, 'failure_count'>>(
+      this.database,
+      list,
+      filter,
+    );
+    const failures = await this.disabling.counts(rows.map(({ id }) => id));
     const webhook_endpoints = rows.map((row) => ({ ...row, failure_count: failures.get(row.id) ?? 0 }));
     return { webhook_endpoints, next_cursor };
   }
@@ -83,7 +74,8 @@ export class EndpointsView {
   /** The merchant's endpoints, oldest first. */
   async list(merchantId: string): Promise<EndpointJson[]> {
     const { byId } = await this.loop.loadForDisplay(webhookEndpoints, merchantId);
-    return this.withFailures([...byId.values()].toSorted((a, b) => (cursorOf(a) < cursorOf(b) ? -1 : 1)));
+    const place = ({ created_at, endpoint_id }: Endpoint): string => `${created_at} ${endpoint_id}`;
+    return this.withFailures([...byId.values()].toSorted((a, b) => (place(a) < place(b) ? -1 : 1)));
   }
 
   async find(merchantId: string, id: string): Promise<EndpointJson | null> {
@@ -96,11 +88,27 @@ export class EndpointsView {
   }
 
   private async withFailures(endpoints: readonly Endpoint[]): Promise<EndpointJson[]> {
-    const failures = await this.failing.counts(endpoints.map(({ id }) => id));
-    return endpoints.map((endpoint) => endpointJson(endpoint, failures.get(endpoint.id) ?? 0));
+    const failures = await this.disabling.counts(endpoints.map((each) => each.endpoint_id));
+    return endpoints.map((each) => endpointJson(each, failures.get(each.endpoint_id) ?? 0));
   }
 }
 
-function cursorOf({ createdAt, id }: Endpoint): string {
-  return `${createdAt} ${id}`;
+type EndpointJson = ReturnType<typeof endpointJson>;
+
+/** A WebhookEndpoint as the API returns it (contract.md 12), and extensions. */
+export function endpointJson(endpoint: Endpoint, failure_count: number) {
+  const { endpoint_id: id, url, description, status, created_at, updated_at, event_types } = endpoint;
+  const { disabled_cause, disabled_at } = endpoint;
+  return {
+    id,
+    url,
+    description,
+    status,
+    created_at,
+    updated_at,
+    event_types,
+    failure_count,
+    disabled_cause,
+    disabled_at,
+  };
 }

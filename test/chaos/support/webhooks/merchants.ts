@@ -9,7 +9,7 @@ import {
   RegisterWebhookEndpoint,
   RegisterWebhookEndpointHandler,
 } from '../../../../src/contexts/webhooks/application/endpoint-commands.js';
-import { SigningSecrets } from '../../../../src/contexts/webhooks/application/signing-secrets.js';
+import { SigningSecrets } from '../../../../src/contexts/webhooks/deliveries/signing-secrets.js';
 import { WEBHOOK_ENDPOINT_EVENTS } from '../../../../src/contexts/webhooks/domain/webhook-endpoints.js';
 import { oneOf } from '../suite.js';
 import type { Behavior, Hook } from './receivers.js';

@@ -2,15 +2,11 @@ import { ApiProperty, ResourceOf, PageOf } from '../../../../platform/dto/field.
 import { datePoint, type DatePoint } from '../../../../platform/dto/date-point.js';
 import { oneOf, uuid, UUID } from '../../../../platform/dto/rules.js';
 import { Filter, MAX_PAGE, ListParameters } from '../../../../platform/http/list-query.js';
-import {
-  ENDPOINT_STATUSES,
-  EVENT_TYPES,
-  type EndpointStatus,
-  type EventType,
-} from '../../domain/webhook-endpoints.js';
+import { EVENT_TYPES, type EventType } from '../../domain/event-types.js';
+import { ENDPOINT_STATUSES, type EndpointStatus } from '../../domain/webhook-endpoints.js';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../../domain/retry.js';
 import { WebhookDeliveryDetail } from '../delivery-dto.js';
-import { WebhookDelivery } from '../../store/stored-deliveries.js';
+import { WebhookDelivery } from '../../views/delivery-page.js';
 import { WebhookEndpoint } from '../endpoint-dto.js';
 
 /** Query of GET /admin/v1/webhook_endpoints. */

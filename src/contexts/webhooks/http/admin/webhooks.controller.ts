@@ -14,7 +14,7 @@ import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { ResendDelivery } from '../../application/delivery-commands.js';
 import { Operations } from '../../../../platform/operations/operations.js';
-import { DELIVERIES_SAGA } from '../../application/deliveries-saga.js';
+import { DELIVERIES_SAGA } from '../../deliveries/deliveries-saga.js';
 import { DeliveriesView, type DeliveriesPage } from '../../views/deliveries.js';
 import { EndpointsView, type EndpointsPage } from '../../views/endpoints.js';
 import {
@@ -121,10 +121,12 @@ export class AdminWebhooksController {
     @UuidParam('id', DELIVERY) id: string,
     @ValidBody() body: WriteBody,
   ): Promise<Reply> {
-    const found = await this.deliveries.find(id);
+    const found = await this.deliveries.find(null, id);
     if (found === null) throw DomainError.notFound(DELIVERY);
-    const request = { ...writeOf(write, body), merchantId: found.merchant_id };
+    const request = { ...writeOf(write, body), merchantId: found.json.merchant_id };
     const outcome = await this.operations.request(new ResendDelivery(id), request);
-    return written(outcome, 200, async () => ({ delivery: await this.deliveries.find(id) }));
+    return written(outcome, 200, async () => ({
+      delivery: (await this.deliveries.find(null, id))?.json ?? null,
+    }));
   }
 }

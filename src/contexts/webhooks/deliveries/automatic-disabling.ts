@@ -1,0 +1,161 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { sleep } from '../../../platform/jobs/backoff.js';
+import { Background, BackgroundWork, Periodic } from '../../../platform/jobs/background-work.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { Database } from '../../../platform/postgres/database.js';
+import { Log } from '../../../platform/telemetry/logger.js';
+import {
+  disableFailing,
+  disableGone,
+  FAILURE_COUNT_LIMIT,
+  webhookEndpoints,
+  type EndpointRef,
+} from '../domain/webhook-endpoints.js';
+import { endpointsDisabled } from '../metrics.js';
+import { webhooksConfig, type WebhooksConfig } from '../settings.js';
+
+/** How often all endpoints are evaluated: what a process left undone when it died is done by then. */
+const EVALUATE_ALL_MS = 60_000;
+/** Endpoints of one statement. */
+const CHUNK = 1000;
+/** Between two statements, so that failures by the thousand cost few of them. */
+const PAUSE_MS = 100;
+
+/** Times are ISO 8601. */
+export type DisableReason =
+  /** The receiver responded to this delivery with 410, to an attempt that went to this URL and began then. */
+  | {
+      readonly cause: 'gone';
+      readonly delivery_id: string;
+      readonly attempted_url: string;
+      readonly attempted_at: string;
+    }
+  /** It kept failing; the oldest failure that counted began then. */
+  | { readonly cause: 'failing'; readonly failing_since: string };
+
+/**
+ * A condition in SQL: a row `attempt` of `webhooks.attempts` counts as a failure of the row `snapshot` of
+ * `webhooks.endpoint_snapshots`. All but successes count, in a window of so many seconds ($2) that ends now ($1), since
+ * the endpoint was enabled. The index `attempts_failed` has these rows in the order of time.
+ */
+const COUNTS = `attempt.endpoint_id = snapshot.endpoint_id and attempt.outcome <> 'succeeded'
+  and attempt.started_at > snapshot.failures_since
+  and attempt.started_at >= $1::timestamptz - make_interval(secs => $2)`;
+
+const failures = (columns: string, rest: string): string =>
+  `select ${columns} from webhooks.attempts attempt where ${COUNTS} ${rest}`;
+
+/**
+ * Disables endpoints that responded with 410, and those with a sustained pattern of failures (contract.md 15): enough of
+ * them within the window, the first and the last far enough apart. Successes in between change nothing. Evaluated soon after
+ * failures were recorded and once a minute for all, so that nothing is lost with a process. Two processes that evaluate at
+ * once do no harm.
+ */
+@Injectable()
+export class AutomaticDisabling {
+  @Background()
+  readonly failing = new BackgroundWork({
+    name: 'evaluation of failed webhook endpoints',
+    everyMs: EVALUATE_ALL_MS,
+    run: async (signal) => {
+      const failed = [...this.failed];
+      this.failed.clear();
+      if (failed.length > 0) await this.evaluate(failed);
+      await sleep(PAUSE_MS, signal);
+    },
+  });
+  private readonly failed = new Set<string>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly log: Log,
+    @Inject(webhooksConfig.KEY) private readonly config: WebhooksConfig,
+  ) {}
+
+  /** A failed attempt of the endpoint was recorded. Returns at once. */
+  attemptFailed(endpointId: string): void {
+    this.failed.add(endpointId);
+    this.failing.wake();
+  }
+
+  /** Reads the first, the last and at most as many failures in between as it takes to be disabled. */
+  async evaluate(endpointIds: readonly string[]): Promise<void> {
+    const { webhookDisableSpanSeconds: span, webhookDisableFailures: enough } = this.config;
+    const found = await this.database.query<EndpointRef & { failing_since: Date; [column: string]: unknown }>(
+      `select snapshot.endpoint_id, snapshot.merchant_id, oldest.started_at as failing_since
+       from webhooks.endpoint_snapshots snapshot
+       cross join lateral (${failures('started_at', 'order by started_at limit 1')}) oldest
+       cross join lateral (${failures('started_at', 'order by started_at desc limit 1')}) newest
+       where snapshot.endpoint_id = any($3::uuid[]) and snapshot.status = 'enabled'
+         and newest.started_at - oldest.started_at >= make_interval(secs => $4)
+         and exists (${failures('', 'order by started_at offset $5 limit 1')})`,
+      [...this.window(), endpointIds, span, enough - 1],
+    );
+    for (const { endpoint_id, merchant_id, failing_since } of found)
+      await this.disable(
+        { endpoint_id, merchant_id },
+        { cause: 'failing', failing_since: failing_since.toISOString() },
+      );
+  }
+
+  @Periodic({ name: 'evaluation of all webhook endpoints', everyMs: EVALUATE_ALL_MS })
+  async evaluateAll(): Promise<void> {
+    for (let after: string | null = null; ;) {
+      const rows: readonly { readonly endpoint_id: string }[] = await this.database.query(
+        `select endpoint_id from webhooks.endpoint_snapshots
+         where status = 'enabled' and ($1::uuid is null or endpoint_id > $1) order by endpoint_id limit ${CHUNK}`,
+        [after],
+      );
+      if (rows.length === 0) return;
+      await this.evaluate(rows.map(({ endpoint_id }) => endpoint_id));
+      after = rows.at(-1)!.endpoint_id;
+    }
+  }
+
+  /** The failures of each endpoint that count now; one that has no deliveries yet may be missing. */
+  async counts(endpointIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.database.query<{ endpoint_id: string; failures: number }>(
+      `select endpoint_id,
+         (select count(*)::int from (${failures('', `limit ${FAILURE_COUNT_LIMIT}`)}) counted) as failures
+       from webhooks.endpoint_snapshots snapshot where endpoint_id = any($3::uuid[])`,
+      [...this.window(), endpointIds],
+    );
+    return new Map(rows.map((row) => [row.endpoint_id, row.failures]));
+  }
+
+  async count(endpointId: string): Promise<number> {
+    return (await this.counts([endpointId])).get(endpointId) ?? 0;
+  }
+
+  /** One that is disabled or deleted already stays as it is. */
+  async disable(endpoint: EndpointRef, reason: DisableReason): Promise<void> {
+    const { merchant_id } = endpoint;
+    const command = { ...endpoint, at: timestamp(this.clock) };
+    const causation = reason.cause === 'gone' ? { causation_id: reason.delivery_id } : {};
+    const { events } = await this.loop.execute(
+      webhookEndpoints,
+      merchant_id,
+      (state) => {
+        if (reason.cause === 'failing')
+          return disableFailing({ ...command, failing_since: reason.failing_since }, state);
+        const { attempted_url, attempted_at } = reason;
+        return disableGone({ ...command, attempted_url, attempted_at }, state);
+      },
+      { metadata: { actor: 'webhooks.disabling', merchant_id, ...causation } },
+    );
+    if (events.length === 0) return;
+    const { cause } = reason;
+    endpointsDisabled.inc({ cause });
+    // No URL: its path may hold a token of the merchant.
+    const because =
+      reason.cause === 'gone' ? { delivery_id: reason.delivery_id } : { failing_since: reason.failing_since };
+    this.log.wideLog('webhook endpoint disabled', { ...endpoint, cause, ...because }, 'warn');
+  }
+
+  private window(): [Date, number] {
+    return [this.clock.now(), this.config.webhookDisableWindowSeconds];
+  }
+}

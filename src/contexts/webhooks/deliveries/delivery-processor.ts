@@ -1,0 +1,142 @@
+import { InjectQueue, OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+  type OnModuleInit,
+} from '@nestjs/common';
+import type { Job, Queue } from 'bullmq';
+import { LRUCache } from 'lru-cache';
+import { upTo } from '../../../platform/cache-size.js';
+import { processConfig, type ProcessConfig } from '../../../platform/config/config.js';
+import { Background, BackgroundWork } from '../../../platform/jobs/background-work.js';
+import { DeliverySender } from './delivery-sender.js';
+import { DeliveryTable } from './delivery-table.js';
+import { Lanes } from './lanes.js';
+
+/** A job says "check this endpoint now"; losing or doubling one does no harm. */
+export const LANE_QUEUE = 'webhook-lanes';
+
+export interface LaneJob {
+  readonly endpoint_id: string;
+}
+
+/** What is due within the same quarter of a second has one job. */
+const TICK_MS = 250;
+/** What is due later than this needs no job: the sweep finds it within a second. */
+const MAX_DELAY_MS = 60_000;
+/**
+ * Jobs that a process adds in a second: each costs half a millisecond of it, and the sweep finds any number of lanes with
+ * one statement (ADR 77).
+ */
+const JOBS_PER_SECOND = 100;
+const MAX_REMEMBERED = 10_000;
+const SWEEP_MS = 1000;
+/** A sweep that took long is followed by a rest of as many times its length. */
+const REST = 10;
+const EVERY_SECOND = { everyMs: SWEEP_MS, backoff: { firstMs: SWEEP_MS, maxMs: SWEEP_MS } } as const;
+
+/**
+ * Drains the lanes of endpoints with something due, in processes with the role `worker`: woken by the saga, by a job when
+ * a retry is due, and by a sweep that makes every other loss harmless.
+ */
+@Injectable()
+@Processor(LANE_QUEUE, { autorun: false, concurrency: 20 })
+export class DeliveryProcessor
+  extends WorkerHost
+  implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
+{
+  /** Apart from the sweep: on a large table that may take longer than the leases of a sender without a heartbeat last. */
+  @Background()
+  readonly heartbeat = new BackgroundWork({
+    name: 'heartbeat of deliveries',
+    ...EVERY_SECOND,
+    // Until the end of the process: a sender without a heartbeat loses its leases.
+    stopsWithProvider: true,
+    run: () => this.table.heartbeat(),
+  });
+  @Background()
+  readonly sweep = new BackgroundWork({
+    name: 'sweep of deliveries',
+    ...EVERY_SECOND,
+    run: () => this.wakeDue(),
+  });
+
+  private readonly log = new Logger(DeliveryProcessor.name);
+  private readonly lanes: Lanes;
+  private readonly added = new LRUCache<string, true>(upTo(MAX_REMEMBERED));
+  /** Jobs that were added within the last second, or are on their way to a queue that is unavailable. */
+  private adding = 0;
+  /** On the clock of `performance.now()`. */
+  private restUntil = 0;
+
+  constructor(
+    @InjectQueue(LANE_QUEUE) private readonly queue: Queue<LaneJob>,
+    @Inject(processConfig.KEY) private readonly config: ProcessConfig,
+    private readonly table: DeliveryTable,
+    sender: DeliverySender,
+  ) {
+    super();
+    this.lanes = new Lanes(table, sender, (endpointId, delayMs) => this.wakeIn(endpointId, delayMs));
+  }
+
+  onModuleInit(): void {
+    this.queue.on('error', (error) => this.onError(error));
+  }
+
+  onApplicationBootstrap(): void {
+    if (!this.config.roles.includes('worker')) return;
+    this.worker.run().catch((error: Error) => this.log.error({ msg: 'queue worker stopped', err: error }));
+  }
+
+  process({ data }: Job<LaneJob>): Promise<void> {
+    this.wake(data.endpoint_id);
+    return Promise.resolve();
+  }
+
+  @OnWorkerEvent('error')
+  onError(error: Error): void {
+    this.log.warn({ msg: 'queue unavailable', err: error });
+  }
+
+  /** Drains the endpoint's lane. Returns at once. */
+  wake(endpointId: string): void {
+    this.lanes.wake(endpointId);
+  }
+
+  /** Adds a job for a delivery that is due then, in whichever process takes it. What has no job, the sweep finds. */
+  wakeIn(endpointId: string, delayMs: number): void {
+    const now = Date.now();
+    const tick = Math.ceil((now + delayMs) / TICK_MS);
+    const jobId = `${endpointId}-${tick}`;
+    if (delayMs > MAX_DELAY_MS || this.adding >= JOBS_PER_SECOND || this.added.has(jobId)) return;
+    this.added.set(jobId, true);
+    this.adding += 1;
+    void this.queue
+      .add('wake', { endpoint_id: endpointId }, { jobId, delay: tick * TICK_MS - now })
+      .catch((error: Error) => {
+        this.added.delete(jobId);
+        this.log.warn({ msg: 'lane left to the sweep', endpoint_id: endpointId, err: error });
+      })
+      .finally(() => setTimeout(() => (this.adding -= 1), 1000).unref());
+  }
+
+  /** Leases are released once nothing here claims any more. */
+  async beforeApplicationShutdown(): Promise<void> {
+    if (!this.config.roles.includes('worker')) return;
+    await Promise.all([this.heartbeat.stop(), this.sweep.stop()]);
+    await this.lanes
+      .stop()
+      .catch((error: Error) => this.log.warn({ msg: 'deliveries not released', err: error }));
+  }
+
+  private async wakeDue(): Promise<void> {
+    const began = performance.now();
+    if (began < this.restUntil) return;
+    for (const endpointId of await this.table.dueEndpoints()) this.wake(endpointId);
+    const now = performance.now();
+    this.restUntil = now + (now - began) * REST;
+  }
+}

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { KeyRing } from '../../../platform/sealing/key-ring.js';
+import { SealedSecrets, Sealer } from '../../../platform/sealing/sealer.js';
+import { Webhook } from 'standardwebhooks';
+import type { Endpoint } from '../domain/webhook-endpoints.js';
+
+interface Place {
+  readonly merchant_id: string;
+  readonly endpoint_id: string;
+}
+
+/** What is fixed when a delivery is created. */
+export interface NewDelivery extends Place {
+  readonly delivery_id: string;
+  readonly type: string;
+  readonly is_test: boolean;
+  readonly body: string;
+}
+
+export type DeliveryWithMac = NewDelivery & { readonly mac: string | null };
+
+const DELIVERY = 'delivery';
+
+/** Makes signing secrets, signs with them, and keeps them sealed: a sealed one opens only for its own merchant and endpoint. */
+@Injectable()
+export class SigningSecrets {
+  private readonly secrets: SealedSecrets;
+
+  constructor(
+    private readonly sealer: Sealer,
+    @Optional() @Inject(KeyRing) private readonly ring: Pick<KeyRing, 'refresh'> | null = null,
+  ) {
+    this.secrets = new SealedSecrets(sealer);
+  }
+
+  /** A fresh secret, sealed. */
+  create(place: Place): string {
+    return this.secrets.seal(associatedDataOf(place), signingSecret(randomBytes(SECRET_BYTES)));
+  }
+
+  /**
+   * The `webhook-signature` header of a delivery of this place, by the secrets that are valid at that time, newest first.
+   */
+  sign(
+    place: Place,
+    endpoint: Pick<Endpoint, 'sealed_signing_secret' | 'former_secrets'>,
+    at: Date,
+    message: SignedMessage,
+  ): string {
+    const valid = endpoint.former_secrets.filter(({ expires_at }) => Date.parse(expires_at) > at.getTime());
+    const sealed = [endpoint.sealed_signing_secret, ...valid.map((former) => former.sealed)];
+    const secrets = sealed.map((each) => this.open(place, each));
+    return signatureHeader(secrets, message);
+  }
+
+  /** Of a delivery that the service creates: nothing else is signed with a merchant's secret. */
+  macOf(delivery: NewDelivery): string {
+    return this.sealer.mac(DELIVERY, textOf(delivery));
+  }
+
+  /** Whether the service created the delivery as it is; a process that stalled while a key was added reads the ring again. */
+  async isAuthentic(delivery: DeliveryWithMac): Promise<boolean> {
+    const isValid = (): boolean => isAuthenticDelivery(this.sealer, delivery);
+    if (isValid()) return true;
+    await this.ring?.refresh();
+    return isValid();
+  }
+
+  /** Throws SealError when the text was sealed for another endpoint. */
+  open(place: Place, sealed: string): string {
+    return this.secrets.open(associatedDataOf(place), sealed);
+  }
+}
+
+export function isAuthenticDelivery(sealer: Pick<Sealer, 'isAuthentic'>, delivery: DeliveryWithMac): boolean {
+  return sealer.isAuthentic(DELIVERY, textOf(delivery), delivery.mac);
+}
+
+function textOf({ delivery_id, endpoint_id, merchant_id, type, is_test, body }: NewDelivery): string {
+  return `${JSON.stringify([delivery_id, endpoint_id, merchant_id, type, is_test])}\n${body}`;
+}
+
+function associatedDataOf({ merchant_id, endpoint_id }: Place): string {
+  return `webhook_endpoint/${merchant_id}/${endpoint_id}`;
+}
+
+const SECRET_BYTES = 32;
+
+/** What is signed: `timestamp` is Unix seconds. */
+interface SignedMessage {
+  readonly id: string;
+  readonly timestamp: number;
+  readonly body: string;
+}
+
+/** A signing secret as the merchant sees it: `whsec_` and the standard base64 of 32 random bytes. */
+export function signingSecret(random: Buffer): string {
+  if (random.length !== SECRET_BYTES) throw new RangeError(`a signing secret holds ${SECRET_BYTES} bytes`);
+  return `whsec_${random.toString('base64')}`;
+}
+
+/** The `webhook-signature` header of one attempt (contract.md 13.3, 13.4): one `v1` entry per secret, separated by spaces. */
+export function signatureHeader(secrets: readonly string[], { id, timestamp, body }: SignedMessage): string {
+  const at = new Date(timestamp * 1000);
+  return secrets.map((secret) => new Webhook(secret).sign(id, at, body)).join(' ');
+}
