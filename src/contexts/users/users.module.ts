@@ -11,12 +11,11 @@ import {
 import { CreateUserHandler, UserClaims } from './application/create-user.js';
 import { AdminUsers } from './application/admin-users.js';
 import { erasingSaga, ErasingWorker, UserErasure } from './application/erasure-worker.js';
-import { LocateUser } from './application/locate-user.js';
 import { AdminUsersController } from './http/admin/users.controller.js';
 import { UsersController } from './http/users.controller.js';
 import { Users1795000000310 } from './migrations/1795000000310-users.js';
 import { UserIds, UserRows, UsersView, usersProjection } from './views/users.js';
-import { userHistory } from './domain/history.js';
+import { userHistory } from './domain/user.js';
 
 @Global()
 @Module({
@@ -24,7 +23,6 @@ import { userHistory } from './domain/history.js';
   controllers: [UsersController, AdminUsersController],
   providers: [
     CreateUserHandler,
-    LocateUser,
     UserClaims,
     ActivateUserHandler,
     StartDeactivationHandler,

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SettleDeactivation } from '../../../src/contexts/payouts/application/deactivation-worker.js';
 import { CreateUser, UserClaims } from '../../../src/contexts/users/application/create-user.js';
-import { LocateUser } from '../../../src/contexts/users/application/locate-user.js';
 import { StartDeactivation } from '../../../src/contexts/users/application/user-commands.js';
 import { createUser, user } from '../../../src/contexts/users/domain/user.js';
 import { newId } from '../../../src/kernel/ids.js';
@@ -34,7 +33,7 @@ async function create(phone = randomPhone(), externalId: string | null = null): 
 const start = (userId: string): Promise<unknown> =>
   people.commandBus.execute(new StartDeactivation(userId, {}, { id: 'operation', ...ACT }));
 const accountState = async (userId: string): Promise<string | undefined> =>
-  (await people.users.find(MERCHANT, userId))?.accountState;
+  (await people.users.find(MERCHANT, userId))?.account_state;
 const untilDeactivated = (userId: string): Promise<true> =>
   eventually(async () => (await accountState(userId)) === 'deactivated');
 
@@ -77,7 +76,7 @@ describe('the deactivation of a user', () => {
 
 /** The present holder of a number, else the last one. */
 const holderOf = async (phone: string): Promise<string | undefined> => {
-  const holders = await people.module.get(LocateUser, { strict: false }).holdersOf(phone, [MERCHANT]);
+  const holders = await people.module.get(UserClaims, { strict: false }).holdersOf(phone, [MERCHANT]);
   const states = await Promise.all(holders.map(accountState));
   return holders.find((_, n) => states[n] !== 'deactivated') ?? holders[0];
 };
@@ -99,18 +98,18 @@ describe('the phone number of a user', () => {
 
 describe('a subscriber with two numbers', () => {
   const inside = { strict: false };
-  const locate = (): LocateUser => people.module.get(LocateUser, inside);
+  const locate = (): UserClaims => people.module.get(UserClaims, inside);
 
   /** Claims one number alone, as a version did that knew one number of each subscriber. */
   async function createBefore(phoneNumber: string): Promise<string> {
     const userId = newId();
     const key = people.module.get(KeyedHash, inside).of('user phone number', MERCHANT, phoneNumber);
     const claims = people.module.get(UserClaims, inside).phoneNumber(MERCHANT, phoneNumber);
-    const profile = { userId, merchantId: MERCHANT, phoneNumber, email: null, externalId: null };
-    const at = new Date().toISOString();
+    const ids = { user_id: userId, merchant_id: MERCHANT, external_id: null };
+    const profile = { ...ids, phone_number: phoneNumber, email: null, created_at: new Date().toISOString() };
     await people.module
       .get(CommandLoop, inside)
-      .execute(user, userId, (state) => createUser({ ...profile, createdAt: at }, state), {
+      .execute(user, userId, (state) => createUser(profile, state), {
         metadata: {},
         claims: claims.filter((claim) => claim.key === key),
       });

@@ -7,8 +7,14 @@ import { newId } from '../../../kernel/ids.js';
 import type { ExistingUser } from '../../users/contract.js';
 import type { Details, Onboarding } from '../domain/onboarding.js';
 import { REQUIRED_IMAGES } from '../domain/image-kind.js';
-import { Onboardings } from './onboardings.js';
-import { ConfirmDetails, RetryCard, StartOnboarding, StoreImage, SubmitKyc } from './person-commands.js';
+import {
+  ConfirmDetails,
+  Onboardings,
+  RetryCard,
+  StartOnboarding,
+  StoreImage,
+  SubmitKyc,
+} from './person-commands.js';
 import { SMS_INBOX, type SmsInbox } from './ports.js';
 import { PresentTerms } from './present-terms.js';
 import { SendPhoneCode, VerifyPhone, WrongCode } from './phone-verification.js';
@@ -61,21 +67,21 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
   }
 
   private async complete(merchantId: string, userId: string, cause: EventMetadata): Promise<ExistingUser> {
-    const user = await this.onboardings.applicant({ merchantId, userId });
-    if (user.accountState === 'active') return user;
+    const user = await this.onboardings.applicant(merchantId, userId);
+    if (user.account_state === 'active') return user;
     let state = await this.commandBus.execute(new StartOnboarding(merchantId, userId, cause));
     if (state.stage === 'started') state = await this.verifyPhone(user, cause);
     if (state.stage === 'phone_verified' || state.stage === 'kyc_failed') {
       const confirmed = new ConfirmDetails(merchantId, userId, DETAILS, this.terms.consent(), cause);
       state = await this.commandBus.execute(confirmed);
     }
-    if (state.stage === 'card_failed') await this.commandBus.execute(new RetryCard(userId, cause));
+    if (state.stage === 'card_failed') await this.commandBus.execute(new RetryCard(merchantId, userId, cause));
     if (state.stage === 'details_confirmed') await this.submit(merchantId, userId, cause);
     return this.activation(merchantId, userId);
   }
 
   private async verifyPhone(
-    { merchantId, userId, phoneNumber }: ExistingUser,
+    { merchant_id: merchantId, user_id: userId, phone_number: phoneNumber }: ExistingUser,
     cause: EventMetadata,
   ): Promise<Onboarding> {
     const request = { browser: newId(), address: null };
@@ -107,8 +113,8 @@ export class CompleteSandboxOnboardingHandler implements ICommandHandler<Complet
   private async activation(merchantId: string, userId: string): Promise<ExistingUser> {
     const deadline = performance.now() + ACTIVATION_TIMEOUT_MS;
     while (performance.now() < deadline) {
-      const user = await this.onboardings.applicant({ merchantId, userId });
-      if (user.accountState === 'active') return user;
+      const user = await this.onboardings.applicant(merchantId, userId);
+      if (user.account_state === 'active') return user;
       await wait(POLL_MS);
     }
     throw new DomainError('unavailable', 'The onboarding is still in progress; try again');

@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { ActivateUser } from '../../users/contract.js';
+import { ActivateUser, type ExistingUser } from '../../users/contract.js';
 import {
   completeOnboarding,
   recordCard,
@@ -14,6 +14,7 @@ import {
 import {
   type OnboardingEvent,
   type Onboarding,
+  type Person,
   type Stage,
   type Submitted,
   type WithWallet,
@@ -31,7 +32,7 @@ import {
   type IdentityVerifier,
   type WalletProvisioner,
 } from './ports.js';
-import { Onboardings, type Decision } from './onboardings.js';
+import { Onboardings, type Decision } from './person-commands.js';
 import { measureCall } from './provider-call.js';
 
 /** The provisioned wallet belongs to another user: nothing is written, and the step is retried. */
@@ -95,22 +96,22 @@ export class OnboardingSteps {
       case 'kyc_submitted':
         return this.verify(state);
       case 'kyc_passed': {
-        await this.onboardings.applicant(state);
+        await this.applicant(state);
         const { address, derivation } = await measureCall('wallet', () =>
-          this.wallets.provision(state.userId),
+          this.wallets.provision(state.user_id),
         );
         failpoint('onboarding.wallet_given');
         return {
-          decide: (current, at) => recordWallet({ issuerWalletAddress: address, derivation, at }, current),
+          decide: (current, at) => recordWallet({ issuer_wallet_address: address, derivation, at }, current),
           claims: [walletClaim(address)],
-          onConflict: () => this.wallets.replace(state.userId, address),
+          onConflict: () => this.wallets.replace(state.user_id, address),
         };
       }
       case 'wallet_provisioned':
         return this.issueCard(state);
       case 'card_issued':
         await this.commandBus.execute(
-          new ActivateUser(state.userId, state.issuerWalletAddress, followsFrom(lastId)),
+          new ActivateUser(state.user_id, state.issuer_wallet_address, followsFrom(lastId)),
         );
         failpoint('onboarding.user_activated');
         return { decide: (current, at) => completeOnboarding({ at }, current) };
@@ -120,14 +121,14 @@ export class OnboardingSteps {
   }
 
   private async verify(state: Submitted): Promise<Step | null> {
-    const { verificationId, userId, details } = state;
+    const { verification_id, user_id: userId, details } = state;
     const { provider } = this.identity;
-    await this.onboardings.applicant(state);
-    const { opened_at } = await this.verifications.open(verificationId, provider, userId);
+    await this.applicant(state);
+    const { opened_at } = await this.verifications.open(verification_id, provider, userId);
     // An erasure from here on finds the verification.
-    await this.onboardings.applicant(state);
+    await this.applicant(state);
     const request: IdentityRequest = {
-      verificationId,
+      verificationId: verification_id,
       userId,
       details,
       images: () => this.images.of(userId),
@@ -138,21 +139,26 @@ export class OnboardingSteps {
     );
     failpoint('onboarding.identity_decided');
     if (outcome === 'under_review') return null;
-    const decided = { verificationId, provider, outcome };
+    const decided = { verification_id, provider, outcome };
     return { decide: (current, at) => recordKycOutcome({ ...decided, at }, current) };
   }
 
   private async issueCard(state: WithWallet): Promise<Step> {
-    const { userId, issuerWalletAddress, details, cardAttempt: attempt } = state;
-    const { phoneNumber, email } = await this.onboardings.applicant(state);
-    const request = { userId, issuerWalletAddress, details, phoneNumber, email, attempt };
+    const { user_id: userId, issuer_wallet_address, details, card_attempt: attempt } = state;
+    const { phone_number: phoneNumber, email } = await this.applicant(state);
+    const contact = { phoneNumber, email, issuerWalletAddress: issuer_wallet_address };
+    const request = { userId, details, attempt, ...contact };
     try {
-      const { cardId } = await measureCall('card', () => this.cards.issue(request));
-      return { decide: (current, at) => recordCard({ cardId, at }, current) };
+      const { cardId: card_id } = await measureCall('card', () => this.cards.issue(request));
+      return { decide: (current, at) => recordCard({ card_id, at }, current) };
     } catch (error) {
       const reason = reasonOf(error);
       return { decide: (current, at) => recordCardFailure({ attempt, reason, at }, current) };
     }
+  }
+
+  private applicant({ merchant_id, user_id }: Person): Promise<ExistingUser> {
+    return this.onboardings.applicant(merchant_id, user_id);
   }
 
   /** Ends the retries of a step: it has failed, and may be tried again. A step without a failed stage stays as it is. */
@@ -164,11 +170,11 @@ export class OnboardingSteps {
   private failure(state: Onboarding, at: string): OnboardingEvent[] {
     if (state.stage === 'kyc_submitted') {
       const outcome = { passed: false, reason: en.reasonNotChecked } as const;
-      const { verificationId } = state;
-      return recordKycOutcome({ verificationId, provider: this.identity.provider, outcome, at }, state);
+      const { verification_id } = state;
+      return recordKycOutcome({ verification_id, provider: this.identity.provider, outcome, at }, state);
     }
     if (state.stage !== 'wallet_provisioned') return [];
-    return recordCardFailure({ attempt: state.cardAttempt, reason: en.reasonNotIssued, at }, state);
+    return recordCardFailure({ attempt: state.card_attempt, reason: en.reasonNotIssued, at }, state);
   }
 }
 

@@ -15,9 +15,10 @@ import { Images } from '../store/images.js';
 import { SandboxReviews, Verifications } from '../store/verifications.js';
 import { USER_SUBJECT } from '../../users/contract.js';
 import en from '../words/en.json' with { type: 'json' };
-import { Onboardings } from './onboardings.js';
-import { RetryCard, SubmitKyc } from './person-commands.js';
+import { Onboardings, RetryCard, SubmitKyc } from './person-commands.js';
 import { STEP } from './steps-worker.js';
+
+const OPERATOR = { actor: 'operator' };
 
 export const REVIEW_DECISIONS = ['approve', 'reject'] as const;
 
@@ -44,10 +45,11 @@ export class RetryStepHandler implements OperationHandler<RetryStep> {
 
   async execute({ subjectId: userId }: RetryStep): Promise<{ readonly stage: Stage }> {
     const { state } = await this.onboardings.load(userId);
-    if (state.stage !== 'not_started') await this.onboardings.applicant(state);
+    if (state.stage === 'not_started')
+      throw new DomainError('invalid_transition', 'Nothing to retry: no code was requested yet');
+    const { merchant_id: merchantId } = state;
+    await this.onboardings.applicant(merchantId, userId);
     switch (state.stage) {
-      case 'not_started':
-        throw new DomainError('invalid_transition', 'Nothing to retry: no code was requested yet');
       case 'kyc_submitted':
       case 'kyc_passed':
       case 'wallet_provisioned':
@@ -55,7 +57,7 @@ export class RetryStepHandler implements OperationHandler<RetryStep> {
         await this.items.schedule(STEP, [{ key: userId, state: {} }]);
         break;
       case 'card_failed':
-        await this.commandBus.execute(new RetryCard(userId));
+        await this.commandBus.execute(new RetryCard(merchantId, userId, OPERATOR));
         break;
       case 'kyc_failed':
         if (missingImages(await this.images.kinds(userId)).length > 0)
@@ -63,7 +65,7 @@ export class RetryStepHandler implements OperationHandler<RetryStep> {
             'invalid_transition',
             'The images are no longer here: the person takes them again, by the same link as before',
           );
-        await this.commandBus.execute(new SubmitKyc(state.merchantId, userId, { actor: 'operator' }));
+        await this.commandBus.execute(new SubmitKyc(merchantId, userId, OPERATOR));
         break;
       case 'completed':
         throw new DomainError('invalid_transition', 'The onboarding is completed');

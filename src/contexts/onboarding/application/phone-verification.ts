@@ -14,7 +14,7 @@ import { MESSAGES, type Locale } from '../words/messages.js';
 import { verifyPhone } from '../domain/decisions.js';
 import type { Onboarding } from '../domain/onboarding.js';
 import { isSameSubscriber } from '../../users/contract.js';
-import { Onboardings } from './onboardings.js';
+import { Onboardings } from './person-commands.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import { MessageUncertain, SMS_SENDER, type SmsSender } from './ports.js';
 import { measureCall, describeError } from './provider-call.js';
@@ -53,22 +53,15 @@ export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
     @Inject(SMS_SENDER) private readonly sms: SmsSender,
   ) {}
 
-  async execute({
-    merchantId,
-    userId,
-    request,
-    parameters,
-  }: SendPhoneCode): Promise<Pick<IssuedCode, 'isLong'>> {
-    const { phoneNumber } = await this.onboardings.applicant({ merchantId, userId });
-    const { id, code, isLong } = await this.codes.issue(userId, phoneNumber, request);
+  async execute(command: SendPhoneCode): Promise<Pick<IssuedCode, 'isLong'>> {
+    const { merchantId, userId, request, parameters } = command;
+    const { phone_number } = await this.onboardings.applicant(merchantId, userId);
+    const { id, code, isLong } = await this.codes.issue(userId, phone_number, request);
     failpoint('onboarding.code_issued');
+    const validSeconds = isLong ? DELIVERY_SECONDS : VALID_SECONDS;
+    const message = { code, text: textOf(code, isLong, parameters), validSeconds };
     try {
-      const message = {
-        code,
-        text: textOf(code, isLong, parameters),
-        validSeconds: isLong ? DELIVERY_SECONDS : VALID_SECONDS,
-      };
-      await measureCall('sms', () => this.sms.send(phoneNumber, message));
+      await measureCall('sms', () => this.sms.send(phone_number, message));
       failpoint('onboarding.code_sent');
     } catch (error) {
       // The message may still arrive, so its code stays valid.
@@ -145,7 +138,7 @@ export class VerifyPhoneHandler implements ICommandHandler<VerifyPhone> {
   ) {}
 
   async execute({ merchantId, userId, phoneNumber, code, browser, cause }: VerifyPhone): Promise<Onboarding> {
-    const { phoneNumber: profilePhone } = await this.onboardings.applicant({ merchantId, userId });
+    const { phone_number: profilePhone } = await this.onboardings.applicant(merchantId, userId);
     const verifiedPhone = isSameSubscriber(phoneNumber, profilePhone) ? profilePhone : phoneNumber;
     const tried = await this.codes.redeem(userId, verifiedPhone, browser, code);
     if (tried !== 'right') throw new WrongCode(tried);

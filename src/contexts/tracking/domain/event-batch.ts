@@ -22,26 +22,23 @@ export interface ValidItem {
   readonly device_id?: string | null;
 }
 
-/** An item in normalized form. */
-interface EventItem {
+/** An item in normalized form, as `tracking.events` has it. */
+export interface TrackedItem {
   /** In lower case. */
-  readonly eventId: string;
+  readonly event_id: string;
   /** Trimmed and in lower case. */
-  readonly eventName: string;
+  readonly event_name: string;
   /** UTC with microseconds, `2026-02-28T23:59:00.000000Z`. */
-  readonly eventDatetime: string;
+  readonly event_datetime: string;
   /** Tidy. */
-  readonly userExternalId: string;
-  readonly deviceId: string | null;
-}
-
-export interface ReadItem extends EventItem {
+  readonly user_external_id: string;
+  readonly device_id: string | null;
   /** JSON text, exactly as it was sent. */
   readonly payload: string;
 }
 
-/** An item with its place: the index of its batch among others, and its own in there. */
-export interface BatchEvent extends ReadItem {
+/** An item with its place: the index of its batch among others, and its index within the batch. */
+export interface BatchEvent extends TrackedItem {
   readonly batch: number;
   readonly item: number;
 }
@@ -65,13 +62,15 @@ export function faultOf(item: unknown): string | null {
   return wrong === null ? null : `.device_id ${wrong}`;
 }
 
-export function itemOf(item: ValidItem): EventItem {
+/** Normalizes a valid item. `payload` is its JSON text. */
+export function itemOf(item: Omit<ValidItem, 'payload'>, payload: string): TrackedItem {
   return {
-    eventId: item.event_id.toLowerCase(),
-    eventName: item.event_name.trim().toLowerCase(),
-    eventDatetime: utcOf(item.event_datetime)!,
-    userExternalId: tidy(item.user_external_id),
-    deviceId: item.device_id ?? null,
+    event_id: item.event_id.toLowerCase(),
+    event_name: item.event_name.trim().toLowerCase(),
+    event_datetime: utcOf(item.event_datetime)!,
+    user_external_id: tidy(item.user_external_id),
+    device_id: item.device_id ?? null,
+    payload,
   };
 }
 

@@ -82,7 +82,7 @@ export class JourneyController {
 async function findExternalId(users: UsersView, merchantId: string, id: string): Promise<string | null> {
   const user = await users.find(merchantId, id);
   if (user === null) throw DomainError.notFound('User');
-  return user.externalId;
+  return user.external_id;
 }
 
 class PortalEventsQuery extends JourneyQuery {

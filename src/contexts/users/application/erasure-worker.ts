@@ -88,8 +88,8 @@ export class ErasingWorker implements OnModuleInit {
 
   private async personOf(userId: string): Promise<ForgottenPerson> {
     const { state } = await this.loop.load(user, userId);
-    if (state.accountState !== 'erased') throw new Error('the user is not erased');
-    const { merchantId, externalId, createdAt, erasure } = state;
+    if (state.account_state !== 'erased') throw new Error('the user is not erased');
+    const { merchant_id: merchantId, external_id: externalId, created_at: createdAt, erasure } = state;
     return { userId, merchantId, externalId, createdAt, erasedAt: erasure.at };
   }
 }
