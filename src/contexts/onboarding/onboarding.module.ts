@@ -2,7 +2,7 @@ import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { DecideReviewHandler, RetryStepHandler } from './application/operator-commands.js';
-import { SandboxReviews, Verifications } from './store/verifications.js';
+import { Verifications } from './store/verifications.js';
 import {
   Onboardings,
   RetryCardHandler,
@@ -15,11 +15,9 @@ import { Images } from './store/images.js';
 import { Progress, progressProjection } from './views/progress.js';
 import { ProviderReadiness, providersOf } from './adapters/provider-wiring.js';
 import { OnboardingSteps } from './application/onboarding-steps.js';
-import { CompleteSandboxOnboardingHandler } from './application/complete-sandbox-onboarding.js';
 import { Onboarding1795000000400 } from './migrations/1795000000400-onboarding.js';
 import { ApplicantErasure } from './application/applicant-erasure.js';
 import { PhoneCodes } from './store/phone-codes.js';
-import { ApplicantRows } from './store/applicant-rows.js';
 import { PresentTerms } from './application/present-terms.js';
 import { SendPhoneCodeHandler, VerifyPhoneHandler } from './application/phone-verification.js';
 import { stepsSaga, StepsWorker } from './application/steps-worker.js';
@@ -53,7 +51,6 @@ class OnboardingModule {
         Onboardings,
         PhoneCodes,
         Images,
-        ApplicantRows,
         ApplicantErasure,
         StoreImageHandler,
         RetryCardHandler,
@@ -74,9 +71,7 @@ class OnboardingModule {
         VisitorGuard,
         ProviderReadiness,
         ...providersOf(config),
-        SandboxReviews,
         DecideReviewHandler,
-        ...(isSandbox ? [CompleteSandboxOnboardingHandler] : []),
       ],
       exports: [OnboardingProgress],
     };

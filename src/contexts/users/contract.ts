@@ -15,7 +15,7 @@ export {
   type OnboardingJson,
 } from './application/user-json.js';
 export { isSameSubscriber, parsePhoneNumber } from './application/phone-number.js';
-export { payee, type Payee } from './domain/payee.js';
+export { payee, type Payee } from './domain/user.js';
 export type {
   AccountState,
   ExistingUser,

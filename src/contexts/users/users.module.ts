@@ -10,7 +10,7 @@ import {
 } from './application/user-commands.js';
 import { CreateUserHandler, UserClaims } from './application/create-user.js';
 import { AdminUsers } from './application/admin-users.js';
-import { erasingSaga, ErasingWorker, UserErasure } from './application/erasure-worker.js';
+import { erasingSaga, ErasingWorker } from './application/erasure-worker.js';
 import { AdminUsersController } from './http/admin/users.controller.js';
 import { UsersController } from './http/users.controller.js';
 import { Users1795000000310 } from './migrations/1795000000310-users.js';
@@ -30,7 +30,6 @@ import { userHistory } from './domain/user.js';
     EraseUserHandler,
     ErasingWorker,
     provideSaga([ErasingWorker], (worker: ErasingWorker) => erasingSaga(() => worker.wake())),
-    UserErasure,
     UserIds,
     UsersView,
     UserRows,

@@ -11,7 +11,7 @@ import {
 import { StripeCardIssuer } from '../../../src/contexts/onboarding/adapters/stripe/stripe-card-issuer.js';
 import { TwilioSms } from '../../../src/contexts/onboarding/adapters/twilio-sms.js';
 import { XpubWallets } from '../../../src/contexts/onboarding/adapters/xpub-wallets.js';
-import { SandboxReviews, Verifications } from '../../../src/contexts/onboarding/store/verifications.js';
+import { Verifications } from '../../../src/contexts/onboarding/store/verifications.js';
 import { StripeCards } from '../../../src/contexts/onboarding/adapters/stripe/stripe-api.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
 import { Onfido } from '../../support/onboarding/onfido/onfido.js';
@@ -50,12 +50,15 @@ describeSmsSender('Twilio', async () => {
 
 describeIdentityVerifier('the sandbox', async () => {
   const db = await testDatabase();
-  const [reviews, verifications] = [new SandboxReviews(db.database), new Verifications(db.database, SEALER)];
+  const verifications = new Verifications(db.database, SEALER);
   return {
-    open: () => new SandboxIdentityVerifier(reviews, verifications, onboardingConfig({})),
+    open: () => new SandboxIdentityVerifier(verifications, onboardingConfig({})),
     reviewed: { last_name: SANDBOX_NAMES.review },
     decided: async ({ userId }, passed) => {
-      await reviews.decide(userId, passed ? { passed } : { passed, reason: 'The document has expired' });
+      await verifications.decideReview(
+        userId,
+        passed ? { passed } : { passed, reason: 'The document has expired' },
+      );
     },
     verifications: async (userId) => {
       const sql = 'select 1 from onboarding.sandbox_reviews where user_id = $1';

@@ -57,10 +57,7 @@ describe('wallets of an extended public key', () => {
 
   it('are different ones without gaps for 200 users over two processes, each requested twice concurrently', async () => {
     const { xpub } = account();
-    const processes = [
-      await XpubWallets.open(xpub, 0, db.database),
-      await XpubWallets.open(xpub, 0, second),
-    ];
+    const processes = [await XpubWallets.open(xpub, 0, db.database), await XpubWallets.open(xpub, 0, second)];
     const users = Array.from({ length: 200 }, newId);
     const given: ProvisionedWallet[] = [];
     // As many at a time as a worker has.

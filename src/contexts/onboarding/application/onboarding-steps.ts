@@ -22,7 +22,7 @@ import {
 import { Images } from '../store/images.js';
 import { Verifications } from '../store/verifications.js';
 import en from '../words/en.json' with { type: 'json' };
-import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
+import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import {
   CARD_ISSUER,
   IDENTITY_VERIFIER,
@@ -35,21 +35,13 @@ import {
 import { Onboardings, type Decision } from './person-commands.js';
 import { measureCall } from './provider-call.js';
 
-/** The provisioned wallet belongs to another user: nothing is written, and the step is retried. */
-class WalletConflict extends Error {
-  override readonly name = 'WalletConflict';
-  constructor() {
-    super('the wallet that was provisioned belongs to another user');
-  }
-}
-
 const ACTOR = 'onboarding.steps';
 const WRITTEN = { metadata: { actor: ACTOR }, follows: true } as const;
 
 interface Step {
   readonly decide: Decision;
-  readonly claims?: readonly Claim[];
-  readonly onConflict?: () => Promise<void>;
+  /** The address that the step claims for the user. */
+  readonly wallet?: string;
 }
 
 /** The steps that the service takes alone: identity, wallet, card, activation of the user, completion. */
@@ -69,7 +61,8 @@ export class OnboardingSteps {
    * Performs every step that is due now. The stage says what is done, and providers return the same result for the same
    * ids, so a repeat after a crash is harmless. The user is active before the completion is written. A refusal for good is a
    * failed stage with its reason. Returns the stage; `kyc_submitted` is under review. Throws other errors of a provider,
-   * {@link WalletConflict}, and `invalid_transition` or `not_found` for a user who is deactivating or erased.
+   * an error for a wallet that belongs to another user, and `invalid_transition` or `not_found` for a user who is deactivating
+   * or erased.
    */
   async advance(userId: string): Promise<Stage> {
     let { state, lastId } = await this.onboardings.load(userId);
@@ -77,12 +70,12 @@ export class OnboardingSteps {
       const step = await this.nextStep(state, lastId);
       if (step === null) return state.stage;
       try {
-        const claims = step.claims ?? [];
+        const claims = step.wallet === undefined ? [] : [walletClaim(step.wallet)];
         ({ state, lastId } = await this.onboardings.execute(userId, step.decide, { ...WRITTEN, claims }));
       } catch (error) {
         if (!(error instanceof ClaimHeld)) throw error;
-        await step.onConflict?.();
-        throw new WalletConflict();
+        await this.wallets.replace(userId, step.wallet!);
+        throw new ProviderUnavailable('the wallet that was provisioned belongs to another user');
       }
     }
   }
@@ -103,8 +96,7 @@ export class OnboardingSteps {
         failpoint('onboarding.wallet_given');
         return {
           decide: (current, at) => recordWallet({ issuer_wallet_address: address, derivation, at }, current),
-          claims: [walletClaim(address)],
-          onConflict: () => this.wallets.replace(state.user_id, address),
+          wallet: address,
         };
       }
       case 'wallet_provisioned':

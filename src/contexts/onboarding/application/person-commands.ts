@@ -54,13 +54,18 @@ export class Onboardings {
     return this.loop.execute(onboarding, userId, (current) => decision(current, at), options);
   }
 
-  async decide(userId: string, metadata: EventMetadata, decision: Decision): Promise<Onboarding> {
-    return (await this.execute(userId, decision, { metadata })).state;
+  /** Throws what {@link applicant} throws. */
+  async decide(
+    { merchantId, userId, cause }: PersonCommand<unknown>,
+    decision: Decision,
+  ): Promise<Onboarding> {
+    await this.applicant(merchantId, userId);
+    return (await this.execute(userId, decision, { metadata: cause })).state;
   }
 }
 
 /** Of a person, who must be a user of the merchant: throws `not_found`, and `invalid_transition` for one who is deactivating. */
-abstract class PersonCommand<Result = Onboarding> extends Command<Result> {
+export abstract class PersonCommand<Result = Onboarding> extends Command<Result> {
   constructor(
     readonly merchantId: string,
     readonly userId: string,
@@ -77,10 +82,10 @@ export class StartOnboarding extends PersonCommand {}
 export class StartOnboardingHandler implements ICommandHandler<StartOnboarding> {
   constructor(private readonly onboardings: Onboardings) {}
 
-  async execute({ merchantId, userId, cause }: StartOnboarding): Promise<Onboarding> {
-    await this.onboardings.applicant(merchantId, userId);
-    return this.onboardings.decide(userId, cause, (state, at) =>
-      startOnboarding({ user_id: userId, merchant_id: merchantId, at }, state),
+  execute(command: StartOnboarding): Promise<Onboarding> {
+    const { merchantId: merchant_id, userId: user_id } = command;
+    return this.onboardings.decide(command, (state, at) =>
+      startOnboarding({ user_id, merchant_id, at }, state),
     );
   }
 }
@@ -106,13 +111,13 @@ export class ConfirmDetailsHandler implements ICommandHandler<ConfirmDetails> {
     private readonly terms: PresentTerms,
   ) {}
 
-  async execute({ merchantId, userId, details, consent, cause }: ConfirmDetails): Promise<Onboarding> {
-    await this.onboardings.applicant(merchantId, userId);
-    this.terms.require(consent);
+  execute(command: ConfirmDetails): Promise<Onboarding> {
+    const { details, consent } = command;
     const minimumAge = this.config.onboardingMinimumAge;
-    return this.onboardings.decide(userId, cause, (state, at) =>
-      confirmDetails({ details, consent, minimumAge, at }, state),
-    );
+    return this.onboardings.decide(command, (state, at) => {
+      this.terms.require(consent);
+      return confirmDetails({ details, consent, minimumAge, at }, state);
+    });
   }
 }
 
@@ -156,12 +161,11 @@ export class SubmitKycHandler implements ICommandHandler<SubmitKyc> {
     private readonly images: Images,
   ) {}
 
-  async execute({ merchantId, userId, cause }: SubmitKyc): Promise<Onboarding> {
-    await this.onboardings.applicant(merchantId, userId);
-    const { state: seen } = await this.onboardings.load(userId);
-    const stored = await this.images.kinds(userId);
+  async execute(command: SubmitKyc): Promise<Onboarding> {
+    const { state: seen } = await this.onboardings.load(command.userId);
+    const stored = await this.images.kinds(command.userId);
     const verification_id = newId();
-    return this.onboardings.decide(userId, cause, (state, at) => {
+    return this.onboardings.decide(command, (state, at) => {
       // Images from before a concurrent verification may be deleted by now.
       const images = verificationOf(state) === verificationOf(seen) ? stored : [];
       return submitKyc({ verification_id, images, at }, state);
@@ -180,8 +184,7 @@ export class RetryCard extends PersonCommand {}
 export class RetryCardHandler implements ICommandHandler<RetryCard> {
   constructor(private readonly onboardings: Onboardings) {}
 
-  async execute({ merchantId, userId, cause }: RetryCard): Promise<Onboarding> {
-    await this.onboardings.applicant(merchantId, userId);
-    return this.onboardings.decide(userId, cause, (state, at) => retryCard({ at }, state));
+  execute(command: RetryCard): Promise<Onboarding> {
+    return this.onboardings.decide(command, (state, at) => retryCard({ at }, state));
   }
 }

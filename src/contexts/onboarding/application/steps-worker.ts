@@ -79,12 +79,8 @@ export class StepsWorker {
     if (isProviders && step.failing_seconds >= this.config.onboardingGiveUpSeconds) {
       const stage = await this.steps.giveUp(step.key);
       if (stage === 'kyc_failed' || stage === 'card_failed') {
-        this.logger.error({
-          msg: 'onboarding failed: retries ended',
-          ...fieldsOf(step),
-          stage,
-          err: { message: why },
-        });
+        const msg = 'onboarding failed: retries ended';
+        this.logger.error({ msg, ...fieldsOf(step), stage, err: { message: why } });
         return 'done';
       }
       return this.retry(step, error, `${why}; retried for too long`, 'error');
@@ -116,21 +112,12 @@ export function stepsSaga(wake: () => void): SubscriptionDefinition {
       'user.deactivation_started.v1',
     ],
     async apply(events, tx) {
-      const ends = new Map(
-        events.map(({ type, data }) => [data.user_id, type === 'user.deactivation_started.v1']),
-      );
-      const users = [...ends.keys()];
-      const waiting = users.filter((userId) => ends.get(userId) === false);
-      await scheduleWork(
-        tx,
-        STEP,
-        waiting.map((key) => ({ key, state: {} })),
-      );
-      await dropWork(
-        tx,
-        STEP,
-        users.filter((userId) => ends.get(userId)),
-      );
+      const last = new Map(events.map(({ type, data }) => [data.user_id, type]));
+      const users = [...last.keys()];
+      const isOver = (userId: string): boolean => last.get(userId) === 'user.deactivation_started.v1';
+      const waiting = users.filter((userId) => !isOver(userId)).map((key) => ({ key, state: {} }));
+      await scheduleWork(tx, STEP, waiting);
+      await dropWork(tx, STEP, users.filter(isOver));
     },
     afterCommit: wake,
   });

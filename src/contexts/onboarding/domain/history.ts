@@ -39,7 +39,8 @@ export const onboardingHistory = historyRules(
     },
     'onboarding.kyc_submitted.v1': ({ verification_id, at }, state) =>
       submitKyc({ verification_id, images: REQUIRED_IMAGES, at }, state),
-    'onboarding.kyc_passed.v1': (data, state) => recordKycOutcome({ ...data, outcome: { passed: true } }, state),
+    'onboarding.kyc_passed.v1': (data, state) =>
+      recordKycOutcome({ ...data, outcome: { passed: true } }, state),
     'onboarding.kyc_failed.v1': (data, state) =>
       recordKycOutcome({ ...data, outcome: { passed: false, reason: data.reason } }, state),
     'onboarding.wallet_provisioned.v1': ({ issuer_wallet_address, derivation = null, at }, state) =>

@@ -263,4 +263,3 @@ export const onboarding: Aggregate<Onboarding, OnboardingEvent> = {
     }
   },
 };
-

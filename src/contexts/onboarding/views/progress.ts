@@ -91,7 +91,9 @@ export class Progress extends OnboardingProgress {
 
   async of(users: readonly OnboardedUser[]): Promise<readonly OnboardingJson[]> {
     await this.views.waitUntilCurrent(PROGRESS_VIEW);
-    const rows = await this.database.query<InProgress & { readonly user_id: string } & Record<string, unknown>>(
+    const rows = await this.database.query<
+      InProgress & { readonly user_id: string } & Record<string, unknown>
+    >(
       `select p.user_id, p.stage, p.reason, step.cause as last_error, step.due_at as next_at
        from onboarding.progress p left join work.items step on kind = 'onboarding.step' and key = p.user_id::text
        where p.user_id = any($1::uuid[])`,

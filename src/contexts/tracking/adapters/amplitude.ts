@@ -139,22 +139,7 @@ function named(field: string): string {
 const MAX_RESPONSE_BYTES = 1_048_576;
 
 /** Device ids for which Amplitude refuses the whole event. */
-const REFUSED_DEVICE_IDS: ReadonlySet<string> = new Set([
-  'anonymous',
-  'nil',
-  'none',
-  'null',
-  'n/a',
-  'na',
-  'undefined',
-  'unknown',
-  '',
-  '""',
-  '{}',
-  'lmy47d',
-  '-1',
-]);
-const ALL_ZEROS = /^[0-]+$/;
+const REFUSED_DEVICE_ID = /^(?:anonymous|nil|none|null|n\/a|na|undefined|unknown|""|\{\}|lmy47d|-1|[0-]*)$/i;
 
 /** Amplitude's HTTP API V2 (`/2/httpapi`), or its batch API (`/batch`), which takes the same requests. ADR 84. */
 export class Amplitude implements Analytics, OnApplicationShutdown {
@@ -195,8 +180,7 @@ export class Amplitude implements Analytics, OnApplicationShutdown {
 }
 
 function acceptable(event: AnalyticsEvent): AnalyticsEvent {
-  const id = event.device_id?.trim().toLowerCase() ?? '';
-  return REFUSED_DEVICE_IDS.has(id) || ALL_ZEROS.test(id) ? { ...event, device_id: null } : event;
+  return REFUSED_DEVICE_ID.test(event.device_id?.trim() ?? '') ? { ...event, device_id: null } : event;
 }
 
 function userOf({ merchant_id, user_external_id }: AnalyticsEvent): string {

@@ -52,7 +52,9 @@ describe('a stored body without a person', () => {
         const after = readItems(rewritten?.body ?? body);
         expect(after.map(({ event_id }) => event_id)).toEqual(before.map(({ event_id }) => event_id));
         expect(after.some(({ user_external_id }) => user_external_id === 'ada')).toBe(false);
-        const own = before.flatMap(({ user_external_id }, place) => (user_external_id === 'ada' ? [place] : []));
+        const own = before.flatMap(({ user_external_id }, place) =>
+          user_external_id === 'ada' ? [place] : [],
+        );
         expect(rewritten?.items ?? []).toEqual(own);
       }),
     );

@@ -144,7 +144,12 @@ export class EventsController {
     try {
       edge.items = readBatch(bytes);
     } catch (error) {
-      if (error instanceof DomainError) edge.items = countRefusal(error);
+      if (error instanceof DomainError) {
+        // The items that are known of the batch.
+        edge.items = error instanceof RefusedBatch ? error.items : 0;
+        receivedBatches.inc({ outcome: error.code === 'too_large' ? 'too_large' : 'malformed' });
+        receivedEvents.inc({ outcome: 'refused' }, edge.items);
+      }
       throw error;
     }
     const batchId = ticket.id('batch');
@@ -152,12 +157,4 @@ export class EventsController {
     receivedBatches.inc({ outcome: 'accepted' });
     receivedEvents.inc({ outcome: 'accepted' }, edge.items);
   }
-}
-
-/** The items that are known of the batch. */
-function countRefusal(error: DomainError): number {
-  const items = error instanceof RefusedBatch ? error.items : 0;
-  receivedBatches.inc({ outcome: error.code === 'too_large' ? 'too_large' : 'malformed' });
-  receivedEvents.inc({ outcome: 'refused' }, items);
-  return items;
 }

@@ -87,7 +87,11 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
     if (external_id !== null) claims.push(this.claims.externalId(merchantId, external_id));
     const response = { ticket, status: 201, body: createdJson };
     const { body } = await this.loop
-      .execute(user, ids.user_id, (current) => createUser(created, current), { metadata: cause, claims, response })
+      .execute(user, ids.user_id, (current) => createUser(created, current), {
+        metadata: cause,
+        claims,
+        response,
+      })
       .catch(refuseHeld);
     return body;
   }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { givenOf } from '../../../../test/support/given.js';
 import { fold } from '../../../kernel/aggregate.js';
-import { payee } from './payee.js';
 import {
   activateUser,
   completeDeactivation,
   createUser,
   eraseUser,
+  payee,
   readAct,
   startDeactivation,
   user,
@@ -41,7 +41,8 @@ const erased: UserEvent = { type: 'user.erased.v1', data: { ...ids, at, ...act }
 
 const given = givenOf(user);
 
-const activate = (state: User): UserEvent[] => activateUser({ issuer_wallet_address: wallet, activated_at: at }, state);
+const activate = (state: User): UserEvent[] =>
+  activateUser({ issuer_wallet_address: wallet, activated_at: at }, state);
 const deactivate = (state: User): UserEvent[] => startDeactivation({ ...act, at }, state);
 const completeWith =
   (pendingPayouts: number | null) =>

@@ -43,6 +43,15 @@ export type UserEvent = UserCreated | UserActivated | UserDeactivationStarted | 
 export const ACCOUNT_STATES = ['onboarding', 'active', 'deactivating', 'deactivated'] as const;
 export type AccountState = (typeof ACCOUNT_STATES)[number];
 
+/** The state after each event. */
+export const STATE_AFTER = {
+  'user.created.v1': 'onboarding',
+  'user.activated.v1': 'active',
+  'user.deactivation_started.v1': 'deactivating',
+  'user.deactivated.v1': 'deactivated',
+  'user.erased.v1': 'erased',
+} as const satisfies Readonly<Record<UserEvent['type'], AccountState | 'erased'>>;
+
 type Act = Pick<ActData, 'at' | 'reason' | 'actor'>;
 type Profile = UserCreated['data'];
 
@@ -81,9 +90,8 @@ export const user: Aggregate<User, UserEvent> = {
         return { ...state, account_state: 'active', issuer_wallet_address };
       }
       case 'user.deactivation_started.v1':
-        return { ...state, account_state: 'deactivating', deactivation: actOf(event.data) };
       case 'user.deactivated.v1':
-        return { ...state, account_state: 'deactivated', deactivation: actOf(event.data) };
+        return { ...state, account_state: STATE_AFTER[event.type], deactivation: actOf(event.data) };
       case 'user.erased.v1': {
         if (!('deactivation' in state)) return state;
         const { user_id, merchant_id, external_id, created_at, issuer_wallet_address, deactivation } = state;
@@ -94,6 +102,31 @@ export const user: Aggregate<User, UserEvent> = {
         event satisfies never;
         return state;
     }
+  },
+};
+
+/** What payouts know of a user; no personal data. */
+export type Payee =
+  | { readonly accountState: 'unknown' }
+  | {
+      readonly accountState: AccountState;
+      readonly merchantId: string;
+      /** EIP-55 checksummed; null until the wallet is provisioned. */
+      readonly issuerWalletAddress: string | null;
+    };
+
+/** The user's stream, folded to a {@link Payee}: `commandLoop.load(payee, userId)` also gives the revision to check. */
+export const payee: Aggregate<Payee, UserEvent> = {
+  category: 'user',
+  initial: { accountState: 'unknown' },
+  evolve(state, event) {
+    if (event.type === 'user.created.v1')
+      return { accountState: 'onboarding', merchantId: event.data.merchant_id, issuerWalletAddress: null };
+    if (state.accountState === 'unknown' || event.type === 'user.erased.v1') return state;
+    if (!(event.type in STATE_AFTER)) return state;
+    const accountState = STATE_AFTER[event.type];
+    if (event.type !== 'user.activated.v1') return { ...state, accountState };
+    return { ...state, accountState, issuerWalletAddress: event.data.issuer_wallet_address };
   },
 };
 

@@ -8,6 +8,7 @@ import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.
 import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
 import {
   ACCOUNT_STATES,
+  STATE_AFTER,
   user,
   type AccountState,
   type ExistingUser,
@@ -22,22 +23,13 @@ export type UserState = AccountState | 'erased';
 /** In the order in which users go through them; the column holds the place. */
 export const USER_STATES: readonly UserState[] = [...ACCOUNT_STATES, 'erased'];
 
-/** The state after each event. */
-const STATES = {
-  'user.created.v1': 'onboarding',
-  'user.activated.v1': 'active',
-  'user.deactivation_started.v1': 'deactivating',
-  'user.deactivated.v1': 'deactivated',
-  'user.erased.v1': 'erased',
-} as const satisfies Readonly<Record<UserEvent['type'], UserState>>;
-
 /**
  * Users without their personal data. Users only move forward, so that an event that comes twice, or late, changes nothing:
  * of two states the later one counts, and of two times.
  */
 export const usersProjection = subscriptionOf<UserEvent>({
   name: USERS_VIEW,
-  events: Object.keys(STATES),
+  events: Object.keys(STATE_AFTER),
   staysSealed: true,
   async apply(events, tx, schema = 'users') {
     const created = events.flatMap((event) => (event.type === 'user.created.v1' ? [event.data] : []));
@@ -68,7 +60,7 @@ export const usersProjection = subscriptionOf<UserEvent>({
 function changeOf({ type, data }: Exclude<UserEvent, UserCreated>) {
   const wallet = 'issuer_wallet_address' in data ? data.issuer_wallet_address : null;
   const at = 'activated_at' in data ? data.activated_at : data.at;
-  return { user_id: data.user_id, state: USER_STATES.indexOf(STATES[type]), at, wallet };
+  return { user_id: data.user_id, state: USER_STATES.indexOf(STATE_AFTER[type]), at, wallet };
 }
 
 /** Ids of a merchant's users, by what is theirs. Null where there is no such user. */

@@ -223,19 +223,16 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   }
 
   private async open(): Promise<Stripe> {
-    return (this.stripe ??= await this.load());
-  }
-
-  private async load(): Promise<Stripe> {
+    if (this.stripe !== null) return this.stripe;
     const { default: Package } = await import('stripe');
     const { stripeSecretKey, stripeUrl } = this.account;
-    return new Package(stripeSecretKey, {
+    return (this.stripe = new Package(stripeSecretKey, {
       apiVersion: STRIPE_VERSION,
       httpClient: Package.createFetchHttpClient(stripeFetch(this.client, stripeUrl)),
       // The step is retried later, with the same keys.
       maxNetworkRetries: 0,
       telemetry: false,
-    });
+    }));
   }
 }
 

@@ -56,8 +56,6 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
   private readonly times: ForwardingTimes;
   /** When the rate allows the next request, on the clock of `performance.now()`. */
   private freeAt = 0;
-  /** Batches of the next round: one after a failure, twice as many after each round without. */
-  private batchLimit = MAX_BATCHES;
   /** Kept between runs, so that one process limits the rate of all requests. */
   private claimed: WorkItem | null = null;
 
@@ -110,8 +108,9 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
         await this.table.skip();
         continue;
       }
-      if (state.failures > 0) this.batchLimit = 1;
-      const batches = await this.readable(await this.table.due(this.batchLimit));
+      // After a failure batches are sent one by one, so that the cause is found.
+      const limit = state.failures > 0 ? 1 : MAX_BATCHES;
+      const batches = await this.readable(await this.table.due(limit));
       const end = await this.send(analytics, batches, signal);
       await this.finish(end, state, batches);
     }
@@ -186,21 +185,17 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     batches: readonly PendingBatch[],
   ): Promise<void> {
     const { failures, failing_seconds } = state;
-    // After a failure batches are sent one by one, so that the cause is found.
     if (unavailable !== null && batches.length === 1) batches[0]!.blamed = true;
     await this.record(batches);
     if (unavailable !== null) {
       const { cause, detail, retryAfterMs } = unavailable;
       const pauseMs = Math.max(backoffMs(this.times.unavailable, failures), retryAfterMs ?? 0);
-      this.batchLimit = 1;
       await this.items.retry(state, { inMs: pauseMs, failure: { cause } });
       this.claimed = null;
       const fields = { cause, detail, failures: failures + 1, next_in_ms: Math.round(pauseMs) };
       const level = FOR_OPERATORS.includes(cause) ? 'error' : 'warn';
       this.log.wideLog('analytics provider unavailable', fields, level);
-    } else if (responded) {
-      this.batchLimit = Math.min(MAX_BATCHES, this.batchLimit * 2);
-      if (failures === 0) return;
+    } else if (responded && failures > 0) {
       await this.items.retry(state, { inMs: 0 });
       this.claimed = null;
       const fields = { cause: state.cause, failures, failing_seconds };
