@@ -29,7 +29,12 @@ export class XpubWallets implements WalletProvisioner {
   /** Throws {@link ConfigError} for a key that is misspelled or private. */
   static async open(xpub: string, firstIndex: number, database: Database): Promise<XpubWallets> {
     const { HDNodeVoidWallet, HDNodeWallet } = await import('ethers');
-    const account = readKey(() => HDNodeWallet.fromExtendedKey(xpub));
+    let account: HDNodeWallet | HDNodeVoidWallet | null = null;
+    try {
+      account = HDNodeWallet.fromExtendedKey(xpub);
+    } catch {
+      // The error of ethers would quote the key.
+    }
     // ethers does not verify the checksum: the key is compared with its own encoding.
     if (account?.extendedKey !== xpub)
       throw new ConfigError('ONBOARDING_WALLET_XPUB is misspelled: its checksum is wrong.');
@@ -84,14 +89,5 @@ export class XpubWallets implements WalletProvisioner {
     const index = Number(row.index);
     const derivation = { key: this.fingerprint, path: `${CHAIN}/${index}`, index };
     return { address: this.addressAt(index), derivation };
-  }
-}
-
-/** Null for an invalid key; the error of ethers would quote it. */
-function readKey(read: () => HDNodeWallet | HDNodeVoidWallet): HDNodeWallet | HDNodeVoidWallet | null {
-  try {
-    return read();
-  } catch {
-    return null;
   }
 }

@@ -9,7 +9,7 @@ import {
 } from '../../../platform/operations/operation.js';
 import { WorkItems } from '../../../platform/jobs/work-items.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import type { Stage } from '../domain/onboarding.js';
+import { AUTOMATIC, type Stage } from '../domain/onboarding.js';
 import { missingImages } from '../domain/image-kind.js';
 import { Images } from '../store/images.js';
 import { Verifications } from '../store/verifications.js';
@@ -18,8 +18,6 @@ import en from '../words/en.json' with { type: 'json' };
 import { Onboardings, RetryCard, SubmitKyc } from './person-commands.js';
 import { STEP } from './steps-worker.js';
 
-/** The stages that the service leaves alone. */
-const AUTOMATIC: readonly Stage[] = ['kyc_submitted', 'kyc_passed', 'wallet_provisioned', 'card_issued'];
 const OPERATOR = { actor: 'operator' };
 
 export const REVIEW_DECISIONS = ['approve', 'reject'] as const;

@@ -73,27 +73,24 @@ export class StepsWorker {
   }
 
   private async failed(step: Step, error: unknown): Promise<WorkOutcome> {
-    const why = describeError(error);
+    const message = describeError(error);
+    let cause = message;
     // A domain error means that no provider is configured: the step waits for one.
-    const isProviders = !(error instanceof DomainError);
-    if (isProviders && step.failing_seconds >= this.config.onboardingGiveUpSeconds) {
+    if (!(error instanceof DomainError) && step.failing_seconds >= this.config.onboardingGiveUpSeconds) {
       const stage = await this.steps.giveUp(step.key);
       if (stage === 'kyc_failed' || stage === 'card_failed') {
         const msg = 'onboarding failed: retries ended';
-        this.logger.error({ msg, ...fieldsOf(step), stage, err: { message: why } });
+        this.logger.error({ msg, ...fieldsOf(step), stage, err: { message } });
         return 'done';
       }
-      return this.retry(step, error, `${why}; retried for too long`, 'error');
+      cause = `${message}; retried for too long`;
     }
-    return this.retry(step, error, why, 'warn');
-  }
-
-  private retry(step: Step, error: unknown, why: string, level: 'warn' | 'error'): WorkOutcome {
-    if (why !== step.cause) {
+    if (cause !== step.cause) {
       const msg = 'onboarding waiting: attempt failed, retrying';
-      this.logger[level]({ msg, ...fieldsOf(step), err: { message: why, stack: whereFrom(error) } });
+      const entry = { msg, ...fieldsOf(step), err: { message: cause, stack: whereFrom(error) } };
+      this.logger[cause === message ? 'warn' : 'error'](entry);
     }
-    return { failure: { cause: why } };
+    return { failure: { cause } };
   }
 }
 

@@ -38,7 +38,7 @@ export function verifyPhone(
     throw DomainError.invalid({ phone_number: ['is not the phone number of this account'] });
   }
   if (state.stage !== 'started') return [];
-  return [{ type: 'onboarding.phone_verified.v1', data: { ...common(person), at: command.at } }];
+  return [decided('onboarding.phone_verified.v1', person, { at: command.at })];
 }
 
 /**
@@ -55,15 +55,14 @@ export function confirmDetails(
   if (ageOn(at, details.date_of_birth) < minimumAge)
     throw DomainError.invalid({ date_of_birth: [`must be at least ${minimumAge} years ago`] });
   const { terms_version, privacy_version } = consent;
-  const agreed = { ...common(person), at, terms_version, privacy_version };
   const given: OnboardingEvent[] = agrees(person.consent, consent)
     ? []
-    : [{ type: 'onboarding.consent_given.v1', data: agreed }];
+    : [decided('onboarding.consent_given.v1', person, { at, terms_version, privacy_version })];
   if (state.stage === 'details_confirmed' && isSame(state.details, details)) return given;
   requireQuota('details', person.tries, at);
   const { first_name, last_name, date_of_birth } = details;
-  const data = { ...common(person), at, first_name, last_name, date_of_birth };
-  return [...given, { type: 'onboarding.details_confirmed.v1', data }];
+  const data = { at, first_name, last_name, date_of_birth };
+  return [...given, decided('onboarding.details_confirmed.v1', person, data)];
 }
 
 function isSame(a: Details, b: Details): boolean {
@@ -89,8 +88,8 @@ export function submitKyc(
   requireQuota('checks', person.tries, command.at);
   const missing = missingImages(command.images).map((kind) => [kind, ['is missing; upload it first']]);
   if (missing.length > 0) throw DomainError.invalid(Object.fromEntries(missing));
-  const data = { ...common(person), at: command.at, verification_id: command.verification_id };
-  return [{ type: 'onboarding.kyc_submitted.v1', data }];
+  const { at, verification_id } = command;
+  return [decided('onboarding.kyc_submitted.v1', person, { at, verification_id })];
 }
 
 export type KycOutcome = { readonly passed: true } | { readonly passed: false; readonly reason: string };
@@ -102,9 +101,9 @@ export function recordKycOutcome(
 ): OnboardingEvent[] {
   const { verification_id, provider, outcome, at } = command;
   if (state.stage !== 'kyc_submitted' || state.verification_id !== verification_id) return [];
-  const data = { ...common(state), at, verification_id, provider };
-  if (outcome.passed) return [{ type: 'onboarding.kyc_passed.v1', data }];
-  return [{ type: 'onboarding.kyc_failed.v1', data: { ...data, reason: outcome.reason } }];
+  const data = { at, verification_id, provider };
+  if (outcome.passed) return [decided('onboarding.kyc_passed.v1', state, data)];
+  return [decided('onboarding.kyc_failed.v1', state, { ...data, reason: outcome.reason })];
 }
 
 export function recordWallet(
@@ -114,17 +113,15 @@ export function recordWallet(
   const person = inOrder(state, 'kyc_passed');
   if (state.stage !== 'kyc_passed') return [];
   const { issuer_wallet_address, derivation, at } = command;
-  const given = { ...common(person), at, issuer_wallet_address };
-  const data = derivation === null ? given : { ...given, derivation };
-  return [{ type: 'onboarding.wallet_provisioned.v1', data }];
+  const data = { at, issuer_wallet_address, ...(derivation === null ? {} : { derivation }) };
+  return [decided('onboarding.wallet_provisioned.v1', person, data)];
 }
 
 /** A card is recorded also after its attempt has failed. */
 export function recordCard(command: { card_id: string; at: string }, state: Onboarding): OnboardingEvent[] {
   const person = inOrder(state, 'wallet_provisioned');
   if (reached(state, 'card_issued')) return [];
-  const data = { ...common(person), at: command.at, card_id: command.card_id };
-  return [{ type: 'onboarding.card_issued.v1', data }];
+  return [decided('onboarding.card_issued.v1', person, { at: command.at, card_id: command.card_id })];
 }
 
 /** Changes nothing when a later attempt than `attempt` is in progress. */
@@ -134,8 +131,7 @@ export function recordCardFailure(
 ): OnboardingEvent[] {
   const person = inOrder(state, 'wallet_provisioned');
   if (state.stage !== 'wallet_provisioned' || state.card_attempt !== command.attempt) return [];
-  const data = { ...common(person), at: command.at, reason: command.reason };
-  return [{ type: 'onboarding.card_failed.v1', data }];
+  return [decided('onboarding.card_failed.v1', person, { at: command.at, reason: command.reason })];
 }
 
 /** Changes nothing where no card has failed. Throws `rate_limited` after too many requests. */
@@ -143,14 +139,14 @@ export function retryCard(command: { at: string }, state: Onboarding): Onboardin
   const person = inOrder(state, 'wallet_provisioned');
   if (state.stage !== 'card_failed') return [];
   requireQuota('cards', state.tries, command.at);
-  return [{ type: 'onboarding.card_retried.v1', data: { ...common(person), at: command.at } }];
+  return [decided('onboarding.card_retried.v1', person, { at: command.at })];
 }
 
 export function completeOnboarding(command: { at: string }, state: Onboarding): OnboardingEvent[] {
   inOrder(state, 'card_issued');
   if (state.stage !== 'card_issued') return [];
-  const data = { ...common(state), at: command.at, issuer_wallet_address: state.issuer_wallet_address };
-  return [{ type: 'onboarding.completed.v1', data }];
+  const { issuer_wallet_address } = state;
+  return [decided('onboarding.completed.v1', state, { at: command.at, issuer_wallet_address })];
 }
 
 function inOrder(state: Onboarding, needed: Stage): Person {
@@ -161,6 +157,10 @@ function inOrder(state: Onboarding, needed: Stage): Person {
   return state;
 }
 
-function common({ user_id, merchant_id }: Person): Pick<Person, 'user_id' | 'merchant_id'> {
-  return { user_id, merchant_id };
+function decided<Name extends OnboardingEvent['type']>(
+  type: Name,
+  { user_id, merchant_id }: Person,
+  data: Omit<OnboardingEventOf<Name>['data'], 'user_id' | 'merchant_id'>,
+): OnboardingEvent {
+  return { type, data: { user_id, merchant_id, ...data } } as OnboardingEvent;
 }

@@ -68,6 +68,14 @@ export function reached(state: Onboarding, stage: Stage): boolean {
   return STAGES.indexOf(state.stage) >= STAGES.indexOf(stage);
 }
 
+/** The stages after which the service takes the next step. */
+export const AUTOMATIC: readonly Stage[] = [
+  'kyc_submitted',
+  'kyc_passed',
+  'wallet_provisioned',
+  'card_issued',
+];
+
 /** The stage after each event; a consent changes none. */
 export const STAGE_AFTER = {
   'onboarding.started.v1': 'started',

@@ -11,7 +11,7 @@ import {
   type UserDeactivationStarted,
 } from '../../users/contract.js';
 import { oldestOnboarding, onboardings } from '../metrics.js';
-import { STAGE_AFTER, type OnboardingEvent, type Stage } from '../domain/onboarding.js';
+import { AUTOMATIC, STAGE_AFTER, type OnboardingEvent, type Stage } from '../domain/onboarding.js';
 
 const MEASURED_EVERY_MS = 15_000;
 
@@ -140,18 +140,10 @@ export function onboardingJson(
 }
 
 function waitsFor({ stage, last_error, next_at }: InProgress): OnboardingJson['waiting_for'] {
-  switch (stage) {
-    case 'kyc_submitted':
-    case 'kyc_passed':
-    case 'wallet_provisioned':
-    case 'card_issued':
-      if (next_at === null) return 'operator';
-      if (stage === 'card_issued') return 'service';
-      return stage === 'kyc_submitted' && last_error === null ? 'review' : 'provider';
-    case 'completed':
-      return 'nothing';
-    default:
-      // A failed identity or card too: the person tries again, by the same link.
-      return 'person';
-  }
+  if (stage === 'completed') return 'nothing';
+  // A failed identity or card too: the person tries again, by the same link.
+  if (!AUTOMATIC.includes(stage)) return 'person';
+  if (next_at === null) return 'operator';
+  if (stage === 'card_issued') return 'service';
+  return stage === 'kyc_submitted' && last_error === null ? 'review' : 'provider';
 }

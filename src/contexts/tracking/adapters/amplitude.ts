@@ -8,17 +8,12 @@ import type { TrackingConfig } from '../settings.js';
 import type { ProcessConfig } from '../../../platform/config/config.js';
 import type { Database } from '../../../platform/postgres/database.js';
 
-/** How long to wait, in milliseconds, when Amplitude does not say; as its documentation advises (ADR 84). */
-export interface AmplitudeWaits {
-  /** For a user or device that is throttled. */
-  readonly throttled: number;
-  /** For one that has used up its day: the day rolls on by the hour. */
-  readonly quota: number;
-  /** For the project as a whole. */
-  readonly project: number;
-}
-
-export const AMPLITUDE_WAITS: AmplitudeWaits = { throttled: 30_000, quota: HOUR_MS, project: 15_000 };
+/**
+ * How long to wait, in milliseconds, when Amplitude does not say; as its documentation advises (ADR 84). `quota`: for a user
+ * or device that has used up its day, which rolls on by the hour. `project`: for the project as a whole.
+ */
+export const AMPLITUDE_WAITS = { throttled: 30_000, quota: HOUR_MS, project: 15_000 };
+export type AmplitudeWaits = Readonly<typeof AMPLITUDE_WAITS>;
 
 const MAX_RETRY_AFTER_MS = HOUR_MS;
 

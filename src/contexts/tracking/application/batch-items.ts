@@ -78,7 +78,7 @@ function blank({ event_id, event_datetime }: TrackedItem): string {
 }
 
 /** Calls `read` for each element of the last `events`; it returns the end of the element. */
-function elementsOf<T>(json: string, read: (json: string, at: number, items: T[]) => number): T[] {
+export function elementsOf<T>(json: string, read: (json: string, at: number, items: T[]) => number): T[] {
   let items: T[] = [];
   eachMember(json, 0, (key, start) => {
     if (key !== 'events') return endOfValue(json, start);

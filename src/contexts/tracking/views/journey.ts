@@ -26,7 +26,7 @@ export const SCANNED_EVENTS = 5000;
 /** A page adds no event after this many bytes of payloads: a thousand may have a gigabyte. */
 const PAGE_BYTES = 4 << 20;
 
-export const NO_EVENTS = '{"events":[],"next_cursor":null}';
+const NO_EVENTS = '{"events":[],"next_cursor":null}';
 
 const NEWEST_FIRST = 'order by event_datetime desc, event_id desc';
 const COLUMNS = 'event_id, event_name, event_datetime, user_external_id, device_id, payload, received_at';
@@ -37,7 +37,9 @@ export class JourneyView {
   constructor(private readonly database: Database) {}
 
   /** The JSON text of one page, newest `event_datetime` first. Payloads are the text that was sent. */
-  async page(merchantId: string, externalId: string, filter: JourneyFilter): Promise<string> {
+  async page(merchantId: string, externalId: string | null, filter: JourneyFilter): Promise<string> {
+    // PostgreSQL stores no zero characters.
+    if (externalId === null || externalId.includes('\0')) return NO_EVENTS;
     const { sql, params } = pageQuery(merchantId, externalId, filter);
     const rows = await this.database.query<JourneyRow>(sql, params);
     const matching = rows.filter((row) => row.matches);
