@@ -40,7 +40,7 @@ class TwilioTransport {
 }
 
 /** Exactly one of the sender and the messaging service is set. */
-export type TwilioAccount = Pick<OnboardingConfig, 'twilioUrl' | 'twilioFrom' | 'twilioMessagingServiceSid'> &
+type TwilioAccount = Pick<OnboardingConfig, 'twilioUrl' | 'twilioFrom' | 'twilioMessagingServiceSid'> &
   Readonly<Record<'twilioAccountSid' | 'twilioAuthToken', string>>;
 
 /**

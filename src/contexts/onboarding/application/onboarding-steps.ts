@@ -14,7 +14,7 @@ import {
 import {
   type OnboardingEvent,
   type Onboarding,
-  type Person,
+  type Applicant,
   type Stage,
   type Submitted,
   type WithWallet,
@@ -149,7 +149,7 @@ export class OnboardingSteps {
     }
   }
 
-  private applicant({ merchant_id, user_id }: Person): Promise<ExistingUser> {
+  private applicant({ merchant_id, user_id }: Applicant): Promise<ExistingUser> {
     return this.onboardings.applicant(merchant_id, user_id);
   }
 

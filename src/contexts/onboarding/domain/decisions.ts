@@ -8,7 +8,7 @@ import {
   type Details,
   type Onboarding,
   type OnboardingEventOf,
-  type Person,
+  type Applicant,
   type Stage,
 } from './onboarding.js';
 import { missingImages, type ImageKind } from './image-kind.js';
@@ -149,7 +149,7 @@ export function completeOnboarding(command: { at: string }, state: Onboarding): 
   return [decided('onboarding.completed.v1', state, { at: command.at, issuer_wallet_address })];
 }
 
-function inOrder(state: Onboarding, needed: Stage): Person {
+function inOrder(state: Onboarding, needed: Stage): Applicant {
   if (state.stage === 'not_started') throw DomainError.notFound('Onboarding');
   if (!reached(state, needed)) {
     throw new DomainError('invalid_transition', `The onboarding is at ${state.stage}; ${needed} comes first`);
@@ -159,7 +159,7 @@ function inOrder(state: Onboarding, needed: Stage): Person {
 
 function decided<Name extends OnboardingEvent['type']>(
   type: Name,
-  { user_id, merchant_id }: Person,
+  { user_id, merchant_id }: Applicant,
   data: Omit<OnboardingEventOf<Name>['data'], 'user_id' | 'merchant_id'>,
 ): OnboardingEvent {
   return { type, data: { user_id, merchant_id, ...data } } as OnboardingEvent;

@@ -104,14 +104,14 @@ export interface Consent {
   readonly privacy_version: string;
 }
 
-export interface Person {
+export interface Applicant {
   readonly user_id: string;
   readonly merchant_id: string;
   readonly tries: Tries;
   /** Null until it is given, with the details. */
   readonly consent: Consent | null;
 }
-interface Detailed extends Person {
+interface Detailed extends Applicant {
   readonly details: Details;
 }
 export interface Submitted extends Detailed {
@@ -126,7 +126,7 @@ export interface WithWallet extends Submitted {
 
 export type Onboarding =
   | { readonly stage: 'not_started' }
-  | ({ readonly stage: 'started' | 'phone_verified' } & Person)
+  | ({ readonly stage: 'started' | 'phone_verified' } & Applicant)
   | ({ readonly stage: 'details_confirmed' } & Detailed)
   | ({ readonly stage: 'kyc_submitted' | 'kyc_passed' } & Submitted)
   | ({ readonly stage: 'kyc_failed'; readonly reason: string } & Submitted)
@@ -214,7 +214,7 @@ export const onboarding: Aggregate<Onboarding, OnboardingEvent> = {
   evolve(state, event) {
     const { user_id, merchant_id, at } = event.data;
     const { tries, consent } = 'tries' in state ? state : NOTHING;
-    const person: Person = { user_id, merchant_id, tries, consent };
+    const person: Applicant = { user_id, merchant_id, tries, consent };
     switch (event.type) {
       case 'onboarding.started.v1':
       case 'onboarding.phone_verified.v1':

@@ -15,7 +15,7 @@ import { AUTOMATIC, STAGE_AFTER, type OnboardingEvent, type Stage } from '../dom
 
 const MEASURED_EVERY_MS = 15_000;
 
-export const PROGRESS_VIEW = subscriptionName('onboarding.progress');
+const PROGRESS_VIEW = subscriptionName('onboarding.progress');
 
 type ProgressEvent =
   Exclude<OnboardingEvent, { type: 'onboarding.consent_given.v1' }> | UserDeactivationStarted;

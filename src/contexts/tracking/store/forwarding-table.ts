@@ -29,7 +29,7 @@ export interface ForwardingRefusal {
 }
 
 /** How a round changes the row of a batch. */
-export interface ForwardingResult {
+interface ForwardingResult {
   readonly batch_id: string;
   /** Bits of the items that the provider accepted or refused. */
   readonly done: Buffer | null;
@@ -43,7 +43,7 @@ export interface ForwardingResult {
 /** Kind of the one work item that the forwarding process claims. It counts the failures of the provider. */
 export const FORWARDING = 'tracking.forwarding';
 
-export interface Backlog {
+interface Backlog {
   readonly failures: number;
   readonly cause: string | null;
   readonly events: number;

@@ -164,7 +164,7 @@ const MAX_REASON_LENGTH = 500;
 const MAX_ACTOR_LENGTH = 100;
 
 /** Events hold it for ever: no personal data of the user. */
-export type OperatorAct = Pick<Act, 'reason' | 'actor'>;
+type OperatorAct = Pick<Act, 'reason' | 'actor'>;
 
 /**
  * Trimmed, and the actor shortened: an operator's name may be longer. Throws `bad_request` when the reason or the actor is

@@ -23,7 +23,7 @@ import {
   type Cardholder,
 } from './stripe-api.js';
 
-export type StripeAccount = Readonly<
+type StripeAccount = Readonly<
   Record<'stripeSecretKey' | 'stripeUrl' | 'stripeIssuingCurrency', string> &
     Record<'stripeIssuingBillingAddress', BillingAddress>
 >;

@@ -10,7 +10,7 @@ const MAX_REJECTED_IN_ROW = 20;
 const OVERHEAD_BYTES = 300;
 const MAX_BYTES_PER_CHARACTER = 3;
 
-export interface PendingEvent extends AnalyticsEvent {
+interface PendingEvent extends AnalyticsEvent {
   readonly batch: PendingBatch;
   readonly item: number;
 }

@@ -44,7 +44,7 @@ const walletRule = text({ pattern: WALLET.source }, (value) =>
 );
 
 /** Query of GET /admin/v1/users. */
-export class UsersQuery extends ListParameters {
+class UsersQuery extends ListParameters {
   @Filter(uuid, 'Only users of this merchant.') merchant_id?: string;
 
   @Filter(
