@@ -4,8 +4,7 @@ import { credentials } from '../../src/contexts/access/domain/credentials.js';
 import { merchant } from '../../src/contexts/access/domain/merchant.js';
 import { onboarding } from '../../src/contexts/onboarding/domain/onboarding.js';
 import { payout } from '../../src/contexts/payouts/domain/payout.js';
-import { payee } from '../../src/contexts/users/domain/payee.js';
-import { user } from '../../src/contexts/users/domain/user.js';
+import { payee, user } from '../../src/contexts/users/domain/user.js';
 import {
   evolveEndpoint,
   webhookEndpoints,

@@ -2,9 +2,9 @@ import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { DecideReviewHandler, RetryStepHandler } from './application/operator-commands.js';
-import { ReceiveCallbackHandler } from './application/receive-callback.js';
-import { SandboxReviews, Verifications } from './store/verifications.js';
+import { Verifications } from './store/verifications.js';
 import {
+  Onboardings,
   RetryCardHandler,
   SubmitKycHandler,
   ConfirmDetailsHandler,
@@ -15,19 +15,13 @@ import { Images } from './store/images.js';
 import { Progress, progressProjection } from './views/progress.js';
 import { ProviderReadiness, providersOf } from './adapters/provider-wiring.js';
 import { OnboardingSteps } from './application/onboarding-steps.js';
-import { CompleteSandboxOnboardingHandler } from './application/complete-sandbox-onboarding.js';
-import { OnboardingRetention } from './application/onboarding-retention.js';
-import { ProgressGauge } from './application/progress-gauge.js';
 import { Onboarding1795000000400 } from './migrations/1795000000400-onboarding.js';
 import { ApplicantErasure } from './application/applicant-erasure.js';
 import { PhoneCodes } from './store/phone-codes.js';
-import { ApplicantRows } from './store/applicant-rows.js';
-import { Onboardings } from './application/onboardings.js';
 import { PresentTerms } from './application/present-terms.js';
 import { SendPhoneCodeHandler, VerifyPhoneHandler } from './application/phone-verification.js';
 import { stepsSaga, StepsWorker } from './application/steps-worker.js';
 import { OnboardingProgress } from '../users/contract.js';
-import { UserProgress } from './application/user-progress.js';
 import { AdminOnboardingsController } from './http/admin/onboardings.controller.js';
 import { SandboxOnboardingController } from './http/sandbox-onboarding.controller.js';
 import { IdentityCallbacksController } from './http/widget/identity-callbacks.controller.js';
@@ -57,7 +51,6 @@ class OnboardingModule {
         Onboardings,
         PhoneCodes,
         Images,
-        ApplicantRows,
         ApplicantErasure,
         StoreImageHandler,
         RetryCardHandler,
@@ -68,22 +61,17 @@ class OnboardingModule {
         SubmitKycHandler,
         OnboardingSteps,
         RetryStepHandler,
-        ReceiveCallbackHandler,
-        OnboardingRetention,
         Verifications,
         Progress,
-        { provide: OnboardingProgress, useClass: UserProgress },
+        { provide: OnboardingProgress, useExisting: Progress },
         StepsWorker,
         provideSaga([StepsWorker], ({ work }: StepsWorker) => stepsSaga(() => work.wake())),
         PresentTerms,
-        ProgressGauge,
         OnboardingSessions,
         VisitorGuard,
         ProviderReadiness,
         ...providersOf(config),
-        SandboxReviews,
         DecideReviewHandler,
-        ...(isSandbox ? [CompleteSandboxOnboardingHandler] : []),
       ],
       exports: [OnboardingProgress],
     };

@@ -1,7 +1,7 @@
 import { ApiProperty } from '../../platform/dto/field.js';
 import { UUID } from '../../platform/dto/rules.js';
-import { publication, type WebhookContent, type Publication } from '../../platform/context.js';
-import type { OnboardingEventOf } from './domain/onboarding.js';
+import { publication, type Publication } from '../../platform/context.js';
+import type { OnboardingEvent } from './domain/onboarding.js';
 
 class OnboardingData {
   @ApiProperty(UUID) user_id!: string;
@@ -15,39 +15,44 @@ class OnboardingCompletedData extends OnboardingData {
   @ApiProperty({ type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' }) issuer_wallet_address!: string;
 }
 
-const started = { type: 'user.onboarding_started', when: 'A user begins the onboarding.' };
-const submitted = { type: 'user.kyc_submitted', when: 'Identity documents are submitted and under review.' };
-const passed = { type: 'user.kyc_passed', when: 'The identity of a user is approved.' };
-const failed = { type: 'user.kyc_failed', when: 'The identity of a user is rejected.' };
-const completed = { type: 'user.onboarding_completed', when: 'A user is active and has a wallet.' };
-const aboutUser = ({ at, user_id }: OnboardingEventOf<'onboarding.started.v1'>['data']): WebhookContent => ({
-  occurredAt: at,
-  fields: { user_id },
-});
+interface Published {
+  readonly at: string;
+  readonly user_id: string;
+  readonly reason?: string;
+  readonly issuer_wallet_address?: string;
+}
+
+/** `field` is sent after the id of the user. */
+function about(
+  type: string,
+  when: string,
+  data: typeof OnboardingData = OnboardingData,
+  field?: 'reason' | 'issuer_wallet_address',
+): Publication {
+  return publication<{ readonly data: Published }>({ type, when, data }, (event) => {
+    const { at, user_id } = event;
+    return { occurredAt: at, fields: field === undefined ? { user_id } : { user_id, [field]: event[field] } };
+  });
+}
 
 /** What endpoints receive of onboardings (contract.md 13.5). */
-export const ONBOARDING_PUBLISHES: Readonly<Record<string, Publication>> = {
-  'onboarding.started.v1': publication<OnboardingEventOf<'onboarding.started.v1'>>(
-    { ...started, data: OnboardingData },
-    aboutUser,
+export const ONBOARDING_PUBLISHES = {
+  'onboarding.started.v1': about('user.onboarding_started', 'A user begins the onboarding.'),
+  'onboarding.kyc_submitted.v1': about(
+    'user.kyc_submitted',
+    'Identity documents are submitted and under review.',
   ),
-  'onboarding.kyc_submitted.v1': publication<OnboardingEventOf<'onboarding.kyc_submitted.v1'>>(
-    { ...submitted, data: OnboardingData },
-    aboutUser,
+  'onboarding.kyc_passed.v1': about('user.kyc_passed', 'The identity of a user is approved.'),
+  'onboarding.kyc_failed.v1': about(
+    'user.kyc_failed',
+    'The identity of a user is rejected.',
+    KycFailedData,
+    'reason',
   ),
-  'onboarding.kyc_passed.v1': publication<OnboardingEventOf<'onboarding.kyc_passed.v1'>>(
-    { ...passed, data: OnboardingData },
-    aboutUser,
+  'onboarding.completed.v1': about(
+    'user.onboarding_completed',
+    'A user is active and has a wallet.',
+    OnboardingCompletedData,
+    'issuer_wallet_address',
   ),
-  'onboarding.kyc_failed.v1': publication<OnboardingEventOf<'onboarding.kyc_failed.v1'>>(
-    { ...failed, data: KycFailedData },
-    ({ at, user_id, reason }) => ({ occurredAt: at, fields: { user_id, reason } }),
-  ),
-  'onboarding.completed.v1': publication<OnboardingEventOf<'onboarding.completed.v1'>>(
-    { ...completed, data: OnboardingCompletedData },
-    ({ at, user_id, issuer_wallet_address }) => ({
-      occurredAt: at,
-      fields: { user_id, issuer_wallet_address },
-    }),
-  ),
-};
+} satisfies { readonly [Name in OnboardingEvent['type']]?: Publication };

@@ -2,8 +2,7 @@ import { Module } from '@nestjs/common';
 import { defineContext } from '../../platform/context.js';
 import { Database } from '../../platform/postgres/database.js';
 import { configuredAnalytics } from './adapters/amplitude.js';
-import { Forwarder, FORWARDING_TIMES, timesFor } from './application/forwarding/forwarder.js';
-import { ForwardingObserver } from './application/forwarding/forwarding-observer.js';
+import { Forwarder } from './application/forwarding/forwarder.js';
 import { ANALYTICS } from './application/ports.js';
 import { ProcessingWorker } from './application/processing-worker.js';
 import { EventsController } from './http/events.controller.js';
@@ -26,9 +25,7 @@ import { EventRetention } from './store/event-retention.js';
     CountedEvents,
     ProcessingWorker,
     { provide: ANALYTICS, inject: [trackingConfig.KEY, Database], useFactory: configuredAnalytics },
-    { provide: FORWARDING_TIMES, inject: [trackingConfig.KEY], useFactory: timesFor },
     ForwardingTable,
-    ForwardingObserver,
     Forwarder,
     JourneyView,
     ErasedEvents,

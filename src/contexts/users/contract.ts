@@ -1,13 +1,24 @@
 /** What other contexts may know of users: published events, the payee that payouts fold, accepted commands and views. */
-export { ActivateUser } from './application/user-commands.js';
-export { CompleteDeactivation } from './application/user-commands.js';
-export { StartDeactivation, USER_SUBJECT, type UserChanged } from './application/user-commands.js';
-export { AdminUserWritten, userJson, UserResponse } from './application/user-json.js';
+export {
+  ActivateUser,
+  CompleteDeactivation,
+  StartDeactivation,
+  USER_SUBJECT,
+  type UserChanged,
+} from './application/user-commands.js';
+export {
+  AdminUserWritten,
+  OnboardingProgress,
+  userJson,
+  UserResponse,
+  type OnboardedUser,
+  type OnboardingJson,
+} from './application/user-json.js';
 export { isSameSubscriber, parsePhoneNumber } from './application/phone-number.js';
-export { payee, type Payee } from './domain/payee.js';
-export { readAct, type OperatorAct } from './domain/deactivation.js';
-export type { AccountState, ExistingUser } from './domain/user.js';
+export { payee, type Payee } from './domain/user.js';
 export type {
+  AccountState,
+  ExistingUser,
   UserActivated,
   UserCreated,
   UserDeactivated,
@@ -17,8 +28,3 @@ export type {
 } from './domain/user.js';
 export { UserIds, USERS_VIEW, UsersView } from './views/users.js';
 export { AdminUsers, type UserWrite } from './application/admin-users.js';
-export {
-  OnboardingProgress,
-  type OnboardedUser,
-  type OnboardingJson,
-} from './application/onboarding-progress.js';

@@ -10,13 +10,12 @@ import {
 } from './application/user-commands.js';
 import { CreateUserHandler, UserClaims } from './application/create-user.js';
 import { AdminUsers } from './application/admin-users.js';
-import { erasingSaga, ErasingWorker, UserErasure } from './application/erasure-worker.js';
-import { LocateUser } from './application/locate-user.js';
+import { erasingSaga, ErasingWorker } from './application/erasure-worker.js';
 import { AdminUsersController } from './http/admin/users.controller.js';
 import { UsersController } from './http/users.controller.js';
 import { Users1795000000310 } from './migrations/1795000000310-users.js';
 import { UserIds, UserRows, UsersView, usersProjection } from './views/users.js';
-import { userHistory } from './domain/history.js';
+import { userHistory } from './domain/user.js';
 
 @Global()
 @Module({
@@ -24,7 +23,6 @@ import { userHistory } from './domain/history.js';
   controllers: [UsersController, AdminUsersController],
   providers: [
     CreateUserHandler,
-    LocateUser,
     UserClaims,
     ActivateUserHandler,
     StartDeactivationHandler,
@@ -32,7 +30,6 @@ import { userHistory } from './domain/history.js';
     EraseUserHandler,
     ErasingWorker,
     provideSaga([ErasingWorker], (worker: ErasingWorker) => erasingSaga(() => worker.wake())),
-    UserErasure,
     UserIds,
     UsersView,
     UserRows,

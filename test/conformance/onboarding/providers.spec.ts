@@ -10,9 +10,9 @@ import {
 } from '../../../src/contexts/onboarding/adapters/sandbox-providers.js';
 import { StripeCardIssuer } from '../../../src/contexts/onboarding/adapters/stripe/stripe-card-issuer.js';
 import { TwilioSms } from '../../../src/contexts/onboarding/adapters/twilio-sms.js';
-import { XpubWallets, WalletIndexes } from '../../../src/contexts/onboarding/adapters/xpub-wallets.js';
-import { SandboxReviews, Verifications } from '../../../src/contexts/onboarding/store/verifications.js';
-import { StripeCards } from '../../../src/contexts/onboarding/store/stripe-cards.js';
+import { XpubWallets } from '../../../src/contexts/onboarding/adapters/xpub-wallets.js';
+import { Verifications } from '../../../src/contexts/onboarding/store/verifications.js';
+import { StripeCards } from '../../../src/contexts/onboarding/adapters/stripe/stripe-api.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
 import { Onfido } from '../../support/onboarding/onfido/onfido.js';
 import { testDatabase } from '../../support/postgres.js';
@@ -50,12 +50,15 @@ describeSmsSender('Twilio', async () => {
 
 describeIdentityVerifier('the sandbox', async () => {
   const db = await testDatabase();
-  const [reviews, verifications] = [new SandboxReviews(db.database), new Verifications(db.database, SEALER)];
+  const verifications = new Verifications(db.database, SEALER);
   return {
-    open: () => new SandboxIdentityVerifier(reviews, verifications, onboardingConfig({})),
+    open: () => new SandboxIdentityVerifier(verifications, onboardingConfig({})),
     reviewed: { last_name: SANDBOX_NAMES.review },
     decided: async ({ userId }, passed) => {
-      await reviews.decide(userId, passed ? { passed } : { passed, reason: 'The document has expired' });
+      await verifications.decideReview(
+        userId,
+        passed ? { passed } : { passed, reason: 'The document has expired' },
+      );
     },
     verifications: async (userId) => {
       const sql = 'select 1 from onboarding.sandbox_reviews where user_id = $1';
@@ -131,7 +134,7 @@ describeWalletProvisioner('an extended public key', async () => {
   const db = await testDatabase();
   const account = HDNodeWallet.createRandom('', "m/44'/60'/0'");
   return {
-    open: () => XpubWallets.open(account.neuter().extendedKey, 0, new WalletIndexes(db.database)),
+    open: () => XpubWallets.open(account.neuter().extendedKey, 0, db.database),
     privately: (_, derivation) =>
       Promise.resolve(account.derivePath((derivation as { path: string }).path).address),
     cleanUp: () => db.drop(),

@@ -82,7 +82,7 @@ const completed = async (userId: string): Promise<void> => {
 };
 const deactivate = async (userId: string): Promise<void> => {
   await people.commandBus.execute(new StartDeactivation(userId, {}, { id: 'operation', ...ACT }));
-  await eventually(async () => (await people.users.find(MERCHANT, userId))?.accountState === 'deactivated');
+  await eventually(async () => (await people.users.find(MERCHANT, userId))?.account_state === 'deactivated');
 };
 const stepOf = (userId: string) =>
   people.database.query<{ failures: number }>(
@@ -99,8 +99,8 @@ it('an onboarding activates the user with the own wallet, and does nothing more 
   await completed(userId);
   const { address } = await providers.sandboxWallets.provision(userId);
   expect(await people.users.find(MERCHANT, userId)).toMatchObject({
-    accountState: 'active',
-    issuerWalletAddress: address,
+    account_state: 'active',
+    issuer_wallet_address: address,
   });
   await noStepOf(userId);
   const saga = stepsSaga(() => undefined);

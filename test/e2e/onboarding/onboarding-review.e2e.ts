@@ -2,8 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { IDENTITY_VERIFIER } from '../../../src/contexts/onboarding/application/ports.js';
 import en from '../../../src/contexts/onboarding/words/en.json' with { type: 'json' };
 import { Images } from '../../../src/contexts/onboarding/store/images.js';
-import { OnboardingRetention } from '../../../src/contexts/onboarding/application/onboarding-retention.js';
-import { ProgressGauge } from '../../../src/contexts/onboarding/application/progress-gauge.js';
+import { Progress } from '../../../src/contexts/onboarding/views/progress.js';
 import { registry } from '../../../src/platform/telemetry/metrics.js';
 import { eventually } from '../../support/eventually.js';
 import { confirmed, eventsOf, onboardingOf, submitted, urlOf } from '../../support/onboarding/onboard.js';
@@ -121,7 +120,7 @@ describe('a provider that gives nothing', () => {
       const rows = await people.database.query('select stage from onboarding.progress order by stage');
       return rows.map((row) => row['stage']).join() === 'details_confirmed,kyc_failed';
     });
-    await people.module.get(ProgressGauge, { strict: false }).measure();
+    await people.module.get(Progress, { strict: false }).measure();
     const metrics = await registry.metrics();
     expect(metrics).toContain('disburse_onboardings{stage="kyc_failed"} 1');
     expect(metrics).toMatch(
@@ -137,7 +136,7 @@ describe('a provider that gives nothing', () => {
     for (const userId of [old, fresh]) await images.keep(userId, image);
     const sql = `update onboarding.images set stored_at = now() - interval '49 hours' where user_id = $1`;
     await people.database.query(sql, [old]);
-    await people.module.get(OnboardingRetention, { strict: false }).purge();
+    await people.module.get(Images, { strict: false }).deleteOld();
     expect([await images.kinds(old), await images.kinds(fresh)]).toEqual([[], ['selfie']]);
   });
 });

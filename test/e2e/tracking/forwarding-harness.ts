@@ -3,7 +3,6 @@ import type { Database } from '../../../src/platform/postgres/database.js';
 import { WorkItems } from '../../../src/platform/jobs/work-items.js';
 import { Log } from '../../../src/platform/telemetry/logger.js';
 import { Amplitude, type AmplitudeWaits } from '../../../src/contexts/tracking/adapters/amplitude.js';
-import { ForwardingObserver } from '../../../src/contexts/tracking/application/forwarding/forwarding-observer.js';
 import { ForwardingTable } from '../../../src/contexts/tracking/store/forwarding-table.js';
 import {
   Forwarder,
@@ -102,10 +101,10 @@ export class ForwardingHarness {
     const forwarder = new Forwarder(
       new WorkItems(this.database),
       new ForwardingTable(this.database),
-      new ForwardingObserver(this.log),
+      this.log,
       analytics,
-      { ...SHORT_TIMES, ...times },
       { ...trackingConfig({ ROLES: 'worker' }), analyticsEventsPerSecond: perSecond },
+      { ...SHORT_TIMES, ...times },
     );
     forwarder.work.start();
     const timer = setInterval(() => forwarder.work.wake(), WAKE_MS);

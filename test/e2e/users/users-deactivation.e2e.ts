@@ -2,8 +2,7 @@ import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SettleDeactivation } from '../../../src/contexts/payouts/application/deactivation-worker.js';
-import { CreateUser } from '../../../src/contexts/users/application/create-user.js';
-import { LocateUser } from '../../../src/contexts/users/application/locate-user.js';
+import { CreateUser, UserClaims } from '../../../src/contexts/users/application/create-user.js';
 import { StartDeactivation } from '../../../src/contexts/users/application/user-commands.js';
 import { newId } from '../../../src/kernel/ids.js';
 import { EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
@@ -31,7 +30,7 @@ async function create(phone = randomPhone(), externalId: string | null = null): 
 const start = (userId: string): Promise<unknown> =>
   people.commandBus.execute(new StartDeactivation(userId, {}, { id: 'operation', ...ACT }));
 const accountState = async (userId: string): Promise<string | undefined> =>
-  (await people.users.find(MERCHANT, userId))?.accountState;
+  (await people.users.find(MERCHANT, userId))?.account_state;
 const untilDeactivated = (userId: string): Promise<true> =>
   eventually(async () => (await accountState(userId)) === 'deactivated');
 
@@ -74,7 +73,7 @@ describe('the deactivation of a user', () => {
 
 /** The present holder of a number, else the last one. */
 const holderOf = async (phone: string): Promise<string | undefined> => {
-  const holders = await people.module.get(LocateUser, { strict: false }).holdersOf(phone, [MERCHANT]);
+  const holders = await people.module.get(UserClaims, { strict: false }).holdersOf(phone, [MERCHANT]);
   const states = await Promise.all(holders.map(accountState));
   return holders.find((_, n) => states[n] !== 'deactivated') ?? holders[0];
 };
@@ -96,7 +95,7 @@ describe('the phone number of a user', () => {
 
 describe('a subscriber with two numbers', () => {
   const inside = { strict: false };
-  const locate = (): LocateUser => people.module.get(LocateUser, inside);
+  const locate = (): UserClaims => people.module.get(UserClaims, inside);
 
   const numbers = (rest: string): [string, string, string][] => [
     ['Mexico', `+52155${rest}`, `+5255${rest}`],

@@ -9,6 +9,7 @@ import {
   type Provider,
 } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { Database } from '../../../platform/postgres/database.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import { ProcessFacts } from '../../../platform/telemetry/process-facts.js';
 import { isFailing } from '../application/provider-call.js';
@@ -25,15 +26,14 @@ import {
   type WalletProvisioner,
 } from '../application/ports.js';
 import { chosenOf, onboardingConfig, type OnboardingConfig } from '../settings.js';
-import { Verifications } from '../store/verifications.js';
-import { StripeCards } from '../store/stripe-cards.js';
-import { WalletIndexes, XpubWallets } from './xpub-wallets.js';
+import { StripeCards } from './stripe/stripe-api.js';
+import { XpubWallets } from './xpub-wallets.js';
 import { providers } from '../metrics.js';
-import { type OnfidoAccount, OnfidoCallbacks } from './onfido/onfido-api.js';
+import { OnfidoCallbacks } from './onfido/onfido-api.js';
 import { OnfidoVerifier } from './onfido/onfido-verifier.js';
 import { SandboxCards, SandboxIdentityVerifier, SandboxSms, SandboxWallets } from './sandbox-providers.js';
-import { StripeCardIssuer, type StripeAccount } from './stripe/stripe-card-issuer.js';
-import { TwilioSms, type TwilioAccount } from './twilio-sms.js';
+import { StripeCardIssuer } from './stripe/stripe-card-issuer.js';
+import { TwilioSms } from './twilio-sms.js';
 
 const absent = (provider: string) => (): Promise<never> =>
   Promise.reject(new DomainError('unavailable', `No ${provider} provider is configured`));
@@ -63,61 +63,35 @@ interface Port {
 }
 
 const none: Recipe = { useClass: AbsentProvider };
+const xpub: Recipe = {
+  inject: [onboardingConfig.KEY, Database],
+  useFactory: (config: OnboardingConfig, database: Database) =>
+    XpubWallets.open(config.onboardingWalletXpub!, config.onboardingWalletFirstIndex, database),
+};
 const PORTS = {
   sms: {
     what: 'codes by SMS',
     setting: 'ONBOARDING_SMS',
     token: SMS_SENDER,
-    by: {
-      none,
-      sandbox: { useExisting: SandboxSms },
-      twilio: {
-        inject: [onboardingConfig.KEY],
-        useFactory: (account: TwilioAccount) => new TwilioSms(account),
-      },
-    },
+    by: { none, sandbox: { useExisting: SandboxSms }, twilio: { useClass: TwilioSms } },
   },
   identity: {
     what: 'identity verification',
     setting: 'ONBOARDING_IDENTITY',
     token: IDENTITY_VERIFIER,
-    by: {
-      none,
-      sandbox: { useClass: SandboxIdentityVerifier },
-      onfido: {
-        inject: [onboardingConfig.KEY, Verifications],
-        useFactory: (account: OnfidoAccount, rows: Verifications) => new OnfidoVerifier(account, rows),
-      },
-    },
+    by: { none, sandbox: { useClass: SandboxIdentityVerifier }, onfido: { useClass: OnfidoVerifier } },
   },
   wallet: {
     what: 'wallets',
     setting: 'ONBOARDING_WALLETS',
     token: WALLET_PROVISIONER,
-    by: {
-      none,
-      sandbox: { useClass: SandboxWallets },
-      xpub: {
-        inject: [onboardingConfig.KEY, WalletIndexes],
-        useFactory: (
-          { onboardingWalletXpub, onboardingWalletFirstIndex }: OnboardingConfig,
-          indexes: WalletIndexes,
-        ) => XpubWallets.open(onboardingWalletXpub!, onboardingWalletFirstIndex, indexes),
-      },
-    },
+    by: { none, sandbox: { useClass: SandboxWallets }, xpub },
   },
   card: {
     what: 'cards',
     setting: 'ONBOARDING_CARDS',
     token: CARD_ISSUER,
-    by: {
-      none,
-      sandbox: { useClass: SandboxCards },
-      stripe: {
-        inject: [onboardingConfig.KEY, StripeCards],
-        useFactory: (account: StripeAccount, cards: StripeCards) => new StripeCardIssuer(account, cards),
-      },
-    },
+    by: { none, sandbox: { useClass: SandboxCards }, stripe: { useClass: StripeCardIssuer } },
   },
 } satisfies Readonly<Record<string, Port>>;
 type PortName = keyof typeof PORTS;
@@ -126,7 +100,6 @@ export function providersOf(config: OnboardingConfig): Provider[] {
   const chosen = chosenOf(config);
   const ports: [PortName, Port][] = Object.entries(PORTS) as [PortName, Port][];
   return [
-    WalletIndexes,
     StripeCards,
     // The sandbox always has an inbox; messages of other providers are not in it.
     ...(config.mode === 'sandbox' ? [SandboxSms, { provide: SMS_INBOX, useExisting: SandboxSms }] : []),

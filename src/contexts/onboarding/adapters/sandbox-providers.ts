@@ -18,7 +18,7 @@ import type {
   WalletProvisioner,
 } from '../application/ports.js';
 import type { KycOutcome } from '../domain/decisions.js';
-import { SandboxReviews, Verifications } from '../store/verifications.js';
+import { Verifications } from '../store/verifications.js';
 import en from '../words/en.json' with { type: 'json' };
 import { onboardingConfig, type OnboardingConfig } from '../settings.js';
 
@@ -42,7 +42,6 @@ export class SandboxIdentityVerifier implements IdentityVerifier {
   readonly provider = 'sandbox';
 
   constructor(
-    private readonly reviews: SandboxReviews,
     private readonly verifications: Verifications,
     @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
   ) {}
@@ -58,8 +57,8 @@ export class SandboxIdentityVerifier implements IdentityVerifier {
       return { passed: false, reason: en.reasonSandboxIdentity };
     if (details.last_name !== SANDBOX_NAMES.review) return { passed: true };
     await this.verifications.checked(verificationId, this.provider, verificationId);
-    const { sandboxReviewSeconds } = this.config;
-    return (await this.reviews.outcome(verificationId, userId, sandboxReviewSeconds)) ?? 'under_review';
+    const { sandboxReviewSeconds: passAfter } = this.config;
+    return (await this.verifications.reviewOutcome(verificationId, userId, passAfter)) ?? 'under_review';
   }
 
   async forget(): Promise<void> {}

@@ -1,24 +1,12 @@
 import type twilio from 'twilio';
-import type { OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
 import type { OutboundClient } from '../../../platform/outbound/outbound-client.js';
-import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
+import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import { MessageUncertain, type SmsSender } from '../application/ports.js';
-import type { OnboardingConfig } from '../settings.js';
+import { onboardingConfig, type OnboardingConfig } from '../settings.js';
 import { plainHeaders, providerClient, unavailable } from './provider-client.js';
 
 type TwilioRequest = Parameters<twilio.RequestClient['request']>[0];
-
-/** No response came. `wasSent`: the request may have arrived. */
-class TwilioUnreachable extends Error {
-  override readonly name = 'TwilioUnreachable';
-
-  constructor(
-    message: string,
-    readonly wasSent: boolean,
-  ) {
-    super(message);
-  }
-}
 
 /** The HTTP client of Twilio's package in place of axios. Sends every request to `base`. */
 class TwilioTransport {
@@ -47,12 +35,12 @@ class TwilioTransport {
     // The message of a timeout names its phase.
     const neverArrived =
       ['address', 'dns', 'connect', 'tls'].includes(phase) || /connecting|resolving/.test(error);
-    throw new TwilioUnreachable(error, !neverArrived);
+    throw neverArrived ? unavailable('Twilio', error) : new MessageUncertain(error);
   }
 }
 
 /** Exactly one of the sender and the messaging service is set. */
-export type TwilioAccount = Pick<OnboardingConfig, 'twilioUrl' | 'twilioFrom' | 'twilioMessagingServiceSid'> &
+type TwilioAccount = Pick<OnboardingConfig, 'twilioUrl' | 'twilioFrom' | 'twilioMessagingServiceSid'> &
   Readonly<Record<'twilioAccountSid' | 'twilioAuthToken', string>>;
 
 /**
@@ -63,13 +51,14 @@ const REFUSED_NUMBERS: readonly unknown[] = [21211, 21408, 21608, 21610, 21612, 
 const REASON = 'We cannot send a message to this number';
 
 /** Codes by SMS through Twilio (ADR 124). */
+@Injectable()
 export class TwilioSms implements SmsSender, OnApplicationShutdown {
   private readonly client;
   private twilio: twilio.Twilio | null = null;
 
   constructor(
-    private readonly account: TwilioAccount,
-    timeoutMs?: number,
+    @Inject(onboardingConfig.KEY) private readonly account: TwilioAccount,
+    @Optional() timeoutMs?: number,
   ) {
     this.client = providerClient(timeoutMs);
   }
@@ -111,10 +100,7 @@ export class TwilioSms implements SmsSender, OnApplicationShutdown {
 
 /** Twilio's message quotes the number, so it is dropped. */
 function fail(error: unknown): never {
-  if (error instanceof TwilioUnreachable) {
-    if (error.wasSent) throw new MessageUncertain(error.message);
-    throw unavailable('Twilio', error.message);
-  }
+  if (error instanceof MessageUncertain || error instanceof ProviderUnavailable) throw error;
   const { status, code } = error as { readonly status?: unknown; readonly code?: unknown };
   if (typeof status !== 'number') throw unavailable('Twilio', 'its response makes no sense');
   const summary = typeof code === 'number' ? `${status}, error ${code}` : String(status);

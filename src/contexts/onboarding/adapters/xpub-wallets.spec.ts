@@ -5,7 +5,7 @@ import { testDatabase, type TestDatabase } from '../../../../test/support/postgr
 import { newId } from '../../../kernel/ids.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { ProvisionedWallet } from '../application/ports.js';
-import { WalletIndexes, XpubWallets } from './xpub-wallets.js';
+import { XpubWallets } from './xpub-wallets.js';
 
 const ACCOUNT = "m/44'/60'/0'";
 
@@ -15,13 +15,11 @@ function account(): { node: HDNodeWallet; xpub: string } {
 }
 
 let db: TestDatabase;
-let indexes: WalletIndexes;
 let second: Database;
 
 beforeAll(async () => {
   db = await testDatabase();
   second = await Database.connect({ url: db.url, poolSize: 6 });
-  indexes = new WalletIndexes(db.database);
 });
 afterAll(async () => {
   await second.onApplicationShutdown();
@@ -36,7 +34,7 @@ describe('wallets of an extended public key', () => {
         fc.nat(2 ** 31 - 1),
         async (seed, first) => {
           const root = HDNodeWallet.fromSeed(seed).derivePath(ACCOUNT);
-          const wallets = await XpubWallets.open(root.neuter().extendedKey, first, indexes);
+          const wallets = await XpubWallets.open(root.neuter().extendedKey, first, db.database);
           const { address, derivation } = await wallets.provision(newId());
           expect(derivation).toEqual({ key: root.fingerprint.slice(2), path: `0/${first}`, index: first });
           expect(root.derivePath(derivation!.path).address).toBe(address);
@@ -49,20 +47,17 @@ describe('wallets of an extended public key', () => {
   it('are of the present key for a user whose index is of another one', async () => {
     const [old, next] = [account(), account()];
     const user = newId();
-    const former = await XpubWallets.open(old.xpub, 0, indexes);
+    const former = await XpubWallets.open(old.xpub, 0, db.database);
     await former.provision(newId());
     expect(await former.provision(user)).toEqual(await former.provision(user));
-    const given = await (await XpubWallets.open(next.xpub, 0, indexes)).provision(user);
+    const given = await (await XpubWallets.open(next.xpub, 0, db.database)).provision(user);
     expect(given.derivation).toEqual({ key: next.node.fingerprint.slice(2), path: '0/0', index: 0 });
     expect(given.address).toBe(next.node.deriveChild(0).deriveChild(0).address);
   });
 
   it('are different ones without gaps for 200 users over two processes, each requested twice concurrently', async () => {
     const { xpub } = account();
-    const processes = [
-      await XpubWallets.open(xpub, 0, indexes),
-      await XpubWallets.open(xpub, 0, new WalletIndexes(second)),
-    ];
+    const processes = [await XpubWallets.open(xpub, 0, db.database), await XpubWallets.open(xpub, 0, second)];
     const users = Array.from({ length: 200 }, newId);
     const given: ProvisionedWallet[] = [];
     // As many at a time as a worker has.
@@ -81,7 +76,7 @@ describe('wallets of an extended public key', () => {
 
   it('are replaced once when another user has them, however often that is said', async () => {
     const { xpub } = account();
-    const wallets = await XpubWallets.open(xpub, 0, indexes);
+    const wallets = await XpubWallets.open(xpub, 0, db.database);
     const user = newId();
     const { address } = await wallets.provision(user);
     await Promise.all([1, 2, 3].map(() => wallets.replace(user, address)));
@@ -93,7 +88,7 @@ describe('wallets of an extended public key', () => {
 
   it('are children of the key, also after SQL changed the index or key of a user', async () => {
     const { node, xpub } = account();
-    const wallets = await XpubWallets.open(xpub, 0, indexes);
+    const wallets = await XpubWallets.open(xpub, 0, db.database);
     const user = newId();
     await wallets.provision(user);
     for (const change of ['index = 7', `key = 'forged'`]) {
@@ -105,15 +100,15 @@ describe('wallets of an extended public key', () => {
 
   it('begin at ONBOARDING_WALLET_FIRST_INDEX after an older database was restored', async () => {
     const { xpub } = account();
-    await (await XpubWallets.open(xpub, 0, indexes)).provision(newId());
-    const restored = await XpubWallets.open(xpub, 500, indexes);
+    await (await XpubWallets.open(xpub, 0, db.database)).provision(newId());
+    const restored = await XpubWallets.open(xpub, 500, db.database);
     expect((await restored.provision(newId())).derivation).toMatchObject({ index: 500 });
     expect((await restored.provision(newId())).derivation).toMatchObject({ index: 501 });
   });
 
   it('leave no gap when the process that assigns one dies', async () => {
     const { xpub } = account();
-    const wallets = await XpubWallets.open(xpub, 0, indexes);
+    const wallets = await XpubWallets.open(xpub, 0, db.database);
     await wallets.provision(newId());
     // What a process leaves that dies before its transaction ends.
     await expect(

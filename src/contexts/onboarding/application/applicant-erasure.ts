@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Forgets, type ForgottenPerson } from '../../../platform/operations/erasure.js';
-import { ApplicantRows } from '../store/applicant-rows.js';
+import { Verifications } from '../store/verifications.js';
 import { CARD_ISSUER, IDENTITY_VERIFIER, type CardIssuer, type IdentityVerifier } from './ports.js';
 import { measureCall } from './provider-call.js';
 
@@ -11,7 +11,7 @@ import { measureCall } from './provider-call.js';
 @Injectable()
 export class ApplicantErasure {
   constructor(
-    private readonly rows: ApplicantRows,
+    private readonly rows: Verifications,
     @Inject(IDENTITY_VERIFIER) private readonly verifier: IdentityVerifier,
     @Inject(CARD_ISSUER) private readonly issuer: CardIssuer,
   ) {}

@@ -8,7 +8,7 @@ import { onboarding, type Onboarding, type OnboardingEvent } from '../domain/onb
 import { Verifications } from '../store/verifications.js';
 import en from '../words/en.json' with { type: 'json' };
 import { OnboardingSteps } from './onboarding-steps.js';
-import { Onboardings } from './onboardings.js';
+import { Onboardings } from './person-commands.js';
 import { IDENTITY_VERIFIER } from './ports.js';
 
 /** The steps with these doubles; every other dependency is an empty object. */
@@ -33,7 +33,7 @@ type State = 'active' | 'deactivating' | 'erased';
 async function advanced(becomes: State): Promise<{ calls: string[]; result: string }> {
   const calls: string[] = [];
   let state: State = 'active';
-  const submitted = { stage: 'kyc_submitted', userId: 'u1', merchantId: 'm1', verificationId: 'v1' };
+  const submitted = { stage: 'kyc_submitted', user_id: 'u1', merchant_id: 'm1', verification_id: 'v1' };
   const decide = async (): Promise<string> => {
     calls.push('identity provider');
     return 'under_review';
@@ -46,7 +46,7 @@ async function advanced(becomes: State): Promise<{ calls: string[]; result: stri
   const module = await handlers(
     [CommandLoop, { load: async () => ({ state: submitted, lastId: null }) }],
     [IDENTITY_VERIFIER, { provider: 'p', decide }],
-    [UsersView, { find: async () => (state === 'erased' ? null : { accountState: state }) }],
+    [UsersView, { find: async () => (state === 'erased' ? null : { account_state: state }) }],
     [Verifications, { open }],
   );
   const result = await module
@@ -79,7 +79,7 @@ describe('a step whose retries end', () => {
   async function givenUp(state: object): Promise<{ stage: string; events: readonly OnboardingEvent[] }> {
     let events: readonly OnboardingEvent[] = [];
     const execute = async (_: object, id: string, decide: (state: Onboarding) => OnboardingEvent[]) => {
-      const before = { userId: id, merchantId: 'm1', ...state } as Onboarding;
+      const before = { user_id: id, merchant_id: 'm1', details: {}, ...state } as Onboarding;
       events = decide(before);
       return { state: events.reduce((each, event) => onboarding.evolve(each, event), before) };
     };
@@ -88,7 +88,7 @@ describe('a step whose retries end', () => {
   }
 
   it('is a failed identity, with a reason that does not blame the person', async () => {
-    const { stage, events } = await givenUp({ stage: 'kyc_submitted', verificationId: 'v1' });
+    const { stage, events } = await givenUp({ stage: 'kyc_submitted', verification_id: 'v1' });
     expect(stage).toBe('kyc_failed');
     expect(events).toMatchObject([
       {
@@ -101,9 +101,9 @@ describe('a step whose retries end', () => {
   it('is a failed card, with a reason that does not blame the person', async () => {
     const { stage, events } = await givenUp({
       stage: 'wallet_provisioned',
-      verificationId: 'v1',
-      issuerWalletAddress: '0x1',
-      cardAttempt: 2,
+      verification_id: 'v1',
+      issuer_wallet_address: '0x1',
+      card_attempt: 2,
     });
     expect(stage).toBe('card_failed');
     expect(events).toMatchObject([

@@ -3,7 +3,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { ActivateUser } from '../../users/contract.js';
+import { ActivateUser, type ExistingUser } from '../../users/contract.js';
 import {
   completeOnboarding,
   recordCard,
@@ -14,6 +14,7 @@ import {
 import {
   type OnboardingEvent,
   type Onboarding,
+  type Applicant,
   type Stage,
   type Submitted,
   type WithWallet,
@@ -21,7 +22,7 @@ import {
 import { Images } from '../store/images.js';
 import { Verifications } from '../store/verifications.js';
 import en from '../words/en.json' with { type: 'json' };
-import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
+import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import {
   CARD_ISSUER,
   IDENTITY_VERIFIER,
@@ -31,24 +32,16 @@ import {
   type IdentityVerifier,
   type WalletProvisioner,
 } from './ports.js';
-import { Onboardings, type Decision } from './onboardings.js';
+import { Onboardings, type Decision } from './person-commands.js';
 import { measureCall } from './provider-call.js';
-
-/** The provisioned wallet belongs to another user: nothing is written, and the step is retried. */
-class WalletConflict extends Error {
-  override readonly name = 'WalletConflict';
-  constructor() {
-    super('the wallet that was provisioned belongs to another user');
-  }
-}
 
 const ACTOR = 'onboarding.steps';
 const WRITTEN = { metadata: { actor: ACTOR }, follows: true } as const;
 
 interface Step {
   readonly decide: Decision;
-  readonly claims?: readonly Claim[];
-  readonly onConflict?: () => Promise<void>;
+  /** The address that the step claims for the user. */
+  readonly wallet?: string;
 }
 
 /** The steps that the service takes alone: identity, wallet, card, activation of the user, completion. */
@@ -68,7 +61,8 @@ export class OnboardingSteps {
    * Performs every step that is due now. The stage says what is done, and providers return the same result for the same
    * ids, so a repeat after a crash is harmless. The user is active before the completion is written. A refusal for good is a
    * failed stage with its reason. Returns the stage; `kyc_submitted` is under review. Throws other errors of a provider,
-   * {@link WalletConflict}, and `invalid_transition` or `not_found` for a user who is deactivating or erased.
+   * an error for a wallet that belongs to another user, and `invalid_transition` or `not_found` for a user who is deactivating
+   * or erased.
    */
   async advance(userId: string): Promise<Stage> {
     let { state, lastId } = await this.onboardings.load(userId);
@@ -76,12 +70,12 @@ export class OnboardingSteps {
       const step = await this.nextStep(state, lastId);
       if (step === null) return state.stage;
       try {
-        const claims = step.claims ?? [];
+        const claims = step.wallet === undefined ? [] : [walletClaim(step.wallet)];
         ({ state, lastId } = await this.onboardings.execute(userId, step.decide, { ...WRITTEN, claims }));
       } catch (error) {
         if (!(error instanceof ClaimHeld)) throw error;
-        await step.onConflict?.();
-        throw new WalletConflict();
+        await this.wallets.replace(userId, step.wallet!);
+        throw new ProviderUnavailable('the wallet that was provisioned belongs to another user');
       }
     }
   }
@@ -95,22 +89,21 @@ export class OnboardingSteps {
       case 'kyc_submitted':
         return this.verify(state);
       case 'kyc_passed': {
-        await this.onboardings.applicant(state);
+        await this.applicant(state);
         const { address, derivation } = await measureCall('wallet', () =>
-          this.wallets.provision(state.userId),
+          this.wallets.provision(state.user_id),
         );
         failpoint('onboarding.wallet_given');
         return {
-          decide: (current, at) => recordWallet({ issuerWalletAddress: address, derivation, at }, current),
-          claims: [walletClaim(address)],
-          onConflict: () => this.wallets.replace(state.userId, address),
+          decide: (current, at) => recordWallet({ issuer_wallet_address: address, derivation, at }, current),
+          wallet: address,
         };
       }
       case 'wallet_provisioned':
         return this.issueCard(state);
       case 'card_issued':
         await this.commandBus.execute(
-          new ActivateUser(state.userId, state.issuerWalletAddress, followsFrom(lastId)),
+          new ActivateUser(state.user_id, state.issuer_wallet_address, followsFrom(lastId)),
         );
         failpoint('onboarding.user_activated');
         return { decide: (current, at) => completeOnboarding({ at }, current) };
@@ -120,14 +113,14 @@ export class OnboardingSteps {
   }
 
   private async verify(state: Submitted): Promise<Step | null> {
-    const { verificationId, userId, details } = state;
+    const { verification_id, user_id: userId, details } = state;
     const { provider } = this.identity;
-    await this.onboardings.applicant(state);
-    const { opened_at } = await this.verifications.open(verificationId, provider, userId);
+    await this.applicant(state);
+    const { opened_at } = await this.verifications.open(verification_id, provider, userId);
     // An erasure from here on finds the verification.
-    await this.onboardings.applicant(state);
+    await this.applicant(state);
     const request: IdentityRequest = {
-      verificationId,
+      verificationId: verification_id,
       userId,
       details,
       images: () => this.images.of(userId),
@@ -138,21 +131,26 @@ export class OnboardingSteps {
     );
     failpoint('onboarding.identity_decided');
     if (outcome === 'under_review') return null;
-    const decided = { verificationId, provider, outcome };
+    const decided = { verification_id, provider, outcome };
     return { decide: (current, at) => recordKycOutcome({ ...decided, at }, current) };
   }
 
   private async issueCard(state: WithWallet): Promise<Step> {
-    const { userId, issuerWalletAddress, details, cardAttempt: attempt } = state;
-    const { phoneNumber, email } = await this.onboardings.applicant(state);
-    const request = { userId, issuerWalletAddress, details, phoneNumber, email, attempt };
+    const { user_id: userId, issuer_wallet_address, details, card_attempt: attempt } = state;
+    const { phone_number: phoneNumber, email } = await this.applicant(state);
+    const contact = { phoneNumber, email, issuerWalletAddress: issuer_wallet_address };
+    const request = { userId, details, attempt, ...contact };
     try {
-      const { cardId } = await measureCall('card', () => this.cards.issue(request));
-      return { decide: (current, at) => recordCard({ cardId, at }, current) };
+      const { cardId: card_id } = await measureCall('card', () => this.cards.issue(request));
+      return { decide: (current, at) => recordCard({ card_id, at }, current) };
     } catch (error) {
       const reason = reasonOf(error);
       return { decide: (current, at) => recordCardFailure({ attempt, reason, at }, current) };
     }
+  }
+
+  private applicant({ merchant_id, user_id }: Applicant): Promise<ExistingUser> {
+    return this.onboardings.applicant(merchant_id, user_id);
   }
 
   /** Ends the retries of a step: it has failed, and may be tried again. A step without a failed stage stays as it is. */
@@ -164,11 +162,11 @@ export class OnboardingSteps {
   private failure(state: Onboarding, at: string): OnboardingEvent[] {
     if (state.stage === 'kyc_submitted') {
       const outcome = { passed: false, reason: en.reasonNotChecked } as const;
-      const { verificationId } = state;
-      return recordKycOutcome({ verificationId, provider: this.identity.provider, outcome, at }, state);
+      const { verification_id } = state;
+      return recordKycOutcome({ verification_id, provider: this.identity.provider, outcome, at }, state);
     }
     if (state.stage !== 'wallet_provisioned') return [];
-    return recordCardFailure({ attempt: state.cardAttempt, reason: en.reasonNotIssued, at }, state);
+    return recordCardFailure({ attempt: state.card_attempt, reason: en.reasonNotIssued, at }, state);
   }
 }
 

@@ -9,15 +9,16 @@ import {
 } from '../../../platform/operations/operation.js';
 import { WorkItems } from '../../../platform/jobs/work-items.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import type { Stage } from '../domain/onboarding.js';
+import { AUTOMATIC, type Stage } from '../domain/onboarding.js';
 import { missingImages } from '../domain/image-kind.js';
 import { Images } from '../store/images.js';
-import { SandboxReviews, Verifications } from '../store/verifications.js';
+import { Verifications } from '../store/verifications.js';
 import { USER_SUBJECT } from '../../users/contract.js';
 import en from '../words/en.json' with { type: 'json' };
-import { Onboardings } from './onboardings.js';
-import { RetryCard, SubmitKyc } from './person-commands.js';
+import { Onboardings, RetryCard, SubmitKyc } from './person-commands.js';
 import { STEP } from './steps-worker.js';
+
+const OPERATOR = { actor: 'operator' };
 
 export const REVIEW_DECISIONS = ['approve', 'reject'] as const;
 
@@ -44,36 +45,28 @@ export class RetryStepHandler implements OperationHandler<RetryStep> {
 
   async execute({ subjectId: userId }: RetryStep): Promise<{ readonly stage: Stage }> {
     const { state } = await this.onboardings.load(userId);
-    if (state.stage !== 'not_started') await this.onboardings.applicant(state);
-    switch (state.stage) {
-      case 'not_started':
-        throw new DomainError('invalid_transition', 'Nothing to retry: no code was requested yet');
-      case 'kyc_submitted':
-      case 'kyc_passed':
-      case 'wallet_provisioned':
-      case 'card_issued':
-        await this.items.schedule(STEP, [{ key: userId, state: {} }]);
-        break;
-      case 'card_failed':
-        await this.commandBus.execute(new RetryCard(userId));
-        break;
-      case 'kyc_failed':
-        if (missingImages(await this.images.kinds(userId)).length > 0)
-          throw new DomainError(
-            'invalid_transition',
-            'The images are no longer here: the person takes them again, by the same link as before',
-          );
-        await this.commandBus.execute(new SubmitKyc(state.merchantId, userId, { actor: 'operator' }));
-        break;
-      case 'completed':
-        throw new DomainError('invalid_transition', 'The onboarding is completed');
-      default:
-        throw new DomainError(
-          'invalid_transition',
-          `The next step is the person's: the onboarding is at ${state.stage}`,
-        );
-    }
-    return { stage: state.stage };
+    if (state.stage === 'not_started')
+      throw new DomainError('invalid_transition', 'Nothing to retry: no code was requested yet');
+    const { merchant_id: merchantId } = state;
+    await this.onboardings.applicant(merchantId, userId);
+    const { stage } = state;
+    if (AUTOMATIC.includes(stage)) await this.items.schedule(STEP, [{ key: userId, state: {} }]);
+    else if (stage === 'card_failed')
+      await this.commandBus.execute(new RetryCard(merchantId, userId, OPERATOR));
+    else if (stage !== 'kyc_failed')
+      throw new DomainError(
+        'invalid_transition',
+        stage === 'completed'
+          ? 'The onboarding is completed'
+          : `The next step is the person's: the onboarding is at ${stage}`,
+      );
+    else if (missingImages(await this.images.kinds(userId)).length > 0)
+      throw new DomainError(
+        'invalid_transition',
+        'The images are no longer here: the person takes them again, by the same link as before',
+      );
+    else await this.commandBus.execute(new SubmitKyc(merchantId, userId, OPERATOR));
+    return { stage };
   }
 }
 
@@ -84,7 +77,6 @@ export class DecideReview extends OperatorCommand<ReviewDecision> {}
 @CommandHandler(DecideReview)
 export class DecideReviewHandler implements OperationHandler<DecideReview> {
   constructor(
-    private readonly reviews: SandboxReviews,
     private readonly verifications: Verifications,
     @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}
@@ -95,7 +87,7 @@ export class DecideReviewHandler implements OperationHandler<DecideReview> {
         'invalid_transition',
         'Outside the sandbox the identity provider decides, in its dashboard',
       );
-    if (!(await this.reviews.isOpen(subjectId)))
+    if (!(await this.verifications.isUnderReview(subjectId)))
       throw new DomainError('invalid_transition', 'No identity of this user is under review');
   }
 
@@ -105,7 +97,7 @@ export class DecideReviewHandler implements OperationHandler<DecideReview> {
       decision === 'approve'
         ? { passed: true as const }
         : { passed: false as const, reason: en.reasonVerification };
-    const verificationId = await this.reviews.decide(subjectId, outcome);
+    const verificationId = await this.verifications.decideReview(subjectId, outcome);
     if (verificationId === null)
       throw new DomainError('invalid_transition', 'No identity of this user is under review in the sandbox');
     await this.verifications.pollNow('sandbox', verificationId);

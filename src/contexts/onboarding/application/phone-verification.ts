@@ -1,5 +1,5 @@
 import { Inject, Logger } from '@nestjs/common';
-import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
@@ -14,7 +14,7 @@ import { MESSAGES, type Locale } from '../words/messages.js';
 import { verifyPhone } from '../domain/decisions.js';
 import type { Onboarding } from '../domain/onboarding.js';
 import { isSameSubscriber } from '../../users/contract.js';
-import { Onboardings } from './onboardings.js';
+import { Onboardings, PersonCommand } from './person-commands.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import { MessageUncertain, SMS_SENDER, type SmsSender } from './ports.js';
 import { measureCall, describeError } from './provider-call.js';
@@ -32,14 +32,14 @@ const MAX_NAME_LENGTH = 40;
  * `validation_failed` with `phone_unreachable` for a number that gets no messages, `unavailable`, or other errors without
  * the code in them.
  */
-export class SendPhoneCode extends Command<Pick<IssuedCode, 'isLong'>> {
+export class SendPhoneCode extends PersonCommand<Pick<IssuedCode, 'isLong'>> {
   constructor(
-    readonly merchantId: string,
-    readonly userId: string,
+    merchantId: string,
+    userId: string,
     readonly request: CodeOrigin,
     readonly parameters: MessageParameters = { locale: 'en', merchant: 'your account' },
   ) {
-    super();
+    super(merchantId, userId);
   }
 }
 
@@ -53,22 +53,15 @@ export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
     @Inject(SMS_SENDER) private readonly sms: SmsSender,
   ) {}
 
-  async execute({
-    merchantId,
-    userId,
-    request,
-    parameters,
-  }: SendPhoneCode): Promise<Pick<IssuedCode, 'isLong'>> {
-    const { phoneNumber } = await this.onboardings.applicant({ merchantId, userId });
-    const { id, code, isLong } = await this.codes.issue(userId, phoneNumber, request);
+  async execute(command: SendPhoneCode): Promise<Pick<IssuedCode, 'isLong'>> {
+    const { merchantId, userId, request, parameters } = command;
+    const { phone_number } = await this.onboardings.applicant(merchantId, userId);
+    const { id, code, isLong } = await this.codes.issue(userId, phone_number, request);
     failpoint('onboarding.code_issued');
+    const validSeconds = isLong ? DELIVERY_SECONDS : VALID_SECONDS;
+    const message = { code, text: textOf(code, isLong, parameters), validSeconds };
     try {
-      const message = {
-        code,
-        text: textOf(code, isLong, parameters),
-        validSeconds: isLong ? DELIVERY_SECONDS : VALID_SECONDS,
-      };
-      await measureCall('sms', () => this.sms.send(phoneNumber, message));
+      await measureCall('sms', () => this.sms.send(phone_number, message));
       failpoint('onboarding.code_sent');
     } catch (error) {
       // The message may still arrive, so its code stays valid.
@@ -116,16 +109,16 @@ function withoutCode(error: unknown, code: string): unknown {
  * Throws `not_found`, `invalid_transition`, {@link WrongCode} when the code is wrong, expired, used, tried too often or of
  * another browser, or `validation_failed` when `phoneNumber` is not that of the profile (contract.md 18.4).
  */
-export class VerifyPhone extends Command<Onboarding> {
+export class VerifyPhone extends PersonCommand {
   constructor(
-    readonly merchantId: string,
-    readonly userId: string,
+    merchantId: string,
+    userId: string,
     readonly phoneNumber: string,
     readonly code: string,
     readonly browser: string,
-    readonly cause: EventMetadata = {},
+    cause?: EventMetadata,
   ) {
-    super();
+    super(merchantId, userId, cause);
   }
 }
 
@@ -144,12 +137,13 @@ export class VerifyPhoneHandler implements ICommandHandler<VerifyPhone> {
     private readonly codes: PhoneCodes,
   ) {}
 
-  async execute({ merchantId, userId, phoneNumber, code, browser, cause }: VerifyPhone): Promise<Onboarding> {
-    const { phoneNumber: profilePhone } = await this.onboardings.applicant({ merchantId, userId });
+  async execute(command: VerifyPhone): Promise<Onboarding> {
+    const { merchantId, userId, phoneNumber, code, browser } = command;
+    const { phone_number: profilePhone } = await this.onboardings.applicant(merchantId, userId);
     const verifiedPhone = isSameSubscriber(phoneNumber, profilePhone) ? profilePhone : phoneNumber;
     const tried = await this.codes.redeem(userId, verifiedPhone, browser, code);
     if (tried !== 'right') throw new WrongCode(tried);
-    return this.onboardings.decide(userId, cause, (state, at) =>
+    return this.onboardings.decide(command, (state, at) =>
       verifyPhone({ verifiedPhone, profilePhone, at }, state),
     );
   }

@@ -3,17 +3,6 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import type { Consent } from '../domain/onboarding.js';
 import { onboardingConfig, type OnboardingConfig } from '../settings.js';
 
-interface Document {
-  readonly version: string;
-  /** An address, or a path of the widget. */
-  readonly url: string;
-}
-
-interface Terms {
-  readonly terms: Document;
-  readonly privacy: Document;
-}
-
 export const SANDBOX_PATHS = { terms: '/onboarding/terms', privacy: '/onboarding/privacy' } as const;
 const SANDBOX_VERSION = 'sandbox';
 
@@ -37,18 +26,19 @@ export class PresentTerms {
     );
   }
 
-  /** Throws `unavailable`. */
-  present(): Terms {
+  /** Each URL is an address, or a path of the widget. Throws `unavailable`. */
+  present() {
     if (this.missing().length > 0) throw new DomainError('unavailable', 'The terms are not available yet');
-    const { config } = this;
+    const { onboardingTermsUrl, onboardingTermsVersion } = this.config;
+    const { onboardingPrivacyUrl, onboardingPrivacyVersion } = this.config;
     return {
       terms: {
-        url: config.onboardingTermsUrl ?? SANDBOX_PATHS.terms,
-        version: config.onboardingTermsVersion ?? SANDBOX_VERSION,
+        url: onboardingTermsUrl ?? SANDBOX_PATHS.terms,
+        version: onboardingTermsVersion ?? SANDBOX_VERSION,
       },
       privacy: {
-        url: config.onboardingPrivacyUrl ?? SANDBOX_PATHS.privacy,
-        version: config.onboardingPrivacyVersion ?? SANDBOX_VERSION,
+        url: onboardingPrivacyUrl ?? SANDBOX_PATHS.privacy,
+        version: onboardingPrivacyVersion ?? SANDBOX_VERSION,
       },
     };
   }

@@ -73,31 +73,24 @@ export class StepsWorker {
   }
 
   private async failed(step: Step, error: unknown): Promise<WorkOutcome> {
-    const why = describeError(error);
+    const message = describeError(error);
+    let cause = message;
     // A domain error means that no provider is configured: the step waits for one.
-    const isProviders = !(error instanceof DomainError);
-    if (isProviders && step.failing_seconds >= this.config.onboardingGiveUpSeconds) {
+    if (!(error instanceof DomainError) && step.failing_seconds >= this.config.onboardingGiveUpSeconds) {
       const stage = await this.steps.giveUp(step.key);
       if (stage === 'kyc_failed' || stage === 'card_failed') {
-        this.logger.error({
-          msg: 'onboarding failed: retries ended',
-          ...fieldsOf(step),
-          stage,
-          err: { message: why },
-        });
+        const msg = 'onboarding failed: retries ended';
+        this.logger.error({ msg, ...fieldsOf(step), stage, err: { message } });
         return 'done';
       }
-      return this.retry(step, error, `${why}; retried for too long`, 'error');
+      cause = `${message}; retried for too long`;
     }
-    return this.retry(step, error, why, 'warn');
-  }
-
-  private retry(step: Step, error: unknown, why: string, level: 'warn' | 'error'): WorkOutcome {
-    if (why !== step.cause) {
+    if (cause !== step.cause) {
       const msg = 'onboarding waiting: attempt failed, retrying';
-      this.logger[level]({ msg, ...fieldsOf(step), err: { message: why, stack: whereFrom(error) } });
+      const entry = { msg, ...fieldsOf(step), err: { message: cause, stack: whereFrom(error) } };
+      this.logger[cause === message ? 'warn' : 'error'](entry);
     }
-    return { failure: { cause: why } };
+    return { failure: { cause } };
   }
 }
 
@@ -116,21 +109,12 @@ export function stepsSaga(wake: () => void): SubscriptionDefinition {
       'user.deactivation_started.v1',
     ],
     async apply(events, tx) {
-      const ends = new Map(
-        events.map(({ type, data }) => [data.user_id, type === 'user.deactivation_started.v1']),
-      );
-      const users = [...ends.keys()];
-      const waiting = users.filter((userId) => ends.get(userId) === false);
-      await scheduleWork(
-        tx,
-        STEP,
-        waiting.map((key) => ({ key, state: {} })),
-      );
-      await dropWork(
-        tx,
-        STEP,
-        users.filter((userId) => ends.get(userId)),
-      );
+      const last = new Map(events.map(({ type, data }) => [data.user_id, type]));
+      const users = [...last.keys()];
+      const isOver = (userId: string): boolean => last.get(userId) === 'user.deactivation_started.v1';
+      const waiting = users.filter((userId) => !isOver(userId)).map((key) => ({ key, state: {} }));
+      await scheduleWork(tx, STEP, waiting);
+      await dropWork(tx, STEP, users.filter(isOver));
     },
     afterCommit: wake,
   });

@@ -1,16 +1,17 @@
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
   reached,
+  requireQuota,
   type OnboardingEvent,
   type WalletDerivation,
   type Consent,
   type Details,
   type Onboarding,
+  type OnboardingEventOf,
+  type Applicant,
   type Stage,
-  type Started,
 } from './onboarding.js';
 import { missingImages, type ImageKind } from './image-kind.js';
-import { NO_TRIES, requireQuota } from './tries.js';
 
 /** Whole years between a day of birth (`YYYY-MM-DD`) and a time (ISO 8601), by the calendar in UTC. */
 export function ageOn(at: string, birth: string): number {
@@ -20,12 +21,11 @@ export function ageOn(at: string, birth: string): number {
 }
 
 export function startOnboarding(
-  command: { userId: string; merchantId: string; at: string },
+  { user_id, merchant_id, at }: OnboardingEventOf<'onboarding.started.v1'>['data'],
   state: Onboarding,
 ): OnboardingEvent[] {
   if (state.stage !== 'not_started') return [];
-  const { userId, merchantId, at } = command;
-  return [{ type: 'onboarding.started.v1', data: { user_id: userId, merchant_id: merchantId, at } }];
+  return [{ type: 'onboarding.started.v1', data: { user_id, merchant_id, at } }];
 }
 
 /** `verifiedPhone`, whose code was entered, must be the number of the profile (contract.md 18.4). */
@@ -38,7 +38,7 @@ export function verifyPhone(
     throw DomainError.invalid({ phone_number: ['is not the phone number of this account'] });
   }
   if (state.stage !== 'started') return [];
-  return [{ type: 'onboarding.phone_verified.v1', data: { ...common(person), at: command.at } }];
+  return [decided('onboarding.phone_verified.v1', person, { at: command.at })];
 }
 
 /**
@@ -54,17 +54,15 @@ export function confirmDetails(
   const { details, consent, minimumAge, at } = command;
   if (ageOn(at, details.date_of_birth) < minimumAge)
     throw DomainError.invalid({ date_of_birth: [`must be at least ${minimumAge} years ago`] });
-  const known = 'tries' in state ? state : { tries: NO_TRIES, consent: null };
   const { terms_version, privacy_version } = consent;
-  const agreed = { ...common(person), at, terms_version, privacy_version };
-  const given: OnboardingEvent[] = agrees(known.consent, consent)
+  const given: OnboardingEvent[] = agrees(person.consent, consent)
     ? []
-    : [{ type: 'onboarding.consent_given.v1', data: agreed }];
+    : [decided('onboarding.consent_given.v1', person, { at, terms_version, privacy_version })];
   if (state.stage === 'details_confirmed' && isSame(state.details, details)) return given;
-  requireQuota('details', known.tries, at);
+  requireQuota('details', person.tries, at);
   const { first_name, last_name, date_of_birth } = details;
-  const data = { ...common(person), at, first_name, last_name, date_of_birth };
-  return [...given, { type: 'onboarding.details_confirmed.v1', data }];
+  const data = { at, first_name, last_name, date_of_birth };
+  return [...given, decided('onboarding.details_confirmed.v1', person, data)];
 }
 
 function isSame(a: Details, b: Details): boolean {
@@ -80,57 +78,50 @@ function agrees(known: Consent | null, given: Consent): boolean {
  * was checked too often lately, `invalid_transition` without consent.
  */
 export function submitKyc(
-  command: { verificationId: string; images: readonly ImageKind[]; at: string },
+  command: { verification_id: string; images: readonly ImageKind[]; at: string },
   state: Onboarding,
 ): OnboardingEvent[] {
   const person = inOrder(state, 'details_confirmed');
   if (reached(state, 'kyc_submitted')) return [];
-  const known = 'tries' in state ? state : { tries: NO_TRIES, consent: null };
-  if (known.consent === null)
+  if (person.consent === null)
     throw new DomainError('invalid_transition', 'The terms are not agreed to; confirm the details again');
-  requireQuota('checks', known.tries, command.at);
+  requireQuota('checks', person.tries, command.at);
   const missing = missingImages(command.images).map((kind) => [kind, ['is missing; upload it first']]);
   if (missing.length > 0) throw DomainError.invalid(Object.fromEntries(missing));
-  const data = { ...common(person), at: command.at, verification_id: command.verificationId };
-  return [{ type: 'onboarding.kyc_submitted.v1', data }];
+  const { at, verification_id } = command;
+  return [decided('onboarding.kyc_submitted.v1', person, { at, verification_id })];
 }
 
 export type KycOutcome = { readonly passed: true } | { readonly passed: false; readonly reason: string };
 
 /** Outcomes of other attempts, and repeated ones, change nothing. */
 export function recordKycOutcome(
-  command: { verificationId: string; provider: string; outcome: KycOutcome; at: string },
+  command: { verification_id: string; provider: string; outcome: KycOutcome; at: string },
   state: Onboarding,
 ): OnboardingEvent[] {
-  if (state.stage !== 'kyc_submitted' || state.verificationId !== command.verificationId) return [];
-  const { verificationId, provider, outcome, at } = command;
-  const data = { ...common(state), at, verification_id: verificationId, provider };
-  if (outcome.passed) return [{ type: 'onboarding.kyc_passed.v1', data }];
-  return [{ type: 'onboarding.kyc_failed.v1', data: { ...data, reason: outcome.reason } }];
+  const { verification_id, provider, outcome, at } = command;
+  if (state.stage !== 'kyc_submitted' || state.verification_id !== verification_id) return [];
+  const data = { at, verification_id, provider };
+  if (outcome.passed) return [decided('onboarding.kyc_passed.v1', state, data)];
+  return [decided('onboarding.kyc_failed.v1', state, { ...data, reason: outcome.reason })];
 }
 
 export function recordWallet(
-  command: { issuerWalletAddress: string; derivation: WalletDerivation | null; at: string },
+  command: { issuer_wallet_address: string; derivation: WalletDerivation | null; at: string },
   state: Onboarding,
 ): OnboardingEvent[] {
   const person = inOrder(state, 'kyc_passed');
   if (state.stage !== 'kyc_passed') return [];
-  const { issuerWalletAddress, derivation, at } = command;
-  const data = { ...common(person), at, issuer_wallet_address: issuerWalletAddress };
-  return [
-    {
-      type: 'onboarding.wallet_provisioned.v1',
-      data: derivation === null ? data : { ...data, derivation },
-    },
-  ];
+  const { issuer_wallet_address, derivation, at } = command;
+  const data = { at, issuer_wallet_address, ...(derivation === null ? {} : { derivation }) };
+  return [decided('onboarding.wallet_provisioned.v1', person, data)];
 }
 
 /** A card is recorded also after its attempt has failed. */
-export function recordCard(command: { cardId: string; at: string }, state: Onboarding): OnboardingEvent[] {
+export function recordCard(command: { card_id: string; at: string }, state: Onboarding): OnboardingEvent[] {
   const person = inOrder(state, 'wallet_provisioned');
   if (reached(state, 'card_issued')) return [];
-  const data = { ...common(person), at: command.at, card_id: command.cardId };
-  return [{ type: 'onboarding.card_issued.v1', data }];
+  return [decided('onboarding.card_issued.v1', person, { at: command.at, card_id: command.card_id })];
 }
 
 /** Changes nothing when a later attempt than `attempt` is in progress. */
@@ -139,9 +130,8 @@ export function recordCardFailure(
   state: Onboarding,
 ): OnboardingEvent[] {
   const person = inOrder(state, 'wallet_provisioned');
-  if (state.stage !== 'wallet_provisioned' || state.cardAttempt !== command.attempt) return [];
-  const data = { ...common(person), at: command.at, reason: command.reason };
-  return [{ type: 'onboarding.card_failed.v1', data }];
+  if (state.stage !== 'wallet_provisioned' || state.card_attempt !== command.attempt) return [];
+  return [decided('onboarding.card_failed.v1', person, { at: command.at, reason: command.reason })];
 }
 
 /** Changes nothing where no card has failed. Throws `rate_limited` after too many requests. */
@@ -149,17 +139,17 @@ export function retryCard(command: { at: string }, state: Onboarding): Onboardin
   const person = inOrder(state, 'wallet_provisioned');
   if (state.stage !== 'card_failed') return [];
   requireQuota('cards', state.tries, command.at);
-  return [{ type: 'onboarding.card_retried.v1', data: { ...common(person), at: command.at } }];
+  return [decided('onboarding.card_retried.v1', person, { at: command.at })];
 }
 
 export function completeOnboarding(command: { at: string }, state: Onboarding): OnboardingEvent[] {
   inOrder(state, 'card_issued');
   if (state.stage !== 'card_issued') return [];
-  const data = { ...common(state), at: command.at, issuer_wallet_address: state.issuerWalletAddress };
-  return [{ type: 'onboarding.completed.v1', data }];
+  const { issuer_wallet_address } = state;
+  return [decided('onboarding.completed.v1', state, { at: command.at, issuer_wallet_address })];
 }
 
-function inOrder(state: Onboarding, needed: Stage): Started {
+function inOrder(state: Onboarding, needed: Stage): Applicant {
   if (state.stage === 'not_started') throw DomainError.notFound('Onboarding');
   if (!reached(state, needed)) {
     throw new DomainError('invalid_transition', `The onboarding is at ${state.stage}; ${needed} comes first`);
@@ -167,6 +157,10 @@ function inOrder(state: Onboarding, needed: Stage): Started {
   return state;
 }
 
-function common(person: Started): { user_id: string; merchant_id: string } {
-  return { user_id: person.userId, merchant_id: person.merchantId };
+function decided<Name extends OnboardingEvent['type']>(
+  type: Name,
+  { user_id, merchant_id }: Applicant,
+  data: Omit<OnboardingEventOf<Name>['data'], 'user_id' | 'merchant_id'>,
+): OnboardingEvent {
+  return { type, data: { user_id, merchant_id, ...data } } as OnboardingEvent;
 }

@@ -12,7 +12,7 @@ import {
   verifyPhone,
 } from './decisions.js';
 import { REQUIRED_IMAGES } from './image-kind.js';
-import { onboarding, type OnboardingEventOf } from './onboarding.js';
+import { onboarding } from './onboarding.js';
 
 /** Personal fields are sealed or erased: decisions get placeholders. */
 const DETAILS = { first_name: '', last_name: '', date_of_birth: '1900-01-01' };
@@ -23,8 +23,7 @@ const CONSENT = { terms_version: '', privacy_version: '' };
 export const onboardingHistory = historyRules(
   onboarding,
   {
-    'onboarding.started.v1': ({ user_id: userId, merchant_id: merchantId, at }, state) =>
-      startOnboarding({ userId, merchantId, at }, state),
+    'onboarding.started.v1': startOnboarding,
     'onboarding.phone_verified.v1': ({ at }, state) =>
       verifyPhone({ verifiedPhone: '', profilePhone: '', at }, state),
     'onboarding.consent_given.v1': (consent, state) =>
@@ -38,24 +37,19 @@ export const onboardingHistory = historyRules(
           : event,
       );
     },
-    'onboarding.kyc_submitted.v1': ({ verification_id: verificationId, at }, state) =>
-      submitKyc({ verificationId, images: REQUIRED_IMAGES, at }, state),
+    'onboarding.kyc_submitted.v1': ({ verification_id, at }, state) =>
+      submitKyc({ verification_id, images: REQUIRED_IMAGES, at }, state),
     'onboarding.kyc_passed.v1': (data, state) =>
-      recordKycOutcome({ ...outcomeOf(data), outcome: { passed: true } }, state),
+      recordKycOutcome({ ...data, outcome: { passed: true } }, state),
     'onboarding.kyc_failed.v1': (data, state) =>
-      recordKycOutcome({ ...outcomeOf(data), outcome: { passed: false, reason: data.reason } }, state),
+      recordKycOutcome({ ...data, outcome: { passed: false, reason: data.reason } }, state),
     'onboarding.wallet_provisioned.v1': ({ issuer_wallet_address, derivation = null, at }, state) =>
-      recordWallet({ issuerWalletAddress: issuer_wallet_address, derivation, at }, state),
-    'onboarding.card_issued.v1': ({ card_id: cardId, at }, state) => recordCard({ cardId, at }, state),
+      recordWallet({ issuer_wallet_address, derivation, at }, state),
+    'onboarding.card_issued.v1': recordCard,
     'onboarding.card_failed.v1': ({ reason, at }, state) =>
-      recordCardFailure({ attempt: 'cardAttempt' in state ? state.cardAttempt : 0, reason, at }, state),
-    'onboarding.card_retried.v1': ({ at }, state) => retryCard({ at }, state),
-    'onboarding.completed.v1': ({ at }, state) => completeOnboarding({ at }, state),
+      recordCardFailure({ attempt: 'card_attempt' in state ? state.card_attempt : 0, reason, at }, state),
+    'onboarding.card_retried.v1': retryCard,
+    'onboarding.completed.v1': completeOnboarding,
   },
   { id: 'user_id', remember: (state) => ('details' in state ? { ...state, details: DETAILS } : state) },
 );
-
-function outcomeOf(data: OnboardingEventOf<'onboarding.kyc_passed.v1'>['data']) {
-  const { verification_id: verificationId, provider, at } = data;
-  return { verificationId, provider, at };
-}

@@ -75,17 +75,17 @@ const [CONFIRM, SUBMIT, PASS, CARD, COMPLETE] = [2, 3, 4, 6, 7] as const;
 type Decide = (state: Onboarding) => OnboardingEvent[];
 const given = givenOf(onboarding);
 
-const start: Decide = (state) => startOnboarding({ userId: 'u1', merchantId: 'm1', at }, state);
+const start: Decide = (state) => startOnboarding(common, state);
 const verify: Decide = (state) => verifyPhone({ verifiedPhone: phone, profilePhone: phone, at }, state);
 const confirm: Decide = (state) => confirmDetails({ details, consent, minimumAge: 18, at }, state);
-const submit: Decide = (state) => submitKyc({ verificationId: 'v1', images: REQUIRED_IMAGES, at }, state);
+const submit: Decide = (state) => submitKyc({ verification_id: 'v1', images: REQUIRED_IMAGES, at }, state);
 const record =
-  (outcome: KycOutcome, verificationId = 'v1'): Decide =>
+  (outcome: KycOutcome, verification_id = 'v1'): Decide =>
   (state) =>
-    recordKycOutcome({ verificationId, provider: 'p', outcome, at }, state);
+    recordKycOutcome({ verification_id, provider: 'p', outcome, at }, state);
 const provision: Decide = (state) =>
-  recordWallet({ issuerWalletAddress: wallet, derivation: null, at }, state);
-const card: Decide = (state) => recordCard({ cardId: 'c1', at }, state);
+  recordWallet({ issuer_wallet_address: wallet, derivation: null, at }, state);
+const card: Decide = (state) => recordCard({ card_id: 'c1', at }, state);
 const complete: Decide = (state) => completeOnboarding({ at }, state);
 const STEPS = [start, verify, confirm, submit, record({ passed: true }), provision, card, complete];
 
@@ -96,7 +96,7 @@ describe('an onboarding', () => {
         .when(STEPS[index]!)
         .then(...events);
     });
-    expect(fold(onboarding, HISTORY)).toMatchObject({ stage: 'completed', issuerWalletAddress: wallet });
+    expect(fold(onboarding, HISTORY)).toMatchObject({ stage: 'completed', issuer_wallet_address: wallet });
   });
 
   it('accepts each step once: a repeat at any later point changes nothing', () => {
@@ -174,7 +174,7 @@ describe('an onboarding', () => {
     const only =
       (...images: ImageKind[]): Decide =>
       (state) =>
-        submitKyc({ verificationId: 'v1', images, at }, state);
+        submitKyc({ verification_id: 'v1', images, at }, state);
     const missing = ['is missing; upload it first'];
     given(...before(SUBMIT))
       .when(only('document_back'))
@@ -214,17 +214,17 @@ describe('an onboarding', () => {
   it('has a snapshot of this shape: a change of the shape needs a new version', () => {
     const { version, pack } = onboarding.snapshots!;
     expect({ version, kept: pack(fold(onboarding, HISTORY)) }).toEqual({
-      version: 3,
+      version: 4,
       kept: {
         stage: 'completed',
-        userId: 'u1',
-        merchantId: 'm1',
+        user_id: 'u1',
+        merchant_id: 'm1',
         details,
         consent,
-        verificationId: 'v1',
-        submittedAt: at,
-        issuerWalletAddress: wallet,
-        cardAttempt: 1,
+        verification_id: 'v1',
+        submitted_at: at,
+        issuer_wallet_address: wallet,
+        card_attempt: 1,
         tries: { details: [at], checks: [at], cards: [] },
       },
     });

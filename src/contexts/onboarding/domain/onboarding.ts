@@ -1,5 +1,5 @@
 import type { DomainEvent, Aggregate } from '../../../kernel/aggregate.js';
-import { NO_TRIES, withTry, type Tries } from './tries.js';
+import { DomainError } from '../../../kernel/domain-error.js';
 
 interface Common {
   user_id: string;
@@ -47,20 +47,50 @@ export interface WalletDerivation {
   readonly index: number;
 }
 
-const ONBOARDING_EVENTS = [
-  'onboarding.started.v1',
-  'onboarding.phone_verified.v1',
-  'onboarding.consent_given.v1',
-  'onboarding.details_confirmed.v1',
-  'onboarding.kyc_submitted.v1',
-  'onboarding.kyc_passed.v1',
-  'onboarding.kyc_failed.v1',
-  'onboarding.wallet_provisioned.v1',
-  'onboarding.card_issued.v1',
-  'onboarding.card_failed.v1',
-  'onboarding.card_retried.v1',
-  'onboarding.completed.v1',
-] as const satisfies readonly Type[];
+/** The stages in the order they are reached; after a failed one the person goes back to the one before it. */
+const STAGES = [
+  'not_started',
+  'started',
+  'phone_verified',
+  'details_confirmed',
+  'kyc_failed',
+  'kyc_submitted',
+  'kyc_passed',
+  'wallet_provisioned',
+  'card_failed',
+  'card_issued',
+  'completed',
+] as const;
+export type Stage = (typeof STAGES)[number];
+
+/** Whether the onboarding has come to `stage` or further. */
+export function reached(state: Onboarding, stage: Stage): boolean {
+  return STAGES.indexOf(state.stage) >= STAGES.indexOf(stage);
+}
+
+/** The stages after which the service takes the next step. */
+export const AUTOMATIC: readonly Stage[] = [
+  'kyc_submitted',
+  'kyc_passed',
+  'wallet_provisioned',
+  'card_issued',
+];
+
+/** The stage after each event; a consent changes none. */
+export const STAGE_AFTER = {
+  'onboarding.started.v1': 'started',
+  'onboarding.phone_verified.v1': 'phone_verified',
+  'onboarding.consent_given.v1': null,
+  'onboarding.details_confirmed.v1': 'details_confirmed',
+  'onboarding.kyc_submitted.v1': 'kyc_submitted',
+  'onboarding.kyc_passed.v1': 'kyc_passed',
+  'onboarding.kyc_failed.v1': 'kyc_failed',
+  'onboarding.wallet_provisioned.v1': 'wallet_provisioned',
+  'onboarding.card_issued.v1': 'card_issued',
+  'onboarding.card_failed.v1': 'card_failed',
+  'onboarding.card_retried.v1': 'wallet_provisioned',
+  'onboarding.completed.v1': 'completed',
+} as const satisfies Readonly<Record<Type, Stage | null>>;
 
 /** A person who has one name has no last name. Dates of birth are `YYYY-MM-DD`. */
 export interface Details {
@@ -74,58 +104,121 @@ export interface Consent {
   readonly privacy_version: string;
 }
 
-export interface Started {
-  readonly userId: string;
-  readonly merchantId: string;
-}
-/** From the verified phone on. */
-interface Verified extends Started {
+export interface Applicant {
+  readonly user_id: string;
+  readonly merchant_id: string;
   readonly tries: Tries;
   /** Null until it is given, with the details. */
   readonly consent: Consent | null;
 }
-interface Detailed extends Verified {
+interface Detailed extends Applicant {
   readonly details: Details;
 }
 export interface Submitted extends Detailed {
-  readonly verificationId: string;
-  readonly submittedAt: string;
+  readonly verification_id: string;
+  readonly submitted_at: string;
 }
 export interface WithWallet extends Submitted {
-  readonly issuerWalletAddress: string;
+  readonly issuer_wallet_address: string;
   /** From 1. */
-  readonly cardAttempt: number;
+  readonly card_attempt: number;
 }
 
 export type Onboarding =
   | { readonly stage: 'not_started' }
-  | ({ readonly stage: 'started' } & Started)
-  | ({ readonly stage: 'phone_verified' } & Verified)
+  | ({ readonly stage: 'started' | 'phone_verified' } & Applicant)
   | ({ readonly stage: 'details_confirmed' } & Detailed)
   | ({ readonly stage: 'kyc_submitted' | 'kyc_passed' } & Submitted)
   | ({ readonly stage: 'kyc_failed'; readonly reason: string } & Submitted)
   | ({ readonly stage: 'wallet_provisioned' | 'card_issued' | 'completed' } & WithWallet)
   | ({ readonly stage: 'card_failed'; readonly reason: string } & WithWallet);
-export type Stage = Onboarding['stage'];
+
+/** Seconds between two codes that one address requests for one user, unless the first was used up. */
+export const CODE_EVERY_SECONDS = 30;
+
+const HOUR_SECONDS = 3600;
+const DAY_SECONDS = 24 * HOUR_SECONDS;
+
+interface Quota {
+  readonly times: number;
+  readonly within: string;
+  readonly seconds: number;
+}
+
+/** Each costs money. */
+const COSTLY: readonly Quota[] = [
+  { times: 3, within: 'an hour', seconds: HOUR_SECONDS },
+  { times: 10, within: 'a day', seconds: DAY_SECONDS },
+];
+const QUOTAS: Readonly<Record<keyof Tries, { readonly what: string; readonly quotas: readonly Quota[] }>> = {
+  details: {
+    what: 'Your details were changed',
+    quotas: [{ times: 20, within: 'a day', seconds: DAY_SECONDS }],
+  },
+  checks: { what: 'Your identity was checked', quotas: COSTLY },
+  cards: { what: 'Your card was requested again', quotas: COSTLY },
+};
+
+/** Times of the steps with quotas within a day, oldest first. */
+export interface Tries {
+  readonly details: readonly string[];
+  readonly checks: readonly string[];
+  readonly cards: readonly string[];
+}
+
+export const NO_TRIES: Tries = { details: [], checks: [], cards: [] };
+
+export function withTry(tries: Tries, step: keyof Tries, at: string): Tries {
+  const recent = tries[step].filter((each) => secondsBetween(each, at) < DAY_SECONDS);
+  return { ...tries, [step]: [...recent, at] };
+}
+
+/** Throws `rate_limited`. */
+export function requireQuota(step: keyof Tries, all: Tries, at: string): void {
+  const { what, quotas } = QUOTAS[step];
+  const tries = all[step];
+  for (const { times, within, seconds } of quotas) {
+    const oldest = tries.at(-times);
+    const waitSeconds = oldest === undefined ? 0 : Math.ceil(seconds - secondsBetween(oldest, at));
+    if (waitSeconds <= 0) continue;
+    throw new DomainError(
+      'rate_limited',
+      `${what} ${times} times within ${within}; try again in ${durationText(waitSeconds)}`,
+      {},
+      waitSeconds,
+    );
+  }
+}
+
+function durationText(seconds: number): string {
+  const minutes = Math.ceil(seconds / 60);
+  return minutes > 120 ? `${Math.ceil(minutes / 60)} hours` : `${minutes} minute${minutes === 1 ? '' : 's'}`;
+}
+
+function secondsBetween(earlier: string, later: string): number {
+  return (Date.parse(later) - Date.parse(earlier)) / 1000;
+}
+
+const NOTHING = { tries: NO_TRIES, consent: null };
 
 export const onboarding: Aggregate<Onboarding, OnboardingEvent> = {
   category: 'onboarding',
   initial: { stage: 'not_started' },
   snapshots: {
-    version: 3,
-    events: ONBOARDING_EVENTS,
+    version: 4,
+    events: Object.keys(STAGE_AFTER) as Type[],
     pack: (state) => state,
     unpack: (packed) => packed as Onboarding,
-    subject: (state) => ('userId' in state ? state.userId : null),
+    subject: (state) => ('user_id' in state ? state.user_id : null),
   },
   evolve(state, event) {
-    const { user_id: userId, merchant_id: merchantId, at } = event.data;
-    if (event.type === 'onboarding.started.v1') return { stage: 'started', userId, merchantId };
-    const { tries, consent } = 'tries' in state ? state : { tries: NO_TRIES, consent: null };
-    const person: Verified = { userId, merchantId, tries, consent };
+    const { user_id, merchant_id, at } = event.data;
+    const { tries, consent } = 'tries' in state ? state : NOTHING;
+    const person: Applicant = { user_id, merchant_id, tries, consent };
     switch (event.type) {
+      case 'onboarding.started.v1':
       case 'onboarding.phone_verified.v1':
-        return { stage: 'phone_verified', ...person };
+        return { stage: STAGE_AFTER[event.type], ...person };
       case 'onboarding.consent_given.v1': {
         const { terms_version, privacy_version } = event.data;
         return 'tries' in state ? { ...state, consent: { terms_version, privacy_version } } : state;
@@ -135,76 +228,46 @@ export const onboarding: Aggregate<Onboarding, OnboardingEvent> = {
         const details = { first_name, last_name, date_of_birth };
         return { stage: 'details_confirmed', ...person, tries: withTry(tries, 'details', at), details };
       }
-      case 'onboarding.kyc_submitted.v1': {
-        if (!('details' in state)) return state;
-        const submitted = { verificationId: event.data.verification_id, submittedAt: at };
-        const { details } = state;
-        return {
-          stage: 'kyc_submitted',
-          ...person,
-          details,
-          ...submitted,
-          tries: withTry(tries, 'checks', at),
-        };
-      }
       default:
         break;
     }
-    if (!('verificationId' in state)) return state;
-    const { details, verificationId, submittedAt } = state;
-    const submitted: Submitted = { ...person, details, verificationId, submittedAt };
+    if (!('details' in state)) return state;
+    const detailed: Detailed = { ...person, details: state.details };
+    if (event.type === 'onboarding.kyc_submitted.v1') {
+      const submitted = { ...detailed, verification_id: event.data.verification_id, submitted_at: at };
+      return { stage: 'kyc_submitted', ...submitted, tries: withTry(tries, 'checks', at) };
+    }
+    if (!('verification_id' in state)) return state;
+    const { verification_id, submitted_at } = state;
+    const submitted: Submitted = { ...detailed, verification_id, submitted_at };
     switch (event.type) {
       case 'onboarding.kyc_passed.v1':
         return { stage: 'kyc_passed', ...submitted };
       case 'onboarding.kyc_failed.v1':
         return { stage: 'kyc_failed', reason: event.data.reason, ...submitted };
       case 'onboarding.wallet_provisioned.v1': {
-        const issuerWalletAddress = event.data.issuer_wallet_address;
-        return { stage: 'wallet_provisioned', ...submitted, issuerWalletAddress, cardAttempt: 1 };
+        const { issuer_wallet_address } = event.data;
+        return { stage: 'wallet_provisioned', ...submitted, issuer_wallet_address, card_attempt: 1 };
       }
       default:
         break;
     }
-    if (!('issuerWalletAddress' in state)) return state;
-    const { issuerWalletAddress, cardAttempt } = state;
-    const owner: WithWallet = { ...submitted, issuerWalletAddress, cardAttempt };
+    if (!('issuer_wallet_address' in state)) return state;
+    const { issuer_wallet_address, card_attempt } = state;
+    const owner: WithWallet = { ...submitted, issuer_wallet_address, card_attempt };
     switch (event.type) {
-      case 'onboarding.card_issued.v1':
-        return { stage: 'card_issued', ...owner };
       case 'onboarding.card_failed.v1':
         return { stage: 'card_failed', reason: event.data.reason, ...owner };
-      case 'onboarding.card_retried.v1':
-        return {
-          stage: 'wallet_provisioned',
-          ...owner,
-          tries: withTry(tries, 'cards', at),
-          cardAttempt: cardAttempt + 1,
-        };
+      case 'onboarding.card_retried.v1': {
+        const retried = { tries: withTry(tries, 'cards', at), card_attempt: card_attempt + 1 };
+        return { stage: 'wallet_provisioned', ...owner, ...retried };
+      }
+      case 'onboarding.card_issued.v1':
       case 'onboarding.completed.v1':
-        return { stage: 'completed', ...owner };
+        return { stage: STAGE_AFTER[event.type], ...owner };
       default:
         event satisfies never;
         return state;
     }
   },
 };
-
-/** The stages in the order they are reached; after a failed one the person goes back to the one before it. */
-const ORDER: readonly Stage[] = [
-  'not_started',
-  'started',
-  'phone_verified',
-  'details_confirmed',
-  'kyc_failed',
-  'kyc_submitted',
-  'kyc_passed',
-  'wallet_provisioned',
-  'card_failed',
-  'card_issued',
-  'completed',
-];
-
-/** Whether the onboarding has come to `stage` or further. */
-export function reached(state: Onboarding, stage: Stage): boolean {
-  return ORDER.indexOf(state.stage) >= ORDER.indexOf(stage);
-}

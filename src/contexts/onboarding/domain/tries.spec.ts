@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { NO_TRIES, requireQuota, withTry, type Tries } from './tries.js';
+import { NO_TRIES, requireQuota, withTry, type Tries } from './onboarding.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

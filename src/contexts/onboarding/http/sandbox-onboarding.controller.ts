@@ -1,19 +1,50 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { Controller, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
+import { DomainError } from '../../../kernel/domain-error.js';
+import { newId } from '../../../kernel/ids.js';
 import { EVENT_STORE, type EventMetadata, type EventStore } from '../../../platform/event-store/port.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { Cause, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
-import { userJson, UserResponse, USERS_VIEW } from '../../users/contract.js';
-import { CompleteSandboxOnboarding } from '../application/complete-sandbox-onboarding.js';
+import { userJson, UserResponse, USERS_VIEW, type ExistingUser } from '../../users/contract.js';
+import {
+  ConfirmDetails,
+  Onboardings,
+  RetryCard,
+  StartOnboarding,
+  StoreImage,
+  SubmitKyc,
+} from '../application/person-commands.js';
+import { SendPhoneCode, VerifyPhone } from '../application/phone-verification.js';
+import { SMS_INBOX, type SmsInbox } from '../application/ports.js';
+import { PresentTerms } from '../application/present-terms.js';
+import { REQUIRED_IMAGES } from '../domain/image-kind.js';
 
-/** Completes an onboarding without a phone. Sandbox only. */
+const ACTIVATION_TIMEOUT_MS = 10_000;
+const POLL_MS = 20;
+const DETAILS = { first_name: 'Sandy', last_name: 'Box', date_of_birth: '1990-01-01' };
+/** A grey square of the smallest size that is accepted. */
+const GREY_PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAMgAAADICAAAAACIM/FCAAAAtklEQVR42u3PQREAAAwCIKMb3ddK7KAB6RMRERERERERERER' +
+    'ERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERER' +
+    'ERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERERER' +
+    'ETkDnJgkk7vm1XgAAAAASUVORK5CYII=',
+  'base64',
+);
+
+/** Completes an onboarding with a fictitious person and images, and waits for the activation. Sandbox only. */
 @Controller('merchants/v1/sandbox/users')
 export class SandboxOnboardingController {
+  private readonly running = new Map<string, Promise<ExistingUser>>();
+
   constructor(
     private readonly commandBus: CommandBus,
     private readonly progress: SubscriptionProgress,
+    private readonly onboardings: Onboardings,
+    private readonly terms: PresentTerms,
     @Inject(EVENT_STORE) private readonly store: EventStore,
+    @Inject(SMS_INBOX) private readonly inbox: SmsInbox,
   ) {}
 
   @Post(':id/complete_onboarding')
@@ -34,9 +65,52 @@ export class SandboxOnboardingController {
     @UuidParam('id', 'User') userId: string,
     @Cause() cause: EventMetadata,
   ): Promise<UserResponse> {
-    const user = await this.commandBus.execute(new CompleteSandboxOnboarding(merchantId, userId, cause));
+    // Concurrent calls for one user share a run.
+    const key = `${merchantId} ${userId}`;
+    const run =
+      this.running.get(key) ??
+      this.onboard(merchantId, userId, cause).finally(() => this.running.delete(key));
+    this.running.set(key, run);
+    const user = await run;
     // The activation was written by a worker, before the head.
     await this.progress.waitFor(USERS_VIEW, await this.store.head());
     return { user: userJson(user) };
+  }
+
+  private async onboard(merchantId: string, userId: string, cause: EventMetadata): Promise<ExistingUser> {
+    const user = await this.onboardings.applicant(merchantId, userId);
+    if (user.account_state === 'active') return user;
+    const person = [merchantId, userId] as const;
+    let state = await this.commandBus.execute(new StartOnboarding(...person, cause));
+    if (state.stage === 'started') {
+      const request = { browser: newId(), address: null };
+      await this.commandBus.execute(new SendPhoneCode(...person, request));
+      const code = this.inbox.lastCode(user.phone_number) ?? '';
+      const verify = new VerifyPhone(...person, user.phone_number, code, request.browser, cause);
+      state = await this.commandBus.execute(verify);
+    }
+    if (state.stage === 'phone_verified' || state.stage === 'kyc_failed')
+      state = await this.commandBus.execute(
+        new ConfirmDetails(...person, DETAILS, this.terms.consent(), cause),
+      );
+    if (state.stage === 'card_failed') await this.commandBus.execute(new RetryCard(...person, cause));
+    if (state.stage === 'details_confirmed') {
+      for (const kind of REQUIRED_IMAGES) {
+        const image = { kind, type: 'image/png', bytes: GREY_PNG } as const;
+        await this.commandBus.execute(new StoreImage(...person, image));
+      }
+      await this.commandBus.execute(new SubmitKyc(...person, cause));
+    }
+    return this.activation(merchantId, userId);
+  }
+
+  private async activation(merchantId: string, userId: string): Promise<ExistingUser> {
+    const deadline = performance.now() + ACTIVATION_TIMEOUT_MS;
+    while (performance.now() < deadline) {
+      const user = await this.onboardings.applicant(merchantId, userId);
+      if (user.account_state === 'active') return user;
+      await wait(POLL_MS);
+    }
+    throw new DomainError('unavailable', 'The onboarding is still in progress; try again');
   }
 }

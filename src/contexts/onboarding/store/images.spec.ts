@@ -4,6 +4,7 @@ import { testDatabase, type TestDatabase } from '../../../../test/support/postgr
 import { newId } from '../../../kernel/ids.js';
 import { PersonalKeys } from '../../../platform/sealing/personal-keys.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
+import { onboardingConfig } from '../settings.js';
 import { Images } from './images.js';
 
 const DAYS = 7;
@@ -15,7 +16,7 @@ describe('images of documents and faces', () => {
   beforeAll(async () => {
     db = await testDatabase();
     keys = new PersonalKeys(db.database, new Sealer(randomBytes(32)));
-    images = new Images(db.database, keys);
+    images = new Images(db.database, keys, { ...onboardingConfig({}), onboardingImageDays: DAYS });
   });
   afterAll(() => db.drop());
 
@@ -34,12 +35,12 @@ describe('images of documents and faces', () => {
     await keep(userId, 'selfie');
     await age(userId, `${DAYS} days`);
     await keep(userId, 'selfie', 'retaken');
-    expect(await images.deleteOlderThan(DAYS)).toBe(1);
+    await images.deleteOld();
     const [left, ...others] = await images.of(userId);
     expect(others).toEqual([]);
     expect([left!.kind, left!.bytes.toString()]).toEqual(['selfie', 'retaken']);
     await age(userId, `${DAYS} days`);
-    await images.deleteOlderThan(DAYS);
+    await images.deleteOld();
     expect(await images.kinds(userId)).toEqual([]);
   });
 

@@ -1,8 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { HOUR_MS } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { PersonalKeys } from '../../../platform/sealing/personal-keys.js';
 import type { IdentityImage, ImageKind } from '../domain/image-kind.js';
+import { onboardingConfig, type OnboardingConfig } from '../settings.js';
 
 interface ImageRow extends Record<string, unknown> {
   readonly kind: ImageKind;
@@ -16,6 +19,7 @@ export class Images {
   constructor(
     private readonly database: Database,
     private readonly personalKeys: PersonalKeys,
+    @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
   ) {}
 
   /** Replaces an earlier one of its kind. Throws `not_found` for an erased person. */
@@ -59,12 +63,12 @@ export class Images {
     ]);
   }
 
-  async deleteOlderThan(days: number): Promise<number> {
-    const deleted = await this.database.query(
-      'delete from onboarding.images where stored_at < now() - make_interval(days => $1) returning user_id',
-      [days],
+  @Periodic({ name: 'retention of identity images', everyMs: HOUR_MS })
+  async deleteOld(): Promise<void> {
+    await this.database.query(
+      'delete from onboarding.images where stored_at < now() - make_interval(days => $1)',
+      [this.config.onboardingImageDays],
     );
-    return deleted.length;
   }
 }
 

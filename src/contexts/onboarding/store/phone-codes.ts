@@ -1,9 +1,11 @@
-import { CODE_EVERY_SECONDS } from '../domain/tries.js';
+import { CODE_EVERY_SECONDS } from '../domain/onboarding.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { randomInt } from 'node:crypto';
+import { HOUR_MS } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { newId } from '../../../kernel/ids.js';
 import { asciiDigits, tidy } from '../../../kernel/typed-text.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { onboardingConfig, type OnboardingConfig } from '../settings.js';
@@ -153,6 +155,7 @@ export class PhoneCodes {
     return tried?.right === true ? 'right' : (tried?.attempts_left ?? 0);
   }
 
+  @Periodic({ name: 'retention of codes', everyMs: HOUR_MS })
   async deleteOld(): Promise<void> {
     await this.database.query(
       `delete from onboarding.phone_codes where sent_at < now() - interval '24 hours'`,

@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
 import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
-import { wakeWork } from '../../../platform/jobs/work-items.js';
+import { dropWork, wakeWork } from '../../../platform/jobs/work-items.js';
 import type { KycOutcome } from '../domain/decisions.js';
 
+/** Tables with rows of a person. What is in events is sealed with the key of the person. */
+const TABLES = ['images', 'phone_codes', 'sandbox_reviews', 'verifications'] as const;
 /** Purpose of MACs. */
 const APPLICANT = 'applicant of a verification';
 
@@ -21,6 +23,12 @@ const COLUMNS = 'verification_id, provider, user_id, applicant, applicant_mac, c
 interface Row extends Verification, Record<string, unknown> {
   readonly provider: string;
   readonly applicant_mac: string | null;
+}
+
+interface ReviewRow extends Record<string, unknown> {
+  readonly passed: boolean | null;
+  readonly reason: string | null;
+  readonly age_seconds: number;
 }
 
 /**
@@ -118,6 +126,64 @@ export class Verifications {
     return rows.length > 0;
   }
 
+  /** Opens the review of an identity that the sandbox keeps until an operator decides. Null until an operator decides or `passAfterSeconds` have passed. */
+  async reviewOutcome(
+    verificationId: string,
+    userId: string,
+    passAfterSeconds: number | null,
+  ): Promise<KycOutcome | null> {
+    const [review] = await this.database.query<ReviewRow>(
+      `insert into onboarding.sandbox_reviews as review (verification_id, user_id) values ($1, $2)
+       on conflict (verification_id) do update set user_id = excluded.user_id
+       returning passed, reason, extract(epoch from now() - opened_at)::float8 as age_seconds`,
+      [verificationId, userId],
+    );
+    const { passed, reason, age_seconds } = review!;
+    if (passed === null)
+      return passAfterSeconds === null || age_seconds < passAfterSeconds ? null : { passed: true };
+    return passed ? { passed } : { passed, reason: reason ?? '' };
+  }
+
+  async isUnderReview(userId: string): Promise<boolean> {
+    const open = await this.database.query(
+      'select 1 from onboarding.sandbox_reviews where user_id = $1 and passed is null limit 1',
+      [userId],
+    );
+    return open.length > 0;
+  }
+
+  /** Returns the verification of the open review of the user; null when none is open. */
+  async decideReview(userId: string, outcome: KycOutcome): Promise<string | null> {
+    const [decided] = await this.database.query<{ verification_id: string }>(
+      `update onboarding.sandbox_reviews set passed = $2, reason = $3
+       where verification_id = (select verification_id from onboarding.sandbox_reviews
+                                where user_id = $1 and passed is null order by opened_at desc limit 1)
+         and passed is null
+       returning verification_id`,
+      [userId, outcome.passed, outcome.passed ? null : outcome.reason],
+    );
+    return decided?.verification_id ?? null;
+  }
+
+  /** A step that is performed late finds nothing to send to a provider. */
+  dropPending(userId: string): Promise<void> {
+    return this.database.transaction(async (tx) => {
+      await dropWork(tx, 'onboarding.step', [userId]);
+      await tx.query('delete from onboarding.images where user_id = $1', [userId]);
+    });
+  }
+
+  /** Also what providers call the person. */
+  async dropAll(userId: string): Promise<void> {
+    for (const table of TABLES)
+      await this.database.query(`delete from onboarding.${table} where user_id = $1`, [userId]);
+    // The row itself stays: no card is requested for the person any more.
+    await this.database.query(
+      'update onboarding.stripe_cards set cardholder_id = null, card_id = null where user_id = $1',
+      [userId],
+    );
+  }
+
   private own(row: Row): Verification {
     const { verification_id, provider, user_id, applicant, applicant_mac } = row;
     if (applicant === null && applicant_mac === null) return row;
@@ -133,55 +199,3 @@ export class Verifications {
 function textOf(...parts: readonly [id: string, provider: string, user: string, applicant: string]): string {
   return JSON.stringify(parts);
 }
-
-interface ReviewRow extends Record<string, unknown> {
-  readonly passed: boolean | null;
-  readonly reason: string | null;
-  readonly age_seconds: number;
-}
-
-/** Identities that the sandbox keeps under review until an operator decides. */
-@Injectable()
-export class SandboxReviews {
-  constructor(private readonly database: Database) {}
-
-  /** Opens a new review. Null until an operator decides or `passAfterSeconds` have passed. */
-  async outcome(
-    verificationId: string,
-    userId: string,
-    passAfterSeconds: number | null,
-  ): Promise<KycOutcome | null> {
-    const [review] = await this.database.query<ReviewRow>(
-      `insert into onboarding.sandbox_reviews as review (verification_id, user_id) values ($1, $2)
-       on conflict (verification_id) do update set user_id = excluded.user_id
-       returning passed, reason, extract(epoch from now() - opened_at)::float8 as age_seconds`,
-      [verificationId, userId],
-    );
-    const { passed, reason, age_seconds } = review!;
-    if (passed === null) return passAfterSeconds === null || age_seconds < passAfterSeconds ? null : PASSED;
-    return passed ? PASSED : { passed, reason: reason ?? '' };
-  }
-
-  async isOpen(userId: string): Promise<boolean> {
-    const open = await this.database.query(
-      'select 1 from onboarding.sandbox_reviews where user_id = $1 and passed is null limit 1',
-      [userId],
-    );
-    return open.length > 0;
-  }
-
-  /** Returns the verification of the open review of the user; null when none is open. */
-  async decide(userId: string, outcome: KycOutcome): Promise<string | null> {
-    const [decided] = await this.database.query<{ verification_id: string }>(
-      `update onboarding.sandbox_reviews set passed = $2, reason = $3
-       where verification_id = (select verification_id from onboarding.sandbox_reviews
-                                where user_id = $1 and passed is null order by opened_at desc limit 1)
-         and passed is null
-       returning verification_id`,
-      [userId, outcome.passed, outcome.passed ? null : outcome.reason],
-    );
-    return decided?.verification_id ?? null;
-  }
-}
-
-const PASSED: KycOutcome = { passed: true };

@@ -1,29 +1,28 @@
 import { Injectable } from '@nestjs/common';
+import { columnArrays } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
+import { Periodic } from '../../../platform/jobs/background-work.js';
 import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
-import type { UserDeactivationStarted } from '../../users/contract.js';
-import type { OnboardingEvent, Stage } from '../domain/onboarding.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
+import {
+  OnboardingProgress,
+  type OnboardedUser,
+  type OnboardingJson,
+  type UserDeactivationStarted,
+} from '../../users/contract.js';
+import { oldestOnboarding, onboardings } from '../metrics.js';
+import { AUTOMATIC, STAGE_AFTER, type OnboardingEvent, type Stage } from '../domain/onboarding.js';
 
-export const PROGRESS_VIEW = subscriptionName('onboarding.progress');
+const MEASURED_EVERY_MS = 15_000;
+
+const PROGRESS_VIEW = subscriptionName('onboarding.progress');
 
 type ProgressEvent =
   Exclude<OnboardingEvent, { type: 'onboarding.consent_given.v1' }> | UserDeactivationStarted;
 
 /** The stage after each event; null: the onboarding is over. */
-const STAGES = {
-  'onboarding.started.v1': 'started',
-  'onboarding.phone_verified.v1': 'phone_verified',
-  'onboarding.details_confirmed.v1': 'details_confirmed',
-  'onboarding.kyc_submitted.v1': 'kyc_submitted',
-  'onboarding.kyc_passed.v1': 'kyc_passed',
-  'onboarding.kyc_failed.v1': 'kyc_failed',
-  'onboarding.wallet_provisioned.v1': 'wallet_provisioned',
-  'onboarding.card_issued.v1': 'card_issued',
-  'onboarding.card_failed.v1': 'card_failed',
-  'onboarding.card_retried.v1': 'wallet_provisioned',
-  'onboarding.completed.v1': null,
-  'user.deactivation_started.v1': null,
-} as const satisfies Readonly<Record<ProgressEvent['type'], Stage | null>>;
+const STAGES = { ...STAGE_AFTER, 'onboarding.completed.v1': null, 'user.deactivation_started.v1': null };
+const EVENTS = Object.keys(STAGES).filter((type) => type !== 'onboarding.consent_given.v1');
 
 interface Moved {
   readonly user_id: string;
@@ -36,7 +35,7 @@ interface Moved {
 /** The stage of every onboarding in progress, and the time of its last event. */
 export const progressProjection = subscriptionOf<ProgressEvent>({
   name: PROGRESS_VIEW,
-  events: Object.keys(STAGES) as ProgressEvent['type'][],
+  events: EVENTS as ProgressEvent['type'][],
   async apply(events, tx, schema = 'onboarding') {
     const last = new Map<string, Moved>();
     const started: Moved[] = [];
@@ -51,39 +50,27 @@ export const progressProjection = subscriptionOf<ProgressEvent>({
     await tx.query(
       `insert into ${schema}.progress (user_id, merchant_id, stage, since)
        select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[]) on conflict do nothing`,
-      columns(started, 'user_id', 'merchant_id', 'stage', 'at'),
+      columnArrays(started, 'user_id', 'merchant_id', 'stage', 'at'),
     );
-    const all = [...last.values()];
+    const moves = [...last.values()];
+    const open = moves.filter(({ stage }) => stage !== null);
     await tx.query(
       `update ${schema}.progress p set stage = moved.stage, since = moved.since, reason = moved.reason
        from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::text[]) as moved (user_id, stage, since, reason)
        where p.user_id = moved.user_id`,
-      columns(
-        all.filter(({ stage }) => stage !== null),
-        'user_id',
-        'stage',
-        'at',
-        'reason',
-      ),
+      columnArrays(open, 'user_id', 'stage', 'at', 'reason'),
     );
+    const over = moves.filter(({ stage }) => stage === null);
     await tx.query(
       `delete from ${schema}.progress where user_id = any($1::uuid[])`,
-      columns(
-        all.filter(({ stage }) => stage === null),
-        'user_id',
-      ),
+      columnArrays(over, 'user_id'),
     );
   },
   tables: { schema: 'onboarding', names: ['progress'] },
 });
 
-function columns(rows: readonly Moved[], ...names: readonly (keyof Moved)[]): unknown[][] {
-  return names.map((name) => rows.map((row) => row[name] ?? null));
-}
-
 /** An onboarding in progress, with the work item that continues it. */
-export interface InProgress {
-  readonly user_id: string;
+interface InProgress {
   readonly stage: Stage;
   /** Of a failed stage. */
   readonly reason: string | null;
@@ -92,31 +79,71 @@ export interface InProgress {
   readonly next_at: Date | null;
 }
 
-interface StageCount {
-  readonly stage: Stage;
-  readonly count: number;
-  readonly oldest_seconds: number;
-}
-
+/** How far onboardings are: for operators, and as metrics. */
 @Injectable()
-export class Progress {
-  constructor(private readonly database: Database) {}
+export class Progress extends OnboardingProgress {
+  constructor(
+    private readonly database: Database,
+    private readonly views: SubscriptionProgress,
+  ) {
+    super();
+  }
 
-  /** Of these users those whose onboarding is in progress. */
-  async of(userIds: readonly string[]): Promise<ReadonlyMap<string, InProgress>> {
-    const rows = await this.database.query<InProgress & Record<string, unknown>>(
+  async of(users: readonly OnboardedUser[]): Promise<readonly OnboardingJson[]> {
+    await this.views.waitUntilCurrent(PROGRESS_VIEW);
+    const rows = await this.database.query<
+      InProgress & { readonly user_id: string } & Record<string, unknown>
+    >(
       `select p.user_id, p.stage, p.reason, step.cause as last_error, step.due_at as next_at
        from onboarding.progress p left join work.items step on kind = 'onboarding.step' and key = p.user_id::text
        where p.user_id = any($1::uuid[])`,
-      [userIds],
+      [users.map(({ id }) => id)],
     );
-    return new Map(rows.map((row) => [row.user_id, row]));
+    const open = new Map(rows.map((row) => [row.user_id, row]));
+    return users.map((user) => onboardingJson(user, open.get(user.id)));
   }
 
-  counts(): Promise<StageCount[]> {
-    return this.database.query<StageCount & Record<string, unknown>>(
+  @Periodic({ name: 'count of onboardings', everyMs: MEASURED_EVERY_MS })
+  async measure(): Promise<void> {
+    const counts = await this.database.query<{ stage: Stage; count: number; oldest_seconds: number }>(
       `select stage, count(*)::int as count, extract(epoch from now() - min(since))::float8 as oldest_seconds
        from onboarding.progress group by stage`,
     );
+    // An empty stage must not keep its last count.
+    onboardings.reset();
+    oldestOnboarding.reset();
+    for (const { stage, count, oldest_seconds } of counts) {
+      onboardings.set({ stage }, count);
+      oldestOnboarding.set({ stage }, oldest_seconds);
+    }
   }
+}
+
+/** Pure. `row` is undefined where the onboarding has not begun or is over. */
+export function onboardingJson(
+  { account_state: state, issuer_wallet_address: wallet }: Omit<OnboardedUser, 'id'>,
+  row: InProgress | undefined,
+): OnboardingJson {
+  if (row !== undefined && (state === 'onboarding' || state === 'active')) {
+    const waiting_for = waitsFor(row);
+    const isAutomatic = waiting_for !== 'person' && waiting_for !== 'operator';
+    return {
+      stage: row.stage,
+      waiting_for,
+      reason: row.reason ?? row.last_error,
+      next_at: isAutomatic ? (row.next_at?.toISOString() ?? null) : null,
+    };
+  }
+  const over = { reason: null, next_at: null };
+  if (state === 'onboarding') return { stage: 'not_started', waiting_for: 'person', ...over };
+  return { stage: wallet === null ? 'ended' : 'completed', waiting_for: 'nothing', ...over };
+}
+
+function waitsFor({ stage, last_error, next_at }: InProgress): OnboardingJson['waiting_for'] {
+  if (stage === 'completed') return 'nothing';
+  // A failed identity or card too: the person tries again, by the same link.
+  if (!AUTOMATIC.includes(stage)) return 'person';
+  if (next_at === null) return 'operator';
+  if (stage === 'card_issued') return 'service';
+  return stage === 'kyc_submitted' && last_error === null ? 'review' : 'provider';
 }

@@ -11,11 +11,11 @@ export type Messages = Readonly<Record<keyof typeof en, string>>;
 /** The words of each language that the onboarding speaks. */
 export const MESSAGES: Readonly<Record<Locale, Messages>> = { en, es, de };
 
-type ReasonKey = Extract<keyof Messages, `reason${string}`>;
-
 /** Keys by English text. Events record that text, so a change of it needs a second key for the old one. */
-const KEYS: ReadonlyMap<string, ReasonKey> = new Map(
-  Object.entries(MESSAGES.en).flatMap(([key, text]) => (isReason(key) ? [[text, key] as const] : [])),
+const KEYS = new Map(
+  Object.entries(MESSAGES.en).flatMap(([key, text]) =>
+    key.startsWith('reason') ? [[text, key as keyof Messages]] : [],
+  ),
 );
 
 /**
@@ -27,8 +27,4 @@ export function reasonIn(locale: Locale, stage: 'kyc_failed' | 'card_failed', re
   if (key !== undefined) return MESSAGES[locale][key];
   if (locale === 'en') return reason;
   return MESSAGES[locale][stage === 'kyc_failed' ? 'reasonOtherIdentity' : 'reasonOtherCard'];
-}
-
-function isReason(key: string): key is ReasonKey {
-  return key.startsWith('reason');
 }

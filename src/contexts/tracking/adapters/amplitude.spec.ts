@@ -4,11 +4,12 @@ import type { AnalyticsEvent } from '../application/ports.js';
 import { AMPLITUDE_WAITS, resultOf } from './amplitude.js';
 
 const events: AnalyticsEvent[] = ['a', 'b', 'c', 'd', 'e'].map((name) => ({
-  insertId: name,
-  userId: `merchant:${name}`,
-  deviceId: name === 'e' ? null : `device-${name}`,
-  eventType: 'order paid',
-  time: 0,
+  merchant_id: 'merchant',
+  event_id: name,
+  user_external_id: name,
+  device_id: name === 'e' ? null : `device-${name}`,
+  event_name: 'order paid',
+  event_datetime: '1970-01-01T00:00:00.000000Z',
   payload: '{}',
 }));
 

@@ -3,34 +3,23 @@ import { HOUR_MS } from '../../../kernel/clock.js';
 import { retryAfterMs, type HttpResponse } from '../../../platform/outbound/outbound-request.js';
 import { OperatorHosts } from '../../../platform/outbound/guarded-hosts.js';
 import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
-import type {
-  AnalyticsEvent,
-  UnavailableCause,
-  RefusedEvent,
-  SendResult,
-  ThrottledEvent,
-  Analytics,
-} from '../application/ports.js';
+import type { Analytics, AnalyticsEvent, SendResult, Unavailable } from '../application/ports.js';
 import type { TrackingConfig } from '../settings.js';
 import type { ProcessConfig } from '../../../platform/config/config.js';
 import type { Database } from '../../../platform/postgres/database.js';
 
-/** How long to wait, in milliseconds, when Amplitude does not say; as its documentation advises (ADR 84). */
-export interface AmplitudeWaits {
-  /** For a user or device that is throttled. */
-  readonly throttled: number;
-  /** For one that has used up its day: the day rolls on by the hour. */
-  readonly quota: number;
-  /** For the project as a whole. */
-  readonly project: number;
-}
-
-export const AMPLITUDE_WAITS: AmplitudeWaits = { throttled: 30_000, quota: HOUR_MS, project: 15_000 };
+/**
+ * How long to wait, in milliseconds, when Amplitude does not say; as its documentation advises (ADR 84). `quota`: for a user
+ * or device that has used up its day, which rolls on by the hour. `project`: for the project as a whole.
+ */
+export const AMPLITUDE_WAITS = { throttled: 30_000, quota: HOUR_MS, project: 15_000 };
+export type AmplitudeWaits = Readonly<typeof AMPLITUDE_WAITS>;
 
 const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 /** A JSON object from the response: every value is checked before it is used. */
 type ResponseBody = Readonly<Record<string, unknown>>;
+type Parted = Extract<SendResult, { outcome: 'parted' }>;
 
 export function resultOf(
   { status, retryAfter, body }: Omit<HttpResponse, 'kind'>,
@@ -49,7 +38,11 @@ export function resultOf(
   // From its firewall.
   if (status === 403) return { outcome: 'rejected', reason: 'forbidden' };
   if (status === 413) return { outcome: 'too_large' };
-  if (status === 429) return tooMany(reply, events, waits, waitMs);
+  if (status === 429) {
+    const throttled = throttledOf(reply, events, waits, true);
+    if (throttled.length > 0) return { outcome: 'parted', refused: [], throttled };
+    return unavailable('rate_limited', 'responded 429 for the project', waitMs ?? waits.project);
+  }
   if (status === 408 || status >= 500) return unavailable('failing', `responded ${status}`, waitMs);
   return unavailable('misconfigured', `responded ${status}`, waitMs);
 }
@@ -71,35 +64,26 @@ function badRequest(
   return { outcome: 'rejected', reason: 'responded 400' };
 }
 
-function tooMany(
-  reply: ResponseBody,
-  events: readonly AnalyticsEvent[],
-  waits: AmplitudeWaits,
-  waitMs: number | null,
-): SendResult {
-  const throttled = throttledOf(reply, events, waits, true);
-  if (throttled.length > 0) return { outcome: 'parted', refused: [], throttled };
-  return unavailable('rate_limited', 'responded 429 for the project', waitMs ?? waits.project);
-}
+const FAULTS = [
+  ['events_with_missing_fields', 'missing'],
+  ['events_with_invalid_fields', 'invalid'],
+  ['events_with_invalid_id_lengths', 'invalid length of'],
+] as const;
 
-function refusedOf(reply: ResponseBody, events: readonly AnalyticsEvent[]): RefusedEvent[] {
-  const byField = (fields: unknown, reason: (field: string) => string): RefusedEvent[] =>
-    Object.entries(record(fields)).flatMap(([field, indexes]) =>
-      numbers(indexes).map((index) => ({ index, reason: reason(named(field)) })),
-    );
+function refusedOf(reply: ResponseBody, events: readonly AnalyticsEvent[]): Parted['refused'] {
   const silenced = new Set(numbers(reply['silenced_events']));
   if (silenced.size === 0 && Array.isArray(reply['silenced_devices'])) {
     const devices = new Set<unknown>(reply['silenced_devices']);
     events.forEach(
-      ({ deviceId }, index) => deviceId !== null && devices.has(deviceId) && silenced.add(index),
+      ({ device_id }, index) => device_id !== null && devices.has(device_id) && silenced.add(index),
     );
   }
-  const found = [
-    ...byField(reply['events_with_missing_fields'], (field) => `missing ${field}`),
-    ...byField(reply['events_with_invalid_fields'], (field) => `invalid ${field}`),
-    ...byField(reply['events_with_invalid_id_lengths'], (field) => `invalid length of ${field}`),
-    ...[...silenced].map((index) => ({ index, reason: 'silenced device' })),
-  ];
+  const faults = FAULTS.flatMap(([member, fault]) =>
+    Object.entries(record(reply[member])).flatMap(([field, indexes]) =>
+      numbers(indexes).map((index) => ({ index, reason: `${fault} ${named(field)}` })),
+    ),
+  );
+  const found = [...faults, ...[...silenced].map((index) => ({ index, reason: 'silenced device' }))];
   return found.filter(({ index }) => index in events);
 }
 
@@ -109,21 +93,19 @@ function throttledOf(
   events: readonly AnalyticsEvent[],
   waits: AmplitudeWaits,
   byIds: boolean,
-): ThrottledEvent[] {
-  const isNamed = (users: unknown, devices: unknown, { userId, deviceId }: AnalyticsEvent): boolean =>
-    Object.hasOwn(record(users), userId) || (deviceId !== null && Object.hasOwn(record(devices), deviceId));
+): Parted['throttled'] {
+  const isNamed = (kind: 'throttled' | 'exceeded_daily_quota', event: AnalyticsEvent): boolean =>
+    Object.hasOwn(record(reply[`${kind}_users`]), userOf(event)) ||
+    (event.device_id !== null && Object.hasOwn(record(reply[`${kind}_devices`]), event.device_id));
   const indexes = new Set(numbers(reply['throttled_events']));
   return events.flatMap((event, index) => {
-    if (isNamed(reply['exceeded_daily_quota_users'], reply['exceeded_daily_quota_devices'], event))
-      return [{ index, waitMs: waits.quota }];
-    const throttled =
-      indexes.has(index) ||
-      (byIds && indexes.size === 0 && isNamed(reply['throttled_users'], reply['throttled_devices'], event));
-    return throttled ? [{ index, waitMs: waits.throttled }] : [];
+    if (isNamed('exceeded_daily_quota', event)) return [{ index, waitMs: waits.quota }];
+    const isThrottled = indexes.has(index) || (byIds && indexes.size === 0 && isNamed('throttled', event));
+    return isThrottled ? [{ index, waitMs: waits.throttled }] : [];
   });
 }
 
-function unavailable(cause: UnavailableCause, detail: string, waitMs: number | null): SendResult {
+function unavailable(cause: Unavailable['cause'], detail: string, waitMs: number | null): Unavailable {
   return { outcome: 'unavailable', cause, detail, retryAfterMs: waitMs };
 }
 
@@ -152,22 +134,7 @@ function named(field: string): string {
 const MAX_RESPONSE_BYTES = 1_048_576;
 
 /** Device ids for which Amplitude refuses the whole event. */
-const REFUSED_DEVICE_IDS: ReadonlySet<string> = new Set([
-  'anonymous',
-  'nil',
-  'none',
-  'null',
-  'n/a',
-  'na',
-  'undefined',
-  'unknown',
-  '',
-  '""',
-  '{}',
-  'lmy47d',
-  '-1',
-]);
-const ALL_ZEROS = /^[0-]+$/;
+const REFUSED_DEVICE_ID = /^(?:anonymous|nil|none|null|n\/a|na|undefined|unknown|""|\{\}|lmy47d|-1|[0-]*)$/i;
 
 /** Amplitude's HTTP API V2 (`/2/httpapi`), or its batch API (`/batch`), which takes the same requests. ADR 84. */
 export class Amplitude implements Analytics, OnApplicationShutdown {
@@ -199,7 +166,7 @@ export class Amplitude implements Analytics, OnApplicationShutdown {
     const result = await this.client.post(this.url, headers, body);
     if (result.kind === 'response') return resultOf(result, sent, this.waits);
     const cause = result.phase === 'timeout' ? 'timeout' : 'unreachable';
-    return { outcome: 'unavailable', cause, detail: result.error, retryAfterMs: null };
+    return unavailable(cause, result.error, null);
   }
 
   onApplicationShutdown(): Promise<void> {
@@ -208,17 +175,20 @@ export class Amplitude implements Analytics, OnApplicationShutdown {
 }
 
 function acceptable(event: AnalyticsEvent): AnalyticsEvent {
-  if (event.deviceId === null) return event;
-  const id = event.deviceId.trim().toLowerCase();
-  return REFUSED_DEVICE_IDS.has(id) || ALL_ZEROS.test(id) ? { ...event, deviceId: null } : event;
+  return REFUSED_DEVICE_ID.test(event.device_id?.trim() ?? '') ? { ...event, device_id: null } : event;
+}
+
+function userOf({ merchant_id, user_external_id }: AnalyticsEvent): string {
+  return `${merchant_id}:${user_external_id}`;
 }
 
 /** The event as JSON text in Amplitude's terms; the payload stays byte for byte what the merchant sent. */
-export function eventJson({ deviceId, ...event }: AnalyticsEvent): string {
-  const device = deviceId === null ? '' : `"device_id":${JSON.stringify(deviceId)},`;
+export function eventJson(event: AnalyticsEvent): string {
+  const { event_id, event_name, event_datetime, device_id, payload } = event;
+  const device = device_id === null ? '' : `"device_id":${JSON.stringify(device_id)},`;
   return (
-    `{"user_id":${JSON.stringify(event.userId)},${device}"event_type":${JSON.stringify(event.eventType)},` +
-    `"time":${event.time},"insert_id":"${event.insertId}","event_properties":${event.payload}}`
+    `{"user_id":${JSON.stringify(userOf(event))},${device}"event_type":${JSON.stringify(event_name)},` +
+    `"time":${Date.parse(event_datetime)},"insert_id":"${event_id}","event_properties":${payload}}`
   );
 }
 
@@ -242,16 +212,11 @@ export class SandboxAnalytics implements Analytics {
          select insert_id, (array_agg(event))[1]::json, count(*)
          from unnest($1::uuid[], $2::text[]) as sent (insert_id, event) group by insert_id
          on conflict (insert_id) do update set times = known.times + excluded.times`,
-        [events.map(({ insertId }) => insertId), events.map(eventJson)],
+        [events.map(({ event_id }) => event_id), events.map(eventJson)],
       );
       return { outcome: 'accepted' };
     } catch (error) {
-      return {
-        outcome: 'unavailable',
-        cause: 'failing',
-        detail: (error as Error).message,
-        retryAfterMs: null,
-      };
+      return unavailable('failing', (error as Error).message, null);
     }
   }
 }

@@ -20,13 +20,13 @@ describe('a stored body without a person', () => {
     expect(rewritten.items).toEqual([1]);
     const [kept, blank] = readItems(rewritten.body);
     expect(rewritten.body.toString()).toContain(other);
-    expect(kept).toMatchObject({ userExternalId: 'grace', eventName: 'ab', payload: '{"n":1.0}' });
+    expect(kept).toMatchObject({ user_external_id: 'grace', event_name: 'ab', payload: '{"n":1.0}' });
     expect(blank).toEqual({
-      eventId: ada['event_id'],
-      eventName: '',
-      eventDatetime: '2026-01-31T12:00:00.000000Z',
-      userExternalId: '',
-      deviceId: null,
+      event_id: ada['event_id'],
+      event_name: '',
+      event_datetime: '2026-01-31T12:00:00.000000Z',
+      user_external_id: '',
+      device_id: null,
       payload: '{}',
     });
   });
@@ -50,9 +50,11 @@ describe('a stored body without a person', () => {
         const before = readItems(body);
         const rewritten = bodyWithout(body, 'ada');
         const after = readItems(rewritten?.body ?? body);
-        expect(after.map(({ eventId }) => eventId)).toEqual(before.map(({ eventId }) => eventId));
-        expect(after.some(({ userExternalId }) => userExternalId === 'ada')).toBe(false);
-        const own = before.flatMap(({ userExternalId }, place) => (userExternalId === 'ada' ? [place] : []));
+        expect(after.map(({ event_id }) => event_id)).toEqual(before.map(({ event_id }) => event_id));
+        expect(after.some(({ user_external_id }) => user_external_id === 'ada')).toBe(false);
+        const own = before.flatMap(({ user_external_id }, place) =>
+          user_external_id === 'ada' ? [place] : [],
+        );
         expect(rewritten?.items ?? []).toEqual(own);
       }),
     );

@@ -1,5 +1,5 @@
 import { eachElement, eachMember, endOfValue, stringOf } from '../../../platform/json-text/json-text.js';
-import { itemOf, type BatchEvent, type ReadItem, type ValidItem } from '../domain/event-batch.js';
+import { itemOf, type BatchEvent, type TrackedItem, type ValidItem } from '../domain/event-batch.js';
 import { Injectable } from '@nestjs/common';
 import { Forgets, type ForgottenPerson } from '../../../platform/operations/erasure.js';
 import { failpoint } from '../../../platform/failpoints.js';
@@ -15,14 +15,8 @@ interface StoredBody {
   readonly item_count: number;
 }
 
-interface RawItem {
-  event_id?: string | null;
-  event_name?: string | null;
-  event_datetime?: string | null;
-  user_external_id?: string | null;
-  device_id?: string | null;
-  payload?: string;
-}
+/** The members of an item; `payload` is JSON text, other values that are no strings are null. */
+type RawItem = { -readonly [Name in keyof TrackedItem]?: string | null };
 
 const QUOTE = 0x22;
 
@@ -31,14 +25,14 @@ export function distinctEvents(batches: readonly StoredBody[]): BatchEvent[] {
   const events = new Map<string, BatchEvent>();
   batches.forEach((stored, batch) =>
     storedItems(stored).forEach((read, item) => {
-      if (!events.has(read.eventId)) events.set(read.eventId, Object.assign(read, { batch, item }));
+      if (!events.has(read.event_id)) events.set(read.event_id, Object.assign(read, { batch, item }));
     }),
   );
   return [...events.values()];
 }
 
-export function storedItems({ body, item_count }: StoredBody): ReadItem[] {
-  let items: ReadItem[];
+export function storedItems({ body, item_count }: StoredBody): TrackedItem[] {
+  let items: TrackedItem[];
   try {
     items = readItems(body);
   } catch (error) {
@@ -52,9 +46,9 @@ export function storedItems({ body, item_count }: StoredBody): ReadItem[] {
  * The items of an accepted body. Payloads are not parsed. Of repeated keys the last one counts, as for JSON.parse. For
  * bodies that were not accepted the result is undefined.
  */
-export function readItems(body: Buffer): ReadItem[] {
+export function readItems(body: Buffer): TrackedItem[] {
   return elementsOf(body.toString(), readItem).map((item) =>
-    Object.assign(itemOf(item as ValidItem & RawItem), { payload: item.payload! }),
+    itemOf(item as Omit<ValidItem, 'payload'>, item.payload!),
   );
 }
 
@@ -67,7 +61,7 @@ export function bodyWithout(
   externalId: string,
 ): { readonly body: Buffer; readonly items: readonly number[] } | null {
   const read = readItems(body);
-  const items = read.flatMap(({ userExternalId }, item) => (userExternalId === externalId ? [item] : []));
+  const items = read.flatMap(({ user_external_id }, item) => (user_external_id === externalId ? [item] : []));
   if (items.length === 0) return null;
   const texts = elementsOf(body.toString(), (json, at, all: string[]) => {
     const end = endOfValue(json, at);
@@ -79,18 +73,12 @@ export function bodyWithout(
 }
 
 /** No external_id and no event_name of a merchant is empty. */
-function blank({ eventId, eventDatetime }: ReadItem): string {
-  return JSON.stringify({
-    event_id: eventId,
-    event_name: '',
-    event_datetime: eventDatetime,
-    user_external_id: '',
-    payload: {},
-  });
+function blank({ event_id, event_datetime }: TrackedItem): string {
+  return JSON.stringify({ event_id, event_name: '', event_datetime, user_external_id: '', payload: {} });
 }
 
 /** Calls `read` for each element of the last `events`; it returns the end of the element. */
-function elementsOf<T>(json: string, read: (json: string, at: number, items: T[]) => number): T[] {
+export function elementsOf<T>(json: string, read: (json: string, at: number, items: T[]) => number): T[] {
   let items: T[] = [];
   eachMember(json, 0, (key, start) => {
     if (key !== 'events') return endOfValue(json, start);

@@ -1,66 +1,48 @@
-/** An event as an analytics provider gets it. */
-export interface AnalyticsEvent {
-  /** The event_id: a provider that gets it again ignores it. */
-  readonly insertId: string;
-  /** `<merchant_id>:<user_external_id>`: merchants share one project of the provider. */
-  readonly userId: string;
-  /** As the merchant sent it. */
-  readonly deviceId: string | null;
-  /** The event_name, lower-cased. */
-  readonly eventType: string;
-  /** Unix milliseconds of the event_datetime. */
-  readonly time: number;
-  /** JSON text of an object, exactly as it was sent. */
-  readonly payload: string;
+import type { TrackedItem } from '../domain/event-batch.js';
+
+/** An event for an analytics provider, which ignores a repeat of the event_id. Merchants share one of its projects. */
+export interface AnalyticsEvent extends TrackedItem {
+  readonly merchant_id: string;
 }
 
-/** Why the provider accepts nothing now. */
-export type UnavailableCause =
-  | 'unreachable'
-  | 'timeout'
-  /** 5xx, or a response that cannot be read. */
-  | 'failing'
-  /** It limits the whole project. */
-  | 'rate_limited'
-  /** The key or the URL is wrong. */
-  | 'unauthorized'
-  | 'misconfigured'
-  /** It blocks this service. */
-  | 'forbidden';
-
-/** One event of a request; `index` counts the events of the request from 0. */
-export interface RefusedEvent {
-  readonly index: number;
-  /** In the provider's terms, without personal data, such as `invalid time`. */
-  readonly reason: string;
-}
-
-export interface ThrottledEvent {
-  readonly index: number;
-  /** Milliseconds in which no event of its user or device should be sent. */
-  readonly waitMs: number;
+/** The provider accepts nothing now. */
+export interface Unavailable {
+  readonly outcome: 'unavailable';
+  readonly cause:
+    | 'unreachable'
+    | 'timeout'
+    /** 5xx, or a response that cannot be read. */
+    | 'failing'
+    /** It limits the whole project. */
+    | 'rate_limited'
+    /** The key or the URL is wrong. */
+    | 'unauthorized'
+    | 'misconfigured'
+    /** It blocks this service. */
+    | 'forbidden';
+  /** For operators: a short sentence without secrets. */
+  readonly detail: string;
+  /** Requested by the provider. */
+  readonly retryAfterMs: number | null;
 }
 
 /** The result of one request. */
 export type SendResult =
   | { readonly outcome: 'accepted' }
-  /** None was accepted because of the named ones; the others may be sent again at once. */
+  /**
+   * None was accepted because of the named ones, one or more, by their indexes; the others may be sent again at once.
+   * Reasons are the provider's, without personal data, such as `invalid time`. `waitMs`: until then no event of the user or
+   * device should be sent.
+   */
   | {
       readonly outcome: 'parted';
-      readonly refused: readonly RefusedEvent[];
-      readonly throttled: readonly ThrottledEvent[];
+      readonly refused: readonly { readonly index: number; readonly reason: string }[];
+      readonly throttled: readonly { readonly index: number; readonly waitMs: number }[];
     }
   | { readonly outcome: 'too_large' }
   /** Without naming the cause. */
   | { readonly outcome: 'rejected'; readonly reason: string }
-  | {
-      readonly outcome: 'unavailable';
-      readonly cause: UnavailableCause;
-      /** For operators: a short sentence without secrets. */
-      readonly detail: string;
-      /** Requested by the provider. */
-      readonly retryAfterMs: number | null;
-    };
+  | Unavailable;
 
 export interface Analytics {
   readonly name: string;

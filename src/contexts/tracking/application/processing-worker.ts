@@ -1,5 +1,4 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { backoffMs, type Backoff } from '../../../platform/jobs/backoff.js';
 import { Background, BackgroundWork } from '../../../platform/jobs/background-work.js';
 import { measureOnScrape } from '../../../platform/telemetry/metrics.js';
 import type { BatchEvent } from '../domain/event-batch.js';
@@ -9,18 +8,14 @@ import { CountedEvents, isDataError } from '../store/counted-events.js';
 import { distinctEvents, UnreadableBatch } from './batch-items.js';
 
 const POLL_MS = 250;
-const BACKOFF: Backoff = { firstMs: 250, maxMs: 10_000 };
+/** For so long a merchant waits after a failure that its data did not cause. */
+const HOLD_MS = 1000;
 
 interface Chunk {
   readonly merchantId: string;
   readonly batches: readonly AcceptedBatch[];
   /** Null where one of the batches cannot be read. */
   readonly events: readonly BatchEvent[] | null;
-}
-
-interface Hold {
-  readonly failures: number;
-  readonly until: number;
 }
 
 /**
@@ -33,12 +28,11 @@ export class ProcessingWorker implements OnModuleInit {
   readonly work = new BackgroundWork({
     name: 'event batches',
     everyMs: POLL_MS,
-    backoff: BACKOFF,
     run: (signal) => this.run(signal),
   });
   private readonly log = new Logger(ProcessingWorker.name);
-  /** Merchants in backoff after a failure that their data did not cause. */
-  private readonly holds = new Map<string, Hold>();
+  /** Until when merchants wait, on the clock of `performance.now()`. */
+  private readonly holds = new Map<string, number>();
 
   constructor(
     private readonly accepted: AcceptedBatches,
@@ -81,7 +75,7 @@ export class ProcessingWorker implements OnModuleInit {
   private async next(waiting: Set<string>, current?: Chunk): Promise<Chunk | null> {
     for (const merchantId of waiting) {
       waiting.delete(merchantId);
-      if ((this.holds.get(merchantId)?.until ?? 0) > performance.now()) continue;
+      if ((this.holds.get(merchantId) ?? 0) > performance.now()) continue;
       const after = current?.merchantId === merchantId ? current.batches.at(-1) : undefined;
       const batches = await this.accepted.next(merchantId, after);
       if (batches.length === 0) continue;
@@ -98,7 +92,8 @@ export class ProcessingWorker implements OnModuleInit {
       this.holds.delete(chunk.merchantId);
       return done;
     } catch (error) {
-      this.hold(chunk.merchantId, error as Error);
+      this.holds.set(chunk.merchantId, performance.now() + HOLD_MS);
+      this.log.warn({ msg: 'event batches waiting', merchant_id: chunk.merchantId, err: error });
       return false;
     }
   }
@@ -140,18 +135,6 @@ export class ProcessingWorker implements OnModuleInit {
     eventBatches.inc({ outcome: 'failed' });
     const code = 'code' in error ? String(error.code) : error.name;
     this.log.error({ msg: `event batch failed: ${code}`, batch_id: batch.batch_id, merchant_id: merchantId });
-  }
-
-  private hold(merchantId: string, error: Error): void {
-    const failures = this.holds.get(merchantId)?.failures ?? 0;
-    const until = performance.now() + backoffMs(BACKOFF, failures);
-    this.holds.set(merchantId, { failures: failures + 1, until });
-    this.log.warn({
-      msg: 'event batches waiting',
-      merchant_id: merchantId,
-      failures: failures + 1,
-      err: error,
-    });
   }
 }
 

@@ -31,7 +31,7 @@ describe('an item', () => {
 
   it('has a user_external_id without invisible marks, as the user has it', () => {
     const item = eventItem({ user_external_id: '\ufeff customer\u00ad-\u200b7\u202c ' });
-    expect(itemOf(item as unknown as ValidItem).userExternalId).toBe('customer-7');
+    expect(itemOf(item as unknown as ValidItem, '{}').user_external_id).toBe('customer-7');
     expect(faultOf(eventItem({ user_external_id: '\u200b \u2060' }))).toBe(
       '.user_external_id must not be blank',
     );
@@ -102,12 +102,13 @@ describe('an item', () => {
       user_external_id: ' Customer 1\u00a0',
       device_id: ' D ',
     });
-    expect(itemOf(item as unknown as ValidItem)).toEqual({
-      eventId: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
-      eventName: 'kauf äö',
-      eventDatetime: '2025-12-31T23:30:00.000000Z',
-      userExternalId: 'Customer 1',
-      deviceId: ' D ',
+    expect(itemOf(item as unknown as ValidItem, '{}')).toEqual({
+      event_id: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
+      event_name: 'kauf äö',
+      event_datetime: '2025-12-31T23:30:00.000000Z',
+      user_external_id: 'Customer 1',
+      device_id: ' D ',
+      payload: '{}',
     });
   });
 });

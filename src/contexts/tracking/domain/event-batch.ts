@@ -22,26 +22,23 @@ export interface ValidItem {
   readonly device_id?: string | null;
 }
 
-/** An item in normalized form. */
-interface EventItem {
+/** An item in normalized form, as `tracking.events` has it. */
+export interface TrackedItem {
   /** In lower case. */
-  readonly eventId: string;
+  readonly event_id: string;
   /** Trimmed and in lower case. */
-  readonly eventName: string;
+  readonly event_name: string;
   /** UTC with microseconds, `2026-02-28T23:59:00.000000Z`. */
-  readonly eventDatetime: string;
+  readonly event_datetime: string;
   /** Tidy. */
-  readonly userExternalId: string;
-  readonly deviceId: string | null;
-}
-
-export interface ReadItem extends EventItem {
+  readonly user_external_id: string;
+  readonly device_id: string | null;
   /** JSON text, exactly as it was sent. */
   readonly payload: string;
 }
 
-/** An item with its place: the index of its batch among others, and its own in there. */
-export interface BatchEvent extends ReadItem {
+/** An item with its place: the index of its batch among others, and its index within the batch. */
+export interface BatchEvent extends TrackedItem {
   readonly batch: number;
   readonly item: number;
 }
@@ -49,29 +46,32 @@ export interface BatchEvent extends ReadItem {
 /** The first fault of an item, beginning with ` ` or `.field`; null when it is valid. */
 export function faultOf(item: unknown): string | null {
   if (!isObject(item)) return ' must be an object';
-  const name = textFault(item['event_name']);
-  if (name !== null) return `.event_name ${name}`;
-  const payload = item['payload'];
-  if (!isObject(payload)) return `.payload ${missing(payload) ? 'is required' : 'must be an object'}`;
-  const datetime = datetimeFault(item['event_datetime']);
-  if (datetime !== null) return `.event_datetime ${datetime}`;
-  const id = idFault(item['event_id']);
-  if (id !== null) return `.event_id ${id}`;
-  const user = externalIdFault(item['user_external_id']);
-  if (user !== null) return `.user_external_id ${user}`;
-  const device = item['device_id'];
-  if (missing(device)) return null;
-  const wrong = deviceFault(device);
-  return wrong === null ? null : `.device_id ${wrong}`;
+  for (const [field, faultIn] of CHECKS) {
+    const fault = faultIn(item[field]);
+    if (fault !== null) return `.${field} ${fault}`;
+  }
+  return null;
 }
 
-export function itemOf(item: ValidItem): EventItem {
+/** In the order in which faults are reported. */
+const CHECKS: readonly (readonly [keyof ValidItem, (value: unknown) => string | null])[] = [
+  ['event_name', textFault],
+  ['payload', payloadFault],
+  ['event_datetime', datetimeFault],
+  ['event_id', idFault],
+  ['user_external_id', externalIdFault],
+  ['device_id', (value) => (missing(value) ? null : deviceFault(value))],
+];
+
+/** Normalizes a valid item. `payload` is its JSON text. */
+export function itemOf(item: Omit<ValidItem, 'payload'>, payload: string): TrackedItem {
   return {
-    eventId: item.event_id.toLowerCase(),
-    eventName: item.event_name.trim().toLowerCase(),
-    eventDatetime: utcOf(item.event_datetime)!,
-    userExternalId: tidy(item.user_external_id),
-    deviceId: item.device_id ?? null,
+    event_id: item.event_id.toLowerCase(),
+    event_name: item.event_name.trim().toLowerCase(),
+    event_datetime: utcOf(item.event_datetime)!,
+    user_external_id: tidy(item.user_external_id),
+    device_id: item.device_id ?? null,
+    payload,
   };
 }
 
@@ -84,11 +84,20 @@ function nestsWithin(value: unknown, levels: number): boolean {
   return true;
 }
 
-export function textFault(value: unknown): string | null {
+/** What is no text, or a blank one. */
+function blankFault(value: unknown): string | null {
   if (typeof value !== 'string') return missing(value) ? 'is required' : 'must be a string';
-  if (PLAIN.test(value)) return null;
-  const text = value.trim();
-  return text === '' ? 'must not be blank' : keptTextFault(text);
+  return value.trim() === '' ? 'must not be blank' : null;
+}
+
+export function textFault(value: unknown): string | null {
+  if (typeof value === 'string' && PLAIN.test(value)) return null;
+  return blankFault(value) ?? keptTextFault((value as string).trim());
+}
+
+function payloadFault(value: unknown): string | null {
+  if (isObject(value)) return null;
+  return missing(value) ? 'is required' : 'must be an object';
 }
 
 /** Checks a text as {@link textFault} does, without its invisible marks. */
@@ -109,18 +118,13 @@ function keptTextFault(text: string): string | null {
 
 export function datetimeFault(value: unknown): string | null {
   if (typeof value === 'string' && utcOf(value) !== null) return null;
-  if (missing(value)) return 'is required';
-  if (typeof value !== 'string') return 'must be a string';
-  return value.trim() === ''
-    ? 'must not be blank'
-    : 'must be a date and time of ISO 8601 that exists, such as 2026-01-31T12:00:00Z';
+  const fault = 'must be a date and time of ISO 8601 that exists, such as 2026-01-31T12:00:00Z';
+  return blankFault(value) ?? fault;
 }
 
 export function idFault(value: unknown): string | null {
   if (typeof value === 'string' && UUID_V4.test(value)) return null;
-  if (missing(value)) return 'is required';
-  if (typeof value !== 'string') return 'must be a string';
-  return value.trim() === '' ? 'must not be blank' : 'must be a UUID v4';
+  return blankFault(value) ?? 'must be a UUID v4';
 }
 
 function missing(value: unknown): value is undefined | null {

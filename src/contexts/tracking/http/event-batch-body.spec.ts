@@ -141,7 +141,7 @@ function expectReadBack(text: string): void {
     ...item,
     payload: JSON.parse(payload) as unknown,
   }));
-  expect(items).toEqual(events.map((each) => ({ ...itemOf(each), payload: each.payload })));
+  expect(items).toEqual(events.map((each) => ({ ...itemOf(each, ''), payload: each.payload })));
 }
 
 function isJson(text: string): boolean {

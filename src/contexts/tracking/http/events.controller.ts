@@ -5,6 +5,7 @@ import { BodyAsBytes, MerchantId, Ticket } from '../../../platform/http/decorato
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { receivedBatches, receivedEvents } from '../metrics.js';
+import { elementsOf } from '../application/batch-items.js';
 import { ProcessingWorker } from '../application/processing-worker.js';
 import {
   RefusedBatch,
@@ -19,7 +20,7 @@ import {
   TEXT_MAX_LENGTH,
 } from '../domain/event-batch.js';
 import { parseDeepJsonBody } from '../../../platform/http/json-body.js';
-import { eachElement, eachMember, endOfValue } from '../../../platform/json-text/json-text.js';
+import { endOfValue } from '../../../platform/json-text/json-text.js';
 import { Fault } from '../../../kernel/fault.js';
 import { Field, Many, type Rule, type Schema } from '../../../platform/dto/field.js';
 import { freeForm, UUID } from '../../../platform/dto/rules.js';
@@ -38,22 +39,16 @@ export function readBatch(bytes: Buffer): number {
 
 /** Whether text that cannot be parsed has too many items, as far as it can be read. */
 function holdsTooMany(json: string): boolean {
-  let count = 0;
   try {
-    eachMember(json, 0, (key, start) => {
-      if (key !== 'events') return endOfValue(json, start);
-      let items = 0;
-      const end = eachElement(json, start, (at) => {
-        items += 1;
-        return endOfValue(json, at);
-      });
-      count = Math.max(count, items);
-      return end;
+    const items = elementsOf(json, (text, at, all: number[]) => {
+      all.push(at);
+      return endOfValue(text, at);
     });
+    return items.length > MAX_ITEMS;
   } catch {
-    // A malformed escape in a key: the rest is not counted.
+    // A malformed escape in a key.
+    return false;
   }
-  return count > MAX_ITEMS;
 }
 
 /** The rules of the domain; the route checks each item itself (`itemsOf`). */
@@ -137,27 +132,23 @@ export class EventsController {
   async accept(
     @MerchantId() merchantId: string,
     @Ticket() ticket: IdempotencyTicket,
-    @Body() body: Buffer | undefined,
+    @Body() body: Buffer = NO_BODY,
     @Req() { edge }: FastifyRequest,
   ): Promise<void> {
-    const bytes = body ?? NO_BODY;
     try {
-      edge.items = readBatch(bytes);
+      edge.items = readBatch(body);
     } catch (error) {
-      if (error instanceof DomainError) edge.items = countRefusal(error);
+      if (error instanceof DomainError) {
+        // The items that are known of the batch.
+        edge.items = error instanceof RefusedBatch ? error.items : 0;
+        receivedBatches.inc({ outcome: error.code === 'too_large' ? 'too_large' : 'malformed' });
+        receivedEvents.inc({ outcome: 'refused' }, edge.items);
+      }
       throw error;
     }
     const batchId = ticket.id('batch');
-    await this.processing.accept({ merchantId, batchId, itemCount: edge.items, body: bytes });
+    await this.processing.accept({ merchantId, batchId, itemCount: edge.items, body });
     receivedBatches.inc({ outcome: 'accepted' });
     receivedEvents.inc({ outcome: 'accepted' }, edge.items);
   }
-}
-
-/** The items that are known of the batch. */
-function countRefusal(error: DomainError): number {
-  const items = error instanceof RefusedBatch ? error.items : 0;
-  receivedBatches.inc({ outcome: error.code === 'too_large' ? 'too_large' : 'malformed' });
-  receivedEvents.inc({ outcome: 'refused' }, items);
-  return items;
 }

@@ -10,7 +10,7 @@ import { ListQuery, MerchantId, UuidParam } from '../../../platform/http/decorat
 import { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { UsersView } from '../../users/contract.js';
-import { JourneyView, NO_EVENTS, type JourneyFilter } from '../views/journey.js';
+import { JourneyView, type JourneyFilter } from '../views/journey.js';
 
 const CONTROL = /\p{Cc}/u;
 export const DEFAULT_PAGE = 100;
@@ -71,10 +71,7 @@ export class JourneyController {
     @ListQuery() query: JourneyQuery,
   ): Promise<Reply> {
     const externalId = await findExternalId(this.users, merchantId, userId);
-    return new Reply(
-      200,
-      externalId === null ? NO_EVENTS : await this.journeys.page(merchantId, externalId, query),
-    );
+    return new Reply(200, await this.journeys.page(merchantId, externalId, query));
   }
 }
 
@@ -82,7 +79,7 @@ export class JourneyController {
 async function findExternalId(users: UsersView, merchantId: string, id: string): Promise<string | null> {
   const user = await users.find(merchantId, id);
   if (user === null) throw DomainError.notFound('User');
-  return user.externalId;
+  return user.external_id;
 }
 
 class PortalEventsQuery extends JourneyQuery {
@@ -106,8 +103,6 @@ export class PortalEventsController {
     if (userId === undefined && named === undefined)
       throw new DomainError('bad_request', 'user_id or user_external_id is required');
     const externalId = userId === undefined ? named! : await findExternalId(this.users, merchantId, userId);
-    // PostgreSQL stores no zero characters.
-    const isNone = externalId === null || externalId.includes('\0');
-    return new Reply(200, isNone ? NO_EVENTS : await this.journeys.page(merchantId, externalId, query));
+    return new Reply(200, await this.journeys.page(merchantId, externalId, query));
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient, QueryResult } from 'pg';
+import { columnArrays } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { BatchEvent } from '../domain/event-batch.js';
 import { ItemsBitmap, type AcceptedBatch } from './accepted-batches.js';
@@ -10,6 +11,14 @@ const MERCHANT_LOCKS = 7331;
 const STALLED_MS = 30_000;
 /** SQLSTATE classes of what is wrong with the rows: data, constraints, limits of the server. */
 const DATA_CLASSES = new Set(['22', '23', '54']);
+const COLUMNS = [
+  'event_id',
+  'user_external_id',
+  'event_name',
+  'event_datetime',
+  'device_id',
+  'payload',
+] as const;
 
 /** Another process has processed the batches since they were read. */
 class Stale extends Error {}
@@ -57,24 +66,15 @@ export class CountedEvents {
     const { rows } = await tx.query<{ event_id: string }>(
       this.database.withTimeout({
         text: `insert into tracking.events
-            (merchant_id, event_id, received_at, user_external_id, event_name, event_datetime, device_id, payload)
+            (merchant_id, received_at, event_id, user_external_id, event_name, event_datetime, device_id, payload)
           select $1, item.*
-          from unnest($2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[]) item
+          from unnest($2::timestamptz[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::text[], $8::text[]) item
           on conflict do nothing returning event_id`,
-        values: [
-          merchantId,
-          events.map(({ eventId }) => eventId),
-          events.map(({ batch }) => times[batch]),
-          events.map(({ userExternalId }) => userExternalId),
-          events.map(({ eventName }) => eventName),
-          events.map(({ eventDatetime }) => eventDatetime),
-          events.map(({ deviceId }) => deviceId),
-          events.map(({ payload }) => payload),
-        ],
+        values: [merchantId, events.map(({ batch }) => times[batch]), ...columnArrays(events, ...COLUMNS)],
       }),
     );
     const added = new Set(rows.map(({ event_id }) => event_id));
-    return events.filter(({ eventId }) => added.has(eventId));
+    return events.filter(({ event_id }) => added.has(event_id));
   }
 
   private async mark(

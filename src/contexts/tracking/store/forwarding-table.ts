@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MAX_DUE, ReportsBacklog, type DueBacklog } from '../../../platform/operations/system-report.js';
+import { columnArrays } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
-import type { ItemsBitmap } from './accepted-batches.js';
 
 /** Bytes of the bodies of one round, which has at least one body. */
 const ROUND_BYTES = 4 * 1024 * 1024;
@@ -9,7 +9,6 @@ const ROUND_BYTES = 4 * 1024 * 1024;
 const SKIPPED = 1000;
 /** Bounds the cost of a scrape. */
 const COUNTED = 10_000;
-const DEFERRED_ERROR = 'the body cannot be read for forwarding';
 
 export interface DueBatch {
   readonly batch_id: string;
@@ -21,27 +20,30 @@ export interface DueBatch {
   readonly forward_attempts: number;
 }
 
+/** A row of `tracking.refused_events`. */
 export interface ForwardingRefusal {
-  readonly eventId: string;
+  readonly merchant_id: string;
+  readonly event_id: string;
+  readonly batch_id: string;
   readonly reason: string;
 }
 
-export interface ForwardedBatch {
-  readonly row: DueBatch;
-  /** Accepted or refused by the provider. */
-  readonly done: ItemsBitmap;
-  /** Not recorded yet. */
-  readonly refusals: readonly ForwardingRefusal[];
-  /** Milliseconds until a throttled event may be sent; null when there is none. */
-  readonly waitMs: number | null;
-  readonly blamed: boolean;
-  readonly finished: boolean;
+/** How a round changes the row of a batch. */
+interface ForwardingResult {
+  readonly batch_id: string;
+  /** Bits of the items that the provider accepted or refused. */
+  readonly done: Buffer | null;
+  readonly state: 'processed' | 'forwarded';
+  /** Until the batch is due again; null: it is due as before. */
+  readonly delay_ms: number | null;
+  readonly is_failed: boolean;
+  readonly error: string | null;
 }
 
 /** Kind of the one work item that the forwarding process claims. It counts the failures of the provider. */
 export const FORWARDING = 'tracking.forwarding';
 
-export interface Backlog {
+interface Backlog {
   readonly failures: number;
   readonly cause: string | null;
   readonly events: number;
@@ -76,48 +78,27 @@ export class ForwardingTable {
     );
   }
 
-  /** Deferred and blamed batches are due again later. */
-  async record(batches: readonly ForwardedBatch[], backoffMs: (attempts: number) => number): Promise<void> {
-    if (batches.length === 0) return;
-    const refused = batches.flatMap(({ row, refusals }) =>
-      refusals.map((refusal) => ({ ...refusal, merchantId: row.merchant_id, batchId: row.batch_id })),
-    );
-    const delay = ({ waitMs, blamed, row }: ForwardedBatch): number | null =>
-      blamed ? backoffMs(row.forward_attempts) : waitMs;
+  async record(
+    results: readonly ForwardingResult[],
+    refusals: readonly ForwardingRefusal[] = [],
+  ): Promise<void> {
+    if (results.length === 0) return;
     await this.database.query(
       `with refusal as (
          insert into tracking.refused_events (merchant_id, event_id, batch_id, reason)
-         select * from unnest($6::uuid[], $7::uuid[], $8::uuid[], $9::text[])
+         select * from unnest($7::uuid[], $8::uuid[], $9::uuid[], $10::text[])
          on conflict (merchant_id, event_id) do nothing
        )
-       update tracking.batches batch set forward_done = result.done,
-         state = case when result.finished then 'forwarded' else 'processed' end,
+       update tracking.batches batch set forward_done = result.done, state = result.state,
          forward_at = coalesce(clock_timestamp() + result.delay_ms * interval '1 ms', forward_at),
-         forward_attempts = forward_attempts + result.blamed::int
-       from unnest($1::uuid[], $2::bytea[], $3::bool[], $4::float8[], $5::bool[])
-         as result (batch_id, done, finished, delay_ms, blamed)
-       where batch.batch_id = result.batch_id and state = 'processed'`,
+         forward_attempts = forward_attempts + result.is_failed::int, error = result.error
+       from unnest($1::uuid[], $2::bytea[], $3::text[], $4::float8[], $5::bool[], $6::text[])
+         as result (batch_id, done, state, delay_ms, is_failed, error)
+       where batch.batch_id = result.batch_id and batch.state = 'processed'`,
       [
-        batches.map(({ row }) => row.batch_id),
-        batches.map(({ done }) => done.bytes),
-        batches.map(({ finished }) => finished),
-        batches.map(delay),
-        batches.map(({ blamed }) => blamed),
-        refused.map((each) => each.merchantId),
-        refused.map((each) => each.eventId),
-        refused.map((each) => each.batchId),
-        refused.map((each) => each.reason),
+        ...columnArrays(results, 'batch_id', 'done', 'state', 'delay_ms', 'is_failed', 'error'),
+        ...columnArrays(refusals, 'merchant_id', 'event_id', 'batch_id', 'reason'),
       ],
-    );
-  }
-
-  /** For a batch that cannot be read: it is retried later, after the others. */
-  async defer({ batch_id }: DueBatch, delayMs: number): Promise<void> {
-    await this.database.query(
-      `update tracking.batches set forward_attempts = forward_attempts + 1, error = $3,
-         forward_at = clock_timestamp() + $2 * interval '1 ms'
-       where batch_id = $1 and state = 'processed'`,
-      [batch_id, delayMs, DEFERRED_ERROR],
     );
   }
 

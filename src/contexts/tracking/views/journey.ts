@@ -12,15 +12,11 @@ export interface JourneyFilter extends KeysetPage {
 }
 
 interface JourneyRow {
-  readonly event_id: string;
-  readonly event_name: string;
-  /** ISO 8601 in UTC, with microseconds. */
-  readonly event_datetime: string;
-  readonly user_external_id: string;
-  readonly device_id: string | null;
   /** JSON text; null beyond {@link PAGE_BYTES}. */
-  readonly payload: string | null;
-  readonly received_at: Date;
+  readonly event: string | null;
+  readonly event_id: string;
+  /** ISO 8601 in UTC, with microseconds. */
+  readonly at: string;
   readonly matches: boolean;
 }
 
@@ -30,7 +26,7 @@ export const SCANNED_EVENTS = 5000;
 /** A page adds no event after this many bytes of payloads: a thousand may have a gigabyte. */
 const PAGE_BYTES = 4 << 20;
 
-export const NO_EVENTS = '{"events":[],"next_cursor":null}';
+const NO_EVENTS = '{"events":[],"next_cursor":null}';
 
 const NEWEST_FIRST = 'order by event_datetime desc, event_id desc';
 const COLUMNS = 'event_id, event_name, event_datetime, user_external_id, device_id, payload, received_at';
@@ -41,14 +37,16 @@ export class JourneyView {
   constructor(private readonly database: Database) {}
 
   /** The JSON text of one page, newest `event_datetime` first. Payloads are the text that was sent. */
-  async page(merchantId: string, externalId: string, filter: JourneyFilter): Promise<string> {
+  async page(merchantId: string, externalId: string | null, filter: JourneyFilter): Promise<string> {
+    // PostgreSQL stores no zero characters.
+    if (externalId === null || externalId.includes('\0')) return NO_EVENTS;
     const { sql, params } = pageQuery(merchantId, externalId, filter);
     const rows = await this.database.query<JourneyRow>(sql, params);
     const matching = rows.filter((row) => row.matches);
-    const page = matching.slice(0, filter.page_size).filter(({ payload }) => payload !== null);
+    const page = matching.slice(0, filter.page_size).filter(({ event }) => event !== null);
     const last = matching.length > page.length ? page.at(-1) : rows.find((row) => !row.matches);
-    const cursor = last === undefined ? 'null' : `"${encodeCursor(last.event_datetime, last.event_id)}"`;
-    return `{"events":[${page.map(eventJson).join()}],"next_cursor":${cursor}}`;
+    const cursor = last === undefined ? 'null' : `"${encodeCursor(last.at, last.event_id)}"`;
+    return `{"events":[${page.map(({ event }) => event).join()}],"next_cursor":${cursor}}`;
   }
 }
 
@@ -74,26 +72,12 @@ function pageQuery(
        from scanned where ${matches} ${NEWEST_FIRST} limit ${page_size + 1})
       union all
       (select *, false, ${PAGE_BYTES} from scanned ${NEWEST_FIRST} offset ${limit - 1} limit 1))
-    select event_id, event_name, user_external_id, device_id, received_at, matches,
-      case when bytes_before < ${PAGE_BYTES} then payload end as payload,
-      to_char(event_datetime at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as event_datetime
-    from found`;
+    select event_id, matches, utc.at, case when bytes_before < ${PAGE_BYTES} then
+      format('{"event_id":%s,"event_name":%s,"event_datetime":"%s","user_external_id":%s,"device_id":%s,"payload":%s,"received_at":"%s"}',
+        to_json(event_id), to_json(event_name), regexp_replace(utc.at, '000Z$', 'Z'), to_json(user_external_id),
+        coalesce(to_json(device_id)::text, 'null'), payload,
+        to_char(received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as event
+    from found cross join lateral (
+      select to_char(event_datetime at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as at) utc`;
   return { sql, params };
-}
-
-function eventJson(row: JourneyRow): string {
-  const { event_id, event_name, event_datetime, user_external_id, device_id, payload, received_at } = row;
-  const before = JSON.stringify({
-    event_id,
-    event_name,
-    event_datetime: shortened(event_datetime),
-    user_external_id,
-    device_id,
-  });
-  return `${before.slice(0, -1)},"payload":${payload},"received_at":"${received_at.toISOString()}"}`;
-}
-
-/** Microseconds only where there are any. */
-function shortened(iso: string): string {
-  return iso.replace(/000Z$/, 'Z');
 }

@@ -10,11 +10,10 @@ import {
   type OperationRequest,
 } from '../../../platform/operations/operations.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
-import { type ErasedUser, type ExistingUser, user } from '../domain/user.js';
+import { type ErasedUser, type ExistingUser, type User, user } from '../domain/user.js';
 import { UserRows, type UserFilter } from '../views/users.js';
-import type { AdminUser, AdminUsersResponse } from './user-json.js';
-import { LocateUser } from './locate-user.js';
-import { OnboardingProgress } from './onboarding-progress.js';
+import { OnboardingProgress, type AdminUser, type AdminUsersResponse } from './user-json.js';
+import { UserClaims } from './create-user.js';
 import { parsePhoneNumber } from './phone-number.js';
 import { readExternalId } from './profile.js';
 
@@ -39,7 +38,7 @@ export class AdminUsers {
   constructor(
     private readonly loop: CommandLoop,
     private readonly rows: UserRows,
-    private readonly locate: LocateUser,
+    private readonly claims: UserClaims,
     private readonly onboardings: OnboardingProgress,
     private readonly operations: Operations,
   ) {}
@@ -67,13 +66,13 @@ export class AdminUsers {
   /** Throws `not_found`. */
   async find(userId: string): Promise<ExistingUser | ErasedUser> {
     const found = await this.loop.loadForDisplay(user, userId);
-    if (found.accountState === 'unknown') throw DomainError.notFound('User');
+    if (found.account_state === 'unknown') throw DomainError.notFound('User');
     return found;
   }
 
   /** Throws what {@link find} and `Operations.request` throw. */
   async request(command: AnyCommand, write: UserWrite): Promise<OperationOutcome> {
-    const { merchantId } = await this.find(command.subjectId);
+    const { merchant_id: merchantId } = await this.find(command.subjectId);
     return this.operations.request(command, { ...write, merchantId });
   }
 
@@ -83,14 +82,8 @@ export class AdminUsers {
   }
 
   async json(found: ExistingUser | ErasedUser, personal: boolean): Promise<AdminUser> {
-    const row = {
-      id: found.userId,
-      merchant_id: found.merchantId,
-      external_id: found.externalId,
-      created_at: found.createdAt,
-      account_state: found.accountState,
-      issuer_wallet_address: found.issuerWalletAddress,
-    };
+    const { user_id: id, merchant_id, external_id, created_at, account_state, issuer_wallet_address } = found;
+    const row = { id, merchant_id, external_id, created_at, account_state, issuer_wallet_address };
     const [onboarding] = await this.onboardings.of([row]);
     return { ...row, ...personalOf(personal ? found : null), onboarding: onboarding! };
   }
@@ -119,16 +112,14 @@ export class AdminUsers {
 
   private async rowsOf(merchants: readonly string[] | null, { phone_number, ...filter }: UsersFilter) {
     if (phone_number === undefined) return this.rows.page(merchants, filter);
-    const user_ids = await this.locate.holdersOf(phone_number, merchants ?? (await this.rows.merchants()));
+    const user_ids = await this.claims.holdersOf(phone_number, merchants ?? (await this.rows.merchants()));
     const page = await this.rows.page(merchants, { ...filter, user_ids });
     return { ...page, rows: page.rows.filter(({ account_state }) => account_state !== 'erased') };
   }
 }
 
 /** The members that are null in a response without personal data. */
-function personalOf(
-  state: ExistingUser | ErasedUser | { readonly accountState: 'unknown' } | null,
-): Pick<AdminUser, 'phone_number' | 'email'> {
-  const known = state !== null && 'phoneNumber' in state ? state : null;
-  return { phone_number: known?.phoneNumber ?? null, email: known?.email ?? null };
+function personalOf(state: User | null): Pick<AdminUser, 'phone_number' | 'email'> {
+  if (state === null || !('phone_number' in state)) return { phone_number: null, email: null };
+  return { phone_number: state.phone_number, email: state.email };
 }

@@ -1,21 +1,30 @@
 import { Injectable, Inject } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { ClaimHeld, type Claim } from '../../../platform/event-store/command-loop-types.js';
+import type { Claim } from '../../../platform/event-store/command-loop-types.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
-import type { EventMetadata } from '../../../platform/event-store/port.js';
+import { claimOwner } from '../../../platform/event-store/claims.js';
+import { EVENT_STORE, type EventMetadata, type EventStore } from '../../../platform/event-store/port.js';
+import { streamOf } from '../../../kernel/aggregate.js';
+import { inParallel } from '../../../kernel/in-parallel.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { DomainError } from '../../../kernel/domain-error.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { subscriberNumbers } from './phone-number.js';
-import { createUser, user, type UserDeactivated, type User } from '../domain/user.js';
+import { createUser, existing, user, type UserDeactivated, type User } from '../domain/user.js';
+import { refuseHeld } from './user-commands.js';
 import { userJson } from './user-json.js';
 import type { NewProfile } from './profile.js';
+
+/** Claims that are read at a time. */
+const AT_A_TIME = 16;
 
 /** What is unique among a merchant's users. A claim names a stream, so personal values in it are keyed hashes. */
 @Injectable()
 export class UserClaims {
-  constructor(private readonly keyedHash: KeyedHash) {}
+  constructor(
+    private readonly keyedHash: KeyedHash,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+  ) {}
 
   /**
    * One claim for each number of the subscriber, always in the same order: a user from before one was replaced holds the
@@ -29,6 +38,14 @@ export class UserClaims {
       message: 'is taken by another user',
       freedBy: 'user.deactivated.v1' satisfies UserDeactivated['type'],
     }));
+  }
+
+  /** Ids of the users of these merchants who have the phone number (E.164) now, or had it last: their state says which. */
+  async holdersOf(phoneNumber: string, merchantIds: readonly string[]): Promise<string[]> {
+    const claims = merchantIds.flatMap((id) => this.phoneNumber(id, phoneNumber));
+    const owners = await inParallel(claims, AT_A_TIME, (claim) => claimOwner(this.store, claim));
+    const streams = new Set(owners.filter((stream) => stream !== null));
+    return [...streams].map((stream) => stream.slice(streamOf(user, '').length));
   }
 
   /** Never free again: it joins the journey of events, which two people must not share. */
@@ -63,36 +80,23 @@ export class CreateUserHandler implements ICommandHandler<CreateUser> {
   ) {}
 
   async execute({ merchantId, profile, ticket, cause }: CreateUser): Promise<string> {
-    const { phone_number: phoneNumber, email = null, external_id: externalId = null } = profile;
-    const userId = ticket.id('user');
-    const createdAt = timestamp(this.clock);
-    try {
-      const { body } = await this.loop.execute(
-        user,
-        userId,
-        (current) => createUser({ userId, merchantId, createdAt, phoneNumber, email, externalId }, current),
-        {
-          metadata: cause,
-          claims: this.claimsOf(merchantId, phoneNumber, externalId),
-          response: { ticket, status: 201, body: createdJson },
-        },
-      );
-      return body;
-    } catch (error) {
-      if (error instanceof ClaimHeld)
-        throw DomainError.invalid({ [error.claim.field]: [error.claim.message] }).asTransient();
-      throw error;
-    }
-  }
-
-  private claimsOf(merchantId: string, phoneNumber: string, externalId: string | null): Claim[] {
-    const phone = this.claims.phoneNumber(merchantId, phoneNumber);
-    return externalId === null ? phone : [...phone, this.claims.externalId(merchantId, externalId)];
+    const { phone_number, email = null, external_id = null } = profile;
+    const ids = { user_id: ticket.id('user'), merchant_id: merchantId };
+    const created = { ...ids, external_id, phone_number, email, created_at: timestamp(this.clock) };
+    const claims = this.claims.phoneNumber(merchantId, phone_number);
+    if (external_id !== null) claims.push(this.claims.externalId(merchantId, external_id));
+    const response = { ticket, status: 201, body: createdJson };
+    const { body } = await this.loop
+      .execute(user, ids.user_id, (current) => createUser(created, current), {
+        metadata: cause,
+        claims,
+        response,
+      })
+      .catch(refuseHeld);
+    return body;
   }
 }
 
 function createdJson(state: User): string {
-  if (state.accountState === 'unknown' || state.accountState === 'erased')
-    throw new Error('a user that was created is there');
-  return JSON.stringify({ user: userJson(state) });
+  return JSON.stringify({ user: userJson(existing(state)) });
 }

@@ -16,34 +16,8 @@ import {
 } from '../../../platform/projections/projection.js';
 import { user, type UserErased } from '../domain/user.js';
 
-/** Drops the key of the person, which makes sealed fields of events unreadable, snapshots, and stored responses about the person. */
-@Injectable()
-export class UserErasure {
-  constructor(
-    private readonly keys: PersonalKeys,
-    private readonly snapshots: Snapshots,
-    private readonly responses: ResponseStore,
-  ) {}
-
-  @Forgets('users')
-  async forget({ userId, merchantId, createdAt }: ForgottenPerson, signal: AbortSignal): Promise<boolean> {
-    await this.keys.forget(userId);
-    failpoint('erasure.key_dropped');
-    await this.snapshots.forget(userId);
-    failpoint('erasure.snapshots_dropped');
-    const about = { named: [userId], scope: merchantId, since: createdAt };
-    const isDone = await this.responses.drop(about, signal);
-    failpoint('erasure.responses_dropped');
-    return isDone;
-  }
-}
-
-const PREFIX = 'users.erasure.';
-
 /** The kind of work in which the context of this name drops what it stores of a person. */
-function erasureOf(part: string): string {
-  return PREFIX + part;
-}
+const erasureOf = (part: string): string => `users.erasure.${part}`;
 
 /** Calls every method with {@link Forgets} for erased persons until each is done. */
 @Injectable()
@@ -55,6 +29,9 @@ export class ErasingWorker implements OnModuleInit {
     private readonly items: WorkItems,
     private readonly discovery: DiscoveryService,
     private readonly loop: CommandLoop,
+    private readonly keys: PersonalKeys,
+    private readonly snapshots: Snapshots,
+    private readonly responses: ResponseStore,
   ) {}
 
   /** Throws for a method that is in no provider: the boot ends. */
@@ -65,11 +42,24 @@ export class ErasingWorker implements OnModuleInit {
     this.works = found.map(({ value, call }) => this.workOf(value, call));
   }
 
+  /** Drops the key of the person, which makes sealed fields of events unreadable, snapshots, and stored responses about the person. */
+  @Forgets('users')
+  async forget({ userId, merchantId, createdAt }: ForgottenPerson, signal: AbortSignal): Promise<boolean> {
+    await this.keys.forget(userId);
+    failpoint('erasure.key_dropped');
+    await this.snapshots.forget(userId);
+    failpoint('erasure.snapshots_dropped');
+    const about = { named: [userId], scope: merchantId, since: createdAt };
+    const isDone = await this.responses.drop(about, signal);
+    failpoint('erasure.responses_dropped');
+    return isDone;
+  }
+
   wake(): void {
     for (const work of this.works) work.wake();
   }
 
-  private workOf(part: string, forget: UserErasure['forget']): DueWork {
+  private workOf(part: string, forget: ErasingWorker['forget']): DueWork {
     return new DueWork(this.items, {
       kind: erasureOf(part),
       everyMs: 2000,
@@ -88,8 +78,8 @@ export class ErasingWorker implements OnModuleInit {
 
   private async personOf(userId: string): Promise<ForgottenPerson> {
     const { state } = await this.loop.load(user, userId);
-    if (state.accountState !== 'erased') throw new Error('the user is not erased');
-    const { merchantId, externalId, createdAt, erasure } = state;
+    if (state.account_state !== 'erased') throw new Error('the user is not erased');
+    const { merchant_id: merchantId, external_id: externalId, created_at: createdAt, erasure } = state;
     return { userId, merchantId, externalId, createdAt, erasedAt: erasure.at };
   }
 }

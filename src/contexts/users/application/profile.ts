@@ -1,12 +1,10 @@
 import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
 import { Fault } from '../../../kernel/fault.js';
 import { tidy } from '../../../kernel/typed-text.js';
+import type { UserCreated } from '../domain/user.js';
 
-export interface NewProfile {
-  readonly phone_number: string;
-  readonly email?: string | null;
-  readonly external_id?: string | null;
-}
+type Profile = UserCreated['data'];
+export type NewProfile = Pick<Profile, 'phone_number'> & Partial<Pick<Profile, 'email' | 'external_id'>>;
 
 export const MAX_EXTERNAL_ID_LENGTH = 255;
 const MAX_EMAIL_LENGTH = 320;

@@ -8,28 +8,31 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { Operation, OperatorCommand, type OperationHandler } from '../../../platform/operations/operation.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import {
-  readAct,
-  startDeactivation,
+  activateUser,
   completeDeactivation,
   eraseUser,
-  type OperatorAct,
-} from '../domain/deactivation.js';
-import { activateUser, refused, user, userStreams, type UserEvent, type User } from '../domain/user.js';
+  readAct,
+  refused,
+  startDeactivation,
+  user,
+  userStreams,
+  type User,
+  type UserEvent,
+} from '../domain/user.js';
 
 export type UserChanged = Executed<User, UserEvent>;
 
-const MAX_ACTOR_LENGTH = 100;
+/** Rethrows the error of an append; of a value that belongs to another user as `validation_failed`. */
+export function refuseHeld(error: unknown): never {
+  if (!(error instanceof ClaimHeld)) throw error;
+  throw DomainError.invalid({ [error.claim.field]: [error.claim.message] }).asTransient();
+}
 
 /** The act of a decision that only checks. */
 const NO_ACT = { reason: '', actor: '', at: '' };
 
 /** The facts of every operation on a user (admin-api.md 4). None has parameters with personal data. */
 export const USER_SUBJECT = { scope: 'users:write', subject: 'user', streams: userStreams } as const;
-
-/** Events hold fewer characters than an operator's name may have. */
-function actOf({ reason, actor }: OperatorAct): OperatorAct {
-  return readAct({ reason, actor: [...actor].slice(0, MAX_ACTOR_LENGTH).join('') });
-}
 
 /**
  * onboarding or active to deactivating: no payout is accepted from now on. A repeat keeps the first reason. Throws
@@ -47,12 +50,12 @@ export class StartDeactivationHandler implements OperationHandler<StartDeactivat
 
   async check({ subjectId }: StartDeactivation): Promise<void> {
     const { state } = await this.loop.load(user, subjectId);
-    if (state.accountState === 'deactivating') throw refused('The user is deactivating already');
+    if (state.account_state === 'deactivating') throw refused('The user is deactivating already');
     startDeactivation(NO_ACT, state);
   }
 
   async execute({ subjectId, operation }: StartDeactivation): Promise<void> {
-    const command = { ...actOf(operation!), at: timestamp(this.clock) };
+    const command = { ...readAct(operation!), at: timestamp(this.clock) };
     await this.loop.execute(user, subjectId, (state) => startDeactivation(command, state), {
       metadata: { actor: 'operator' },
     });
@@ -108,25 +111,16 @@ export class ActivateUserHandler implements ICommandHandler<ActivateUser> {
   ) {}
 
   async execute({ userId, issuerWalletAddress, cause }: ActivateUser): Promise<UserChanged> {
-    const at = timestamp(this.clock);
+    const command = { issuer_wallet_address: issuerWalletAddress, activated_at: timestamp(this.clock) };
     const claim = {
       category: 'user_wallet',
       key: issuerWalletAddress.toLowerCase(),
       field: 'issuer_wallet_address',
       message: 'belongs to another user',
     };
-    try {
-      return await this.loop.execute(
-        user,
-        userId,
-        (state) => activateUser({ issuerWalletAddress, at }, state),
-        { metadata: cause, claims: [claim] },
-      );
-    } catch (error) {
-      if (error instanceof ClaimHeld)
-        throw DomainError.invalid({ issuer_wallet_address: ['belongs to another user'] }).asTransient();
-      throw error;
-    }
+    return this.loop
+      .execute(user, userId, (state) => activateUser(command, state), { metadata: cause, claims: [claim] })
+      .catch(refuseHeld);
   }
 }
 
@@ -147,12 +141,12 @@ export class EraseUserHandler implements OperationHandler<EraseUser> {
 
   async check({ subjectId }: EraseUser): Promise<void> {
     const { state } = await this.loop.load(user, subjectId);
-    if (state.accountState === 'erased') throw refused('The user is erased already');
+    if (state.account_state === 'erased') throw refused('The user is erased already');
     eraseUser(NO_ACT, state);
   }
 
   async execute({ subjectId, operation }: EraseUser): Promise<void> {
-    const command = { ...actOf(operation!), at: timestamp(this.clock) };
+    const command = { ...readAct(operation!), at: timestamp(this.clock) };
     await this.loop.execute(user, subjectId, (state) => eraseUser(command, state), {
       metadata: { actor: 'operator' },
     });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { brokenRules } from '../../../../test/support/broken-rules.js';
 import type { DomainEvent } from '../../../kernel/aggregate.js';
-import { userHistory } from './history.js';
+import { userHistory } from './user.js';
 
 const at = '2026-01-02T03:04:05.000Z';
 const ids = { user_id: 'u', merchant_id: 'm' };
@@ -58,15 +58,15 @@ describe('the audit of a user', () => {
         userHistory.initial,
       ) as object;
     expect(stateAfter(created())).toMatchObject({
-      accountState: 'onboarding',
-      userId: 'u',
-      externalId: null,
-      phoneNumber: '',
+      account_state: 'onboarding',
+      user_id: 'u',
+      external_id: null,
+      phone_number: '',
       email: null,
     });
     const end = stateAfter(created(), started, left, erased());
-    expect(end).toMatchObject({ accountState: 'erased', userId: 'u', externalId: null });
-    expect(end).not.toHaveProperty('phoneNumber');
-    expect(stateAfter()).toEqual({ accountState: 'unknown' });
+    expect(end).toMatchObject({ account_state: 'erased', user_id: 'u', external_id: null });
+    expect(end).not.toHaveProperty('phone_number');
+    expect(stateAfter()).toEqual({ account_state: 'unknown' });
   });
 });

@@ -1,26 +1,32 @@
 import { describe, expect, it } from '@jest/globals';
 import { givenOf } from '../../../../test/support/given.js';
 import { fold } from '../../../kernel/aggregate.js';
-import { payee } from './payee.js';
-import { completeDeactivation, eraseUser, readAct, startDeactivation } from './deactivation.js';
-import { activateUser, createUser, user, type User, type UserEvent } from './user.js';
+import {
+  activateUser,
+  completeDeactivation,
+  createUser,
+  eraseUser,
+  payee,
+  readAct,
+  startDeactivation,
+  user,
+  type User,
+  type UserCreated,
+  type UserEvent,
+} from './user.js';
 
 const at = '2026-01-02T03:04:05.000Z';
 const ids = { user_id: 'u1', merchant_id: 'm1' };
 const wallet = '0x52908400098527886E0F7030069857D2E4169EE7';
-const profile = {
-  userId: 'u1',
-  merchantId: 'm1',
-  externalId: 'ext',
-  phoneNumber: '+15550001111',
+const profile: UserCreated['data'] = {
+  ...ids,
+  external_id: 'ext',
+  phone_number: '+15550001111',
   email: null,
-  createdAt: at,
+  created_at: at,
 };
 
-const created: UserEvent = {
-  type: 'user.created.v1',
-  data: { ...ids, external_id: 'ext', phone_number: '+15550001111', email: null, created_at: at },
-};
+const created: UserEvent = { type: 'user.created.v1', data: profile };
 const activated: UserEvent = {
   type: 'user.activated.v1',
   data: { ...ids, issuer_wallet_address: wallet, activated_at: at },
@@ -35,7 +41,8 @@ const erased: UserEvent = { type: 'user.erased.v1', data: { ...ids, at, ...act }
 
 const given = givenOf(user);
 
-const activate = (state: User): UserEvent[] => activateUser({ issuerWalletAddress: wallet, at }, state);
+const activate = (state: User): UserEvent[] =>
+  activateUser({ issuer_wallet_address: wallet, activated_at: at }, state);
 const deactivate = (state: User): UserEvent[] => startDeactivation({ ...act, at }, state);
 const completeWith =
   (pendingPayouts: number | null) =>
@@ -47,7 +54,7 @@ describe('a user', () => {
     given()
       .when((state) => createUser(profile, state))
       .then(created);
-    expect(fold(user, [created])).toMatchObject({ accountState: 'onboarding', issuerWalletAddress: null });
+    expect(fold(user, [created])).toMatchObject({ account_state: 'onboarding', issuer_wallet_address: null });
   });
 
   it('is created once', () => {
@@ -60,8 +67,8 @@ describe('a user', () => {
     given(created).when(activate).then(activated);
     given(created, activated).when(activate).then();
     expect(fold(user, [created, activated])).toMatchObject({
-      accountState: 'active',
-      issuerWalletAddress: wallet,
+      account_state: 'active',
+      issuer_wallet_address: wallet,
     });
   });
 
@@ -84,8 +91,8 @@ describe('a user', () => {
     given(created, deactivationStarted, deactivated).when(completeWith(0)).then();
     given(created, activated).when(completeWith(0)).thenRefused('invalid_transition');
     expect(fold(user, [created, activated, deactivationStarted, deactivated])).toMatchObject({
-      accountState: 'deactivated',
-      issuerWalletAddress: wallet,
+      account_state: 'deactivated',
+      issuer_wallet_address: wallet,
     });
   });
 
@@ -126,7 +133,7 @@ describe('a user', () => {
         .when(decide)
         .thenRefused('invalid_transition');
     const state = fold(user, [...gone, erased]);
-    expect(state).toMatchObject({ accountState: 'erased', deactivation: act, erasure: { at, ...act } });
+    expect(state).toMatchObject({ account_state: 'erased', deactivation: act, erasure: { at, ...act } });
     expect(JSON.stringify(state)).not.toContain('+1555');
     expect(fold(payee, [...gone, erased])).toMatchObject({ accountState: 'deactivated' });
   });

@@ -1,6 +1,8 @@
 import type { DomainEvent, Aggregate } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
+import { historyRules } from '../../../kernel/history-rules.js';
 import { requireIdempotent } from '../../../kernel/idempotency.js';
+import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
 
 /** `phone_number` and `email` are sealed in the store with the key of the person. */
 export type UserCreated = DomainEvent<
@@ -37,65 +39,65 @@ export type UserErased = DomainEvent<'user.erased.v1', ActData>;
 
 export type UserEvent = UserCreated | UserActivated | UserDeactivationStarted | UserDeactivated | UserErased;
 
-/** How it moves: contract.md 8.7, 8.8. */
-export type AccountState = 'onboarding' | 'active' | 'deactivating' | 'deactivated';
+/** In the order in which users go through them (contract.md 8.7, 8.8). */
+export const ACCOUNT_STATES = ['onboarding', 'active', 'deactivating', 'deactivated'] as const;
+export type AccountState = (typeof ACCOUNT_STATES)[number];
 
-interface Act {
-  readonly at: string;
-  readonly reason: string;
-  readonly actor: string;
-}
+/** The state after each event. */
+export const STATE_AFTER = {
+  'user.created.v1': 'onboarding',
+  'user.activated.v1': 'active',
+  'user.deactivation_started.v1': 'deactivating',
+  'user.deactivated.v1': 'deactivated',
+  'user.erased.v1': 'erased',
+} as const satisfies Readonly<Record<UserEvent['type'], AccountState | 'erased'>>;
 
-interface Profile {
-  readonly userId: string;
-  readonly merchantId: string;
-  readonly externalId: string | null;
-  /** E.164. */
-  readonly phoneNumber: string;
-  readonly email: string | null;
-  readonly createdAt: string;
-}
+type Act = Pick<ActData, 'at' | 'reason' | 'actor'>;
+type Profile = UserCreated['data'];
 
+/** The data of the events, and the state of the account. `phone_number` is E.164. */
 export type User =
-  | { readonly accountState: 'unknown' }
-  | (Profile & { readonly accountState: 'onboarding'; readonly issuerWalletAddress: null })
-  | (Profile & { readonly accountState: 'active'; readonly issuerWalletAddress: string })
+  | { readonly account_state: 'unknown' }
+  | (Profile & { readonly account_state: 'onboarding'; readonly issuer_wallet_address: null })
+  | (Profile & { readonly account_state: 'active'; readonly issuer_wallet_address: string })
   /** The wallet is null when the user never finished onboarding. */
   | (Profile & {
-      readonly accountState: 'deactivating' | 'deactivated';
-      readonly issuerWalletAddress: string | null;
+      readonly account_state: 'deactivating' | 'deactivated';
+      readonly issuer_wallet_address: string | null;
       readonly deactivation: Act;
     })
   | ErasedUser;
 /** Only operators see erased users. */
-export type ExistingUser = Exclude<User, { accountState: 'unknown' | 'erased' }>;
+export type ExistingUser = Exclude<User, { account_state: 'unknown' | 'erased' }>;
 
-export interface ErasedUser {
-  readonly accountState: 'erased';
-  readonly userId: string;
-  readonly merchantId: string;
-  readonly externalId: string | null;
-  readonly createdAt: string;
-  readonly issuerWalletAddress: string | null;
+export interface ErasedUser extends Omit<Profile, 'phone_number' | 'email'> {
+  readonly account_state: 'erased';
+  readonly issuer_wallet_address: string | null;
   readonly deactivation: Act;
   readonly erasure: Act;
 }
 
 export const user: Aggregate<User, UserEvent> = {
   category: 'user',
-  initial: { accountState: 'unknown' },
+  initial: { account_state: 'unknown' },
   evolve(state, event) {
-    if (event.type === 'user.created.v1') return created(event.data);
-    if (state.accountState === 'unknown' || state.accountState === 'erased') return state;
+    if (event.type === 'user.created.v1')
+      return { ...event.data, account_state: 'onboarding', issuer_wallet_address: null };
+    if (state.account_state === 'unknown' || state.account_state === 'erased') return state;
     switch (event.type) {
-      case 'user.activated.v1':
-        return { ...state, accountState: 'active', issuerWalletAddress: event.data.issuer_wallet_address };
+      case 'user.activated.v1': {
+        const { issuer_wallet_address } = event.data;
+        return { ...state, account_state: 'active', issuer_wallet_address };
+      }
       case 'user.deactivation_started.v1':
-        return { ...state, accountState: 'deactivating', deactivation: actOf(event.data) };
       case 'user.deactivated.v1':
-        return { ...state, accountState: 'deactivated', deactivation: actOf(event.data) };
-      case 'user.erased.v1':
-        return erased(state, actOf(event.data));
+        return { ...state, account_state: STATE_AFTER[event.type], deactivation: actOf(event.data) };
+      case 'user.erased.v1': {
+        if (!('deactivation' in state)) return state;
+        const { user_id, merchant_id, external_id, created_at, issuer_wallet_address, deactivation } = state;
+        const rest = { user_id, merchant_id, external_id, created_at, issuer_wallet_address, deactivation };
+        return { account_state: 'erased', ...rest, erasure: actOf(event.data) };
+      }
       default:
         event satisfies never;
         return state;
@@ -103,80 +105,130 @@ export const user: Aggregate<User, UserEvent> = {
   },
 };
 
-function actOf({ at, reason, actor }: UserDeactivated['data']): Act {
+/** What payouts know of a user; no personal data. */
+export type Payee =
+  | { readonly accountState: 'unknown' }
+  | {
+      readonly accountState: AccountState;
+      readonly merchantId: string;
+      /** EIP-55 checksummed; null until the wallet is provisioned. */
+      readonly issuerWalletAddress: string | null;
+    };
+
+/** The user's stream, folded to a {@link Payee}: `commandLoop.load(payee, userId)` also gives the revision to check. */
+export const payee: Aggregate<Payee, UserEvent> = {
+  category: 'user',
+  initial: { accountState: 'unknown' },
+  evolve(state, event) {
+    if (event.type === 'user.created.v1')
+      return { accountState: 'onboarding', merchantId: event.data.merchant_id, issuerWalletAddress: null };
+    if (state.accountState === 'unknown' || event.type === 'user.erased.v1') return state;
+    if (!(event.type in STATE_AFTER)) return state;
+    const accountState = STATE_AFTER[event.type];
+    if (event.type !== 'user.activated.v1') return { ...state, accountState };
+    return { ...state, accountState, issuerWalletAddress: event.data.issuer_wallet_address };
+  },
+};
+
+function actOf({ at, reason, actor }: Act): Act {
   return { at, reason, actor };
-}
-
-function erased(state: ExistingUser, erasure: Act): User {
-  const { userId, merchantId, externalId, createdAt, issuerWalletAddress } = state;
-  if (!('deactivation' in state)) return state;
-  const { deactivation } = state;
-  const rest = { userId, merchantId, externalId, createdAt, issuerWalletAddress };
-  return { accountState: 'erased', ...rest, deactivation, erasure };
-}
-
-function created(data: UserCreated['data']): User {
-  return {
-    userId: data.user_id,
-    merchantId: data.merchant_id,
-    externalId: data.external_id,
-    phoneNumber: data.phone_number,
-    email: data.email,
-    createdAt: data.created_at,
-    accountState: 'onboarding',
-    issuerWalletAddress: null,
-  };
 }
 
 /**
  * Fields are normalized (application/profile.ts). A repeat for the same id changes nothing; it throws IdempotencyKeyExpired when it
  * comes too late, and `invalid_transition` when the user was erased.
  */
-export function createUser(command: Profile, state: User): UserEvent[] {
-  if (state.accountState !== 'unknown') {
-    requireIdempotent(state.createdAt, command.createdAt);
-    if (state.accountState === 'erased')
-      throw refused(
-        'The user who was created under this Idempotency-Key is erased; a new user needs a new key',
-      );
-    return [];
+export function createUser(profile: Profile, state: User): UserEvent[] {
+  if (state.account_state === 'unknown') {
+    const { user_id, merchant_id, external_id, phone_number, email, created_at } = profile;
+    const data = { user_id, merchant_id, external_id, phone_number, email, created_at };
+    return [{ type: 'user.created.v1', data }];
   }
-  return [
-    {
-      type: 'user.created.v1',
-      data: {
-        user_id: command.userId,
-        merchant_id: command.merchantId,
-        external_id: command.externalId,
-        phone_number: command.phoneNumber,
-        email: command.email,
-        created_at: command.createdAt,
-      },
-    },
-  ];
+  requireIdempotent(state.created_at, profile.created_at);
+  if (state.account_state !== 'erased') return [];
+  throw refused('The user who was created under this Idempotency-Key is erased; a new user needs a new key');
 }
 
-export function activateUser(command: { issuerWalletAddress: string; at: string }, state: User): UserEvent[] {
-  const { userId, merchantId, accountState } = existing(state);
-  if (accountState === 'active') return [];
-  if (accountState !== 'onboarding') throw refused(`A user who is ${accountState} cannot become active`);
-  const { issuerWalletAddress, at } = command;
-  return [
-    {
-      type: 'user.activated.v1',
-      data: {
-        user_id: userId,
-        merchant_id: merchantId,
-        issuer_wallet_address: issuerWalletAddress,
-        activated_at: at,
-      },
-    },
-  ];
+export function activateUser(
+  command: Pick<UserActivated['data'], 'issuer_wallet_address' | 'activated_at'>,
+  state: User,
+): UserEvent[] {
+  const { user_id, merchant_id, account_state } = existing(state);
+  if (account_state === 'active') return [];
+  if (account_state !== 'onboarding') throw refused(`A user who is ${account_state} cannot become active`);
+  return [{ type: 'user.activated.v1', data: { user_id, merchant_id, ...command } }];
+}
+
+/** In code points. */
+const MAX_REASON_LENGTH = 500;
+const MAX_ACTOR_LENGTH = 100;
+
+/** Events hold it for ever: no personal data of the user. */
+type OperatorAct = Pick<Act, 'reason' | 'actor'>;
+
+/**
+ * Trimmed, and the actor shortened: an operator's name may be longer. Throws `bad_request` when the reason or the actor is
+ * blank, too long or holds control characters.
+ */
+export function readAct({ reason, actor }: OperatorAct): OperatorAct {
+  return {
+    reason: textOf('reason', reason, MAX_REASON_LENGTH),
+    actor: textOf('actor', [...actor].slice(0, MAX_ACTOR_LENGTH).join(''), MAX_ACTOR_LENGTH),
+  };
+}
+
+function textOf(name: string, given: string, max: number): string {
+  const text = given.trim();
+  if (text === '' || [...text].length > max || CONTROL_CHARACTERS.test(text)) {
+    throw new DomainError('bad_request', `The ${name} must have 1 to ${max} characters and no line breaks`);
+  }
+  return text;
+}
+
+/** onboarding or active to deactivating: from here on no payout is accepted for the user. */
+export function startDeactivation(act: Act, state: User): UserEvent[] {
+  const { user_id, merchant_id, account_state } = existing(state);
+  if (account_state === 'deactivating') return [];
+  if (account_state === 'deactivated') throw refused('The user is deactivated already');
+  return [{ type: 'user.deactivation_started.v1', data: { user_id, merchant_id, ...actOf(act) } }];
+}
+
+/**
+ * deactivating to deactivated. `pendingPayouts` is null until payouts are counted up to the start of the deactivation;
+ * from then on it only falls, because no payout is accepted for a user who is deactivating.
+ */
+export function completeDeactivation(
+  { pendingPayouts, at }: { pendingPayouts: number | null; at: string },
+  state: User,
+): UserEvent[] {
+  const found = existing(state);
+  const { user_id, merchant_id } = found;
+  if (found.account_state === 'deactivated') return [];
+  if (found.account_state !== 'deactivating')
+    throw refused(`A user who is ${found.account_state} is not being deactivated`);
+  if (pendingPayouts === null)
+    throw new DomainError(
+      'unavailable',
+      'The pending payouts of the user are still being counted; try again',
+    );
+  if (pendingPayouts > 0) throw refused(`${pendingPayouts} payouts of the user are pending`);
+  return [{ type: 'user.deactivated.v1', data: { user_id, merchant_id, ...found.deactivation, at } }];
+}
+
+/** Throws `invalid_transition` unless the user is deactivated. */
+export function eraseUser(act: Act, state: User): UserEvent[] {
+  if (state.account_state === 'erased') return [];
+  const { user_id, merchant_id, account_state } = existing(state);
+  if (account_state === 'deactivating')
+    throw refused('The user is deactivating: wait until no payout is pending and the user is deactivated');
+  if (account_state !== 'deactivated')
+    throw refused(`The user is ${account_state}: deactivate the user first`);
+  return [{ type: 'user.erased.v1', data: { user_id, merchant_id, ...actOf(act) } }];
 }
 
 export function existing(state: User): ExistingUser {
-  if (state.accountState === 'unknown') throw DomainError.notFound('User');
-  if (state.accountState === 'erased') throw refused('The user is erased');
+  if (state.account_state === 'unknown') throw DomainError.notFound('User');
+  if (state.account_state === 'erased') throw refused('The user is erased');
   return state;
 }
 
@@ -188,3 +240,25 @@ export function refused(message: string): DomainError {
 export function userStreams(userId: string): readonly string[] {
   return [`user-${userId}`, `onboarding-${userId}`];
 }
+
+export const userHistory = historyRules(
+  user,
+  {
+    'user.created.v1': (data, state) =>
+      state.account_state === 'unknown' ? createUser(data, state) : 'the user is created once',
+    'user.activated.v1': ({ issuer_wallet_address, activated_at }, state) =>
+      activateUser({ issuer_wallet_address, activated_at }, state),
+    'user.deactivation_started.v1': startDeactivation,
+    // How many payouts were pending is checked across streams.
+    'user.deactivated.v1': ({ at }, state) => completeDeactivation({ pendingPayouts: 0, at }, state),
+    'user.erased.v1': eraseUser,
+  },
+  {
+    id: 'user_id',
+    remember: (state) => {
+      if (state.account_state === 'unknown') return state;
+      if (state.account_state === 'erased') return { ...state, external_id: null };
+      return { ...state, external_id: null, phone_number: '', email: null };
+    },
+  },
+);

@@ -7,6 +7,8 @@ import { Database } from '../../../platform/postgres/database.js';
 import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.js';
 import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
 import {
+  ACCOUNT_STATES,
+  STATE_AFTER,
   user,
   type AccountState,
   type ExistingUser,
@@ -19,30 +21,7 @@ export const USERS_VIEW = subscriptionName('users.views');
 export type UserState = AccountState | 'erased';
 
 /** In the order in which users go through them; the column holds the place. */
-export const USER_STATES: readonly UserState[] = [
-  'onboarding',
-  'active',
-  'deactivating',
-  'deactivated',
-  'erased',
-];
-
-/** The state after each event. */
-const STATES = {
-  'user.created.v1': 'onboarding',
-  'user.activated.v1': 'active',
-  'user.deactivation_started.v1': 'deactivating',
-  'user.deactivated.v1': 'deactivated',
-  'user.erased.v1': 'erased',
-} as const satisfies Readonly<Record<UserEvent['type'], UserState>>;
-
-interface Change {
-  readonly user_id: string;
-  /** Place in {@link USER_STATES}. */
-  readonly state: number;
-  readonly at: string;
-  readonly wallet: string | null;
-}
+export const USER_STATES: readonly UserState[] = [...ACCOUNT_STATES, 'erased'];
 
 /**
  * Users without their personal data. Users only move forward, so that an event that comes twice, or late, changes nothing:
@@ -50,15 +29,11 @@ interface Change {
  */
 export const usersProjection = subscriptionOf<UserEvent>({
   name: USERS_VIEW,
-  events: Object.keys(STATES),
+  events: Object.keys(STATE_AFTER),
   staysSealed: true,
   async apply(events, tx, schema = 'users') {
-    const created: UserCreated['data'][] = [];
-    const changes = new Map<string, Change>();
-    for (const event of events) {
-      if (event.type === 'user.created.v1') created.push(event.data);
-      else changes.set(event.data.user_id, later(changes.get(event.data.user_id), changeOf(event)));
-    }
+    const created = events.flatMap((event) => (event.type === 'user.created.v1' ? [event.data] : []));
+    const changes = events.flatMap((event) => (event.type === 'user.created.v1' ? [] : [changeOf(event)]));
     if (created.length > 0)
       await tx.query(
         `insert into ${schema}.users (user_id, merchant_id, external_id, state, created_at, changed_at)
@@ -67,34 +42,25 @@ export const usersProjection = subscriptionOf<UserEvent>({
            as created (user_id, merchant_id, external_id, created_at) on conflict do nothing`,
         columnArrays(created, 'user_id', 'merchant_id', 'external_id', 'created_at'),
       );
-    if (changes.size > 0)
+    if (changes.length > 0)
       await tx.query(
         `update ${schema}.users u set state = greatest(u.state, changed.state),
            changed_at = greatest(u.changed_at, changed.at), wallet = coalesce(u.wallet, changed.wallet)
-         from unnest($1::uuid[], $2::smallint[], $3::timestamptz[], $4::text[]) as changed (user_id, state, at, wallet)
+         from (select user_id, max(state) as state, max(at) as at, max(wallet) as wallet
+           from unnest($1::uuid[], $2::smallint[], $3::timestamptz[], $4::text[]) as change (user_id, state, at, wallet)
+           group by user_id) changed
          where u.user_id = changed.user_id`,
-        columnArrays([...changes.values()], 'user_id', 'state', 'at', 'wallet'),
+        columnArrays(changes, 'user_id', 'state', 'at', 'wallet'),
       );
   },
   tables: { schema: 'users', names: ['users'] },
 });
 
-type Changed = Exclude<UserEvent, UserCreated>;
-
-function changeOf({ type, data }: Pick<Changed, 'type' | 'data'>): Change {
+/** `state` is the place in {@link USER_STATES}. */
+function changeOf({ type, data }: Exclude<UserEvent, UserCreated>) {
   const wallet = 'issuer_wallet_address' in data ? data.issuer_wallet_address : null;
   const at = 'activated_at' in data ? data.activated_at : data.at;
-  return { user_id: data.user_id, state: USER_STATES.indexOf(STATES[type]), at, wallet };
-}
-
-function later(before: Change | undefined, change: Change): Change {
-  if (before === undefined) return change;
-  return {
-    user_id: change.user_id,
-    state: Math.max(before.state, change.state),
-    at: before.at > change.at ? before.at : change.at,
-    wallet: before.wallet ?? change.wallet,
-  };
+  return { user_id: data.user_id, state: USER_STATES.indexOf(STATE_AFTER[type]), at, wallet };
 }
 
 /** Ids of a merchant's users, by what is theirs. Null where there is no such user. */
@@ -133,8 +99,8 @@ export class UsersView {
   async find(merchantId: string, userId: string): Promise<ExistingUser | null> {
     if (!isUuid(userId)) return null;
     const state = await this.loop.loadForDisplay(user, userId.toLowerCase());
-    if (state.accountState === 'unknown' || state.accountState === 'erased') return null;
-    return state.merchantId === merchantId ? state : null;
+    if (state.account_state === 'unknown' || state.account_state === 'erased') return null;
+    return state.merchant_id === merchantId ? state : null;
   }
 
   async ofWallet(merchantId: string, address: string): Promise<ExistingUser | null> {

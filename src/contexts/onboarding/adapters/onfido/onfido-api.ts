@@ -92,34 +92,27 @@ export class OnfidoApi {
   }
 }
 
+/** An error of the package; the body of the response is unchecked. */
+interface Thrown {
+  readonly code?: string;
+  readonly response?: {
+    readonly status: number;
+    readonly data?: { readonly error?: { type?: unknown; message?: unknown; fields?: unknown } } | null;
+  };
+}
+
 /** Errors of the package hold the request with names, images and token: only status and type are passed on. */
 function errorOf(error: unknown): Error {
-  const { response, code } = error as { readonly response?: unknown; readonly code?: unknown };
-  if (typeof response !== 'object' || response === null) {
-    const why = typeof code === 'string' ? code : 'no response';
-    return new ProviderUnavailable(`Onfido cannot be reached (${why})`);
-  }
-  const { status, data } = response as { readonly status?: unknown; readonly data?: unknown };
-  if (typeof status !== 'number') return new ProviderUnavailable('Onfido responds without a status');
-  const { type, about } = refusalIn(data);
+  const { response, code = 'no response' } = error as Thrown;
+  if (response === undefined) return new ProviderUnavailable(`Onfido cannot be reached (${code})`);
+  const { status } = response;
   if (status === 401 || status === 403)
     return new ProviderUnavailable(`Onfido does not accept our token (${status})`);
   if (status < 400 || status >= 500 || status === 408 || status === 429)
     return new ProviderUnavailable(`Onfido is unavailable: it responds with ${status}`);
-  return new OnfidoRefused(status, type, about);
-}
-
-function refusalIn(data: unknown): { readonly type: string; readonly about: string } {
-  const error = (data as { readonly error?: unknown } | null)?.error;
-  const { type, message, fields } = (
-    typeof error === 'object' && error !== null ? error : {}
-  ) as OnfidoObject;
-  return {
-    type: typeof type === 'string' && /^[a-z_]{1,60}$/.test(type) ? type : 'unknown',
-    about: JSON.stringify([message, fields] as const)
-      .toLowerCase()
-      .slice(0, 2000),
-  };
+  const { type, message, fields } = response.data?.error ?? {};
+  const about = JSON.stringify([message, fields]).toLowerCase().slice(0, 2000);
+  return new OnfidoRefused(status, /^[a-z_]{1,60}$/.test(String(type)) ? String(type) : 'unknown', about);
 }
 
 const SIGNATURE = /^[0-9a-f]{64}$/i;

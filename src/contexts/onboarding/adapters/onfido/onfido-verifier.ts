@@ -1,10 +1,12 @@
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { FileTransfer } from '@onfido/api';
 import { failpoint } from '../../../../platform/failpoints.js';
 import type { KycOutcome } from '../../domain/decisions.js';
 import { missingImages, type IdentityImage, type ImageKind } from '../../domain/image-kind.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../../platform/outbound/provider-errors.js';
 import type { IdentityRequest, IdentityVerifier } from '../../application/ports.js';
-import type { Verification, Verifications } from '../../store/verifications.js';
+import { Verifications, type Verification } from '../../store/verifications.js';
+import { onboardingConfig } from '../../settings.js';
 import en from '../../words/en.json' with { type: 'json' };
 import { requiredNames } from '../provider-client.js';
 import {
@@ -29,14 +31,15 @@ const OPEN = ['in_progress', 'awaiting_applicant', 'paused', 'reopened'];
  * that an orphaned one holds no personal data. Existing objects are listed before new ones are sent; only a check costs
  * money, and of two the older one counts.
  */
+@Injectable()
 export class OnfidoVerifier implements IdentityVerifier {
   readonly provider = 'onfido';
   private readonly api: OnfidoApi;
 
   constructor(
-    account: OnfidoAccount,
+    @Inject(onboardingConfig.KEY) account: OnfidoAccount,
     private readonly verifications: Verifications,
-    private readonly times = TIMES,
+    @Optional() private readonly times: typeof TIMES = TIMES,
   ) {
     this.api = new OnfidoApi(account, times.timeoutMs);
   }

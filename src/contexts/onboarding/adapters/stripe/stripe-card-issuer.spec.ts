@@ -7,7 +7,7 @@ import { StripeServer } from '../../../../../test/support/onboarding/stripe/stri
 import { newId } from '../../../../kernel/ids.js';
 import { ProviderRefused } from '../../../../platform/outbound/provider-errors.js';
 import type { CardRequest } from '../../application/ports.js';
-import { StripeCards } from '../../store/stripe-cards.js';
+import { StripeCards } from './stripe-api.js';
 import { StripeCardIssuer } from './stripe-card-issuer.js';
 
 const DAY_MS = 86_400_000;

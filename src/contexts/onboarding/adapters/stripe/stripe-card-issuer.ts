@@ -1,11 +1,10 @@
-import type { OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
 import type Stripe from 'stripe';
 import { deriveId } from '../../../../kernel/ids.js';
 import { failpoint } from '../../../../platform/failpoints.js';
 import { ProviderRefused } from '../../../../platform/outbound/provider-errors.js';
 import type { CardIssuer, CardRequest } from '../../application/ports.js';
-import type { BillingAddress } from '../../settings.js';
-import type { StripeCardRow, StripeCards } from '../../store/stripe-cards.js';
+import { onboardingConfig, type BillingAddress } from '../../settings.js';
 import en from '../../words/en.json' with { type: 'json' };
 import { providerClient, unavailable } from '../provider-client.js';
 import {
@@ -17,12 +16,14 @@ import {
   cardholderIn,
   cardIn,
   isOf,
+  StripeCards,
   stripeFetch,
+  type StripeCardRow,
   type Card,
   type Cardholder,
 } from './stripe-api.js';
 
-export type StripeAccount = Readonly<
+type StripeAccount = Readonly<
   Record<'stripeSecretKey' | 'stripeUrl' | 'stripeIssuingCurrency', string> &
     Record<'stripeIssuingBillingAddress', BillingAddress>
 >;
@@ -45,14 +46,15 @@ const ERASED_PERSON = {
  * Virtual cards of Stripe Issuing (ADR 124): one cardholder and one card per user. Stripe's idempotency keys expire after
  * a day, so objects are listed before and after a card is created: of two, the first that was stored stays.
  */
+@Injectable()
 export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   private readonly client;
   private stripe: Stripe | null = null;
 
   constructor(
-    private readonly account: StripeAccount,
+    @Inject(onboardingConfig.KEY) private readonly account: StripeAccount,
     private readonly cards: StripeCards,
-    timeoutMs?: number,
+    @Optional() timeoutMs?: number,
   ) {
     this.client = providerClient(timeoutMs);
   }
@@ -221,19 +223,16 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   }
 
   private async open(): Promise<Stripe> {
-    return (this.stripe ??= await this.load());
-  }
-
-  private async load(): Promise<Stripe> {
+    if (this.stripe !== null) return this.stripe;
     const { default: Package } = await import('stripe');
     const { stripeSecretKey, stripeUrl } = this.account;
-    return new Package(stripeSecretKey, {
+    return (this.stripe = new Package(stripeSecretKey, {
       apiVersion: STRIPE_VERSION,
       httpClient: Package.createFetchHttpClient(stripeFetch(this.client, stripeUrl)),
       // The step is retried later, with the same keys.
       maxNetworkRetries: 0,
       telemetry: false,
-    });
+    }));
   }
 }
 

@@ -1,36 +1,67 @@
-import { Body, Param, Req } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Body, Inject, Logger, Param, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { BytesBelow, PageCall, PageController } from '../../../../platform/http/pages/page.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import { ReceiveCallback, type CallbackOutcome } from '../../application/receive-callback.js';
+import { CALLBACK_READER, type CallbackReader } from '../../application/ports.js';
+import { identityCallbacks } from '../../metrics.js';
+import { onboardingConfig, type OnboardingConfig } from '../../settings.js';
+import { Verifications } from '../../store/verifications.js';
 import { ONBOARDING_PAGE } from './onboarding-page.js';
 
-/** Where identity providers report decisions (contract.md 18.22). */
+/** How far the provider's clock may be ahead of ours. */
+const AHEAD_MS = 300_000;
+
+/** `expired`: signed too long ago, or in the future. */
+const REFUSALS = {
+  unknown_provider: DomainError.notFound('Identity provider'),
+  malformed: new DomainError('bad_request', 'The body is no callback of this provider'),
+  forged: new Refusal({ status: 401, detail: 'The signature is not that of the body' }),
+  expired: new Refusal({ status: 401, detail: 'The callback was signed too long ago, or in the future' }),
+};
+
+/**
+ * Where identity providers report decisions. A callback causes a poll of the provider, and its content is not trusted
+ * (contract.md 18.22): late, repeated or contradictory callbacks change nothing.
+ */
 @PageController(ONBOARDING_PAGE, 'callbacks/identity')
 export class IdentityCallbacksController {
-  constructor(private readonly commandBus: CommandBus) {}
+  private readonly logger = new Logger(IdentityCallbacksController.name);
+
+  constructor(
+    @Inject(CALLBACK_READER) private readonly reader: CallbackReader | null,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(onboardingConfig.KEY) private readonly config: OnboardingConfig,
+    private readonly verifications: Verifications,
+  ) {}
 
   /** Of any type: the bytes are what is signed, and nothing parses them before the signature is verified. */
   @PageCall(':provider')
   @BytesBelow(16_384)
   async receive(
     @Param('provider') provider: string,
-    @Req() { headers }: FastifyRequest,
+    @Req() { headers }: Pick<FastifyRequest, 'headers'>,
     @Body() body: Buffer,
   ): Promise<object> {
-    refuse(await this.commandBus.execute(new ReceiveCallback(provider, headers, body)));
+    const outcome = await this.outcomeOf(provider, headers, body);
+    identityCallbacks.inc({ outcome });
+    if (outcome in REFUSALS) throw REFUSALS[outcome as keyof typeof REFUSALS];
     return { received: true };
   }
-}
 
-function refuse(outcome: CallbackOutcome): void {
-  if (outcome === 'unknown_provider') throw DomainError.notFound('Identity provider');
-  if (outcome === 'malformed')
-    throw new DomainError('bad_request', 'The body is no callback of this provider');
-  if (outcome === 'forged')
-    throw new Refusal({ status: 401, detail: 'The signature is not that of the body' });
-  if (outcome === 'expired')
-    throw new Refusal({ status: 401, detail: 'The callback was signed too long ago, or in the future' });
+  private async outcomeOf(
+    provider: string,
+    headers: FastifyRequest['headers'],
+    body: Buffer,
+  ): Promise<keyof typeof REFUSALS | 'accepted' | 'unknown_check'> {
+    if (this.reader?.provider !== provider) return 'unknown_provider';
+    const read = await this.reader.read(headers, body);
+    if (typeof read === 'string') return read;
+    const ageMs = this.clock.now().getTime() - read.at.getTime();
+    if (ageMs > this.config.identityCallbackMaxAgeSeconds * 1000 || ageMs < -AHEAD_MS) return 'expired';
+    if (await this.verifications.pollNow(provider, read.check)) return 'accepted';
+    this.logger.log({ msg: 'identity callback ignored: unknown check', provider, check: read.check });
+    return 'unknown_check';
+  }
 }

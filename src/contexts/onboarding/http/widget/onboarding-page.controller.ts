@@ -14,9 +14,9 @@ import { HealthRegistry } from '../../../../platform/telemetry/health.js';
 import { leadsToApp } from '../../../access/contract.js';
 import { chosenOf, onboardingConfig, type OnboardingConfig } from '../../settings.js';
 import { SANDBOX_NAMES } from '../../domain/image-kind.js';
-import { Onboardings } from '../../application/onboardings.js';
+import { Onboardings } from '../../application/person-commands.js';
 import { PresentTerms, SANDBOX_PATHS } from '../../application/present-terms.js';
-import { CODE_EVERY_SECONDS } from '../../domain/tries.js';
+import { CODE_EVERY_SECONDS } from '../../domain/onboarding.js';
 import { MESSAGES } from '../../words/messages.js';
 import { ONBOARDING_PAGE, VisitorGuard, type OnboardingVisitor } from './onboarding-page.js';
 import type { OnboardingFacts } from './onboarding-types.js';
@@ -111,22 +111,23 @@ export class OnboardingPageController implements OnApplicationBootstrap {
     merchant: { merchantId, displayName, origins },
     userId,
   }: OnboardingVisitor): Promise<Omit<OnboardingFacts, 'callbackUrl' | 'locale' | 'messages'>> {
+    const { config } = this;
     const consent = this.terms.present();
-    const { phoneNumber, email } = await this.onboardings.applicant({ merchantId, userId });
+    const { phone_number, email } = await this.onboardings.applicant(merchantId, userId);
     return {
       steps: `/onboarding/${merchantId}/${userId}`,
       userId,
       merchantName: displayName,
-      phoneNumber,
+      phoneNumber: phone_number,
       email,
       framers: this.framersOf(origins),
       codeEverySeconds: CODE_EVERY_SECONDS,
-      minimumAge: this.config.onboardingMinimumAge,
-      identityProvider: NAMES[chosenOf(this.config).identity] ?? null,
-      imageDays: this.config.onboardingImageDays,
+      minimumAge: config.onboardingMinimumAge,
+      identityProvider: NAMES[chosenOf(config).identity] ?? null,
+      imageDays: config.onboardingImageDays,
       consent,
       today: timestamp(this.clock).slice(0, 10),
-      sandbox: this.config.mode === 'sandbox' ? SANDBOX_NAMES : null,
+      sandbox: config.mode === 'sandbox' ? SANDBOX_NAMES : null,
     };
   }
 

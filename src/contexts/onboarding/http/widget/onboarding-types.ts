@@ -1,4 +1,4 @@
-import type { ImageKind } from '../../domain/image-kind.js';
+import type { ImageKind, SANDBOX_NAMES } from '../../domain/image-kind.js';
 import type { Consent, Details, Stage } from '../../domain/onboarding.js';
 import type { Messages } from '../../words/messages.js';
 
@@ -17,10 +17,7 @@ export interface OnboardingFacts {
   readonly email: string | null;
   /** Where a page that is not in a frame leads in the end. */
   readonly callbackUrl: string | null;
-  /**
-   * Origins that may embed the page and receive messages about its steps. Null: any site may embed it (a sandbox without a
-   * list), and messages go to `location.ancestorOrigins[0]` where the browser has it, otherwise nowhere.
-   */
+  /** Origins that may embed the page and receive its messages. Null: any site (a sandbox without a list). */
   readonly framers: readonly string[] | null;
   readonly codeEverySeconds: number;
   readonly minimumAge: number;
@@ -28,14 +25,11 @@ export interface OnboardingFacts {
   readonly identityProvider: string | null;
   /** After this many days photos are deleted in any case. */
   readonly imageDays: number;
-  readonly consent: {
-    readonly terms: { readonly version: string; readonly url: string };
-    readonly privacy: { readonly version: string; readonly url: string };
-  };
+  readonly consent: Readonly<Record<'terms' | 'privacy', { readonly version: string; readonly url: string }>>;
   /** Today in UTC. */
   readonly today: string;
   /** Last names that fail in the sandbox; null outside of it. */
-  readonly sandbox: { readonly rejected: string; readonly review: string; readonly cardFails: string } | null;
+  readonly sandbox: typeof SANDBOX_NAMES | null;
   /** Language tag, and the words in it. */
   readonly locale: string;
   readonly messages: Messages;

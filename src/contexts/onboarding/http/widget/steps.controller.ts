@@ -19,12 +19,12 @@ import { refuseUntil } from '../../../../platform/http/pages/visitors.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import {
   ConfirmDetails,
+  Onboardings,
   RetryCard,
   StartOnboarding,
   StoreImage,
   SubmitKyc,
 } from '../../application/person-commands.js';
-import { Onboardings } from '../../application/onboardings.js';
 import { PresentTerms } from '../../application/present-terms.js';
 import { SMS_INBOX, type SmsInbox } from '../../application/ports.js';
 import { SendPhoneCode, VerifyPhone, WrongCode } from '../../application/phone-verification.js';
@@ -138,7 +138,7 @@ export class StepsController {
     // Without terms no message is sent.
     this.terms.present();
     const applicant = await this.applicantOf(visit);
-    if (!isSameSubscriber(body.phone_number, applicant.phoneNumber))
+    if (!isSameSubscriber(body.phone_number, applicant.phone_number))
       throw DomainError.invalid({ phone_number: ['is not the phone number of this account'] });
     // The first step of a person: opening the page starts nothing (contract.md 18.3).
     await this.commandBus.execute(new StartOnboarding(merchant.merchantId, userId, cause));
@@ -164,9 +164,10 @@ export class StepsController {
 
   @PageCall('details')
   @UseGuards(SessionGuard)
-  confirmDetails(@Visit() visit: StepVisit, @ValidBody() body: DetailsEntry): Promise<StepState> {
+  async confirmDetails(@Visit() visit: StepVisit, @ValidBody() body: DetailsEntry): Promise<StepState> {
     const { merchant, userId, cause, locale } = visit;
-    return this.after(new ConfirmDetails(merchant.merchantId, userId, body, body, cause), locale);
+    const confirm = new ConfirmDetails(merchant.merchantId, userId, body, body, cause);
+    return this.stateOf(await this.commandBus.execute(confirm), locale);
   }
 
   @PageCall('images/:kind')
@@ -184,48 +185,46 @@ export class StepsController {
 
   @PageCall('identity')
   @UseGuards(SessionGuard)
-  submitIdentity(@Visit() { merchant, userId, cause, locale }: StepVisit): Promise<StepState> {
-    return this.after(new SubmitKyc(merchant.merchantId, userId, cause), locale);
+  submitIdentity(@Visit() visit: StepVisit): Promise<StepState> {
+    return this.step(SubmitKyc, visit);
   }
 
   @PageCall('card/retry')
   @UseGuards(SessionGuard)
-  async retryCard(@Visit() visit: StepVisit): Promise<StepState> {
-    // The command does not check the merchant of the user.
-    await this.applicantOf(visit);
-    return this.after(new RetryCard(visit.userId, visit.cause), visit.locale);
+  retryCard(@Visit() visit: StepVisit): Promise<StepState> {
+    return this.step(RetryCard, visit);
   }
 
   @PageCall('state')
   @UseGuards(SessionGuard)
-  state(@Visit() { merchant, userId, cause, locale }: StepVisit): Promise<StepState> {
-    return this.after(new StartOnboarding(merchant.merchantId, userId, cause), locale);
+  state(@Visit() visit: StepVisit): Promise<StepState> {
+    return this.step(StartOnboarding, visit);
   }
 
   @PageCall('inbox')
   async readInbox(@Visit() visit: StepVisit): Promise<{ readonly code: string | null }> {
     if (this.inbox === null) throw DomainError.notFound('Page');
-    return { code: this.inbox.lastCode((await this.applicantOf(visit)).phoneNumber) };
+    return { code: this.inbox.lastCode((await this.applicantOf(visit)).phone_number) };
   }
 
   private applicantOf({ merchant, userId }: OnboardingVisitor): Promise<ExistingUser> {
-    return this.onboardings.applicant({ merchantId: merchant.merchantId, userId });
+    return this.onboardings.applicant(merchant.merchantId, userId);
   }
 
-  private async after(
-    command: ConfirmDetails | SubmitKyc | StartOnboarding | RetryCard,
-    locale: Locale,
+  private async step(
+    Step: typeof StartOnboarding | typeof SubmitKyc | typeof RetryCard,
+    { merchant, userId, cause, locale }: StepVisit,
   ): Promise<StepState> {
-    return this.stateOf(await this.commandBus.execute(command), locale);
+    return this.stateOf(await this.commandBus.execute(new Step(merchant.merchantId, userId, cause)), locale);
   }
 
   private async stateOf(state: Onboarding, locale: Locale): Promise<StepState> {
     const { stage } = state;
-    if (stage === 'kyc_submitted') return { stage, submitted_at: state.submittedAt };
+    if (stage === 'kyc_submitted') return { stage, submitted_at: state.submitted_at };
     if (stage === 'kyc_failed' || stage === 'card_failed')
       return { stage, reason: reasonIn(locale, stage, state.reason) };
     if (stage !== 'details_confirmed') return { stage };
-    return { stage, images: await this.images.kinds(state.userId) };
+    return { stage, images: await this.images.kinds(state.user_id) };
   }
 }
 

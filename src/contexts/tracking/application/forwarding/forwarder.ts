@@ -2,23 +2,34 @@ import {
   Inject,
   Injectable,
   Logger,
+  Optional,
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { HOUR_MS } from '../../../../kernel/clock.js';
 import { backoffMs, sleep, type Backoff } from '../../../../platform/jobs/backoff.js';
 import { Background, BackgroundWork } from '../../../../platform/jobs/background-work.js';
-import { measureOnScrape } from '../../../../platform/telemetry/metrics.js';
 import { WorkItems, type WorkItem } from '../../../../platform/jobs/work-items.js';
-import { ANALYTICS, type Analytics, type SendResult } from '../ports.js';
-import { PendingBatch, RateLimit, ThrottledIdentities } from './request-limits.js';
-import { ForwardingObserver } from './forwarding-observer.js';
-import { FORWARDING, ForwardingTable, type DueBatch } from '../../store/forwarding-table.js';
-import { ForwardingRound, type RoundEnd } from './forwarding-round.js';
+import { Log } from '../../../../platform/telemetry/logger.js';
+import { measureOnScrape } from '../../../../platform/telemetry/metrics.js';
+import {
+  analyticsBacklog,
+  analyticsBacklogAge,
+  analyticsEvents,
+  analyticsRequests,
+  analyticsUnavailable,
+} from '../../metrics.js';
 import { trackingConfig, type TrackingConfig } from '../../settings.js';
+import { FORWARDING, ForwardingTable, type DueBatch } from '../../store/forwarding-table.js';
+import { ANALYTICS, type Analytics, type SendResult } from '../ports.js';
+import { ForwardingRound, PendingBatch, type RoundEnd } from './forwarding-round.js';
 
 const POLL_MS = 500;
 const MAX_BATCHES = 512;
+/** A lease outlives the longest request and a slow database. */
+const LEASE_MARGIN_MS = 15_000;
+/** Causes that need an operator. */
+const FOR_OPERATORS: readonly string[] = ['unauthorized', 'misconfigured', 'forbidden'];
 
 export interface ForwardingTimes {
   /** After this another process replaces one that died; longer than a request. */
@@ -29,23 +40,10 @@ export interface ForwardingTimes {
   readonly blamed: Backoff;
 }
 
-const LEASE_MARGIN_MS = 15_000;
-
-const DEFAULT_TIMES: ForwardingTimes = {
-  leaseMs: 25_000,
-  recordMs: 5000,
-  unavailable: { firstMs: 1000, maxMs: 300_000 },
-  blamed: { firstMs: 2000, maxMs: HOUR_MS },
-};
-
-/** A lease outlives the longest request and a slow database. */
-export function timesFor({ analyticsTimeoutMs }: TrackingConfig): ForwardingTimes {
-  return { ...DEFAULT_TIMES, leaseMs: analyticsTimeoutMs + LEASE_MARGIN_MS };
-}
-
-export const FORWARDING_TIMES = Symbol('FORWARDING_TIMES');
-
-/** Sends new events of processed batches to the analytics provider, at least once, from one process at a time (ADR 84). */
+/**
+ * Sends new events of processed batches to the analytics provider, at least once, from one process at a time (ADR 84). Its
+ * metrics and logs hold no names, ids of users or payloads.
+ */
 @Injectable()
 export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutdown {
   @Background()
@@ -54,31 +52,34 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     everyMs: POLL_MS,
     run: (signal) => this.run(signal),
   });
-  private readonly log = new Logger(Forwarder.name);
-  private readonly active: boolean;
-  private readonly rate: RateLimit;
-  private readonly identities = new ThrottledIdentities();
-  /** Batches of the next round: one after a failure, twice as many after each round without. */
-  private batchLimit = MAX_BATCHES;
+  private readonly logger = new Logger(Forwarder.name);
+  private readonly times: ForwardingTimes;
+  /** When the rate allows the next request, on the clock of `performance.now()`. */
+  private freeAt = 0;
   /** Kept between runs, so that one process limits the rate of all requests. */
   private claimed: WorkItem | null = null;
 
   constructor(
     private readonly items: WorkItems,
     private readonly table: ForwardingTable,
-    private readonly observer: ForwardingObserver,
+    private readonly log: Log,
     @Inject(ANALYTICS) private readonly analytics: Analytics | null,
-    @Inject(FORWARDING_TIMES) private readonly times: ForwardingTimes,
-    @Inject(trackingConfig.KEY) config: TrackingConfig,
+    @Inject(trackingConfig.KEY) private readonly config: TrackingConfig,
+    @Optional() times: Partial<ForwardingTimes> = {},
   ) {
-    this.active = config.roles.includes('worker');
-    this.rate = new RateLimit(config.analyticsEventsPerSecond);
+    this.times = {
+      leaseMs: config.analyticsTimeoutMs + LEASE_MARGIN_MS,
+      recordMs: 5000,
+      unavailable: { firstMs: 1000, maxMs: 300_000 },
+      blamed: { firstMs: 2000, maxMs: HOUR_MS },
+      ...times,
+    };
   }
 
   onApplicationBootstrap(): void {
-    if (!this.active) return;
-    measureOnScrape(async () => this.observer.measured(await this.table.backlog()));
-    this.log.log(
+    if (!this.config.roles.includes('worker')) return;
+    measureOnScrape(() => this.measure());
+    this.logger.log(
       this.analytics === null
         ? 'analytics disabled: no provider configured, events are stored only'
         : `events are forwarded to ${this.analytics.name}`,
@@ -86,9 +87,16 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    if (!this.active) return;
     await this.work.stop();
     if (this.claimed !== null) await this.items.extend(this.claimed, 0).catch(() => undefined);
+  }
+
+  private async measure(): Promise<void> {
+    const { events, oldest, failures, cause } = await this.table.backlog();
+    analyticsBacklog.set(events);
+    analyticsBacklogAge.set(oldest === null ? 0 : Math.max(0, (Date.now() - oldest.getTime()) / 1000));
+    analyticsUnavailable.reset();
+    if (failures > 0 && cause !== null) analyticsUnavailable.set({ cause }, failures);
   }
 
   private async run(signal: AbortSignal): Promise<void> {
@@ -100,8 +108,9 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
         await this.table.skip();
         continue;
       }
-      if (state.failures > 0) this.batchLimit = 1;
-      const batches = await this.readable(await this.table.due(this.batchLimit));
+      // After a failure batches are sent one by one, so that the cause is found.
+      const limit = state.failures > 0 ? 1 : MAX_BATCHES;
+      const batches = await this.readable(await this.table.due(limit));
       const end = await this.send(analytics, batches, signal);
       await this.finish(end, state, batches);
     }
@@ -115,15 +124,19 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     return (this.claimed = items[0] ?? null);
   }
 
-  /** Batches that cannot be read are deferred. */
+  /** A batch that cannot be read is retried later, after the others. */
   private async readable(rows: readonly DueBatch[]): Promise<PendingBatch[]> {
     const batches: PendingBatch[] = [];
     for (const row of rows) {
       try {
         batches.push(new PendingBatch(row));
       } catch {
-        this.observer.unreadable(row);
-        await this.table.defer(row, backoffMs(this.times.blamed, row.forward_attempts));
+        const { batch_id, merchant_id, forward_done, forward_attempts } = row;
+        const error = 'the body cannot be read for forwarding';
+        this.log.wideLog(`event batch not forwarded: ${error}`, { batch_id, merchant_id }, 'error');
+        const delay_ms = backoffMs(this.times.blamed, forward_attempts);
+        const result = { batch_id, done: forward_done, state: 'processed', delay_ms, error } as const;
+        await this.table.record([{ ...result, is_failed: true }]);
       }
     }
     return batches;
@@ -134,24 +147,36 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     batches: readonly PendingBatch[],
     signal: AbortSignal,
   ): Promise<RoundEnd> {
-    let recordAt = performance.now() + this.times.recordMs;
+    const { recordMs, leaseMs } = this.times;
+    let recordAt = performance.now() + recordMs;
     const round = new ForwardingRound({
       analytics,
-      identities: this.identities,
-      maxEvents: this.rate.perSecond,
+      maxEvents: this.config.analyticsEventsPerSecond,
       mayContinue: async () => {
-        await sleep(this.rate.waitMs(performance.now()), signal);
+        await sleep(Math.max(0, this.freeAt - performance.now()), signal);
         if (signal.aborted || performance.now() < recordAt) return !signal.aborted;
-        recordAt = performance.now() + this.times.recordMs;
+        recordAt = performance.now() + recordMs;
         await this.record(batches);
-        return this.claimed !== null && this.items.extend(this.claimed, this.times.leaseMs);
+        return this.claimed !== null && this.items.extend(this.claimed, leaseMs);
       },
-      sent: (result: SendResult, events: number, durationMs: number) => {
-        this.observer.sent(result, events, durationMs);
-        if (result.outcome === 'accepted') this.rate.count(events, performance.now());
-      },
+      sent: (result, events, durationMs) => this.sent(result, events, durationMs),
     });
     return round.run(batches);
+  }
+
+  private sent(result: SendResult, events: number, durationMs: number): void {
+    const isAccepted = result.outcome === 'accepted';
+    const outcome = result.outcome === 'unavailable' ? result.cause : result.outcome;
+    analyticsRequests.inc({ outcome });
+    if (result.outcome === 'parted') analyticsEvents.inc({ outcome: 'throttled' }, result.throttled.length);
+    if (isAccepted) {
+      analyticsEvents.inc({ outcome: 'forwarded' }, events);
+      // The next request waits as long as the events of this one take at the rate.
+      const takesMs = (events * 1000) / this.config.analyticsEventsPerSecond;
+      this.freeAt = Math.max(performance.now(), this.freeAt) + takesMs;
+    }
+    const fields = { outcome, events, duration_ms: Math.round(durationMs) };
+    this.log.wideLog('events forwarded', fields, isAccepted ? 'info' : 'warn');
   }
 
   private async finish(
@@ -159,35 +184,56 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     state: WorkItem,
     batches: readonly PendingBatch[],
   ): Promise<void> {
-    // After a failure batches are sent one by one, so that the cause is found.
+    const { failures, failing_seconds } = state;
     if (unavailable !== null && batches.length === 1) batches[0]!.blamed = true;
     await this.record(batches);
     if (unavailable !== null) {
-      const pauseMs = Math.max(
-        backoffMs(this.times.unavailable, state.failures),
-        unavailable.retryAfterMs ?? 0,
-      );
-      this.batchLimit = 1;
-      await this.items.retry(state, { inMs: pauseMs, failure: { cause: unavailable.cause } });
+      const { cause, detail, retryAfterMs } = unavailable;
+      const pauseMs = Math.max(backoffMs(this.times.unavailable, failures), retryAfterMs ?? 0);
+      await this.items.retry(state, { inMs: pauseMs, failure: { cause } });
       this.claimed = null;
-      this.observer.unavailable(unavailable, state, pauseMs);
-    } else if (responded) {
-      this.batchLimit = Math.min(MAX_BATCHES, this.batchLimit * 2);
-      if (state.failures === 0) return;
+      const fields = { cause, detail, failures: failures + 1, next_in_ms: Math.round(pauseMs) };
+      const level = FOR_OPERATORS.includes(cause) ? 'error' : 'warn';
+      this.log.wideLog('analytics provider unavailable', fields, level);
+    } else if (responded && failures > 0) {
       await this.items.retry(state, { inMs: 0 });
       this.claimed = null;
-      this.observer.back(state);
+      const fields = { cause: state.cause, failures, failing_seconds };
+      this.log.wideLog('analytics provider recovered', fields);
     }
   }
 
   private async record(all: readonly PendingBatch[]): Promise<void> {
-    const batches = all.filter((batch) => !batch.settled);
-    await this.table.record(batches, (attempts) => backoffMs(this.times.blamed, attempts));
-    this.observer.recorded(batches);
+    const batches = all.filter(({ settled }) => !settled);
+    const results = batches.map(({ row, done, finished, blamed, waitMs }) => {
+      const delayMs = Math.max(waitMs ?? 0, blamed ? backoffMs(this.times.blamed, row.forward_attempts) : 0);
+      return {
+        batch_id: row.batch_id,
+        done: done.bytes,
+        state: finished ? ('forwarded' as const) : ('processed' as const),
+        delay_ms: delayMs === 0 ? null : delayMs,
+        is_failed: blamed,
+        error: null,
+      };
+    });
+    await this.table.record(
+      results,
+      batches.flatMap(({ refusals }) => refusals),
+    );
     for (const batch of batches) {
+      this.reportRefusals(batch);
       batch.refusals = [];
       batch.blamed = false;
       batch.settled = batch.finished;
     }
+  }
+
+  private reportRefusals({ row: { batch_id, merchant_id }, refusals }: PendingBatch): void {
+    if (refusals.length === 0) return;
+    analyticsEvents.inc({ outcome: 'refused' }, refusals.length);
+    const reasons: Record<string, number> = {};
+    for (const { reason } of refusals) reasons[reason] = (reasons[reason] ?? 0) + 1;
+    const fields = { batch_id, merchant_id, events: refusals.length, reasons };
+    this.log.wideLog('events refused by the analytics provider', fields, 'warn');
   }
 }

@@ -1,17 +1,70 @@
-import type { Analytics, SendResult } from '../ports.js';
-import {
-  type PendingBatch,
-  type PendingEvent,
-  halvesOf,
-  maxBytes,
-  requestsOf,
-  type ThrottledIdentities,
-} from './request-limits.js';
+import type { TrackedItem } from '../../domain/event-batch.js';
+import { ItemsBitmap } from '../../store/accepted-batches.js';
+import type { DueBatch, ForwardingRefusal } from '../../store/forwarding-table.js';
+import { storedItems } from '../batch-items.js';
+import type { Analytics, AnalyticsEvent, SendResult, Unavailable } from '../ports.js';
 
 /** After so many requests in a row were rejected without a reason, the provider rejects this service. */
 const MAX_REJECTED_IN_ROW = 20;
+/** Of the names, quotes, commas and the merchant's id of an event. */
+const OVERHEAD_BYTES = 300;
+const MAX_BYTES_PER_CHARACTER = 3;
 
-export type Unavailable = Extract<SendResult, { outcome: 'unavailable' }>;
+interface PendingEvent extends AnalyticsEvent {
+  readonly batch: PendingBatch;
+  readonly item: number;
+}
+
+/** A batch while it is forwarded. */
+export class PendingBatch {
+  readonly done: ItemsBitmap;
+  /** Not recorded yet. */
+  refusals: ForwardingRefusal[] = [];
+  /** Milliseconds until a throttled event may be sent; null when there is none. */
+  waitMs: number | null = null;
+  /** The batch may be why a request failed. */
+  blamed = false;
+  settled = false;
+  readonly events: readonly PendingEvent[];
+  private left: number;
+
+  /** Throws when the body cannot be read. */
+  constructor(readonly row: DueBatch) {
+    const { new_items, item_count, merchant_id } = row;
+    const isNew = ItemsBitmap.read(new_items, item_count);
+    this.done = ItemsBitmap.read(row.forward_done, item_count);
+    this.events = storedItems(row).flatMap((read, item) =>
+      isNew.has(item) && !this.done.has(item)
+        ? [Object.assign(read, { batch: this, item, merchant_id })]
+        : [],
+    );
+    this.left = this.events.length;
+  }
+
+  get finished(): boolean {
+    return this.left === 0;
+  }
+
+  /** Nothing of the batch was accepted or refused. */
+  get untouched(): boolean {
+    return this.left === this.events.length;
+  }
+
+  accepted(item: number): void {
+    this.done.add(item);
+    this.left -= 1;
+  }
+
+  refused({ item, event_id }: PendingEvent, reason: string): void {
+    const { merchant_id, batch_id } = this.row;
+    this.refusals.push({ merchant_id, event_id, batch_id, reason });
+    this.accepted(item);
+  }
+
+  defer(waitMs: number): void {
+    this.waitMs = Math.min(waitMs, this.waitMs ?? Infinity);
+  }
+}
 
 export interface RoundEnd {
   /** Why the provider accepts nothing more for now. */
@@ -22,7 +75,6 @@ export interface RoundEnd {
 
 interface RoundOptions {
   readonly analytics: Analytics;
-  readonly identities: ThrottledIdentities;
   readonly maxEvents: number;
   /** Called before each request; false ends the round. */
   readonly mayContinue: () => Promise<boolean>;
@@ -32,18 +84,22 @@ interface RoundOptions {
 /**
  * Sends the pending events of some batches, one request after the other, and marks the results in the batches. Events that
  * the provider refuses by name leave their request, and the others are sent again. Batches of a request that it rejects
- * without a reason are retried later, each alone and with half as many events in a request.
+ * without a reason, or of which it throttles every event, are retried later: each alone and with half as many events in a
+ * request.
  */
 export class ForwardingRound {
   private rejectedInRow = 0;
   private responded = false;
   /** The reason why a batch was rejected that had never failed. */
   private reason: string | null = null;
+  /** Milliseconds to wait, by user and device. */
+  private readonly throttled = new Map<string, number>();
 
   constructor(private readonly options: RoundOptions) {}
 
   async run(batches: readonly PendingBatch[]): Promise<RoundEnd> {
     const unavailable = await this.sendAll(batches);
+    for (const batch of batches) if (batch.waitMs !== null && batch.untouched) batch.blamed = true;
     return { unavailable, responded: this.responded };
   }
 
@@ -56,7 +112,7 @@ export class ForwardingRound {
       if (request.length === 0) continue;
       if (!(await this.options.mayContinue())) return null;
       const began = performance.now();
-      const result = await analytics.send(request.map(({ event }) => event));
+      const result = await analytics.send(request);
       this.options.sent(result, request.length, performance.now() - began);
       if (result.outcome === 'unavailable') return result;
       waiting.push(...this.outcomeOf(request, result).reverse());
@@ -73,8 +129,14 @@ export class ForwardingRound {
         for (const { batch, item } of request) batch.accepted(item);
         this.hasResponded();
         return [];
-      case 'parted':
-        return this.parted(request, result);
+      case 'parted': {
+        const reasons = new Map(result.refused.map(({ index, reason }) => [index, reason]));
+        for (const [index, reason] of reasons) request[index]!.batch.refused(request[index]!, reason);
+        for (const { index, waitMs } of result.throttled)
+          for (const identity of identitiesOf(request[index]!)) this.throttled.set(identity, waitMs);
+        this.hasResponded();
+        return [request.filter((_, index) => !reasons.has(index))];
+      }
       case 'too_large':
         return this.tooLarge(request);
       case 'rejected':
@@ -82,37 +144,16 @@ export class ForwardingRound {
     }
   }
 
-  private parted(
-    request: PendingEvent[],
-    { refused, throttled }: Extract<SendResult, { outcome: 'parted' }>,
-  ): PendingEvent[][] {
-    const out = new Set<number>();
-    const named = <T extends { readonly index: number }>(each: T): boolean =>
-      each.index in request && !out.has(each.index) && out.add(each.index).size > 0;
-    for (const { index, reason } of refused.filter(named)) {
-      const pending = request[index]!;
-      pending.batch.refused(pending, reason);
-    }
-    const refusals = out.size;
-    const paused = throttled.filter(named).map(({ index, waitMs }) => ({ ...request[index]!, waitMs }));
-    this.options.identities.throttle(paused, performance.now());
-    for (const { batch, waitMs } of paused) batch.defer(waitMs);
-    if (out.size === 0) return this.rejected(request, 'it refuses events that were not sent');
-    this.hasResponded();
-    const rest = request.filter((_, index) => !out.has(index));
-    // It may name only the first of many: halves cost fewer requests.
-    return refusals > 0 ? halvesOf(rest) : [rest];
-  }
-
   private tooLarge(request: PendingEvent[]): PendingEvent[][] {
     const [first] = request;
-    // An event of less than half the limit is rejected for another reason.
-    const isLarge = maxBytes(first!.event) * 2 > this.options.analytics.limits.bytes;
     if (request.length > 1) {
       this.rejectedInRow += 1;
-      return halvesOf(request);
+      const middle = Math.ceil(request.length / 2);
+      return [request.slice(0, middle), request.slice(middle)];
     }
-    if (!isLarge) return this.rejected(request, 'too large');
+    // An event of less than half the limit is rejected for another reason.
+    if (maxBytes(first!) * 2 <= this.options.analytics.limits.bytes)
+      return this.rejected(request, 'too large');
     first!.batch.refused(first!, 'too large');
     return [];
   }
@@ -129,15 +170,19 @@ export class ForwardingRound {
     this.responded = true;
   }
 
-  /** The events that may be sent now; the others are deferred. */
+  /** The events of users and devices that are not throttled; the batches of the others wait. */
   private admitted(request: PendingEvent[]): PendingEvent[] {
-    const now = performance.now();
-    return request.filter(({ batch, event }) => {
-      const waitMs = this.options.identities.waitMs(event, now);
-      if (waitMs > 0) batch.defer(waitMs);
-      return waitMs === 0;
+    return request.filter((event) => {
+      const waits = identitiesOf(event).flatMap((identity) => this.throttled.get(identity) ?? []);
+      if (waits.length > 0) event.batch.defer(Math.max(...waits));
+      return waits.length === 0;
     });
   }
+}
+
+function identitiesOf({ merchant_id, user_external_id, device_id }: PendingEvent): string[] {
+  const user = `user ${merchant_id}:${user_external_id}`;
+  return device_id === null ? [user] : [user, `device ${device_id}`];
 }
 
 function forbidden(detail: string): Unavailable {
@@ -158,4 +203,30 @@ function groupEvents(batches: readonly PendingBatch[], limits: Analytics['limits
       return requestsOf(events, { ...limits, events: Math.min(half, limits.events) });
     }),
   ];
+}
+
+/** Splits events into requests within the limits; an event that is too large gets its own. */
+export function requestsOf<Event extends TrackedItem>(
+  events: readonly Event[],
+  limits: Analytics['limits'],
+): Event[][] {
+  const requests: Event[][] = [];
+  let bytes = Infinity;
+  for (const event of events) {
+    const size = maxBytes(event);
+    const last = requests.at(-1);
+    if (last === undefined || bytes + size > limits.bytes || last.length >= limits.events) {
+      requests.push([event]);
+      bytes = size;
+    } else {
+      last.push(event);
+      bytes += size;
+    }
+  }
+  return requests;
+}
+
+export function maxBytes({ user_external_id, device_id, event_name, payload }: TrackedItem): number {
+  const texts = user_external_id.length + (device_id?.length ?? 0) + event_name.length;
+  return Buffer.byteLength(payload) + texts * MAX_BYTES_PER_CHARACTER + OVERHEAD_BYTES;
 }

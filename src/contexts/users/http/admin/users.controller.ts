@@ -1,3 +1,9 @@
+import { Fault } from '../../../../kernel/fault.js';
+import { tidy } from '../../../../kernel/typed-text.js';
+import { text, uuid, oneOf } from '../../../../platform/dto/rules.js';
+import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
+import { readExternalId } from '../../application/profile.js';
+import { parsePhoneNumber } from '../../application/phone-number.js';
 import { Get, Post } from '@nestjs/common';
 import {
   AdminController,
@@ -19,8 +25,7 @@ import { requireScopes } from '../../../../platform/operations/scopes.js';
 import { AdminUserResponse, AdminUsersResponse, AdminUserWritten } from '../../application/user-json.js';
 import { AdminUsers, PERSONAL_SCOPE } from '../../application/admin-users.js';
 import { userStreams } from '../../domain/user.js';
-import { USERS_VIEW } from '../../views/users.js';
-import { UsersQuery } from './user-dto.js';
+import { USER_STATES, USERS_VIEW, type UserState } from '../../views/users.js';
 
 const TAG = 'Admin: users';
 const USER = 'User';
@@ -29,6 +34,30 @@ const PRECONDITIONS = {
   412: 'If-Match is another revision.',
   428: 'If-Match is missing.',
 } as const;
+
+const WALLET = /^0x[0-9a-f]{40}$/i;
+
+/** A plus arrives as a blank where it is not escaped. */
+const phoneRule = text({ examples: ['+15550001111'] }, (value) => parsePhoneNumber(value.replace(/^ /, '+')));
+const walletRule = text({ pattern: WALLET.source }, (value) =>
+  WALLET.test(tidy(value)) ? tidy(value) : new Fault('must be an address: 0x and 40 hexadecimal digits'),
+);
+
+/** Query of GET /admin/v1/users. */
+class UsersQuery extends ListParameters {
+  @Filter(uuid, 'Only users of this merchant.') merchant_id?: string;
+
+  @Filter(
+    phoneRule,
+    'Only who has this phone number now, in E.164 form. It needs the scope users_personal:read.',
+  )
+  phone_number?: string;
+
+  @Filter(text({}, readExternalId), "Only users with this id of their merchant's own.") external_id?: string;
+  @Filter(walletRule, 'Only the user with this issuer wallet address, in either letter case.')
+  wallet?: string;
+  @Filter(oneOf(USER_STATES), 'Only users in this state.') state?: UserState;
+}
 
 /** Users of all merchants (admin-api.md 3). Each read is recorded for the merchant's portal. */
 @AdminController('users')

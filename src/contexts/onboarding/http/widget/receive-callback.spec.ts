@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { ReceiveCallback, ReceiveCallbackHandler } from './receive-callback.js';
-import { onboardingConfig } from '../settings.js';
+import { onboardingConfig } from '../../settings.js';
+import { IdentityCallbacksController } from './identity-callbacks.controller.js';
 
 const NOW = new Date('2026-11-22T12:00:00.000Z');
 const MAX_AGE_SECONDS = 3600;
@@ -18,13 +18,17 @@ async function received(seconds: number): Promise<{ outcome: string; polls: numb
       return true;
     },
   };
-  const handler = new ReceiveCallbackHandler(
+  const controller = new IdentityCallbacksController(
     reader,
     { now: () => NOW },
     { ...onboardingConfig({}), identityCallbackMaxAgeSeconds: MAX_AGE_SECONDS },
     verifications as never,
   );
-  return { outcome: await handler.execute(new ReceiveCallback('p', {}, Buffer.alloc(0))), polls };
+  const outcome = await controller.receive('p', { headers: {} }, Buffer.alloc(0)).then(
+    () => 'accepted',
+    ({ message }: Error) => (message.includes('too long ago, or in the future') ? 'expired' : message),
+  );
+  return { outcome, polls };
 }
 
 describe('a callback of the identity provider', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { onboardingJson } from './user-progress.js';
+import { onboardingJson } from './progress.js';
 
 const NEXT = new Date('2026-01-02T03:04:05Z');
 const open = { account_state: 'onboarding', issuer_wallet_address: null } as const;
