@@ -208,17 +208,13 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
       Date.now = () => now() - ${10 * 60_000};
     }`);
     const tag = '778899';
-    let displayed = '';
     const withTag = async (route: Route): Promise<void> => {
       const response = await route.fetch();
       const body = (await response.json()) as PayOrder;
-      displayed = JSON.stringify({ ...body, order: { ...body.order, deposit_address_tag: tag } });
-      await route.fulfill({ response, body: displayed });
+      const displayed = { ...body, order: { ...body.order, deposit_address_tag: tag } };
+      await route.fulfill({ response, body: JSON.stringify(displayed) });
     };
-    await guest.page.route('**/widget/api/orders', withTag);
-    await guest.page.route('**/widget/api/orders/*/events', (route) =>
-      route.fulfill({ contentType: 'text/event-stream', body: `data: ${displayed}\n\n` }),
-    );
+    for (const path of ['orders', 'orders/*']) await guest.page.route(`**/widget/api/${path}`, withTag);
     await guest.toPayment(link());
     const clock = await guest.page.locator('.small .clock').innerText();
     const secondsLeft = clock.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
@@ -247,11 +243,8 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
       ending = { ...body, order: { ...body.order, expires_at: new Date(body.now + 3_000).toISOString() } };
       await route.fulfill({ response, body: JSON.stringify(ending) });
     });
-    await guest.page.route('**/widget/api/orders/*/events', (route) =>
-      route.fulfill({
-        contentType: 'text/event-stream',
-        body: `data: ${JSON.stringify({ ...ending!, now: Date.now() })}\n\n`,
-      }),
+    await guest.page.route('**/widget/api/orders/*', (route) =>
+      route.fulfill({ body: JSON.stringify({ ...ending!, now: Date.now() }) }),
     );
     await guest.toPayment(link());
     await guest.heading('expiredHeading');

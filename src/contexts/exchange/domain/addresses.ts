@@ -1,6 +1,7 @@
 import { base58Bytes } from '../../../kernel/base58.js';
 import { Fault } from '../../../kernel/fault.js';
 import { CONTROL_AND_LINE_SEPARATORS } from '../../../kernel/text.js';
+import { CHAIN_IDS } from './catalog.js';
 
 const SOLANA_BYTES = 32;
 /** Base58 of 32 bytes has no more characters; what is longer is not decoded. */
@@ -12,12 +13,12 @@ export function readAddress(chain: string, text: string): string | Fault {
   if (chain !== 'solana') throw new Error(`nothing is paid out on ${chain}`);
   if (text.length > SOLANA_MAX_LENGTH || base58Bytes(text)?.length !== SOLANA_BYTES)
     return new Fault('must be a Solana address: Base58 of 32 bytes');
-  return isUnspendableOnSolana(text)
+  return SOLANA_NATIVE.test(text) || SOLANA_KNOWN.has(text)
     ? new Fault('must be the address of a wallet, not of a program, a mint or a burn address')
     : text;
 }
 
-const EVM_CHAINS = ['ethereum', 'base', 'polygon'];
+const EVM_CHAINS = Object.keys(CHAIN_IDS);
 const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
 const BECH32 = '[02-9ac-hj-np-z]';
 const EVM = /^0x[0-9a-fA-F]{40}$/;
@@ -84,8 +85,6 @@ export function readReturnUrl(text: string | null, mode: 'sandbox' | 'production
       );
 }
 
-/** Addresses without a key: what is sent there is lost. */
-
 /** Of the native programs, sysvars, wrapped SOL and the incinerator of Solana. No key pair has so many zeros in a row. */
 const SOLANA_NATIVE = /1{12}/;
 /** Programs and mints of Solana that people copy in place of their address. */
@@ -108,10 +107,6 @@ const SOLANA_KNOWN: ReadonlySet<string> = new Set([
 ]);
 /** The zero address, precompiled contracts and the usual burn addresses of EVM chains. */
 const EVM_BURN = /^0x(0{36}[0-9a-f]{4}|(dead){10}|dead0{36}|dead0{32}dead|f{40}|e{40})$/i;
-
-function isUnspendableOnSolana(address: string): boolean {
-  return SOLANA_NATIVE.test(address) || SOLANA_KNOWN.has(address);
-}
 
 /** `token` is the contract of the token that is paid: few contracts return what is sent to them. */
 export function isUnspendableOnEvm(address: string, token: string | null = null): boolean {

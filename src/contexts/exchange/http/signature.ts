@@ -49,18 +49,11 @@ export function isSignedWith(
   return isSignedBy(secrets, signature, `${ADDRESS}${withdrawAddress}`, NO_BODY);
 }
 
-export const OTHER_WITHDRAW_ADDRESS: HttpProblem = {
-  status: 403,
-  detail: 'The API key pays out to other addresses only',
-};
-
-/** Whether orders of the key may pay out to the address; one that is missing is reported by what reads it. */
-export function mayPayOutTo(
-  { withdrawAddresses }: Pick<KnownExchangeKey, 'withdrawAddresses'>,
-  address: unknown,
-): boolean {
-  if (withdrawAddresses.length === 0 || typeof address !== 'string' || address === '') return true;
-  return withdrawAddresses.includes(address);
+/** Throws {@link Refusal} (403) unless orders of the key may pay out there; what reads the address reports a missing one. */
+export function requirePayoutAddress({ withdrawAddresses }: KnownExchangeKey, address: unknown): void {
+  if (withdrawAddresses.length === 0 || typeof address !== 'string' || address === '') return;
+  if (!withdrawAddresses.includes(address))
+    throw new Refusal({ status: 403, detail: 'The API key pays out to other addresses only' });
 }
 
 /** What a query is signed for: the signature of a link is none of a call, and no signature of an address is one of a query. */

@@ -8,7 +8,7 @@ import {
   type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { PortalRoute } from '../../../../platform/http/admin/portal-controller.js';
-import { RecordRefund } from '../../application/record-refund.js';
+import { RecordRefund } from '../../application/order-operations.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
 import { writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
@@ -20,15 +20,14 @@ import { requireReach, requireScopes } from '../../../../platform/operations/sco
 import { CredentialIndex } from '../../../access/contract.js';
 import type { ListedOrder } from '../../domain/order-record.js';
 import { order } from '../../domain/order.js';
-import { ORDER_VIEWS } from '../../views/order-projection.js';
-import { HIDDEN_PERSON, OrderDetails, OrdersView } from '../../views/orders.js';
+import { HIDDEN_PERSON, ORDER_VIEWS, OrdersView } from '../../views/orders.js';
 import {
   AdminOrderResponse,
   AdminOrdersQuery,
   AdminOrdersResponse,
   RecordRefundBody,
   RefundedOrderResponse,
-} from './orders-dto.js';
+} from '../order-dto.js';
 
 const TAG = 'Admin: orders';
 const PERSONAL = 'users_personal:read';
@@ -41,7 +40,6 @@ const PORTAL = 'orders:read';
 export class AdminOrdersController {
   constructor(
     private readonly orders: OrdersView,
-    private readonly details: OrderDetails,
     private readonly directory: CredentialIndex,
     private readonly operations: Operations,
   ) {}
@@ -86,7 +84,7 @@ export class AdminOrdersController {
     @Caller() caller: Pick<AdminCaller, 'scopes'>,
     @UuidParam('id', 'Order') id: string,
   ): Promise<AdminOrderResponse> {
-    return { order: withoutPerson(await this.details.get(id), caller) };
+    return { order: withoutPerson(await this.orders.get(id), caller) };
   }
 
   @Post(':id/refunds')
@@ -111,12 +109,12 @@ export class AdminOrdersController {
     @ValidBody() { amount, transaction_hash, recipient = null, ...body }: RecordRefundBody,
   ): Promise<Reply> {
     const { requester, subject } = write;
-    const { merchant_id: merchantId } = await this.details.get(subject.id);
+    const { merchant_id: merchantId } = await this.orders.get(subject.id);
     requireReach(requester, merchantId, 'Order');
     const command = new RecordRefund(subject.id, { amount, transaction_hash, recipient });
     const outcome = await this.operations.request(command, { ...writeOf(write, body), merchantId });
     return written(outcome, 201, async () => ({
-      order: withoutPerson(await this.details.get(subject.id), requester),
+      order: withoutPerson(await this.orders.get(subject.id), requester),
     }));
   }
 }

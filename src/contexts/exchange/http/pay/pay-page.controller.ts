@@ -63,14 +63,13 @@ export class PayPageController {
     }
     const [locale, name] = [localeOf(request), merchant.displayName];
     const { title, expiredLink, expiredLinkText } = MESSAGES[locale];
-    const said = link.payer.has_expired
-      ? { heading: expiredLink, text: expiredLinkText.replace('{merchant}', () => name) }
-      : { heading: title };
+    const heading = link.payer.has_expired ? expiredLink : title;
     sendPage(reply, PAY_PAGE, {
       locale,
       framedBy: this.config.payFramedBy,
-      title: `${said.heading} · ${name}`,
-      ...said,
+      title: `${heading} · ${name}`,
+      heading,
+      ...(link.payer.has_expired && { text: expiredLinkText.replace('{merchant}', () => name) }),
       facts: this.factsOf(link, name, request.ip, locale),
     });
   }
