@@ -66,6 +66,16 @@ function contentOf(data: PublishedOrderEvent['data'], more: object): WebhookCont
   return { occurredAt: at, fields: { order_id, api_key, status, amount_refundable, ...more } };
 }
 
+/** Sends members of the event as well. */
+function sends<Type extends PublishedEventType>(
+  description: Parameters<typeof publication>[0],
+  ...names: readonly (keyof OrderEventOf<Type>['data'])[]
+): Publication {
+  return publication<OrderEventOf<Type>>(description, (data) =>
+    contentOf(data, Object.fromEntries(names.map((name) => [name, data[name]]))),
+  );
+}
+
 /** Sent after an event that leaves something to refund, unless `isSent` is false: it may repeat the same total. */
 function refundable<Event extends PublishedOrderEvent>(
   cause: Cause,
@@ -91,21 +101,10 @@ export const ORDER_PUBLISHES: Readonly<Record<PublishedEventType, readonly Publi
     ),
   ],
   'order.completed.v1': [
-    publication<OrderEventOf<'order.completed.v1'>>(completed, (data) => {
-      const { amount_from, amount_to, withdraw_transaction_hash } = data;
-      return contentOf(data, { amount_from, amount_to, withdraw_transaction_hash });
-    }),
+    sends<'order.completed.v1'>(completed, 'amount_from', 'amount_to', 'withdraw_transaction_hash'),
   ],
-  'order.failed.v1': [
-    publication<OrderEventOf<'order.failed.v1'>>(failed, (data) => contentOf(data, { reason: data.reason })),
-    refundable('failed'),
-  ],
-  'order.refunded.v1': [
-    publication<OrderEventOf<'order.refunded.v1'>>(refunded, (data) => {
-      const { amount, refund_transaction_hash } = data;
-      return contentOf(data, { amount, refund_transaction_hash });
-    }),
-  ],
+  'order.failed.v1': [sends<'order.failed.v1'>(failed, 'reason'), refundable('failed')],
+  'order.refunded.v1': [sends<'order.refunded.v1'>(refunded, 'amount', 'refund_transaction_hash')],
   'order.late_deposit_recorded.v1': [refundable('late_deposit')],
   // Of an open order they may still be exchanged together with a deposit.
   'order.dust_recorded.v1': [refundable<OrderEventOf<'order.dust_recorded.v1'>>('small_deposits', hasEnded)],

@@ -23,7 +23,7 @@ import {
   type ExistingOrder,
   type OrderState,
 } from '../domain/order.js';
-import type { OrderEvent, RequestedOrder } from '../domain/order-events.js';
+import { PAYER_FIELDS, type OrderEvent, type RequestedOrder } from '../domain/order-events.js';
 import { orderResponse } from '../domain/order-record.js';
 import { OrderPoller } from './order-poller.js';
 import { exchangeConfig, type ExchangeConfig } from '../settings.js';
@@ -149,17 +149,10 @@ export class RefreshOrderHandler implements ICommandHandler<RefreshOrder> {
 /** The parameters of a pay page's link, which all orders of the page have. */
 export type Payer = Omit<RequestedOrder, 'merchant_id' | 'pair_id'>;
 
-const NAMES = [
-  'withdraw_address',
-  'withdraw_address_tag',
-  'withdraw_address_memo',
-  'user_id',
-] as const satisfies (keyof Payer)[];
-
 /** The order of a payer, for an {@link OrderAction}: it is `not_found` for another one. */
 export function ofPayer(payer: Payer, orderId: string): OwnOrder {
   const authorize = ({ facts }: ExistingOrder): void => {
-    if (NAMES.some((name) => facts[name] !== payer[name])) throw DomainError.notFound('Order');
+    if (PAYER_FIELDS.some((name) => facts[name] !== payer[name])) throw DomainError.notFound('Order');
   };
   return { orderId, keyId: payer.key_id, authorize };
 }

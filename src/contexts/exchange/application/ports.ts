@@ -46,12 +46,7 @@ export interface ProviderReference {
   readonly reference: string;
 }
 
-type Requested = Pick<
-  RequestedOrder,
-  'pair_id' | 'withdraw_address' | 'withdraw_address_tag' | 'withdraw_address_memo'
->;
-
-export interface NewProviderOrder extends Requested {
+export interface NewProviderOrder extends Omit<RequestedOrder, 'key_id' | 'merchant_id' | 'user_id'> {
   readonly order_id: string;
   /** Null: the pair's default amount. */
   readonly amount_from: string | null;

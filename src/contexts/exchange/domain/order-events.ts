@@ -48,6 +48,8 @@ export interface OrderFacts extends RequestedOrder, ProviderOrder {
 
 /** What orders know of the person who pays, and an erasure drops. */
 export const PERSONAL_FIELDS = ['withdraw_address_tag', 'withdraw_address_memo', 'user_id'] as const;
+/** What all orders of one payer have, with the key. */
+export const PAYER_FIELDS = ['withdraw_address', ...PERSONAL_FIELDS] as const;
 
 /** Replaces a `user_id` of an API key where the text itself is sealed. */
 export function userHash(

@@ -4,6 +4,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { requireIdempotent } from '../../../kernel/idempotency.js';
 import { plainHash } from './addresses.js';
 import {
+  PAYER_FIELDS,
   PUBLISHED_EVENTS,
   type DecidedEvent,
   type DepositFacts,
@@ -117,7 +118,10 @@ const CHANGES: {
   'order.refund_recorded.v1': ({ amount, transaction_hash, at: recorded_at }, { refunds }) => ({
     refunds: [...refunds, { amount, transaction_hash, recorded_at }],
   }),
-  'order.personal_data_erased.v1': (_, { facts }) => ({ isErased: true, facts: { ...facts, ...NO_PERSON } }),
+  'order.personal_data_erased.v1': (_, { facts }) => ({
+    isErased: true,
+    facts: { ...facts, ...NO_PERSON, user_hash: null },
+  }),
 };
 
 /** Stored names of all events of orders. */
@@ -129,8 +133,8 @@ function evolveExisting(state: ExistingOrder, { type, data }: DecidedEvent): Exi
   return { ...state, ...change(data, state), updatedAt: data.at };
 }
 
-/** The personal fields of an erased order. */
-const NO_PERSON = { user_id: null, user_hash: null, withdraw_address_tag: null, withdraw_address_memo: null };
+/** The personal fields of an erased order, and of one for those who may not read them. */
+export const NO_PERSON = { withdraw_address_tag: null, withdraw_address_memo: null, user_id: null } as const;
 
 function withoutDeposit(
   { deposit_id: id, amount }: DataOf<'order.deposit_missing.v1'>,
@@ -218,14 +222,7 @@ export function createOrder(facts: OrderFacts, state: OrderState): OrderEvent[] 
   return [];
 }
 
-const REQUESTED = [
-  'key_id',
-  'pair_id',
-  'withdraw_address',
-  'withdraw_address_tag',
-  'withdraw_address_memo',
-  'user_id',
-] as const satisfies (keyof OrderFacts)[];
+const REQUESTED = ['key_id', 'pair_id', ...PAYER_FIELDS] as const satisfies (keyof OrderFacts)[];
 
 /** Marks a pending order as paid; a repeat changes nothing. It then waits for a deposit until `waitsUntil`. */
 export function markAsPaid(
@@ -257,21 +254,14 @@ export function cancelOrder(
   return [withPublishedState({ type: 'order.cancelled.v1', data }, known)];
 }
 
-/** A refund by an operator. */
-interface Refund {
-  readonly amount: string;
-  readonly transactionHash: string;
-  readonly actor: string;
-  readonly at: string;
-}
-
-/** Records a refund of at most the refundable amount. The same transaction again has no effect. */
+/** Records a refund by an operator, of at most the refundable amount. The same transaction again has no effect. */
 export function recordRefund(
-  { amount: given, transactionHash: transaction_hash, actor, at }: Refund,
+  command: Readonly<Record<'amount' | 'transactionHash' | 'actor' | 'at', string>>,
   state: OrderState,
 ): OrderEvent[] {
   const known = existingOrder(state);
-  const amount = sum([given]);
+  const { transactionHash: transaction_hash, actor, at } = command;
+  const amount = sum([command.amount]);
   const hash = plainHash(transaction_hash);
   const earlier = known.refunds.find((refund) => plainHash(refund.transaction_hash) === hash);
   if (earlier?.amount === amount) return [];

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { fold, streamOf } from '../../../kernel/aggregate.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
-import type { JsonObject } from '../../../platform/event-store/port.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { foldedRows } from '../../../platform/projections/folded-rows.js';
 import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
@@ -14,6 +13,7 @@ import { plainHash } from '../domain/addresses.js';
 import {
   amountRefundable,
   existingOrder,
+  NO_PERSON,
   order,
   ORDER_EVENTS,
   shortfall,
@@ -118,7 +118,12 @@ export class OrdersView {
     };
     const list = { from: ORDERS, where, statuses: numbersOf(status) };
     const page = await bodyPage(this.database, list, filter, { withTotal: true });
-    const orders = await this.opened(page.bodies);
+    const { bodies } = page;
+    const orders = bodies.includes(`"${SEALED_TEXT}`)
+      ? (await this.withPersons(JSON.parse(`[${bodies}]`) as OrderRecord[]))
+          .map((each) => JSON.stringify(each))
+          .join()
+      : bodies;
     return `{"total_count":${page.total},"orders":[${orders}],"next_cursor":${JSON.stringify(page.next_cursor)}}`;
   }
 
@@ -226,40 +231,28 @@ export class OrdersView {
   }
 
   private async ordersOf(rows: readonly OrderRow[], withPersonal: boolean): Promise<readonly ListedOrder[]> {
-    const histories = rows.map(({ events }) => JSON.parse(events) as OrderEvent[]);
-    const created = histories.map(([first]) => first as Extract<OrderEvent, { type: 'order.created.v1' }>);
-    const opened = withPersonal
-      ? await this.codec.open(
-          created.map(({ type, data }) => ({
-            stream: streamOf(order, data.order_id),
-            type,
-            data: data as unknown as JsonObject,
-          })),
-        )
-      : created.map(({ type, data }) => ({ type, data: { ...data, ...HIDDEN_PERSON } }));
-    return histories.map(([, ...later], place) => {
-      const history = [opened[place] as unknown as OrderEvent, ...later];
-      // A row is of an order that was created.
-      return listedOrder(fold(order, history) as ExistingOrder);
-    });
+    // A row is of an order that was created.
+    const orders = rows.map(({ events }) =>
+      listedOrder(fold(order, JSON.parse(events) as OrderEvent[]) as ExistingOrder),
+    );
+    return withPersonal ? this.withPersons(orders) : orders.map((each) => ({ ...each, ...NO_PERSON }));
   }
 
-  /** Bodies with commas between them, their personal fields in clear; null once they are erased. */
-  private async opened(bodies: string): Promise<string> {
-    if (!bodies.includes(`"${SEALED_TEXT}`)) return bodies;
-    const records = JSON.parse(`[${bodies}]`) as OrderRecord[];
+  /** The orders with their personal fields in clear; null once they are erased. */
+  private async withPersons<Listed extends OrderRecord>(
+    orders: readonly Listed[],
+  ): Promise<readonly Listed[]> {
     const opened = await this.codec.open(
-      records.map(({ id, user_id, withdraw_address_tag, withdraw_address_memo }) => ({
-        stream: streamOf(order, id),
+      orders.map(({ id: order_id, user_id, withdraw_address_tag, withdraw_address_memo }) => ({
+        stream: streamOf(order, order_id),
         type: 'order.created.v1',
-        data: { order_id: id, user_id, withdraw_address_tag, withdraw_address_memo },
+        data: { order_id, user_id, withdraw_address_tag, withdraw_address_memo },
       })),
     );
-    const texts = records.map((record, n) => {
+    return orders.map((each, n) => {
       const personal = PERSONAL_FIELDS.map((name) => [name, opened[n]!.data[name]]);
-      return JSON.stringify({ ...record, ...Object.fromEntries(personal) });
+      return { ...each, ...(Object.fromEntries(personal) as object) };
     });
-    return texts.join(',');
   }
 }
 
@@ -273,11 +266,6 @@ const OPEN = ['pending', 'paid', 'processing'] as const satisfies readonly Order
 
 const numbersOf = (status?: OrderStatus): readonly number[] =>
   (status === undefined ? ORDER_STATUSES : [status]).map(statusNumber);
-
-/** For those who may not read who an order is for. */
-export const HIDDEN_PERSON = Object.fromEntries(PERSONAL_FIELDS.map((field) => [field, null])) as Readonly<
-  Record<(typeof PERSONAL_FIELDS)[number], null>
->;
 
 function foundOrder({ id, merchant_id, pair_id, amount_from, status }: ListedOrder): Found {
   return { kind: 'order', id, merchant_id, title: `${pair_id} of ${amount_from}, ${status}` };

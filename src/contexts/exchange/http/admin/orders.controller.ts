@@ -19,8 +19,8 @@ import { Operations } from '../../../../platform/operations/operations.js';
 import { requireReach, requireScopes } from '../../../../platform/operations/scopes.js';
 import { CredentialIndex } from '../../../access/contract.js';
 import type { ListedOrder } from '../../domain/order-record.js';
-import { order } from '../../domain/order.js';
-import { HIDDEN_PERSON, ORDER_VIEWS, OrdersView } from '../../views/orders.js';
+import { NO_PERSON, order } from '../../domain/order.js';
+import { ORDER_VIEWS, OrdersView } from '../../views/orders.js';
 import {
   AdminOrderResponse,
   AdminOrdersQuery,
@@ -120,5 +120,5 @@ export class AdminOrdersController {
 }
 
 function withoutPerson(found: ListedOrder, { scopes }: Pick<AdminCaller, 'scopes'>): ListedOrder {
-  return scopes.has(PERSONAL) ? found : { ...found, ...HIDDEN_PERSON };
+  return scopes.has(PERSONAL) ? found : { ...found, ...NO_PERSON };
 }

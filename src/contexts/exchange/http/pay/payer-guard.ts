@@ -22,6 +22,7 @@ import { Fault } from '../../../../kernel/fault.js';
 import { processConfig, type ProcessConfig } from '../../../../platform/config/config.js';
 import { isSignedQuery, openSignedQuery } from '../../application/signed-links.js';
 import { readAddress, readTag, readReturnUrl } from '../../domain/addresses.js';
+import { PAYER_FIELDS } from '../../domain/order-events.js';
 import { requirePayoutAddress, signerOf } from '../signature.js';
 
 /** An order is followed to its end with the session that created it; the page may have been open this long before. */
@@ -49,8 +50,7 @@ export class PaySessions extends PageSessions<PayerSession> {
 
   /** Identifies the payer where the browser keeps the page's place. */
   link(payer: Payer): string {
-    const parts = [payer.key_id, payer.withdraw_address, payer.withdraw_address_tag];
-    parts.push(payer.withdraw_address_memo, payer.user_id);
+    const parts = [payer.key_id, ...PAYER_FIELDS.map((name) => payer[name])];
     return this.keyedHash.of('pay link', JSON.stringify(parts)).slice(0, 32);
   }
 
