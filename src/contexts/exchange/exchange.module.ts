@@ -134,8 +134,6 @@ const providers = [
   ],
 })
 class ExchangeModule implements OnModuleInit {
-  private readonly logger = new Logger(ExchangeModule.name);
-
   constructor(
     private readonly health: HealthRegistry,
     private readonly exchangeProviders: ExchangeProviders,
@@ -146,7 +144,7 @@ class ExchangeModule implements OnModuleInit {
     this.health.register({ name: 'exchange', check: () => this.exchangeProviders.check() });
     this.facts.register('providers', () => [this.exchangeProviders.facts()]);
     if (!this.exchangeProviders.isConfigured)
-      this.logger.warn('exchange orders are disabled: EXCHANGE_PROVIDER is not set');
+      new Logger(ExchangeModule.name).warn('exchange orders are disabled: EXCHANGE_PROVIDER is not set');
   }
 }
 

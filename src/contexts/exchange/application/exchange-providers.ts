@@ -159,11 +159,7 @@ export class ExchangeProviders {
     );
   }
 
-  private async measured<T>(
-    { name: provider }: ExchangeProvider,
-    call: Call,
-    work: () => Promise<T>,
-  ): Promise<T> {
+  private async measured<T>({ name: provider }: ExchangeProvider, call: Call, work: () => Promise<T>) {
     const { operation } = call;
     const stop = providerDuration.startTimer({ provider, operation });
     try {
@@ -186,14 +182,9 @@ export class ExchangeProviders {
     if (now - (this.logged.get(what) ?? -Infinity) < LOG_AGAIN_MS) return;
     if (this.logged.size >= MAX_LOGGED) this.logged.clear();
     this.logged.set(what, now);
-    this.log[kind === 'unavailable' || kind === 'refused' ? 'warn' : 'error']({
-      msg: 'exchange provider call failed',
-      provider,
-      operation,
-      kind,
-      order_id: orderId ?? null,
-      err: error,
-    });
+    const msg = 'exchange provider call failed';
+    const line = { msg, provider, operation, kind, order_id: orderId ?? null, err: error };
+    this.log[kind === 'unavailable' || kind === 'refused' ? 'warn' : 'error'](line);
   }
 }
 

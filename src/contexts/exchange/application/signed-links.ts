@@ -105,18 +105,13 @@ export class SignedLinks {
    * A link with the parameters, under the newest secret of the key. Throws DomainError `unavailable` when the widget has
    * no address.
    */
-  make(
-    { keyId, secrets }: ExchangeCaller,
-    parameters: Readonly<Record<string, string | undefined>>,
-  ): { readonly url: string; readonly expiresAt: string } {
+  make({ keyId, secrets }: ExchangeCaller, parameters: Readonly<Record<string, string | undefined>>) {
     const expiry = this.clock.now().getTime() + SIGNED_URL_LASTS_MS;
     // The link counts seconds.
     const expiresAt = new Date(Math.floor(expiry / 1000) * 1000);
     const nonce = randomBytes(NONCE_BYTES).toString('base64url');
-    const query = signedQuery(
-      { api_key: keyId, ...parameters },
-      { secret: secrets.at(-1)!, nonce, expiresAt },
-    );
+    const signing = { secret: secrets.at(-1)!, nonce, expiresAt };
+    const query = signedQuery({ api_key: keyId, ...parameters }, signing);
     return { url: `${this.base().replace(/\/+$/, '')}/widget?${query}`, expiresAt: expiresAt.toISOString() };
   }
 

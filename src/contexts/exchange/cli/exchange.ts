@@ -183,11 +183,10 @@ async function depositsOf(
 function summary({ on_chain, missing, unknown, orders_elsewhere: elsewhere, position }: Sum): string {
   return [
     `${on_chain + missing + unknown} deposits checked, up to position ${position ?? 'none'}: ${on_chain} on the chain, ${missing} missing`,
-    ...(unknown > 0 ? [`${unknown} could not be checked: try again`] : []),
-    ...(elsewhere > 0
-      ? [
-          `${elsewhere} orders with deposits are of chains without a node here (CHAIN_RPC_URL, CHAIN_ID, USDC_ADDRESS)`,
-        ]
-      : []),
-  ].join('\n');
+    unknown > 0 && `${unknown} could not be checked: try again`,
+    elsewhere > 0 &&
+      `${elsewhere} orders with deposits are of chains without a node here (CHAIN_RPC_URL, CHAIN_ID, USDC_ADDRESS)`,
+  ]
+    .filter((line) => line !== false)
+    .join('\n');
 }

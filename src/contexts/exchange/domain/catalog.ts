@@ -1,6 +1,6 @@
 /**
  * What can be exchanged. A version only adds: orders hold pair ids for ever, so ids never change. Pair ids are opaque
- * (contract.md 22.1): `USDCSOL` is USD Coin on Ethereum. Everything is exchanged for `sol` on `solana` (contract.md 25.2).
+ * (contract.md 22.1): `USDCSOL` is USD Coin on Ethereum.
  */
 
 interface Chain {
@@ -61,20 +61,21 @@ export const TOKENS: readonly Token[] = [
   { id: 'sol', name: 'Solana', symbol: 'SOL', decimals: { solana: 9 } },
 ];
 
-const SOL: Asset = { token: 'sol', chain: 'solana' };
+/** All orders are exchanged for this (contract.md 25.2). */
+export const PAID_OUT: Asset = { token: 'sol', chain: 'solana' };
 
 export const PAIRS: readonly Pair[] = [
-  { id: 'USDCSOL', from: { token: 'usdc', chain: 'ethereum' }, to: SOL, defaultAmount: '100' },
-  { id: 'USDCBASESOL', from: { token: 'usdc', chain: 'base' }, to: SOL, defaultAmount: '100' },
-  { id: 'USDCPOLYGONSOL', from: { token: 'usdc', chain: 'polygon' }, to: SOL, defaultAmount: '100' },
-  { id: 'USDTSOL', from: { token: 'usdt', chain: 'ethereum' }, to: SOL, defaultAmount: '100' },
-  { id: 'USDTTRONSOL', from: { token: 'usdt', chain: 'tron' }, to: SOL, defaultAmount: '100' },
-  { id: 'ETHSOL', from: { token: 'eth', chain: 'ethereum' }, to: SOL, defaultAmount: '0.05' },
-  { id: 'ETHBASESOL', from: { token: 'eth', chain: 'base' }, to: SOL, defaultAmount: '0.05' },
-  { id: 'BTCSOL', from: { token: 'btc', chain: 'bitcoin' }, to: SOL, defaultAmount: '0.002' },
-  { id: 'LTCSOL', from: { token: 'ltc', chain: 'litecoin' }, to: SOL, defaultAmount: '1' },
-  { id: 'XRPSOL', from: { token: 'xrp', chain: 'ripple' }, to: SOL, defaultAmount: '50' },
-  { id: 'XLMSOL', from: { token: 'xlm', chain: 'stellar' }, to: SOL, defaultAmount: '500' },
+  { id: 'USDCSOL', from: { token: 'usdc', chain: 'ethereum' }, to: PAID_OUT, defaultAmount: '100' },
+  { id: 'USDCBASESOL', from: { token: 'usdc', chain: 'base' }, to: PAID_OUT, defaultAmount: '100' },
+  { id: 'USDCPOLYGONSOL', from: { token: 'usdc', chain: 'polygon' }, to: PAID_OUT, defaultAmount: '100' },
+  { id: 'USDTSOL', from: { token: 'usdt', chain: 'ethereum' }, to: PAID_OUT, defaultAmount: '100' },
+  { id: 'USDTTRONSOL', from: { token: 'usdt', chain: 'tron' }, to: PAID_OUT, defaultAmount: '100' },
+  { id: 'ETHSOL', from: { token: 'eth', chain: 'ethereum' }, to: PAID_OUT, defaultAmount: '0.05' },
+  { id: 'ETHBASESOL', from: { token: 'eth', chain: 'base' }, to: PAID_OUT, defaultAmount: '0.05' },
+  { id: 'BTCSOL', from: { token: 'btc', chain: 'bitcoin' }, to: PAID_OUT, defaultAmount: '0.002' },
+  { id: 'LTCSOL', from: { token: 'ltc', chain: 'litecoin' }, to: PAID_OUT, defaultAmount: '1' },
+  { id: 'XRPSOL', from: { token: 'xrp', chain: 'ripple' }, to: PAID_OUT, defaultAmount: '50' },
+  { id: 'XLMSOL', from: { token: 'xlm', chain: 'stellar' }, to: PAID_OUT, defaultAmount: '500' },
 ];
 
 /** Finds by id; case matters. */

@@ -10,7 +10,7 @@ import {
   type ApiCaller,
   type MerchantDirectory,
 } from '../../../platform/http/merchant-directory.js';
-import { type HttpProblem, Refusal } from '../../../platform/http/problem.js';
+import { Refusal } from '../../../platform/http/problem.js';
 import { isLarge } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
 import { BODY, EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.js';
@@ -33,11 +33,6 @@ import {
 const LIST = '/v1/merchant/orders';
 const CONFIGURATION = '/v1/merchants/configuration';
 const ORDERS = '/v1/orders';
-
-const NO_BODY_ACCEPTED: HttpProblem = {
-  status: 413,
-  detail: 'The inputs are query parameters: there is no body',
-};
 
 /** The key of a request, and where it comes from; a proxy is believed about it only when it is a configured one. */
 export interface ExchangeVisitor {
@@ -100,7 +95,8 @@ export class ExchangeKeyGuard extends ApiGuard {
     if (signer === undefined)
       throw new Refusal(invalidSignature(query as Readonly<Record<string, string>>, route));
     if (route === ORDERS || route === CONFIGURATION) requirePayoutAddress(key, query['withdraw_address']);
-    if (isLarge(request.raw)) throw new Refusal(NO_BODY_ACCEPTED);
+    if (isLarge(request.raw))
+      throw new Refusal({ status: 413, detail: 'The inputs are query parameters: there is no body' });
     signedBy(signer);
     return caller;
   }

@@ -134,9 +134,10 @@ export class OrdersView {
     return { orders: await this.ordersOf(rows, withPersonal), next_cursor };
   }
 
-  /** One order with its personal fields, as its stream is now. Throws `not_found`. */
-  async get(id: string): Promise<ListedOrder> {
-    return listedOrder(existingOrder(await this.loop.loadForDisplay(order, id)));
+  /** One order, as its stream is now. Throws `not_found`. */
+  async get(id: string, withPersonal: boolean): Promise<ListedOrder> {
+    const found = listedOrder(existingOrder(await this.loop.loadForDisplay(order, id)));
+    return withPersonal ? found : { ...found, ...NO_PERSON };
   }
 
   /** The order of this id, or the newest with this deposit address, or a deposit, payment or refund of this hash. */

@@ -18,8 +18,7 @@ import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { requireReach, requireScopes } from '../../../../platform/operations/scopes.js';
 import { CredentialIndex } from '../../../access/contract.js';
-import type { ListedOrder } from '../../domain/order-record.js';
-import { NO_PERSON, order } from '../../domain/order.js';
+import { order } from '../../domain/order.js';
 import { ORDER_VIEWS, OrdersView } from '../../views/orders.js';
 import {
   AdminOrderResponse,
@@ -84,7 +83,7 @@ export class AdminOrdersController {
     @Caller() caller: Pick<AdminCaller, 'scopes'>,
     @UuidParam('id', 'Order') id: string,
   ): Promise<AdminOrderResponse> {
-    return { order: withoutPerson(await this.orders.get(id), caller) };
+    return { order: await this.orders.get(id, caller.scopes.has(PERSONAL)) };
   }
 
   @Post(':id/refunds')
@@ -109,16 +108,12 @@ export class AdminOrdersController {
     @ValidBody() { amount, transaction_hash, recipient = null, ...body }: RecordRefundBody,
   ): Promise<Reply> {
     const { requester, subject } = write;
-    const { merchant_id: merchantId } = await this.orders.get(subject.id);
+    const { merchant_id: merchantId } = await this.orders.get(subject.id, false);
     requireReach(requester, merchantId, 'Order');
     const command = new RecordRefund(subject.id, { amount, transaction_hash, recipient });
     const outcome = await this.operations.request(command, { ...writeOf(write, body), merchantId });
     return written(outcome, 201, async () => ({
-      order: withoutPerson(await this.orders.get(subject.id), requester),
+      order: await this.orders.get(subject.id, requester.scopes.has(PERSONAL)),
     }));
   }
-}
-
-function withoutPerson(found: ListedOrder, { scopes }: Pick<AdminCaller, 'scopes'>): ListedOrder {
-  return scopes.has(PERSONAL) ? found : { ...found, ...NO_PERSON };
 }
