@@ -88,7 +88,7 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
       expectNew: true,
       response: { ticket, status: 201, body },
     });
-    return existingOrder(state);
+    return state as ExistingOrder;
   }
 }
 

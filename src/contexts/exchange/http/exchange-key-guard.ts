@@ -35,7 +35,7 @@ const CONFIGURATION = '/v1/merchants/configuration';
 const ORDERS = '/v1/orders';
 
 /** The key of a request, and where it comes from; a proxy is believed about it only when it is a configured one. */
-export interface ExchangeVisitor {
+interface ExchangeVisitor {
   readonly key: KnownExchangeKey;
   /** Identifies one client: an IPv4 address, or the /64 that one IPv6 subscriber holds. */
   readonly client: string;

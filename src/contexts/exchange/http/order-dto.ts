@@ -51,7 +51,7 @@ export class OrderActionQuery {
   @Field(signature, { optional: true }) signature?: string;
 }
 
-export class Deposit {
+class Deposit {
   @ApiProperty(AMOUNT) amount!: string;
   @ApiProperty(TEXT) transaction_hash!: string;
   @ApiProperty(TIME) deposited_at!: string;
@@ -65,7 +65,7 @@ class Refund {
 }
 
 /** contract.md 22.3. */
-export class Order implements OrderRecord {
+class Order implements OrderRecord {
   @ApiProperty(UUID) id!: string;
   @ApiProperty(TEXT) pair_id!: string;
   @ApiProperty({ ...TEXT, enum: ORDER_STATUSES }) status!: OrderStatus;
