@@ -208,13 +208,15 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
       Date.now = () => now() - ${10 * 60_000};
     }`);
     const tag = '778899';
+    let displayed = '';
     const withTag = async (route: Route): Promise<void> => {
       const response = await route.fetch();
       const body = (await response.json()) as PayOrder;
-      const displayed = { ...body, order: { ...body.order, deposit_address_tag: tag } };
-      await route.fulfill({ response, body: JSON.stringify(displayed) });
+      displayed = JSON.stringify({ ...body, order: { ...body.order, deposit_address_tag: tag } });
+      await route.fulfill({ response, body: displayed });
     };
-    for (const path of ['orders', 'orders/*']) await guest.page.route(`**/widget/api/${path}`, withTag);
+    await guest.page.route('**/widget/api/orders', withTag);
+    await guest.page.route('**/widget/api/orders/*', (route) => route.fulfill({ body: displayed }));
     await guest.toPayment(link());
     const clock = await guest.page.locator('.small .clock').innerText();
     const secondsLeft = clock.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
