@@ -33,9 +33,9 @@ export class Refusal extends Error {
   }
 }
 
-/** Three heartbeats of the server. */
-const IDLE_MS = 45_000;
-/** The interval at which an ended order is read, because deposits may still arrive. */
+/** The interval at which an open order is read. */
+const FOLLOW_MS = 2_000;
+/** The interval for an ended order, whose deposits may still arrive, and for a hidden tab. */
 const LATE_MS = 15_000;
 
 interface ProblemDetails {
@@ -71,7 +71,7 @@ export class Api {
   }
 
   /**
-   * Every state of an order from now on, also after its last status. Connects again automatically, with a longer pause each
+   * Every state of an order from now on, also after its last status. Reads again after a failure, with a longer pause each
    * time; `lost` says whether there is no connection. Rejects with a {@link Refusal} that no retry changes.
    */
   async follow(
@@ -80,51 +80,22 @@ export class Api {
     lost: (is: boolean) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    for (let failures = 0; !signal.aborted; failures += 1) {
-      const connected = performance.now();
+    for (let failures = 0; !signal.aborted;) {
+      let pauseMs = FOLLOW_MS;
       try {
-        for await (const order of this.events(id, signal)) {
-          lost(false);
-          seen(order);
-          if (order.is_final) return await this.followLate(id, seen, signal);
-        }
+        const order = await this.order(id);
+        if (signal.aborted) return;
+        failures = 0;
+        lost(false);
+        seen(order);
+        if (order.is_final || document.visibilityState === 'hidden') pauseMs = LATE_MS;
       } catch (error) {
         if (isLasting(error)) throw error;
+        failures += 1;
+        lost(failures > 1);
+        pauseMs = Math.min(500 * 2 ** failures, LATE_MS) * (0.75 + Math.random() / 2);
       }
-      if (performance.now() - connected > 10_000) failures = 0;
-      lost(failures > 0);
-      await pause(Math.min(500 * 2 ** failures, 15_000) * (0.75 + Math.random() / 2), signal);
-    }
-  }
-
-  /** Follows deposits that arrive after the end. */
-  private async followLate(id: string, seen: (order: PayOrder) => void, signal: AbortSignal): Promise<void> {
-    for (;;) {
-      await pause(LATE_MS, signal);
-      if (signal.aborted) return;
-      try {
-        if (document.visibilityState === 'visible') seen(await this.order(id));
-      } catch (error) {
-        if (isLasting(error)) throw error;
-      }
-    }
-  }
-
-  private async *events(id: string, signal: AbortSignal): AsyncGenerator<PayOrder> {
-    const response = await this.send(`orders/${id}/events`, { signal });
-    let text = '';
-    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    for (;;) {
-      // This timeout detects a dead connection, which no event reports after sleep or a lost network.
-      const idle = setTimeout(() => void reader.cancel(), IDLE_MS);
-      const { done, value } = await reader.read().finally(() => clearTimeout(idle));
-      if (done) return;
-      const frames = (text + value).split('\n\n');
-      text = frames.pop()!;
-      for (const frame of frames) {
-        const data = /^data: (.*)$/m.exec(frame);
-        if (data) yield this.timed(JSON.parse(data[1]!) as PayOrder);
-      }
+      await pause(pauseMs, signal);
     }
   }
 
@@ -158,12 +129,17 @@ function isLasting(error: unknown): boolean {
   return error instanceof Refusal && [401, 403, 404].includes(error.status);
 }
 
+/** Also over when the tab becomes visible or hidden. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
+    const over = new AbortController();
+    const end = (): void => {
       clearTimeout(timer);
+      over.abort();
       resolve();
-    });
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end, over);
+    document.addEventListener('visibilitychange', end, over);
   });
 }

@@ -2,56 +2,61 @@ import { Logger, Module, type OnModuleInit } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { defineContext } from '../../platform/context.js';
-import { Admission } from '../../platform/http/api-guard.js';
-import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { WorkListCheck } from '../../platform/projections/table-check.js';
 import { ResponseStore } from '../../platform/idempotency/response-store.js';
 import { PersonalKeys } from '../../platform/sealing/personal-keys.js';
 import { HealthRegistry } from '../../platform/telemetry/health.js';
 import { ProcessFacts } from '../../platform/telemetry/process-facts.js';
-import { EXCHANGE_KEY_DIRECTORY, type ExchangeKeyDirectory } from '../access/contract.js';
 import { ComplianceNotices } from './application/compliance-notices.js';
-import { ChainOrderTransfers } from './adapters/order-transfers.js';
 import { SideShiftProvider } from './adapters/sideshift/sideshift-provider.js';
 import { CreateOrderHandler, Quotes } from './application/create-order.js';
-import { EraseOrderUserHandler, erasingOrders } from './application/erase-order.js';
 import { Onramps, SANDBOX_ONRAMPS } from './application/onramps.js';
 import {
   CancelOrderHandler,
+  EndSandboxOrderHandler,
   MarkOrderAsPaidHandler,
   RefreshOrderHandler,
   OwnOrders,
 } from './application/order-actions.js';
 import { OrderPoller } from './application/order-poller.js';
-import { WatchWorker, WatchGauge, OrderEventLogger } from './application/watch-worker.js';
-import { ORDER_TRANSFERS, SANDBOX_PROVIDER, type ExchangeProvider } from './application/ports.js';
+import {
+  OPEN_ORDERS,
+  OrderEventLogger,
+  WatchGauge,
+  watchSaga,
+  WatchWorker,
+} from './application/watch-worker.js';
+import { EraseOrderUserHandler, erasingOrders, RecordRefundHandler } from './application/order-operations.js';
+import { OrderTransfers } from './application/order-transfers.js';
+import { SANDBOX_PROVIDER, type ExchangeProvider } from './application/ports.js';
 import { ExchangeProviders } from './application/exchange-providers.js';
-import { RecordRefundHandler } from './application/record-refund.js';
 import { SignedLinks } from './application/signed-links.js';
-import { OPEN_ORDERS, watchSaga } from './application/watch-saga.js';
 import { PERSONAL_FIELDS } from './domain/order-events.js';
 import { acrossOrders, orderHistory } from './domain/history.js';
 import { AdminOrdersController } from './http/admin/orders.controller.js';
-import { exchangeListScheme, exchangeScheme } from './http/api-scheme.js';
 import { ConfigurationController } from './http/configuration.controller.js';
-import { ExchangeKeyGuard } from './http/exchange-key-guard.js';
-import { MerchantOrdersController, OrdersController } from './http/orders.controller.js';
-import { OrderStreams } from './http/pay/order-streams.js';
+import {
+  ExchangeKeyGuard,
+  exchangeListScheme,
+  exchangeScheme,
+  ProviderBudget,
+} from './http/exchange-key-guard.js';
+import {
+  MerchantOrdersController,
+  OrdersController,
+  SandboxOrdersController,
+} from './http/orders.controller.js';
 import { PayCallsController } from './http/pay/pay-calls.controller.js';
 import { PayLinks, PayerGuard, PaySessions } from './http/pay/payer-guard.js';
 import { PayPageController } from './http/pay/pay-page.controller.js';
 import { TestPayments } from './http/pay/pay-order.js';
-import { ProviderBudget } from './http/provider-budget.js';
 import { IconsController, TokensController } from './http/tokens.controller.js';
 import { Exchange1795000000901 } from './migrations/1795000000901-exchange.js';
 import { ORDER_PUBLISHES } from './published.js';
 import { checkExchangeSettings, exchangeConfig, type ExchangeConfig } from './settings.js';
 import { SideShiftShifts } from './adapters/sideshift/shift.js';
-import { orderViews } from './views/order-projection.js';
-import { OrderDetails, OrdersView } from './views/orders.js';
-import { EndSandboxOrderHandler } from './application/end-sandbox-order.js';
-import { SandboxOrdersController } from './http/sandbox-orders.controller.js';
+import { OrdersView, orderViews } from './views/orders.js';
 
 const providers = [
   SideShiftShifts,
@@ -81,11 +86,6 @@ const providers = [
     useFactory: ({ exchangeOnrampsFile, mode }: ExchangeConfig) =>
       new Onramps(exchangeOnrampsFile ?? (mode === 'sandbox' ? SANDBOX_ONRAMPS : [])),
   },
-  {
-    provide: OrderStreams,
-    useFactory: (orders: OwnOrders) => new OrderStreams(orders),
-    inject: [OwnOrders],
-  },
 ];
 
 /** Exchange orders, tokens, on-ramp configuration and the pay widget (contract.md 21 to 26). */
@@ -106,8 +106,7 @@ const providers = [
     RecordRefundHandler,
     EraseOrderUserHandler,
     OrdersView,
-    { provide: ORDER_TRANSFERS, useClass: ChainOrderTransfers },
-    OrderDetails,
+    OrderTransfers,
     MarkOrderAsPaidHandler,
     CancelOrderHandler,
     RefreshOrderHandler,
@@ -124,12 +123,7 @@ const providers = [
     TestPayments,
     PayLinks,
     PayerGuard,
-    {
-      provide: APP_GUARD,
-      inject: [EXCHANGE_KEY_DIRECTORY, MERCHANT_DIRECTORY, Admission],
-      useFactory: (keys: ExchangeKeyDirectory, merchants: MerchantDirectory, admission: Admission) =>
-        new ExchangeKeyGuard(keys, merchants, admission),
-    },
+    { provide: APP_GUARD, useClass: ExchangeKeyGuard },
     provideSaga([OrderEventLogger, WatchWorker], (log: OrderEventLogger, worker: WatchWorker) =>
       watchSaga((events) => {
         log.record(events);
@@ -140,8 +134,6 @@ const providers = [
   ],
 })
 class ExchangeModule implements OnModuleInit {
-  private readonly logger = new Logger(ExchangeModule.name);
-
   constructor(
     private readonly health: HealthRegistry,
     private readonly exchangeProviders: ExchangeProviders,
@@ -152,7 +144,7 @@ class ExchangeModule implements OnModuleInit {
     this.health.register({ name: 'exchange', check: () => this.exchangeProviders.check() });
     this.facts.register('providers', () => [this.exchangeProviders.facts()]);
     if (!this.exchangeProviders.isConfigured)
-      this.logger.warn('exchange orders are disabled: EXCHANGE_PROVIDER is not set');
+      new Logger(ExchangeModule.name).warn('exchange orders are disabled: EXCHANGE_PROVIDER is not set');
   }
 }
 

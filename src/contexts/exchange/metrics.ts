@@ -1,6 +1,9 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { registers, SECONDS } from '../../platform/telemetry/metrics.js';
 
+const gauge = (name: string, help: string) =>
+  new Gauge({ name: `disburse_exchange_${name}`, help, registers });
+
 export const providerDuration = new Histogram({
   name: 'disburse_exchange_provider_duration_seconds',
   help: 'Time of one call of an exchange provider, by provider and operation: quote, create, status, settle, cancel, ping.',
@@ -30,26 +33,19 @@ export const openOrders = new Gauge({
   registers,
 });
 
-export const refundableOrders = new Gauge({
-  name: 'disburse_exchange_orders_refundable',
-  help: 'Exchange orders with a refundable amount (npm run admin -- orders list --refundable).',
-  registers,
-});
-
-export const shortfallOrders = new Gauge({
-  name: 'disburse_exchange_orders_shortfall',
-  help: 'Exchange orders that were exchanged or refunded, and whose deposits are no longer on the chain (npm run exchange -- recheck).',
-  registers,
-});
-
-export const watchBacklog = new Gauge({
-  name: 'disburse_exchange_watch_backlog',
-  help: 'Exchange orders whose poll has been due for more than 10 seconds.',
-  registers,
-});
-
-export const watchBacklogAge = new Gauge({
-  name: 'disburse_exchange_watch_backlog_age_seconds',
-  help: 'How long the oldest of these polls has been due.',
-  registers,
-});
+export const refundableOrders = gauge(
+  'orders_refundable',
+  'Exchange orders with a refundable amount (npm run admin -- orders list --refundable).',
+);
+export const shortfallOrders = gauge(
+  'orders_shortfall',
+  'Exchange orders that were exchanged or refunded, and whose deposits are no longer on the chain (npm run exchange -- recheck).',
+);
+export const watchBacklog = gauge(
+  'watch_backlog',
+  'Exchange orders whose poll has been due for more than 10 seconds.',
+);
+export const watchBacklogAge = gauge(
+  'watch_backlog_age_seconds',
+  'How long the oldest of these polls has been due.',
+);

@@ -4,6 +4,7 @@ import { ApiProperty } from '../../platform/dto/field.js';
 import { UUID } from '../../platform/dto/rules.js';
 import {
   ORDER_STATUSES,
+  type OrderEventOf,
   type OrderStatus,
   type PublishedEventType,
   type PublishedOrderEvent,
@@ -60,11 +61,19 @@ const refunded = {
   data: OrderRefundedData,
 };
 
-type EventOf<Type extends PublishedEventType> = Extract<PublishedOrderEvent, { type: Type }>;
-
 function contentOf(data: PublishedOrderEvent['data'], more: object): WebhookContent {
   const { at, order_id, key_id: api_key, status, amount_refundable } = data;
   return { occurredAt: at, fields: { order_id, api_key, status, amount_refundable, ...more } };
+}
+
+/** Sends members of the event as well. */
+function sends<Type extends PublishedEventType>(
+  description: Parameters<typeof publication>[0],
+  ...names: readonly (keyof OrderEventOf<Type>['data'])[]
+): Publication {
+  return publication<OrderEventOf<Type>>(description, (data) =>
+    contentOf(data, Object.fromEntries(names.map((name) => [name, data[name]]))),
+  );
 }
 
 /** Sent after an event that leaves something to refund, unless `isSent` is false: it may repeat the same total. */
@@ -86,29 +95,21 @@ function refundable<Event extends PublishedOrderEvent>(
 export const ORDER_PUBLISHES: Readonly<Record<PublishedEventType, readonly Publication[]>> = {
   'order.cancelled.v1': [refundable('cancelled')],
   'order.processing_started.v1': [
-    refundable<EventOf<'order.processing_started.v1'>>('above_maximum', (data) => !isZero(data.refundable)),
+    refundable<OrderEventOf<'order.processing_started.v1'>>(
+      'above_maximum',
+      (data) => !isZero(data.refundable),
+    ),
   ],
   'order.completed.v1': [
-    publication<EventOf<'order.completed.v1'>>(completed, (data) => {
-      const { amount_from, amount_to, withdraw_transaction_hash } = data;
-      return contentOf(data, { amount_from, amount_to, withdraw_transaction_hash });
-    }),
+    sends<'order.completed.v1'>(completed, 'amount_from', 'amount_to', 'withdraw_transaction_hash'),
   ],
-  'order.failed.v1': [
-    publication<EventOf<'order.failed.v1'>>(failed, (data) => contentOf(data, { reason: data.reason })),
-    refundable('failed'),
-  ],
-  'order.refunded.v1': [
-    publication<EventOf<'order.refunded.v1'>>(refunded, (data) => {
-      const { amount, refund_transaction_hash } = data;
-      return contentOf(data, { amount, refund_transaction_hash });
-    }),
-  ],
+  'order.failed.v1': [sends<'order.failed.v1'>(failed, 'reason'), refundable('failed')],
+  'order.refunded.v1': [sends<'order.refunded.v1'>(refunded, 'amount', 'refund_transaction_hash')],
   'order.late_deposit_recorded.v1': [refundable('late_deposit')],
   // Of an open order they may still be exchanged together with a deposit.
-  'order.dust_recorded.v1': [refundable<EventOf<'order.dust_recorded.v1'>>('small_deposits', hasEnded)],
+  'order.dust_recorded.v1': [refundable<OrderEventOf<'order.dust_recorded.v1'>>('small_deposits', hasEnded)],
   'order.refund_recorded.v1': [
-    publication<EventOf<'order.refund_recorded.v1'>>(refunded, (data) => {
+    publication<OrderEventOf<'order.refund_recorded.v1'>>(refunded, (data) => {
       const { amount, transaction_hash: refund_transaction_hash } = data;
       return contentOf(data, { amount, refund_transaction_hash });
     }),

@@ -13,7 +13,6 @@ import {
   ADDRESS,
   navigate,
   OTHER_ADDRESS,
-  payUrl,
   signedBy,
   signedUrl,
   Visitor,
@@ -53,15 +52,12 @@ describe('a session (contract.md 26.3)', () => {
       [widgetUrl(app, signedBy(other)), signedUrl(app, other)].map((url) => Visitor.at(app, url)),
     );
     const orders = await Promise.all(old.map(async (each) => (await each.order()).order.id));
-    const stream = await old[0]!.call(`orders/${orders[0]}/events`);
     const statuses = (visitors: readonly Visitor[]) =>
       Promise.all(visitors.map(async (each, n) => (await each.call(`orders/${orders[n]}`)).status));
     expect(await statuses(old)).toEqual([200, 200]);
 
     await bus.execute(new RevokeCredential(id, owner));
     await eventually(async () => (await statuses(old)).every((status) => status === 401));
-    // It ends: this would wait for ever otherwise.
-    expect(await stream.text()).toContain(orders[0]!);
     expect(await statuses(fresh)).toEqual([200, 200]);
   });
 });
@@ -74,7 +70,7 @@ describe('the calls of the page', () => {
     const forged = [Buffer.from(other).toString('base64url'), ...rest].join('.');
     for (const token of ['', forged]) {
       const visitor = new Visitor(app, token);
-      for (const path of ['quote?pair_id=USDCSOL', `orders/${randomUUID()}`, `orders/${randomUUID()}/events`])
+      for (const path of ['quote?pair_id=USDCSOL', `orders/${randomUUID()}`])
         expect((await visitor.call(path)).status).toBe(401);
       expect((await visitor.create()).status).toBe(401);
     }
@@ -153,8 +149,7 @@ describe('the calls of the page', () => {
       ].map((url) => Visitor.at(app, url)),
     );
     for (const other of others) {
-      for (const path of ['', '/events'])
-        expect((await other.call(`orders/${order.id}${path}`)).status).toBe(404);
+      expect((await other.call(`orders/${order.id}`)).status).toBe(404);
       for (const act of ['cancel', 'mark_as_paid'])
         expect((await other.call(`orders/${order.id}/${act}`, {})).status).toBe(404);
     }
@@ -182,27 +177,5 @@ describe('the calls of the page', () => {
       );
     });
     expect((await visitor.call(path, {})).status).toBe(409);
-  });
-
-  it('follow an order, up to a number of streams of one address', async () => {
-    const visitor = await Visitor.at(app, widgetUrl(app, unsigned()));
-    const { order } = await visitor.order();
-    const path = `${payUrl(app)}/widget/api/orders/${order.id}/events`;
-    const headers = { authorization: `Bearer ${visitor.session}` };
-    expect((await fetch(path, { method: 'HEAD', headers })).status).toBe(404);
-    const follow = () => fetch(path, { headers });
-    const streams = await Promise.all(Array.from({ length: 21 }, follow));
-    expect(streams.map(({ status }) => status).sort()).toEqual([...Array<number>(20).fill(200), 429]);
-    const followed = streams.find(({ status }) => status === 200)!;
-    expect(followed.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
-    expect(followed.headers.get('cache-control')).toBe('no-store');
-    const text = followed.text();
-    expect((await visitor.call(`orders/${order.id}/cancel`, {})).status).toBe(200);
-    const reported = [...(await text).matchAll(/^data: (.*)$/gm)].map(
-      ([, data]) => JSON.parse(data!) as PayOrder,
-    );
-    expect(reported.map((each) => each.order.status)).toEqual(['pending', 'cancelled']);
-    expect(reported.at(-1)).toMatchObject({ is_final: true, order: { id: order.id } });
-    for (const { body, bodyUsed } of streams) if (!bodyUsed) await body?.cancel();
   });
 });

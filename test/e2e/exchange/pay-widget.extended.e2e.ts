@@ -216,9 +216,7 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
       await route.fulfill({ response, body: displayed });
     };
     await guest.page.route('**/widget/api/orders', withTag);
-    await guest.page.route('**/widget/api/orders/*/events', (route) =>
-      route.fulfill({ contentType: 'text/event-stream', body: `data: ${displayed}\n\n` }),
-    );
+    await guest.page.route('**/widget/api/orders/*', (route) => route.fulfill({ body: displayed }));
     await guest.toPayment(link());
     const clock = await guest.page.locator('.small .clock').innerText();
     const secondsLeft = clock.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
@@ -247,11 +245,8 @@ const DARK: BrowserContextOptions = { ...SMALL, colorScheme: 'dark', reducedMoti
       ending = { ...body, order: { ...body.order, expires_at: new Date(body.now + 3_000).toISOString() } };
       await route.fulfill({ response, body: JSON.stringify(ending) });
     });
-    await guest.page.route('**/widget/api/orders/*/events', (route) =>
-      route.fulfill({
-        contentType: 'text/event-stream',
-        body: `data: ${JSON.stringify({ ...ending!, now: Date.now() })}\n\n`,
-      }),
+    await guest.page.route('**/widget/api/orders/*', (route) =>
+      route.fulfill({ body: JSON.stringify({ ...ending!, now: Date.now() }) }),
     );
     await guest.toPayment(link());
     await guest.heading('expiredHeading');

@@ -1,7 +1,7 @@
 import { directoryProjection } from '../../../src/contexts/access/views/directory-projection.js';
 import { portalSessionsProjection } from '../../../src/contexts/access/views/portal-sessions.js';
 import { progressProjection } from '../../../src/contexts/onboarding/views/progress.js';
-import { orderViews } from '../../../src/contexts/exchange/views/order-projection.js';
+import { orderViews } from '../../../src/contexts/exchange/views/orders.js';
 import { payoutViews } from '../../../src/contexts/payouts/views/projection.js';
 import { usersProjection } from '../../../src/contexts/users/views/users.js';
 import { operationViews } from '../../../src/contexts/operations/views/operations.js';

@@ -8,8 +8,8 @@ import {
 } from '../../../src/contexts/exchange/domain/order.js';
 import type {
   DecidedEvent,
-  OrderCreated,
   OrderEvent,
+  OrderEventOf,
   OrderFacts,
 } from '../../../src/contexts/exchange/domain/order-events.js';
 import { orderRecord } from '../../../src/contexts/exchange/domain/order-record.js';
@@ -70,6 +70,7 @@ export const at = minute(10);
 export const DAY = 24 * 60;
 
 /** An event of a history, without what webhooks say of the order: {@link historyOf} adds it. */
+type OrderCreated = OrderEventOf<'order.created.v1'>;
 export type UnpublishedEvent = OrderCreated | DecidedEvent;
 
 export const created: OrderCreated = { type: 'order.created.v1', data: facts };

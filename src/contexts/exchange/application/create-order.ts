@@ -7,7 +7,7 @@ import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
-import { createOrder, existingOrder, order, type ExistingOrder } from '../domain/order.js';
+import { createOrder, existingOrder, order, type ExistingOrder, type OrderState } from '../domain/order.js';
 import { type OrderFacts, type RequestedOrder, userHash, type Quote } from '../domain/order-events.js';
 import { orderResponse } from '../domain/order-record.js';
 import { decimalsOf, pairOf } from '../domain/catalog.js';
@@ -53,22 +53,17 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
     private readonly keyedHash: KeyedHash,
   ) {}
 
-  async execute({
-    order: { client, caller_address, amount_from, ...requested },
-    complianceNotice,
-    ticket,
-    cause,
-  }: CreateOrder): Promise<ExistingOrder> {
-    const orderId = ticket.id('order');
+  async execute({ order: given, complianceNotice, ticket, cause }: CreateOrder): Promise<ExistingOrder> {
+    const { client, caller_address, amount_from, ...requested } = given;
+    const order_id = ticket.id('order');
     const pair = pairOf(requested.pair_id);
     if (pair === null) throw DomainError.invalid({ pair_id: ['is not a pair that can be exchanged'] });
-    const decimalsTo = decimalsOf(pair.to);
     const { name } = this.providers.current;
-    const { key_id: keyId, merchant_id: merchantId, user_id: userId } = requested;
-    const call = { operation: 'create', orderId, keyId } as const;
+    const { key_id, merchant_id, user_id } = requested;
+    const call = { operation: 'create', orderId: order_id, keyId: key_id } as const;
     const terms = await this.providers
       .call(name, call, (provider) =>
-        provider.create({ ...requested, order_id: orderId, amount_from, caller_address }),
+        provider.create({ ...requested, order_id, amount_from, caller_address }),
       )
       .catch((error: unknown) => {
         throw refusalResponse(error);
@@ -79,22 +74,19 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
     const facts: OrderFacts = {
       ...terms,
       ...requested,
-      order_id: orderId,
-      user_hash: userId === null ? null : userHash(this.keyedHash, keyId, userId),
-      caller: userId === null ? this.keyedHash.of('exchange caller', merchantId, client) : null,
+      order_id,
+      user_hash: user_id === null ? null : userHash(this.keyedHash, key_id, user_id),
+      caller: user_id === null ? this.keyedHash.of('exchange caller', merchant_id, client) : null,
       provider: name,
-      decimals_to: decimalsTo,
+      decimals_to: decimalsOf(pair.to),
       created_at: now.toISOString(),
       expires_at: new Date(Math.min(expiryMs, Date.parse(terms.expires_at))).toISOString(),
     };
-    const { state } = await this.loop.execute(order, orderId, (current) => createOrder(facts, current), {
+    const body = (after: OrderState): string => orderResponse(existingOrder(after), complianceNotice);
+    const { state } = await this.loop.execute(order, order_id, (current) => createOrder(facts, current), {
       metadata: cause,
       expectNew: true,
-      response: {
-        ticket,
-        status: 201,
-        body: (after) => orderResponse(existingOrder(after), complianceNotice),
-      },
+      response: { ticket, status: 201, body },
     });
     return state as ExistingOrder;
   }
@@ -130,16 +122,14 @@ export class Quotes {
     return this.quote(keyId, pair.id, needed(requested, rate, decimals));
   }
 
-  private async quote(keyId: string, pairId: string, amountFrom: string | null): Promise<Quote> {
-    const { name } = this.providers.current;
-    try {
-      return await this.providers.call(name, { operation: 'quote', keyId }, (provider) =>
-        provider.quote(pairId, amountFrom),
-      );
-    } catch (error) {
-      if (error instanceof ProviderRefused) throw DomainError.invalid({ pair_id: [error.message] });
-      throw unavailableResponse(error);
-    }
+  private quote(keyId: string, pairId: string, amountFrom: string | null): Promise<Quote> {
+    const call = { operation: 'quote', keyId } as const;
+    return this.providers
+      .call(this.providers.current.name, call, (provider) => provider.quote(pairId, amountFrom))
+      .catch((error: unknown) => {
+        if (error instanceof ProviderRefused) throw DomainError.invalid({ pair_id: [error.message] });
+        throw unavailableResponse(error);
+      });
   }
 }
 

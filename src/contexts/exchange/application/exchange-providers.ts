@@ -5,7 +5,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import type { ProviderFacts } from '../../../platform/telemetry/process-facts.js';
 import { withTimeout } from '../../../platform/timeout.js';
 import { providerDuration, providerErrors } from '../metrics.js';
-import { Circuit } from './circuit.js';
+import { backoffMs } from '../../../platform/jobs/backoff.js';
 import { ProviderRefused, ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import type { ExchangeProvider } from './ports.js';
 
@@ -17,6 +17,55 @@ const MAX_LOGGED = 1000;
 const PING_TIMEOUT_MS = 1500;
 const PING_FRESH_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
+
+/** A call takes this long at most. */
+const CALL_TIMEOUT_MS = 10_000;
+/** After this many consecutive failed calls within a minute the provider is not called for a while. */
+const TOLERATED = 3;
+const STREAK_MS = 60_000;
+const BACKOFF = { firstMs: 500, maxMs: 5000 };
+
+/** Opens after repeated failures, by the clock that never jumps. */
+class Circuit {
+  private failures = 0;
+  private failedAt = -Infinity;
+  /** Until then there are no calls; by `performance.now()`. */
+  openUntil = -Infinity;
+
+  /**
+   * The result of `call`, which begins now. While the circuit is half open one call goes ahead, and the others wait for
+   * its result. Throws what `call` throws, and {@link ProviderUnavailable} after the timeout.
+   */
+  async watch<T>(call: Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    if (this.failures >= TOLERATED) this.openUntil = startedAt + CALL_TIMEOUT_MS;
+    try {
+      const result = await withTimeout(CALL_TIMEOUT_MS, call, () => {
+        throw new ProviderUnavailable(`no response within ${CALL_TIMEOUT_MS / 1000} s`);
+      });
+      this.succeed();
+      return result;
+    } catch (error) {
+      if (error instanceof ProviderUnavailable && error.kind === 'unavailable') this.fail(startedAt);
+      else this.succeed();
+      throw error;
+    }
+  }
+
+  private succeed(): void {
+    this.failures = 0;
+    this.openUntil = -Infinity;
+  }
+
+  /** Calls that fail together count once. */
+  private fail(startedAt: number): void {
+    const now = performance.now();
+    if (startedAt < this.failedAt) return;
+    this.failures = now - this.failedAt > STREAK_MS ? 1 : this.failures + 1;
+    this.failedAt = now;
+    if (this.failures >= TOLERATED) this.openUntil = now + backoffMs(BACKOFF, this.failures - TOLERATED);
+  }
+}
 
 /** A call of a provider. */
 interface Call {
@@ -73,8 +122,8 @@ export class ExchangeProviders {
   /** As the admin API displays it: of the provider that new orders go to. */
   facts(): ProviderFacts {
     const name = this.currentName ?? 'none';
-    if (!this.isConfigured) return { name: `exchange:${name}`, status: 'missing' };
-    return { name: `exchange:${name}`, status: this.unavailable().includes(name) ? 'unavailable' : 'ok' };
+    const status = this.unavailable().includes(name) ? 'unavailable' : 'ok';
+    return { name: `exchange:${name}`, status: this.isConfigured ? status : 'missing' };
   }
 
   /** Throws what `work` throws, and {@link ProviderUnavailable} after the timeout or while the circuit is open. */
@@ -110,11 +159,7 @@ export class ExchangeProviders {
     );
   }
 
-  private async measured<T>(
-    { name: provider }: ExchangeProvider,
-    call: Call,
-    work: () => Promise<T>,
-  ): Promise<T> {
+  private async measured<T>({ name: provider }: ExchangeProvider, call: Call, work: () => Promise<T>) {
     const { operation } = call;
     const stop = providerDuration.startTimer({ provider, operation });
     try {
@@ -137,14 +182,9 @@ export class ExchangeProviders {
     if (now - (this.logged.get(what) ?? -Infinity) < LOG_AGAIN_MS) return;
     if (this.logged.size >= MAX_LOGGED) this.logged.clear();
     this.logged.set(what, now);
-    this.log[kind === 'unavailable' || kind === 'refused' ? 'warn' : 'error']({
-      msg: 'exchange provider call failed',
-      provider,
-      operation,
-      kind,
-      order_id: orderId ?? null,
-      err: error,
-    });
+    const msg = 'exchange provider call failed';
+    const line = { msg, provider, operation, kind, order_id: orderId ?? null, err: error };
+    this.log[kind === 'unavailable' || kind === 'refused' ? 'warn' : 'error'](line);
   }
 }
 

@@ -1,29 +1,32 @@
+import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { Command, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { LRUCache } from 'lru-cache';
 import { upTo } from '../../../platform/cache-size.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { isZero } from '../../../kernel/decimal.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
+import { observe } from '../domain/observation.js';
 import {
+  amountReceived,
   cancelOrder,
   existingOrder,
   hasEnded,
   isAfter,
+  isOpen,
   markAsPaid,
   order,
   type ExistingOrder,
   type OrderState,
 } from '../domain/order.js';
-import type { OrderEvent, RequestedOrder } from '../domain/order-events.js';
+import { PAYER_FIELDS, type OrderEvent, type RequestedOrder } from '../domain/order-events.js';
 import { orderResponse } from '../domain/order-record.js';
 import { OrderPoller } from './order-poller.js';
-import { unavailableResponse } from './exchange-providers.js';
 import { exchangeConfig, type ExchangeConfig } from '../settings.js';
-import { OrdersView } from '../views/orders.js';
 
 /** A poll is fresh for this long: more frequent requests get what it found. */
 const FRESH_MS = 500;
@@ -42,40 +45,50 @@ export interface OrderAction {
   readonly cause: EventMetadata;
 }
 
-type OwnOrder = Pick<OrderAction, 'orderId' | 'keyId' | 'authorize'>;
-
-/** An order, and the revision of its last event. */
-export interface LoadedOrder {
-  readonly state: ExistingOrder;
-  readonly revision: number;
+abstract class OrderCommand extends Command<ExistingOrder> {
+  constructor(readonly action: OrderAction) {
+    super();
+  }
 }
 
 /** Cancels a pending order (contract.md 22.5). Throws `unavailable` during an outage of the provider. */
-export class CancelOrder extends Command<ExistingOrder> {
-  constructor(readonly action: OrderAction) {
-    super();
-  }
-}
+export class CancelOrder extends OrderCommand {}
 
 /** The payer says that the transfer is on its way: the order waits longer (contract.md 22.5). */
-export class MarkOrderAsPaid extends Command<ExistingOrder> {
-  constructor(readonly action: OrderAction) {
-    super();
-  }
-}
+export class MarkOrderAsPaid extends OrderCommand {}
 
 /**
  * Polls the provider and returns the order as it is then (contract.md 22.5). Throws `unavailable` during an outage of the
  * provider unless the order has ended.
  */
-export class RefreshOrder extends Command<ExistingOrder> {
-  constructor(
-    readonly orderId: string,
-    readonly keyId: string,
-    readonly cause: EventMetadata,
-    readonly authorize?: OrderAction['authorize'],
-  ) {
-    super();
+export class RefreshOrder extends OrderCommand {}
+
+type OwnOrder = Pick<OrderAction, 'orderId' | 'keyId' | 'authorize'>;
+
+/** Orders for those who created them. */
+@Injectable()
+export class OwnOrders {
+  constructor(private readonly loop: CommandLoop) {}
+
+  /** The order, for the key that created it alone (contract.md 22.6). Throws `not_found`, and what `authorize` throws. */
+  async load({ orderId, keyId, authorize }: OwnOrder): Promise<ExistingOrder> {
+    if (!isUuid(orderId)) throw DomainError.notFound('Order');
+    const state = existingOrder((await this.loop.load(order, orderId.toLowerCase())).state);
+    if (state.facts.key_id !== keyId) throw DomainError.notFound('Order');
+    authorize?.(state);
+    return state;
+  }
+
+  /** The response is stored with the events of the action. */
+  async act(
+    { order_id: orderId }: ExistingOrder['facts'],
+    { cause, ticket, complianceNotice }: OrderAction,
+    decide: (state: OrderState) => OrderEvent[],
+  ): Promise<ExistingOrder> {
+    const body = (after: OrderState): string => orderResponse(existingOrder(after), complianceNotice);
+    const response = { ...(ticket && { ticket }), status: 200, body };
+    const { state } = await this.loop.execute(order, orderId, decide, { metadata: cause, response });
+    return existingOrder(state);
   }
 }
 
@@ -83,41 +96,33 @@ export class RefreshOrder extends Command<ExistingOrder> {
 @CommandHandler(CancelOrder)
 export class CancelOrderHandler implements ICommandHandler<CancelOrder> {
   constructor(
-    private readonly loop: CommandLoop,
+    private readonly orders: OwnOrders,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly poller: OrderPoller,
   ) {}
 
   async execute({ action }: CancelOrder): Promise<ExistingOrder> {
-    const { facts, status } = (await ownOrder(this.loop, action)).state;
-    const isDepositPending = status === 'pending' && (await this.isDepositPending(facts.order_id, action));
-    const command = { at: timestamp(this.clock), isDepositPending };
-    return act(this.loop, facts.order_id, action, (current) => cancelOrder(command, current));
-  }
-
-  private async isDepositPending(orderId: string, { cause }: OrderAction): Promise<boolean> {
-    try {
-      return (await this.poller.poll(orderId, cause)).isDepositPending;
-    } catch (error) {
-      throw unavailableResponse(error);
-    }
+    const { facts, status } = await this.orders.load(action);
+    const polled = status === 'pending' ? await this.poller.pollFor(facts.order_id, action.cause) : null;
+    const command = { at: timestamp(this.clock), isDepositPending: polled?.isDepositPending ?? false };
+    return this.orders.act(facts, action, (current) => cancelOrder(command, current));
   }
 }
 
 @CommandHandler(MarkOrderAsPaid)
 export class MarkOrderAsPaidHandler implements ICommandHandler<MarkOrderAsPaid> {
   constructor(
-    private readonly loop: CommandLoop,
+    private readonly orders: OwnOrders,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(exchangeConfig.KEY) private readonly config: ExchangeConfig,
   ) {}
 
   async execute({ action }: MarkOrderAsPaid): Promise<ExistingOrder> {
-    const { facts } = (await ownOrder(this.loop, action)).state;
+    const { facts } = await this.orders.load(action);
     const now = this.clock.now();
     const waitsUntil = new Date(now.getTime() + this.config.exchangePaidWaitSeconds * 1000).toISOString();
     const command = { at: now.toISOString(), waitsUntil };
-    return act(this.loop, facts.order_id, action, (current) => markAsPaid(command, current));
+    return this.orders.act(facts, action, (current) => markAsPaid(command, current));
   }
 }
 
@@ -126,102 +131,78 @@ export class RefreshOrderHandler implements ICommandHandler<RefreshOrder> {
   private readonly fresh = new LRUCache<string, true>({ ...upTo(MAX_FRESH), ttl: FRESH_MS });
 
   constructor(
-    private readonly loop: CommandLoop,
+    private readonly orders: OwnOrders,
     private readonly poller: OrderPoller,
   ) {}
 
-  async execute(command: RefreshOrder): Promise<ExistingOrder> {
-    const { state: known } = await ownOrder(this.loop, command);
+  async execute({ action }: RefreshOrder): Promise<ExistingOrder> {
+    const known = await this.orders.load(action);
     const { order_id: orderId } = known.facts;
     if (hasEnded(known) || this.fresh.has(orderId)) return known;
-    try {
-      const { state } = await this.poller.poll(orderId, command.cause);
-      this.fresh.set(orderId, true);
-      // A poll that was in flight already may have loaded the order before an action that `known` includes.
-      return isAfter(known.updatedAt, state.updatedAt) ? known : state;
-    } catch (error) {
-      throw unavailableResponse(error);
-    }
+    const { state } = await this.poller.pollFor(orderId, action.cause);
+    this.fresh.set(orderId, true);
+    // A poll that was in flight already may have loaded the order before an action that `known` includes.
+    return isAfter(known.updatedAt, state.updatedAt) ? known : state;
   }
-}
-
-/** The order, for the key that created it alone (contract.md 22.6). Throws `not_found`, and what `authorize` throws. */
-async function ownOrder(loop: CommandLoop, { orderId, keyId, authorize }: OwnOrder): Promise<LoadedOrder> {
-  if (!isUuid(orderId)) throw DomainError.notFound('Order');
-  const loaded = await loadOrder(loop, orderId.toLowerCase());
-  if (loaded.state.facts.key_id !== keyId) throw DomainError.notFound('Order');
-  authorize?.(loaded.state);
-  return loaded;
-}
-
-/** Throws `not_found`. */
-async function loadOrder(loop: CommandLoop, orderId: string): Promise<LoadedOrder> {
-  const { state, revision } = await loop.load(order, orderId);
-  return { state: existingOrder(state), revision: revision ?? -1 };
-}
-
-/** The response is stored with the events of the action. */
-async function act(
-  loop: CommandLoop,
-  orderId: string,
-  { cause, ticket, complianceNotice }: OrderAction,
-  decide: Parameters<typeof loop.execute<OrderState, OrderEvent>>[2],
-): Promise<ExistingOrder> {
-  const body = (after: OrderState): string => orderResponse(existingOrder(after), complianceNotice);
-  const response = { ...(ticket && { ticket }), status: 200, body };
-  return existingOrder((await loop.execute(order, orderId, decide, { metadata: cause, response })).state);
 }
 
 /** The parameters of a pay page's link, which all orders of the page have. */
 export type Payer = Omit<RequestedOrder, 'merchant_id' | 'pair_id'>;
 
-/** A payer whose page is open. */
-export interface PayerSession extends Payer {
-  /** Hash of the secret that signed the link: the session ends with it. Null where the key demands no signature. */
-  readonly secret_hash: string | null;
-  /** The link had expired: the session is for orders that exist. */
-  readonly has_expired?: boolean;
+/** The order of a payer, for an {@link OrderAction}: it is `not_found` for another one. */
+export function ofPayer(payer: Payer, orderId: string): OwnOrder {
+  const authorize = ({ facts }: ExistingOrder): void => {
+    if (PAYER_FIELDS.some((name) => facts[name] !== payer[name])) throw DomainError.notFound('Order');
+  };
+  return { orderId, keyId: payer.key_id, authorize };
 }
 
-/** Reads orders for those who created them. */
-@Injectable()
-export class OwnOrders {
+/**
+ * Ends an open order of the sandbox's provider as if that had: it failed, and what was received is refundable, or that is
+ * refunded. One that has ended so stays. Only in the sandbox. Throws `not_found`, and `invalid_transition` for one that is
+ * processing or has ended otherwise, and for a refund of nothing.
+ */
+export class EndSandboxOrder extends Command<ExistingOrder> {
+  constructor(
+    readonly merchantId: string,
+    readonly orderId: string,
+    readonly outcome: 'failed' | 'refunded',
+    readonly cause: EventMetadata,
+  ) {
+    super();
+  }
+}
+
+@CommandHandler(EndSandboxOrder)
+export class EndSandboxOrderHandler implements ICommandHandler<EndSandboxOrder> {
   constructor(
     private readonly loop: CommandLoop,
-    private readonly orders: OrdersView,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  load(order: OwnOrder): Promise<LoadedOrder> {
-    return ownOrder(this.loop, order);
-  }
-
-  /** An order of this payer, as it is now. Throws `not_found`, also for an order of another payer. */
-  find(payer: Payer, orderId: string): Promise<LoadedOrder> {
-    return this.load({ orderId, keyId: payer.key_id, authorize: ofPayer(payer) });
-  }
-
-  /** Those that are newer than the known revision, by id. One that cannot be loaded holds up no other. */
-  async changedSince(known: ReadonlyMap<string, number>): Promise<ReadonlyMap<string, LoadedOrder>> {
-    const ids = await this.orders.changedSince(known);
-    const loads = await Promise.allSettled(
-      ids.map(async (id) => [id, await loadOrder(this.loop, id)] as const),
-    );
-    const failed = loads.filter((each) => each.status === 'rejected');
-    if (failed.length === ids.length && failed[0]) throw failed[0].reason;
-    return new Map(loads.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])));
+  async execute({ merchantId, orderId, outcome: kind, cause }: EndSandboxOrder): Promise<ExistingOrder> {
+    // The hash has the form of one, like the payouts of the sandbox's provider, and is no transaction.
+    const digest = createHash('sha256').update(`sandbox refund ${orderId}`).digest('hex');
+    const outcome =
+      kind === 'failed' ? { kind, reason: 'no_liquidity' } : { kind, transactionHash: `0x${digest}` };
+    const seen = { deposits: [], isDepositPending: false, completeUntil: null, outcome };
+    const ended = { ...seen, at: timestamp(this.clock) };
+    const decide = (current: OrderState): OrderEvent[] => {
+      const found = existingOrder(current);
+      if (found.facts.merchant_id !== merchantId) throw DomainError.notFound('Order');
+      if (found.status === kind) return [];
+      if (found.facts.provider !== 'sandbox')
+        throw refused('The order is not at the provider of the sandbox');
+      // One that is processing may be paid out already.
+      if (!isOpen(found)) throw refused(`The order is ${found.status}`);
+      if (kind === 'refunded' && isZero(amountReceived(found)))
+        throw refused('The order has received nothing to refund');
+      return observe(ended, found);
+    };
+    return existingOrder((await this.loop.execute(order, orderId, decide, { metadata: cause })).state);
   }
 }
 
-const NAMES = [
-  'withdraw_address',
-  'withdraw_address_tag',
-  'withdraw_address_memo',
-  'user_id',
-] as const satisfies (keyof Payer)[];
-
-/** Throws `not_found` for an order of another payer. */
-export function ofPayer(payer: Payer): (order: ExistingOrder) => void {
-  return ({ facts }) => {
-    if (NAMES.some((name) => facts[name] !== payer[name])) throw DomainError.notFound('Order');
-  };
+function refused(message: string): DomainError {
+  return new DomainError('invalid_transition', message);
 }

@@ -6,17 +6,10 @@ import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
 import { observe, type Observation } from '../domain/observation.js';
-import {
-  isAfter,
-  existingOrder,
-  order,
-  shortfall,
-  type ExistingOrder,
-  type OrderState,
-} from '../domain/order.js';
+import { isAfter, existingOrder, order, shortfall, type ExistingOrder } from '../domain/order.js';
 import type { OrderEvent } from '../domain/order-events.js';
-import type { ProviderDeposit, ProviderStatus } from './ports.js';
-import { ExchangeProviders } from './exchange-providers.js';
+import type { ProviderDeposit } from './ports.js';
+import { ExchangeProviders, unavailableResponse } from './exchange-providers.js';
 
 interface PolledOrder {
   readonly state: ExistingOrder;
@@ -49,6 +42,13 @@ export class OrderPoller {
     return poll;
   }
 
+  /** As {@link poll}, for a caller that waits: throws DomainError `unavailable` during an outage. */
+  pollFor(orderId: string, cause: EventMetadata): Promise<PolledOrder> {
+    return this.poll(orderId, cause).catch((error: unknown) => {
+      throw unavailableResponse(error);
+    });
+  }
+
   private async start(orderId: string, cause?: EventMetadata): Promise<PolledOrder> {
     const loaded = existingOrder((await this.loop.load(order, orderId)).state);
     const { provider: name, provider_reference: reference, key_id } = loaded.facts;
@@ -58,7 +58,11 @@ export class OrderPoller {
       provider.status({ orderId, reference }, [...loaded.deposits, ...loaded.lateDeposits]),
     );
     failpoint('order.polled');
-    return this.record(await this.observationOf(status, loaded), loaded, cause);
+    const at = timestamp(this.clock);
+    // While this process's clock is off, no order ends by it.
+    const mayEnd = !isAfter(at, loaded.facts.expires_at) || (await this.clockCheck.holds());
+    const completeUntil = mayEnd ? status.completeUntil : null;
+    return this.record({ ...status, completeUntil, at }, loaded, cause);
   }
 
   private async record(
@@ -70,65 +74,33 @@ export class OrderPoller {
     const { isDepositPending } = observation;
     const expected = observe(observation, loaded);
     if (expected.length === 0) return { state: loaded, isDepositPending };
-    let events: readonly OrderEvent[] = [];
     try {
-      const { state } = await this.loop.execute(
-        order,
-        orderId,
-        (current: OrderState) => [...(events = observe(observation, current))],
-        {
-          ...(cause === undefined
-            ? { metadata: { actor: 'exchange.watch' }, follows: true }
-            : { metadata: cause }),
-          claims: claimsOf(observation, expected),
-        },
-      );
+      const executed = await this.loop.execute(order, orderId, (current) => observe(observation, current), {
+        ...(cause === undefined
+          ? { metadata: { actor: 'exchange.watch' }, follows: true }
+          : { metadata: cause }),
+        claims: claimsOf(observation, expected),
+      });
       failpoint('order.observed');
-      this.report(events, existingOrder(state));
-      return { state: existingOrder(state), isDepositPending };
+      const state = existingOrder(executed.state);
+      // An order may have been paid out for a deposit that never came.
+      for (const { data } of executed.events.filter(({ type }) => type === 'order.deposit_missing.v1')) {
+        const msg = 'deposit missing: a reorganisation took it off the chain';
+        this.logger.error({ msg, ...data, status: state.status, shortfall: shortfall(state) });
+      }
+      return { state, isDepositPending };
     } catch (error) {
       if (!(error instanceof ClaimHeld)) throw error;
-      this.reportRefused(orderId, error);
-      return this.record(withoutClaimed(observation, error.claim), loaded, cause);
+      const { claim, owner } = error;
+      const msg = 'deposit refused: its transaction is a deposit of another order';
+      this.logger.error({ msg, order_id: orderId, claim: claim.key, owner });
+      const deposits = observation.deposits.filter((each) => each.claim !== claim.key);
+      return this.record({ ...observation, deposits, hasForeignDeposit: true }, loaded, cause);
     }
-  }
-
-  private reportRefused(orderId: string, { claim, owner }: ClaimHeld): void {
-    const msg = 'deposit refused: its transaction is a deposit of another order';
-    this.logger.error({ msg, order_id: orderId, claim: claim.key, owner });
-  }
-
-  /** An order may have been paid out for a deposit that never came. */
-  private report(events: readonly OrderEvent[], state: ExistingOrder): void {
-    for (const { type, data } of events) {
-      if (type !== 'order.deposit_missing.v1') continue;
-      const msg = 'deposit missing: a reorganisation took it off the chain';
-      this.logger.error({ msg, ...data, status: state.status, shortfall: shortfall(state) });
-    }
-  }
-
-  /** While this process's clock is off, no order ends by it. */
-  private async observationOf(
-    status: ProviderStatus,
-    { facts }: ExistingOrder,
-  ): Promise<ProviderObservation> {
-    const at = timestamp(this.clock);
-    const mayEnd = isAfter(at, facts.expires_at);
-    return {
-      ...status,
-      completeUntil: mayEnd && !(await this.clockCheck.holds()) ? null : status.completeUntil,
-      at,
-    };
   }
 }
 
-/** Without the deposits of a claim that another order has. */
-function withoutClaimed(observation: ProviderObservation, { key }: Claim): ProviderObservation {
-  const deposits = observation.deposits.filter(({ claim }) => claim !== key);
-  return { ...observation, deposits, hasForeignDeposit: true };
-}
-
-/** Of the deposits that are about to be recorded. */
+/** The claims of the deposits that are about to be recorded. */
 function claimsOf({ deposits }: ProviderObservation, events: readonly OrderEvent[]): Claim[] {
   const recorded = new Set(events.flatMap(({ data }) => ('deposit_id' in data ? [data.deposit_id] : [])));
   const keys = deposits.flatMap(({ deposit_id: id, claim }) =>

@@ -1,4 +1,3 @@
-import type { ExistingOrder } from '../domain/order.js';
 import type { Observation } from '../domain/observation.js';
 import type { DepositFacts, ProviderOrder, Quote, RequestedOrder } from '../domain/order-events.js';
 
@@ -47,12 +46,7 @@ export interface ProviderReference {
   readonly reference: string;
 }
 
-type Requested = Pick<
-  RequestedOrder,
-  'pair_id' | 'withdraw_address' | 'withdraw_address_tag' | 'withdraw_address_memo'
->;
-
-export interface NewProviderOrder extends Requested {
+export interface NewProviderOrder extends Omit<RequestedOrder, 'key_id' | 'merchant_id' | 'user_id'> {
   readonly order_id: string;
   /** Null: the pair's default amount. */
   readonly amount_from: string | null;
@@ -79,39 +73,6 @@ export interface Settlement {
 
 /** Nest injection token of the sandbox's {@link ExchangeProvider}; there is none in production. */
 export const SANDBOX_PROVIDER = Symbol('SANDBOX_PROVIDER');
-
-/** Nest injection token of {@link OrderTransfers}. */
-export const ORDER_TRANSFERS = Symbol('ORDER_TRANSFERS');
-
-export interface GivenRefund {
-  readonly amount: string;
-  readonly transactionHash: string;
-  readonly recipient: string | null;
-}
-
-export interface CheckedRefund {
-  /** Why the transfer was not checked: no node of its chain is configured. Null when it was. */
-  readonly unchecked: string | null;
-  /** Log indexes of the transfers that may be this refund; at least one when it was checked. */
-  readonly logIndexes: readonly number[];
-}
-
-/** A recorded deposit and its state on the chain. `why` is null for one that is on the chain. */
-export interface CheckedDeposit {
-  readonly depositId: string;
-  readonly found: 'on_chain' | 'missing' | 'unknown';
-  readonly why: string | null;
-}
-
-export interface OrderTransfers {
-  /**
-   * Throws DomainError `invalid_transition` when the chain says that the transaction is not this refund, `unavailable`
-   * while its block is not final, and when too few nodes respond.
-   */
-  checkRefund(order: ExistingOrder, refund: GivenRefund): Promise<CheckedRefund>;
-  /** All recorded deposits; null where no node of their chain is configured. Throws DomainError `unavailable`. */
-  checkDeposits(order: ExistingOrder): Promise<readonly CheckedDeposit[] | null>;
-}
 
 /** Sends test USDC on the dev chain; the sandbox provides it, and nothing does in production. */
 export interface TestMoney {

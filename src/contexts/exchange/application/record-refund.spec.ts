@@ -5,9 +5,9 @@ import { systemClock } from '../../../kernel/clock.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import type { ReadOptions } from '../../../platform/event-store/port.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import { ORDER_EVENTS } from '../domain/order-events.js';
-import type { CheckedRefund, OrderTransfers } from './ports.js';
-import { RecordRefund, RecordRefundHandler, type RecordedRefund } from './record-refund.js';
+import { ORDER_EVENTS } from '../domain/order.js';
+import type { CheckedRefund, OrderTransfers } from './order-transfers.js';
+import { RecordRefund, RecordRefundHandler, type RecordedRefund } from './order-operations.js';
 
 const TRANSACTION = `0x${'1'.repeat(64)}`;
 const REFUSED = /recorded as a refund of order-/;

@@ -82,24 +82,15 @@ export function canonicalQuery(pairs: readonly Pair[]): string {
   return pairs.map(encoded).toSorted().join('&');
 }
 
+/** HMAC-SHA256 under HKDF-SHA256 of the secret's UTF-8 bytes, without salt. */
 function signatureOf(pairs: readonly Pair[], secret: string): Buffer {
-  return createHmac('sha256', urlKey(secret)).update(canonicalQuery(pairs)).digest();
+  const key = Buffer.from(hkdfSync('sha256', secret, '', PURPOSE, 32));
+  return createHmac('sha256', key).update(canonicalQuery(pairs)).digest();
 }
 
-/** HKDF-SHA256 of the secret's UTF-8 bytes, without salt. */
-function urlKey(secret: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', secret, '', PURPOSE, 32));
-}
-
-function encoded([name, value]: Pair): string {
-  return `${percentEncoded(name)}=${percentEncoded(value)}`;
-}
-
-function percentEncoded(text: string): string {
-  return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
+function encoded(pair: Pair): string {
+  const hex = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  return pair.map((text) => encodeURIComponent(text).replace(/[!'()*]/g, hex)).join('=');
 }
 
 /** Links to the pay widget (contract.md 25.4). */
@@ -114,18 +105,13 @@ export class SignedLinks {
    * A link with the parameters, under the newest secret of the key. Throws DomainError `unavailable` when the widget has
    * no address.
    */
-  make(
-    { keyId, secrets }: ExchangeCaller,
-    parameters: Readonly<Record<string, string | undefined>>,
-  ): { readonly url: string; readonly expiresAt: string } {
+  make({ keyId, secrets }: ExchangeCaller, parameters: Readonly<Record<string, string | undefined>>) {
     const expiry = this.clock.now().getTime() + SIGNED_URL_LASTS_MS;
     // The link counts seconds.
     const expiresAt = new Date(Math.floor(expiry / 1000) * 1000);
     const nonce = randomBytes(NONCE_BYTES).toString('base64url');
-    const query = signedQuery(
-      { api_key: keyId, ...parameters },
-      { secret: secrets.at(-1)!, nonce, expiresAt },
-    );
+    const signing = { secret: secrets.at(-1)!, nonce, expiresAt };
+    const query = signedQuery({ api_key: keyId, ...parameters }, signing);
     return { url: `${this.base().replace(/\/+$/, '')}/widget?${query}`, expiresAt: expiresAt.toISOString() };
   }
 

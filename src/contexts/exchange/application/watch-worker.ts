@@ -3,8 +3,15 @@ import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { Background, Periodic } from '../../../platform/jobs/background-work.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { DueWork, type WorkOutcome } from '../../../platform/jobs/due-work.js';
-import { WorkItems, type WorkItem } from '../../../platform/jobs/work-items.js';
-import type { ExistingOrder } from '../domain/order.js';
+import { scheduleWork, wakeWork, WorkItems, type WorkItem } from '../../../platform/jobs/work-items.js';
+import {
+  subscriptionName,
+  type SubscriptionDefinition,
+  type Transaction,
+} from '../../../platform/projections/projection.js';
+import type { WorkList } from '../../../platform/projections/table-check.js';
+import { ORDER_EVENTS, type ExistingOrder } from '../domain/order.js';
+import type { OrderStatus } from '../domain/order-events.js';
 import { MAX_RETRY_MS, nextPoll, WATCH, WATCH_LINES } from '../domain/watch-schedule.js';
 import {
   openOrders,
@@ -79,14 +86,10 @@ export class WatchWorker {
   }
 
   /** Until the provider has accepted the result of the order; returns the last notification of it. */
-  private async notify(
-    orderId: string,
-    state: ExistingOrder,
-    last?: Notification,
-  ): Promise<Watched['notified']> {
-    const due = notificationOf(state);
+  private async notify(orderId: string, state: ExistingOrder, last: Watched['notified']) {
+    const { status, amountFrom, amountTo, facts } = state;
+    const due = NOTIFICATIONS[status];
     if (due === undefined || due === last) return last;
-    const { amountFrom, amountTo, facts } = state;
     const reference = { orderId, reference: facts.provider_reference };
     try {
       await this.providers.call(facts.provider, { operation: due, orderId, keyId: null }, (provider) =>
@@ -101,19 +104,49 @@ export class WatchWorker {
   }
 }
 
-type Notification = 'settle' | 'cancel';
+const NOTIFICATIONS: { readonly [Status in OrderStatus]?: 'settle' | 'cancel' } = {
+  processing: 'settle',
+  cancelled: 'cancel',
+  expired: 'cancel',
+  failed: 'cancel',
+};
 
 /** What the item of an order keeps. A notification may be repeated: an event that comes meanwhile has it forgotten. */
 interface Watched {
-  readonly notified?: Notification | undefined;
-}
-
-function notificationOf({ status }: ExistingOrder): Notification | undefined {
-  if (status === 'processing') return 'settle';
-  return status === 'cancelled' || status === 'expired' || status === 'failed' ? 'cancel' : undefined;
+  readonly notified?: 'settle' | 'cancel' | undefined;
 }
 
 const logger = new Logger(WatchWorker.name);
+
+/** The subscription that keeps the list of open orders. */
+const WATCH_SAGA = subscriptionName('exchange.watch');
+
+/** An order that is not on the list would stay open for ever. */
+export const OPEN_ORDERS: WorkList = {
+  name: WATCH_SAGA,
+  table: 'work.items',
+  listed: `kind = '${WATCH}' and key = due.id::text`,
+  id: 'order_id',
+  begins: 'order.created.v1',
+  ends: ['completed', 'cancelled', 'expired', 'failed', 'refunded'].map((status) => `order.${status}.v1`),
+};
+
+/** Every order is watched from its first event on until no poll can change it, and polled at once after every other event. */
+export function watchSaga(afterCommit: (events: readonly RecordedEvent[]) => void): SubscriptionDefinition {
+  return { name: WATCH_SAGA, events: ORDER_EVENTS, apply: recordWatches, afterCommit };
+}
+
+export async function recordWatches(events: readonly RecordedEvent[], tx: Transaction): Promise<void> {
+  const isNew = ({ type }: RecordedEvent): boolean => type === 'order.created.v1';
+  const items = events.filter(isNew).map(({ data }) => ({
+    key: data['order_id'] as string,
+    share: data['provider'] as string,
+    line: WATCH_LINES.polled,
+  }));
+  await scheduleWork(tx, WATCH, items);
+  const ids = events.filter((event) => !isNew(event)).map(({ data }) => data['order_id'] as string);
+  await wakeWork(tx, WATCH, ids, WATCH_LINES.woken);
+}
 
 /** Keeps the metrics of the orders that are watched. */
 @Injectable()
@@ -138,25 +171,11 @@ export class WatchGauge {
 }
 
 /** Fields that are logged: neither who an order is for, nor where it is paid out to. */
-const LOGGED = [
-  'key_id',
-  'merchant_id',
-  'pair_id',
-  'provider',
-  'provider_reference',
-  'deposit_address',
-  'amount',
-  'amount_from',
-  'amount_to',
-  'refundable',
-  'count',
-  'reason',
-  'outcome',
-  'transaction_hash',
-  'withdraw_transaction_hash',
-  'refund_transaction_hash',
-  'actor',
-];
+const LOGGED =
+  `key_id merchant_id pair_id provider provider_reference deposit_address amount amount_from amount_to
+  refundable count reason outcome transaction_hash withdraw_transaction_hash refund_transaction_hash actor`.split(
+    /\s+/,
+  );
 
 /** Logs and counts every event of an order. */
 @Injectable()

@@ -1,18 +1,17 @@
 import type { Command } from 'commander';
-import { type CliContext, type CliOutcome, cliAction } from '../../../platform/cli/cli-context.js';
 import type { INestApplicationContext } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { isUuid } from '../../../kernel/ids.js';
-import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import { type CliContext, type CliOutcome, cliAction } from '../../../platform/cli/cli-context.js';
 import { writes } from '../../../platform/cli/write.js';
-import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
-import { EraseOrderUser, ERASING_ORDERS, type ErasedOrders } from '../application/erase-order.js';
-import { existingOrder, order, type ExistingOrder } from '../domain/order.js';
-import { ORDER_VIEWS } from '../views/order-projection.js';
-import { OrdersView } from '../views/orders.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
-import { ORDER_TRANSFERS, type CheckedDeposit, type OrderTransfers } from '../application/ports.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
+import { EraseOrderUser, ERASING_ORDERS, type ErasedOrders } from '../application/order-operations.js';
+import { OrderTransfers, type CheckedDeposit } from '../application/order-transfers.js';
+import { existingOrder, order, type ExistingOrder } from '../domain/order.js';
+import { ORDER_VIEWS, OrdersView } from '../views/orders.js';
 
 /** `npm run exchange -- ...`: what needs the events or the nodes of the chain, and is not in the admin API. */
 export function exchangeProgram(program: Command, cli: CliContext): void {
@@ -44,15 +43,22 @@ export function eraseCommand(program: Command, cli: CliContext): void {
     const plan = planOf(options);
     if (options.yes !== true)
       throw new DomainError('bad_request', 'Nothing restores the data once it is erased: give --yes');
-    return describe(context, await write(...(await plan(context))));
+    const { subject, one, api_key } = await plan(context);
+    const { facts } = await orderOf(context, one);
+    return describe(context, await write(new EraseOrderUser(subject, { api_key }), facts.merchant_id));
   });
 }
 
+function orderOf(context: INestApplicationContext, id: string): Promise<ExistingOrder> {
+  return context.get(CommandLoop, { strict: false }).loadForDisplay(order, id).then(existingOrder);
+}
+
+/** The subject of the operation; `one` of the orders names their merchant. */
 function planOf({ order: id, key, userId: given }: Options) {
   const userId = given?.trim();
   if (id !== undefined && key === undefined && userId === undefined) {
     if (!isUuid(id)) throw DomainError.notFound('Order');
-    return (context: INestApplicationContext) => erasure(context, id.toLowerCase(), id.toLowerCase(), null);
+    return () => ({ subject: id.toLowerCase(), one: id.toLowerCase(), api_key: null });
   }
   if (id !== undefined || !isUuid(key) || userId === undefined || userId === '')
     throw new DomainError('bad_request', 'Give --order, or --key and --user-id');
@@ -60,51 +66,34 @@ function planOf({ order: id, key, userId: given }: Options) {
     if (!(await context.get(SubscriptionProgress).waitUntilCurrent(ORDER_VIEWS)))
       throw new DomainError('unavailable', 'The list of orders is behind: start a worker, or try again');
     const orders = context.get(OrdersView, { strict: false });
-    const apiKey = key.toLowerCase();
-    const [first] = await orders.ofUser(apiKey, userId);
-    if (first === undefined)
+    const api_key = key.toLowerCase();
+    const subject = orders.userHash(api_key, userId);
+    const [one] = await orders.ofUserHash(api_key, subject);
+    if (one === undefined)
       throw new DomainError('not_found', 'No order of this key has this user_id, or all of them are erased');
-    return erasure(context, orders.userHash(apiKey, userId), first, apiKey);
+    return { subject, one, api_key };
   };
-}
-
-/** `one` of the orders says whose they are. */
-async function erasure(
-  context: INestApplicationContext,
-  subject: string,
-  one: string,
-  apiKey: string | null,
-) {
-  const loop = context.get(CommandLoop, { strict: false });
-  const { facts } = existingOrder(await loop.loadForDisplay(order, one));
-  return [new EraseOrderUser(subject, { api_key: apiKey }), facts.merchant_id] as const;
 }
 
 async function describe(
   context: INestApplicationContext,
-  { erased, not_ended: open, position }: ErasedOrders,
+  { erased, not_ended, position }: ErasedOrders,
 ): Promise<CliOutcome> {
   const isDone = await context.get(SubscriptionProgress).waitFor(ERASING_ORDERS, position);
   const text = [
     `Erased: ${erased.length} ${erased.length === 1 ? 'order' : 'orders'}.`,
     ...(isDone ? [] : ['No worker has dropped their keys yet: it happens once one runs.']),
-    ...(open.length === 0
+    ...(not_ended.length === 0
       ? []
-      : [`Not ended, and not erased; repeat the command later:\n${open.join('\n')}`]),
+      : [`Not ended, and not erased; repeat the command later:\n${not_ended.join('\n')}`]),
     'A process that has just read an order can read its personal data for another minute.',
   ].join('\n');
-  return { text, json: { erased: erased.length, keys_dropped: isDone, not_ended: open } };
+  return { text, json: { erased: erased.length, keys_dropped: isDone, not_ended } };
 }
 
 /** Exit codes: a deposit is not on the chain; nothing is wrong, and not every deposit was found. */
 const EXIT_MISSING = 2;
 const EXIT_INCOMPLETE = 1;
-
-interface Finding extends CheckedDeposit {
-  readonly orderId: string;
-  /** `--from` it begins with this order; null for the first event of the log. */
-  readonly position: string | null;
-}
 
 /** `npm run exchange -- recheck`: reads every recorded deposit from the nodes again. Changes nothing. */
 export function recheckCommand(program: Command, cli: CliContext): void {
@@ -120,8 +109,12 @@ export function recheckCommand(program: Command, cli: CliContext): void {
         throw new DomainError('bad_request', '--from must be a position as this program prints them');
       const asJson = this.optsWithGlobals<{ json?: boolean }>().json === true;
       await cliAction(cli, async (context) => {
-        const sum = await recheck(context, from, (finding) =>
-          cli.print(asJson ? JSON.stringify(jsonOf(finding)) : textOf(finding)),
+        const sum = await recheck(context, from, ({ found, why, ...at }) =>
+          cli.print(
+            asJson
+              ? JSON.stringify({ ...at, found, why })
+              : `${found.toUpperCase().padEnd(8)} order ${at.order_id}, deposit ${at.deposit_id} (after position ${at.position ?? 'none'}): ${why}`,
+          ),
         );
         const { on_chain, missing, unknown, orders_elsewhere } = sum;
         // Also where no node of any order's chain is configured: nothing was checked then.
@@ -131,6 +124,13 @@ export function recheckCommand(program: Command, cli: CliContext): void {
         return { text: summary(sum), json: sum };
       }).call(this);
     });
+}
+
+/** A deposit that was not found. `--from` its position begins with its order; null for the first event of the log. */
+interface Finding extends Omit<CheckedDeposit, 'depositId'> {
+  readonly order_id: string;
+  readonly deposit_id: string;
+  readonly position: string | null;
 }
 
 /** How many deposits were found, and up to where the log was read. */
@@ -148,20 +148,19 @@ async function recheck(
   report: (finding: Finding) => void,
 ): Promise<Sum> {
   const store = context.get<EventStore>(EVENT_STORE, { strict: false });
-  const loop = context.get(CommandLoop, { strict: false });
-  const transfers = context.get<OrderTransfers>(ORDER_TRANSFERS, { strict: false });
+  const transfers = context.get(OrderTransfers, { strict: false });
   const sum: Sum = { on_chain: 0, missing: 0, unknown: 0, orders_elsewhere: 0, position: from };
-  const check = async (orderId: string): Promise<void> => {
-    const deposits = await depositsOf(existingOrder(await loop.loadForDisplay(order, orderId)), transfers);
-    if (deposits === null) sum.orders_elsewhere += 1;
-    for (const each of deposits ?? []) {
-      sum[each.found] += 1;
-      if (each.why !== null) report({ orderId, position: sum.position, ...each });
-    }
-  };
   for await (const events of logPages(store, { after: from, end: await store.head() }))
     for (const { type, data, position } of events) {
-      if (type === 'order.created.v1') await check(String(data['order_id']));
+      if (type === 'order.created.v1') {
+        const order_id = String(data['order_id']);
+        const deposits = await depositsOf(await orderOf(context, order_id), transfers);
+        if (deposits === null) sum.orders_elsewhere += 1;
+        for (const { depositId: deposit_id, found, why } of deposits ?? []) {
+          sum[found] += 1;
+          if (why !== null) report({ order_id, deposit_id, position: sum.position, found, why });
+        }
+      }
       sum.position = position;
     }
   return sum;
@@ -186,19 +185,10 @@ async function depositsOf(
 function summary({ on_chain, missing, unknown, orders_elsewhere: elsewhere, position }: Sum): string {
   return [
     `${on_chain + missing + unknown} deposits checked, up to position ${position ?? 'none'}: ${on_chain} on the chain, ${missing} missing`,
-    ...(unknown > 0 ? [`${unknown} could not be checked: try again`] : []),
-    ...(elsewhere > 0
-      ? [
-          `${elsewhere} orders with deposits are of chains without a node here (CHAIN_RPC_URL, CHAIN_ID, USDC_ADDRESS)`,
-        ]
-      : []),
-  ].join('\n');
-}
-
-function textOf({ orderId, depositId, position, found, why }: Finding): string {
-  return `${found.toUpperCase().padEnd(8)} order ${orderId}, deposit ${depositId} (after position ${position ?? 'none'}): ${why}`;
-}
-
-function jsonOf({ orderId, depositId, position, found, why }: Finding): object {
-  return { order_id: orderId, deposit_id: depositId, position, found, why };
+    unknown > 0 && `${unknown} could not be checked: try again`,
+    elsewhere > 0 &&
+      `${elsewhere} orders with deposits are of chains without a node here (CHAIN_RPC_URL, CHAIN_ID, USDC_ADDRESS)`,
+  ]
+    .filter((line) => line !== false)
+    .join('\n');
 }

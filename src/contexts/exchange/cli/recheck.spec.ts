@@ -6,7 +6,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { EVENT_STORE } from '../../../platform/event-store/port.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
-import { ORDER_TRANSFERS, type CheckedDeposit } from '../application/ports.js';
+import { OrderTransfers, type CheckedDeposit } from '../application/order-transfers.js';
 import { recheckCommand } from './exchange.js';
 
 const missing: CheckedDeposit = { depositId: 'd1', found: 'missing', why: 'it is in no block' };
@@ -36,7 +36,7 @@ async function recheck(...results: readonly (CheckedDeposit | null)[]) {
   const parts = new Map<unknown, unknown>([
     [EVENT_STORE, store],
     [CommandLoop, { loadForDisplay: async () => stateAfter(created, received(deposit('d1', '5'))) }],
-    [ORDER_TRANSFERS, { checkDeposits }],
+    [OrderTransfers, { checkDeposits }],
   ]);
   const context = { get: (token: unknown) => parts.get(token), close: async () => undefined };
   const cli = {

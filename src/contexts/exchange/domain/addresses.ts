@@ -1,6 +1,7 @@
 import { base58Bytes } from '../../../kernel/base58.js';
 import { Fault } from '../../../kernel/fault.js';
 import { CONTROL_AND_LINE_SEPARATORS } from '../../../kernel/text.js';
+import { CHAIN_IDS } from './catalog.js';
 
 const SOLANA_BYTES = 32;
 /** Base58 of 32 bytes has no more characters; what is longer is not decoded. */
@@ -17,7 +18,7 @@ export function readAddress(chain: string, text: string): string | Fault {
     : text;
 }
 
-const EVM_CHAINS = ['ethereum', 'base', 'polygon'];
+const EVM_CHAINS = Object.keys(CHAIN_IDS);
 const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
 const BECH32 = '[02-9ac-hj-np-z]';
 const EVM = /^0x[0-9a-fA-F]{40}$/;

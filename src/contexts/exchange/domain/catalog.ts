@@ -1,6 +1,6 @@
 /**
  * What can be exchanged. A version only adds: orders hold pair ids for ever, so ids never change. Pair ids are opaque
- * (contract.md 22.1): `USDCSOL` is USD Coin on Ethereum. Everything is exchanged for `sol` on `solana` (contract.md 25.2).
+ * (contract.md 22.1): `USDCSOL` is USD Coin on Ethereum.
  */
 
 interface Chain {
@@ -61,38 +61,29 @@ export const TOKENS: readonly Token[] = [
   { id: 'sol', name: 'Solana', symbol: 'SOL', decimals: { solana: 9 } },
 ];
 
-const SOL: Asset = { token: 'sol', chain: 'solana' };
+/** All orders are exchanged for this (contract.md 25.2). */
+export const PAID_OUT: Asset = { token: 'sol', chain: 'solana' };
 
 export const PAIRS: readonly Pair[] = [
-  { id: 'USDCSOL', from: { token: 'usdc', chain: 'ethereum' }, to: SOL, defaultAmount: '100' },
-  { id: 'USDCBASESOL', from: { token: 'usdc', chain: 'base' }, to: SOL, defaultAmount: '100' },
-  { id: 'USDCPOLYGONSOL', from: { token: 'usdc', chain: 'polygon' }, to: SOL, defaultAmount: '100' },
-  { id: 'USDTSOL', from: { token: 'usdt', chain: 'ethereum' }, to: SOL, defaultAmount: '100' },
-  { id: 'USDTTRONSOL', from: { token: 'usdt', chain: 'tron' }, to: SOL, defaultAmount: '100' },
-  { id: 'ETHSOL', from: { token: 'eth', chain: 'ethereum' }, to: SOL, defaultAmount: '0.05' },
-  { id: 'ETHBASESOL', from: { token: 'eth', chain: 'base' }, to: SOL, defaultAmount: '0.05' },
-  { id: 'BTCSOL', from: { token: 'btc', chain: 'bitcoin' }, to: SOL, defaultAmount: '0.002' },
-  { id: 'LTCSOL', from: { token: 'ltc', chain: 'litecoin' }, to: SOL, defaultAmount: '1' },
-  { id: 'XRPSOL', from: { token: 'xrp', chain: 'ripple' }, to: SOL, defaultAmount: '50' },
-  { id: 'XLMSOL', from: { token: 'xlm', chain: 'stellar' }, to: SOL, defaultAmount: '500' },
+  { id: 'USDCSOL', from: { token: 'usdc', chain: 'ethereum' }, to: PAID_OUT, defaultAmount: '100' },
+  { id: 'USDCBASESOL', from: { token: 'usdc', chain: 'base' }, to: PAID_OUT, defaultAmount: '100' },
+  { id: 'USDCPOLYGONSOL', from: { token: 'usdc', chain: 'polygon' }, to: PAID_OUT, defaultAmount: '100' },
+  { id: 'USDTSOL', from: { token: 'usdt', chain: 'ethereum' }, to: PAID_OUT, defaultAmount: '100' },
+  { id: 'USDTTRONSOL', from: { token: 'usdt', chain: 'tron' }, to: PAID_OUT, defaultAmount: '100' },
+  { id: 'ETHSOL', from: { token: 'eth', chain: 'ethereum' }, to: PAID_OUT, defaultAmount: '0.05' },
+  { id: 'ETHBASESOL', from: { token: 'eth', chain: 'base' }, to: PAID_OUT, defaultAmount: '0.05' },
+  { id: 'BTCSOL', from: { token: 'btc', chain: 'bitcoin' }, to: PAID_OUT, defaultAmount: '0.002' },
+  { id: 'LTCSOL', from: { token: 'ltc', chain: 'litecoin' }, to: PAID_OUT, defaultAmount: '1' },
+  { id: 'XRPSOL', from: { token: 'xrp', chain: 'ripple' }, to: PAID_OUT, defaultAmount: '50' },
+  { id: 'XLMSOL', from: { token: 'xlm', chain: 'stellar' }, to: PAID_OUT, defaultAmount: '500' },
 ];
 
-const chains = new Map(CHAINS.map((chain) => [chain.id, chain]));
-const tokens = new Map(TOKENS.map((token) => [token.id, token]));
-const pairs = new Map(PAIRS.map((pair) => [pair.id, pair]));
-
-/** Case matters, as it does for tokens and chains. */
-export function pairOf(id: string): Pair | null {
-  return pairs.get(id) ?? null;
+/** Finds by id; case matters. */
+function byId<T extends { readonly id: string }>(all: readonly T[]): (id: string) => T | null {
+  const known = new Map(all.map((each) => [each.id, each]));
+  return (id) => known.get(id) ?? null;
 }
-
-export function tokenOf(id: string): Token | null {
-  return tokens.get(id) ?? null;
-}
-
-export function chainOf(id: string): Chain | null {
-  return chains.get(id) ?? null;
-}
+export const [pairOf, tokenOf, chainOf] = [byId(PAIRS), byId(TOKENS), byId(CHAINS)];
 
 /** The currency of a pair's deposits, such as `USDC on Base`. */
 export function currencyOf(pairId: string): string {
@@ -112,15 +103,8 @@ export function pairsTo({ token, chain }: Asset): readonly Pair[] {
   return PAIRS.filter(({ to }) => to.token === token && to.chain === chain);
 }
 
-/** A token that is exchanged for another (contract.md 25.1). */
-interface OfferedToken {
-  readonly token: Token;
-  readonly chains: readonly Chain[];
-  readonly pairs: readonly Pair[];
-}
-
-/** What can be exchanged for an asset by a provider of these pairs, in the order of the catalogue. */
-export function offered(to: Asset, pairIds: readonly string[]): readonly OfferedToken[] {
+/** The tokens that a provider of these pairs exchanges for an asset (contract.md 25.1), in the order of the catalogue. */
+export function offered(to: Asset, pairIds: readonly string[]) {
   const known = pairsTo(to).filter(({ id }) => pairIds.includes(id));
   return TOKENS.map((token) => {
     const ofToken = known.filter(({ from }) => from.token === token.id);
@@ -129,8 +113,8 @@ export function offered(to: Asset, pairIds: readonly string[]): readonly Offered
   }).filter(({ pairs: ofToken }) => ofToken.length > 0);
 }
 
-/** EIP-155. */
-const CHAIN_IDS: Readonly<Record<string, number>> = { ethereum: 1, base: 8453, polygon: 137 };
+/** EIP-155 ids of the EVM chains. */
+export const CHAIN_IDS: Readonly<Record<string, number>> = { ethereum: 1, base: 8453, polygon: 137 };
 /** The contracts of tokens on these chains, by `<token> <chain>`. */
 const CONTRACTS: Readonly<Record<string, string>> = {
   'usdc ethereum': '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
@@ -138,30 +122,23 @@ const CONTRACTS: Readonly<Record<string, string>> = {
   'usdc polygon': '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359',
   'usdt ethereum': '0xdAC17F958D2ee523a2206206994597C13D831ec7',
 };
-const SCHEMES: Readonly<Record<string, string>> = {
-  bitcoin: 'bitcoin',
-  litecoin: 'litecoin',
-  solana: 'solana',
-};
-
-/** The chain that replaces Ethereum in the sandbox, and its USDC. */
-interface TestChain {
-  readonly chainId: number;
-  readonly usdc: string;
-}
+/** Chains whose wallets support a URI of the chain's own name. */
+const SCHEMES = ['bitcoin', 'litecoin', 'solana'];
 
 /**
  * What a wallet is opened with to pay in this asset: EIP-681, BIP-21 or Solana Pay, with `{address}` and `{amount}` or, in
- * the smallest unit, `{units}`. Null where there is no such URI; in the sandbox for all but its own USDC.
+ * the smallest unit, `{units}`. Null where there is no such URI. `test` is the chain that replaces Ethereum in the sandbox,
+ * where only its own USDC has one.
  */
-export function paymentUri({ token, chain }: Asset, test: TestChain | null): string | null {
-  const isTest = test !== null;
-  if (isTest && (token !== 'usdc' || chain !== 'ethereum')) return null;
-  const chainId = isTest ? test.chainId : CHAIN_IDS[chain];
+export function paymentUri(
+  { token, chain }: Asset,
+  test: { readonly chainId: number; readonly usdc: string } | null,
+): string | null {
+  if (test !== null && (token !== 'usdc' || chain !== 'ethereum')) return null;
+  const chainId = test?.chainId ?? CHAIN_IDS[chain];
   if (chainId !== undefined && token === 'eth') return `ethereum:{address}@${chainId}?value={units}`;
-  const contract = isTest ? test.usdc : CONTRACTS[`${token} ${chain}`];
+  const contract = test?.usdc ?? CONTRACTS[`${token} ${chain}`];
   if (chainId !== undefined && contract !== undefined)
     return `ethereum:${contract}@${chainId}/transfer?address={address}&uint256={units}`;
-  const scheme = SCHEMES[chain];
-  return scheme === undefined ? null : `${scheme}:{address}?amount={amount}`;
+  return SCHEMES.includes(chain) ? `${chain}:{address}?amount={amount}` : null;
 }

@@ -8,6 +8,7 @@ import {
   createOrder,
   existingOrder,
   hasEnded,
+  isOpen,
   markAsPaid,
   order,
   recordRefund,
@@ -15,9 +16,41 @@ import {
   type ExistingOrder,
   type OrderState,
 } from './order.js';
-import type { DecidedEvent, OrderEvent, OrderStatus } from './order-events.js';
+import type { DecidedEvent, OrderEvent, OrderEventOf } from './order-events.js';
 
-const OPEN: readonly OrderStatus[] = ['pending', 'paid'];
+const EXCHANGED = { kind: 'completed', transactionHash: '', amountTo: null } as const;
+const NOTHING = { deposits: [], isDepositPending: false, completeUntil: null, outcome: null };
+
+type DataOf<Type extends DecidedEvent['type']> = OrderEventOf<Type>['data'];
+type Decided = readonly OrderEvent[] | string;
+
+/** An event that follows the creation wherever the state allows it. */
+function follows<Type extends DecidedEvent['type']>(
+  type: Type,
+  isAllowed: (state: ExistingOrder, data: DataOf<Type>) => boolean = () => true,
+  decide = (data: DataOf<Type>, state: ExistingOrder): Decided => [
+    withPublishedState({ type, data } as DecidedEvent, state),
+  ],
+) {
+  return (data: DataOf<Type>, state: OrderState): Decided => {
+    if (state.status === 'none') return 'the order is created first';
+    if (isAllowed(state, data)) return decide(data, state);
+    return `the order is ${state.status}, after which it does not come`;
+  };
+}
+
+/** An event that follows first when the provider says no more than the event does. */
+function observed<Type extends DecidedEvent['type']>(
+  type: Type,
+  seen: (data: DataOf<Type>) => Partial<Observation>,
+) {
+  const decide = (data: DataOf<Type>, state: ExistingOrder): Decided => {
+    const [first] = observe({ ...NOTHING, at: data.at, ...seen(data) }, state);
+    if (first?.type === type) return [first];
+    return `the order is ${state.status} with ${amountReceived(state)} received, and it does not follow`;
+  };
+  return follows(type, (state) => !hasEnded(state), decide);
+}
 
 /**
  * What an audit verifies of each order. Which deposits the provider listed is no part of the history: a deposit is verified
@@ -35,25 +68,23 @@ export const orderHistory = historyRules(
       recordRefund({ amount, transactionHash, actor, at }, state),
     'order.personal_data_erased.v1': ({ actor, at }, state) =>
       eraseOrder({ actor, at }, existingOrder(state)),
-    'order.expired.v1': ({ at }, state) => observed('order.expired.v1', state, { at, completeUntil: at }),
-    'order.processing_started.v1': ({ at }, state) =>
-      observed('order.processing_started.v1', state, { at, outcome: EXCHANGED }),
-    'order.completed.v1': ({ at, amount_to: amountTo, withdraw_transaction_hash: transactionHash }, state) =>
-      observed('order.completed.v1', state, { at, outcome: { ...EXCHANGED, amountTo, transactionHash } }),
-    'order.failed.v1': ({ at, reason }, state) =>
-      observed('order.failed.v1', state, { at, outcome: { kind: 'failed', reason } }),
-    'order.refunded.v1': ({ at, refund_transaction_hash: transactionHash }, state) =>
-      observed('order.refunded.v1', state, { at, outcome: { kind: 'refunded', transactionHash } }),
-    'order.deposit_received.v1': follows('order.deposit_received.v1', OPEN),
-    'order.late_deposit_recorded.v1': follows('order.late_deposit_recorded.v1', null),
-    'order.deposit_missing.v1': follows('order.deposit_missing.v1', null),
-    'order.dust_recorded.v1': follows('order.dust_recorded.v1', null),
-    'order.late_outcome_recorded.v1': (data, state) => {
-      if (state.status === 'none') return 'the order is created first';
-      return !hasEnded(state) || state.lateOutcomes.includes(data.outcome)
-        ? `the order is ${state.status}, after which it does not come`
-        : [{ type: 'order.late_outcome_recorded.v1' as const, data }];
-    },
+    'order.expired.v1': observed('order.expired.v1', ({ at }) => ({ completeUntil: at })),
+    'order.processing_started.v1': observed('order.processing_started.v1', () => ({ outcome: EXCHANGED })),
+    'order.completed.v1': observed('order.completed.v1', (data) => ({
+      outcome: { ...EXCHANGED, amountTo: data.amount_to, transactionHash: data.withdraw_transaction_hash },
+    })),
+    'order.failed.v1': observed('order.failed.v1', ({ reason }) => ({ outcome: { kind: 'failed', reason } })),
+    'order.refunded.v1': observed('order.refunded.v1', ({ refund_transaction_hash: transactionHash }) => ({
+      outcome: { kind: 'refunded', transactionHash },
+    })),
+    'order.deposit_received.v1': follows('order.deposit_received.v1', isOpen),
+    'order.late_deposit_recorded.v1': follows('order.late_deposit_recorded.v1'),
+    'order.deposit_missing.v1': follows('order.deposit_missing.v1'),
+    'order.dust_recorded.v1': follows('order.dust_recorded.v1'),
+    'order.late_outcome_recorded.v1': follows(
+      'order.late_outcome_recorded.v1',
+      (state, { outcome }) => hasEnded(state) && !state.lateOutcomes.includes(outcome),
+    ),
   },
   {
     id: 'order_id',
@@ -93,35 +124,6 @@ export function acrossOrders(): LogRule {
       default:
         return null;
     }
-  };
-}
-
-const EXCHANGED = { kind: 'completed', transactionHash: '', amountTo: null } as const;
-
-/** What follows first when the provider says no more than the event does. */
-function observed(
-  type: OrderEvent['type'],
-  state: OrderState,
-  seen: Partial<Observation> & Pick<Observation, 'at'>,
-): readonly OrderEvent[] | string {
-  if (state.status === 'none') return 'the order is created first';
-  if (hasEnded(state)) return `the order is ${state.status}, after which it does not come`;
-  const nothing = { deposits: [], isDepositPending: false, completeUntil: null, outcome: null };
-  const [first] = observe({ ...nothing, ...seen }, state);
-  if (first?.type === type) return [first];
-  return `the order is ${state.status} with ${amountReceived(state)} received, and it does not follow`;
-}
-
-/** `null`: in any status. */
-function follows<Type extends DecidedEvent['type']>(type: Type, from: readonly OrderStatus[] | null) {
-  return (
-    data: Extract<OrderEvent, { type: Type }>['data'],
-    state: OrderState,
-  ): readonly OrderEvent[] | string => {
-    if (state.status === 'none') return 'the order is created first';
-    if (from !== null && !from.includes(state.status))
-      return `the order is ${state.status}, after which it does not come`;
-    return [withPublishedState({ type, data } as DecidedEvent, state)];
   };
 }
 

@@ -18,7 +18,7 @@ import {
   recordAfter,
   given,
 } from '../../../../test/support/exchange/order-fixtures.js';
-import type { DecidedEvent, OrderCreated } from './order-events.js';
+import type { DecidedEvent, OrderEventOf } from './order-events.js';
 
 describe('deposits', () => {
   const [a, b] = [deposit('a', '60'), deposit('b', '40', minute(6))];
@@ -30,7 +30,10 @@ describe('deposits', () => {
       .then(received(exact), processing('100', '0.5')));
 
   it('of exactly what was requested are exchanged for the quoted amount, also where that is not amount times rate', () => {
-    const quoted: OrderCreated = { type: 'order.created.v1', data: { ...facts, amount_to: '0.499' } };
+    const quoted: OrderEventOf<'order.created.v1'> = {
+      type: 'order.created.v1',
+      data: { ...facts, amount_to: '0.499' },
+    };
     given(quoted)
       .when(observing({ deposits: [exact] }))
       .then(received(exact), processing('100', '0.499'));

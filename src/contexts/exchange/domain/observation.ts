@@ -94,25 +94,17 @@ function missingDeposits({ missing = [], at }: Observation, state: ExistingOrder
     }));
 }
 
-/** What decides about the next deposit; computed once for thousands of them. */
-interface Sums {
-  readonly state: ExistingOrder;
-  /** Up to then a deposit counts; null: none does any more. */
-  readonly endMs: number | null;
-  readonly received: string;
-  /** Of the requested amount. */
-  readonly missing: string;
-  /** Of what was recorded one by one. */
-  readonly whole: string;
-}
-
-function sumsOf(state: ExistingOrder): Sums {
+/** Computes what decides about the next deposit, once for thousands of them. */
+function sumsOf(state: ExistingOrder) {
   const received = amountReceived(state);
   return {
     state,
+    /** Until then a deposit counts; null: none does any more. */
     endMs: isOpen(state) ? Date.parse(endOf(state)) : null,
     received,
+    /** The part of the requested amount that has not arrived. */
     missing: minus(state.facts.amount_from, received),
+    /** The sum of what was recorded one by one. */
     whole: sum([received, ...state.lateDeposits.map(({ amount }) => amount)]),
   };
 }
@@ -121,7 +113,7 @@ function sumsOf(state: ExistingOrder): Sums {
 function deposited(
   { deposit_id, amount, transaction_hash, deposited_at }: DepositFacts,
   at: string,
-  { state, endMs, received, missing, whole }: Sums,
+  { state, endMs, received, missing, whole }: ReturnType<typeof sumsOf>,
 ): DecidedEvent[] {
   const { facts, deposits, lateDeposits } = state;
   const counts = endMs !== null && Date.parse(deposited_at) <= endMs;

@@ -48,6 +48,8 @@ export interface OrderFacts extends RequestedOrder, ProviderOrder {
 
 /** What orders know of the person who pays, and an erasure drops. */
 export const PERSONAL_FIELDS = ['withdraw_address_tag', 'withdraw_address_memo', 'user_id'] as const;
+/** What all orders of one payer have, with the key. */
+export const PAYER_FIELDS = ['withdraw_address', ...PERSONAL_FIELDS] as const;
 
 /** Replaces a `user_id` of an API key where the text itself is sealed. */
 export function userHash(
@@ -133,36 +135,15 @@ interface PublishedState {
   readonly amount_refundable: string;
 }
 
-type OrderEventOf<Type extends keyof OrderEventData> = DomainEvent<
+export type OrderEventOf<Type extends keyof OrderEventData> = DomainEvent<
   Type,
   OrderEventData[Type] & (Type extends PublishedEventType ? PublishedState : unknown)
 >;
 export type OrderEvent = { [Type in keyof OrderEventData]: OrderEventOf<Type> }[keyof OrderEventData];
-export type OrderCreated = OrderEventOf<'order.created.v1'>;
-export type OrderPersonalDataErased = OrderEventOf<'order.personal_data_erased.v1'>;
 export type PublishedOrderEvent = Extract<OrderEvent, { type: PublishedEventType }>;
 type LaterType = Exclude<keyof OrderEventData, 'order.created.v1'>;
 /** An event of an existing order, before {@link PublishedState} is added to it. */
 export type DecidedEvent = { [Type in LaterType]: DomainEvent<Type, OrderEventData[Type]> }[LaterType];
-
-/** Stored names of all events of orders. */
-export const ORDER_EVENTS = [
-  'order.created.v1',
-  'order.marked_as_paid.v1',
-  'order.cancelled.v1',
-  'order.expired.v1',
-  'order.deposit_received.v1',
-  'order.processing_started.v1',
-  'order.completed.v1',
-  'order.failed.v1',
-  'order.refunded.v1',
-  'order.late_deposit_recorded.v1',
-  'order.deposit_missing.v1',
-  'order.dust_recorded.v1',
-  'order.late_outcome_recorded.v1',
-  'order.refund_recorded.v1',
-  'order.personal_data_erased.v1',
-] as const satisfies readonly OrderEvent['type'][];
 
 export const ORDER_STATUSES = [
   'pending',

@@ -4,6 +4,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { requireIdempotent } from '../../../kernel/idempotency.js';
 import { plainHash } from './addresses.js';
 import {
+  PAYER_FIELDS,
   PUBLISHED_EVENTS,
   type DecidedEvent,
   type DepositFacts,
@@ -56,9 +57,7 @@ export const order: Aggregate<OrderState, OrderEvent> = {
   initial: { status: 'none' },
   evolve(state, event) {
     if (event.type === 'order.created.v1') return created(event.data);
-    if (state.status === 'none') return state;
-    const next = evolveExisting(state, event);
-    return next === state ? state : { ...next, updatedAt: event.data.at };
+    return state.status === 'none' ? state : evolveExisting(state, event);
   },
 };
 
@@ -84,72 +83,69 @@ function created(facts: OrderFacts): ExistingOrder {
   };
 }
 
-function evolveExisting(state: ExistingOrder, event: DecidedEvent): ExistingOrder {
-  switch (event.type) {
-    case 'order.marked_as_paid.v1':
-      return { ...state, status: 'paid', waitsUntil: event.data.waits_until };
-    case 'order.cancelled.v1':
-      return { ...state, status: 'cancelled', refundable: event.data.refundable };
-    case 'order.expired.v1':
-      return { ...state, status: 'expired' };
-    case 'order.deposit_received.v1':
-      return { ...state, deposits: [...state.deposits, event.data] };
-    case 'order.processing_started.v1': {
-      const { amount_from: amountFrom, amount_to: amountTo, refundable } = event.data;
-      return { ...state, status: 'processing', amountFrom, amountTo, refundable };
-    }
-    case 'order.completed.v1': {
-      const { amount_to: amountTo, withdraw_transaction_hash: withdrawTransactionHash } = event.data;
-      return { ...state, status: 'completed', amountTo, withdrawTransactionHash };
-    }
-    case 'order.failed.v1':
-      // The event's refundable amount includes only deposits that are on the chain, so nothing is lost.
-      return {
-        ...state,
-        status: 'failed',
-        reason: event.data.reason,
-        refundable: event.data.refundable,
-        lost: '0',
-      };
-    case 'order.refunded.v1': {
-      const { refund_transaction_hash: refundTransactionHash } = event.data;
-      return { ...state, status: 'refunded', refundable: '0', refundTransactionHash };
-    }
-    case 'order.late_deposit_recorded.v1':
-      return { ...state, lateDeposits: [...state.lateDeposits, event.data] };
-    case 'order.deposit_missing.v1':
-      return withoutDeposit(state, event.data);
-    case 'order.dust_recorded.v1': {
-      const { count, amount, at } = event.data;
-      return { ...state, dust: { count, amount, at, records: state.dust.records + 1 } };
-    }
-    case 'order.late_outcome_recorded.v1':
-      return { ...state, lateOutcomes: [...state.lateOutcomes, event.data.outcome] };
-    case 'order.refund_recorded.v1': {
-      const { amount, transaction_hash, at: recorded_at } = event.data;
-      return { ...state, refunds: [...state.refunds, { amount, transaction_hash, recorded_at }] };
-    }
-    case 'order.personal_data_erased.v1':
-      return { ...state, isErased: true, facts: { ...state.facts, ...NO_PERSON } };
-    default:
-      event satisfies never;
-      return state;
-  }
+type DataOf<Type extends DecidedEvent['type']> = Extract<DecidedEvent, { type: Type }>['data'];
+
+/** The change of an existing order by each later event. */
+const CHANGES: {
+  readonly [Type in DecidedEvent['type']]: (
+    data: DataOf<Type>,
+    state: ExistingOrder,
+  ) => Partial<ExistingOrder>;
+} = {
+  'order.marked_as_paid.v1': ({ waits_until: waitsUntil }) => ({ status: 'paid', waitsUntil }),
+  'order.cancelled.v1': ({ refundable }) => ({ status: 'cancelled', refundable }),
+  'order.expired.v1': () => ({ status: 'expired' }),
+  'order.deposit_received.v1': (data, { deposits }) => ({ deposits: [...deposits, data] }),
+  'order.processing_started.v1': ({ amount_from: amountFrom, amount_to: amountTo, refundable }) => {
+    return { status: 'processing', amountFrom, amountTo, refundable };
+  },
+  'order.completed.v1': ({ amount_to: amountTo, withdraw_transaction_hash: withdrawTransactionHash }) => {
+    return { status: 'completed', amountTo, withdrawTransactionHash };
+  },
+  // The event's refundable amount includes only deposits that are on the chain, so nothing is lost.
+  'order.failed.v1': ({ reason, refundable }) => ({ status: 'failed', reason, refundable, lost: '0' }),
+  'order.refunded.v1': ({ refund_transaction_hash: refundTransactionHash }) => {
+    return { status: 'refunded', refundable: '0', refundTransactionHash };
+  },
+  'order.late_deposit_recorded.v1': (data, { lateDeposits }) => ({ lateDeposits: [...lateDeposits, data] }),
+  'order.deposit_missing.v1': withoutDeposit,
+  'order.dust_recorded.v1': ({ count, amount, at }, { dust }) => ({
+    dust: { count, amount, at, records: dust.records + 1 },
+  }),
+  'order.late_outcome_recorded.v1': ({ outcome }, state) => ({
+    lateOutcomes: [...state.lateOutcomes, outcome],
+  }),
+  'order.refund_recorded.v1': ({ amount, transaction_hash, at: recorded_at }, { refunds }) => ({
+    refunds: [...refunds, { amount, transaction_hash, recorded_at }],
+  }),
+  'order.personal_data_erased.v1': (_, { facts }) => ({
+    isErased: true,
+    facts: { ...facts, ...NO_PERSON, user_hash: null },
+  }),
+};
+
+/** Stored names of all events of orders. */
+export const ORDER_EVENTS: readonly string[] = ['order.created.v1', ...Object.keys(CHANGES)];
+
+function evolveExisting(state: ExistingOrder, { type, data }: DecidedEvent): ExistingOrder {
+  if (!Object.hasOwn(CHANGES, type)) return state;
+  const change = CHANGES[type] as (data: object, state: ExistingOrder) => Partial<ExistingOrder>;
+  return { ...state, ...change(data, state), updatedAt: data.at };
 }
 
-/** The personal fields of an erased order. */
-const NO_PERSON = { user_id: null, user_hash: null, withdraw_address_tag: null, withdraw_address_memo: null };
+/** The personal fields of an erased order, and of one for those who may not read them. */
+export const NO_PERSON = { withdraw_address_tag: null, withdraw_address_memo: null, user_id: null } as const;
 
 function withoutDeposit(
+  { deposit_id: id, amount }: DataOf<'order.deposit_missing.v1'>,
   state: ExistingOrder,
-  { deposit_id: id, amount }: { readonly deposit_id: string; readonly amount: string },
-): ExistingOrder {
+): Partial<ExistingOrder> {
   const others = (deposits: readonly DepositFacts[]): readonly DepositFacts[] =>
     deposits.filter(({ deposit_id }) => deposit_id !== id);
   const lateDeposits = others(state.lateDeposits);
-  if (lateDeposits.length < state.lateDeposits.length) return { ...state, lateDeposits };
+  if (lateDeposits.length < state.lateDeposits.length) return { lateDeposits };
   const lost = isOpen(state) ? state.lost : sum([state.lost, amount]);
-  return { ...state, deposits: others(state.deposits), lost };
+  return { deposits: others(state.deposits), lost };
 }
 
 export function isOpen({ status }: Pick<ExistingOrder, 'status'>): boolean {
@@ -176,11 +172,6 @@ export function amountReceived({ deposits }: ExistingOrder): string {
   return sum(deposits.map(({ amount }) => amount));
 }
 
-/** The amount that is never exchanged automatically: late deposits and dust. */
-function amountLate({ lateDeposits, dust }: ExistingOrder): string {
-  return sum([dust.amount, ...lateDeposits.map(({ amount }) => amount)]);
-}
-
 /** The amount still to be refunded: unexchanged and late deposits, less losses and refunds. */
 export function amountRefundable(state: ExistingOrder): string {
   const { due, spent } = balance(state);
@@ -195,10 +186,12 @@ export function shortfall(state: ExistingOrder): string {
   return isAtLeast(due, spent) ? '0' : least(minus(spent, due), state.lost);
 }
 
-function balance(state: ExistingOrder): { readonly due: string; readonly spent: string } {
+/** Late deposits and dust are due as well: they are never exchanged automatically. */
+function balance({ refundable, dust, lateDeposits, lost, refunds }: ExistingOrder) {
+  const amounts = (all: readonly { readonly amount: string }[]) => all.map(({ amount }) => amount);
   return {
-    due: sum([state.refundable, amountLate(state)]),
-    spent: sum([state.lost, ...state.refunds.map(({ amount }) => amount)]),
+    due: sum([refundable, ...amounts([dust, ...lateDeposits])]),
+    spent: sum([lost, ...amounts(refunds)]),
   };
 }
 
@@ -206,12 +199,8 @@ function balance(state: ExistingOrder): { readonly due: string; readonly spent: 
 export function withPublishedState(decided: DecidedEvent, before: ExistingOrder): OrderEvent {
   if (!PUBLISHED_EVENTS.some((type) => type === decided.type)) return decided as OrderEvent;
   const after = evolveExisting(before, decided);
-  const published = {
-    merchant_id: after.facts.merchant_id,
-    key_id: after.facts.key_id,
-    status: after.status,
-    amount_refundable: amountRefundable(after),
-  };
+  const { merchant_id, key_id } = after.facts;
+  const published = { merchant_id, key_id, status: after.status, amount_refundable: amountRefundable(after) };
   return { type: decided.type, data: { ...decided.data, ...published } } as OrderEvent;
 }
 
@@ -233,14 +222,7 @@ export function createOrder(facts: OrderFacts, state: OrderState): OrderEvent[] 
   return [];
 }
 
-const REQUESTED = [
-  'key_id',
-  'pair_id',
-  'withdraw_address',
-  'withdraw_address_tag',
-  'withdraw_address_memo',
-  'user_id',
-] as const satisfies (keyof OrderFacts)[];
+const REQUESTED = ['key_id', 'pair_id', ...PAYER_FIELDS] as const satisfies (keyof OrderFacts)[];
 
 /** Marks a pending order as paid; a repeat changes nothing. It then waits for a deposit until `waitsUntil`. */
 export function markAsPaid(
@@ -250,7 +232,8 @@ export function markAsPaid(
   const { status, facts } = existingOrder(state);
   if (status === 'paid') return [];
   const isOver = status === 'pending' && !isAfter(facts.expires_at, command.at);
-  if (status !== 'pending' || isOver) throw invalidTransition('marked as paid', isOver ? 'expired' : status);
+  if (status !== 'pending' || isOver)
+    throw refused(`The order is ${isOver ? 'expired' : status} and cannot be marked as paid`);
   const data = { order_id: facts.order_id, waits_until: command.waitsUntil, at: command.at };
   return [{ type: 'order.marked_as_paid.v1', data }];
 }
@@ -264,28 +247,21 @@ export function cancelOrder(
   state: OrderState,
 ): OrderEvent[] {
   const known = existingOrder(state);
-  if (known.status !== 'pending') throw invalidTransition('cancelled', known.status);
+  if (known.status !== 'pending') throw refused(`The order is ${known.status} and cannot be cancelled`);
   if (command.isDepositPending)
     throw refused('A deposit to the order is in progress: it cannot be cancelled');
   const data = { order_id: known.facts.order_id, refundable: amountReceived(known), at: command.at };
   return [withPublishedState({ type: 'order.cancelled.v1', data }, known)];
 }
 
-/** A refund by an operator. */
-interface Refund {
-  readonly amount: string;
-  readonly transactionHash: string;
-  readonly actor: string;
-  readonly at: string;
-}
-
-/** Records a refund of at most the refundable amount. The same transaction again has no effect. */
+/** Records a refund by an operator, of at most the refundable amount. The same transaction again has no effect. */
 export function recordRefund(
-  { amount: given, transactionHash: transaction_hash, actor, at }: Refund,
+  command: Readonly<Record<'amount' | 'transactionHash' | 'actor' | 'at', string>>,
   state: OrderState,
 ): OrderEvent[] {
   const known = existingOrder(state);
-  const amount = sum([given]);
+  const { transactionHash: transaction_hash, actor, at } = command;
+  const amount = sum([command.amount]);
   const hash = plainHash(transaction_hash);
   const earlier = known.refunds.find((refund) => plainHash(refund.transaction_hash) === hash);
   if (earlier?.amount === amount) return [];
@@ -304,10 +280,6 @@ export function existingOrder(state: OrderState): ExistingOrder {
 
 function refused(message: string): DomainError {
   return new DomainError('invalid_transition', message);
-}
-
-function invalidTransition(what: string, status: string): DomainError {
-  return refused(`The order is ${status} and cannot be ${what}`);
 }
 
 /** An operator erases who an order was for. Throws `invalid_transition` before the order has ended; a repeat changes nothing. */

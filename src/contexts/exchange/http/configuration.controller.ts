@@ -7,13 +7,14 @@ import { processConfig, type ProcessConfig } from '../../../platform/config/conf
 import { ApiProperty, Field, Many } from '../../../platform/dto/field.js';
 import { text, TIME } from '../../../platform/dto/rules.js';
 import { Inputs } from '../../../platform/http/decorators.js';
+import { Visit } from '../../../platform/http/pages/page.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
-import type { ExchangeCaller } from '../../access/contract.js';
 import { ComplianceNotices } from '../application/compliance-notices.js';
 import { Onramp, Onramps, type Purchase } from '../application/onramps.js';
 import { SignedLinks } from '../application/signed-links.js';
 import { readReturnUrl } from '../domain/addresses.js';
-import { CalledFrom, CallingKey, type CallerAddress } from './caller.js';
+import type { ExchangeVisit } from './exchange-key-guard.js';
+import { NOTICE } from './order-dto.js';
 import {
   CHAIN_TO,
   CHAINS_TO,
@@ -77,9 +78,7 @@ class ConfigurationResponse {
   @ApiProperty({ type: 'string' }) token!: string;
   @ApiProperty({ type: 'string' }) chain!: string;
   @Many(() => Onramp) onramps!: readonly Onramp[];
-
-  @ApiProperty({ type: 'string', nullable: true, description: "A notice for the caller's country." })
-  compliance_notice!: string | null;
+  @ApiProperty(NOTICE) compliance_notice!: string | null;
 }
 
 /** contract.md 25.3 and 25.4. */
@@ -104,20 +103,20 @@ export class ConfigurationController {
     },
   })
   get(
-    @CallingKey() caller: ExchangeCaller,
-    @CalledFrom() { ip }: CallerAddress,
+    @Visit() { key, ip }: ExchangeVisit,
     @Inputs() { signature: _, signature_v2: __, ...query }: ConfigurationQuery,
   ): ConfigurationResponse {
-    const { onramp_only_onramps: only, onramp_amount: given, ...rest } = query;
+    const { onramp_only_onramps, onramp_amount: given, ...rest } = query;
+    const only = onramp_only_onramps ?? null;
     const amount = given === undefined ? undefined : roundedFiat(given, query.onramp_fiat);
     const parameters = { ...rest, onramp_amount: amount };
     const url = readReturnUrl(query.return_url ?? null, this.config.mode);
     if (url instanceof Fault) throw DomainError.invalid({ return_url: [url.message] });
     const chain = query.chain ?? CHAIN_TO;
     const purchase = { ...parameters, chain, fiat: query.onramp_fiat ?? null, amount: amount ?? null };
-    this.require(purchase, only ?? null);
-    const onramps = this.onramps.for(purchase, only ?? null);
-    const link = this.links.make(caller, { ...parameters, onramp_only_onramps: only?.join() });
+    this.require(purchase, only);
+    const onramps = this.onramps.for(purchase, only);
+    const link = this.links.make(key, { ...parameters, onramp_only_onramps: only?.join() });
     return {
       signed_url: link.url,
       expires_at: link.expiresAt,

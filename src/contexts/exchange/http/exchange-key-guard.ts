@@ -1,18 +1,32 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { ApiGuard, type Admission } from '../../../platform/http/api-guard.js';
-import type { ApiCaller, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
-import { type HttpProblem, Refusal } from '../../../platform/http/problem.js';
+import { type HttpConfig, httpConfig } from '../../../platform/config/config.js';
+import { AddressRateLimiter } from '../../../platform/http/address.js';
+import type { Visit } from '../../../platform/http/pages/page.js';
+import { refuseUntil } from '../../../platform/http/pages/visitors.js';
+import { Admission, ApiGuard } from '../../../platform/http/api-guard.js';
+import {
+  MERCHANT_DIRECTORY,
+  type ApiCaller,
+  type MerchantDirectory,
+} from '../../../platform/http/merchant-directory.js';
+import { Refusal } from '../../../platform/http/problem.js';
 import { isLarge } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
-import type { ExchangeKeyDirectory, KnownExchangeKey } from '../../access/contract.js';
-import type { ExchangeVisitor } from './caller.js';
+import { BODY, EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.js';
+import { problemResponse } from '../../../platform/openapi/route.js';
+import {
+  EXCHANGE_KEY_DIRECTORY,
+  type ExchangeKeyDirectory,
+  type KnownExchangeKey,
+} from '../../access/contract.js';
+import { exchangeConfig, type ExchangeConfig } from '../settings.js';
 import {
   addressSigner,
   secretIdOf,
   invalidKey,
   invalidSignature,
-  mayPayOutTo,
-  OTHER_WITHDRAW_ADDRESS,
+  requirePayoutAddress,
   signerOf,
 } from './signature.js';
 
@@ -20,21 +34,29 @@ const LIST = '/v1/merchant/orders';
 const CONFIGURATION = '/v1/merchants/configuration';
 const ORDERS = '/v1/orders';
 
-const NO_BODY_ACCEPTED: HttpProblem = {
-  status: 413,
-  detail: 'The inputs are query parameters: there is no body',
-};
+/** The key of a request, and where it comes from; a proxy is believed about it only when it is a configured one. */
+interface ExchangeVisitor {
+  readonly key: KnownExchangeKey;
+  /** Identifies one client: an IPv4 address, or the /64 that one IPv6 subscriber holds. */
+  readonly client: string;
+  /** What its requests are counted as: the key, for what only its owner can send, else key and client. */
+  readonly countedAs: string;
+  /** For the request log: the secret that signed the request, as its handler found out. */
+  signedBy(secret: string | null): void;
+}
+export type ExchangeVisit = Visit<ExchangeVisitor>;
 
 /**
  * The exchange API (contract.md 21): a key in the query, and where the key demands it a signature over the withdrawal
  * address. Nothing of a body is signed, so all of it is known before a byte of one is read.
  */
+@Injectable()
 export class ExchangeKeyGuard extends ApiGuard {
   override readonly inputsInQuery = true;
 
   constructor(
-    private readonly keys: ExchangeKeyDirectory,
-    private readonly merchants: MerchantDirectory,
+    @Inject(EXCHANGE_KEY_DIRECTORY) private readonly keys: ExchangeKeyDirectory,
+    @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
     admission: Admission,
   ) {
     super('/v1', admission);
@@ -56,7 +78,10 @@ export class ExchangeKeyGuard extends ApiGuard {
       route === LIST ||
       key.cidrs.length > 0 ||
       (typeof signer === 'string' && query['signature_v2'] !== undefined);
-    const countedAs = isOwner ? key.keyId : `${key.keyId}/${request.edge.client}`;
+    const { client } = request.edge;
+    const countedAs = isOwner ? key.keyId : `${key.keyId}/${client}`;
+    const signedBy = (secret: string | null): void =>
+      void (request.edge.credentialId = secretIdOf(key, secret));
     const caller: ApiCaller = {
       merchantId: key.merchantId,
       privateKeys: key.secrets,
@@ -66,13 +91,13 @@ export class ExchangeKeyGuard extends ApiGuard {
       countedAs,
     };
     request.edge.identifiedMerchant = caller;
-    request.edge.visitor = { key, countedAs } satisfies ExchangeVisitor;
+    request.edge.visitor = { key, client, countedAs, signedBy } satisfies ExchangeVisitor;
     if (signer === undefined)
       throw new Refusal(invalidSignature(query as Readonly<Record<string, string>>, route));
-    const isPayout = route === ORDERS || route === CONFIGURATION;
-    if (isPayout && !mayPayOutTo(key, query['withdraw_address'])) throw new Refusal(OTHER_WITHDRAW_ADDRESS);
-    if (isLarge(request.raw)) throw new Refusal(NO_BODY_ACCEPTED);
-    request.edge.credentialId = secretIdOf(key, signer);
+    if (route === ORDERS || route === CONFIGURATION) requirePayoutAddress(key, query['withdraw_address']);
+    if (isLarge(request.raw))
+      throw new Refusal({ status: 413, detail: 'The inputs are query parameters: there is no body' });
+    signedBy(signer);
     return caller;
   }
 }
@@ -100,3 +125,77 @@ function requestSigner(
         : null;
   }
 }
+
+/** How many clients at their full share use up the budget of a key. */
+const SHARES = 5;
+
+/**
+ * Requests that make a provider work, per key and minute in this process (ADR 150). What its owner sends has a budget of
+ * its own; of the other one, a client has a share: a stranger with one link uses up neither the owner's calls nor, for all
+ * keys, those that the provider allows the service.
+ */
+@Injectable()
+export class ProviderBudget {
+  private readonly clients: AddressRateLimiter;
+  private readonly keys: AddressRateLimiter;
+  private readonly owners: AddressRateLimiter;
+
+  constructor(
+    @Inject(exchangeConfig.KEY) { exchangeProviderCallsPerMinute }: ExchangeConfig,
+    @Inject(httpConfig.KEY) { rateLimitPerMinute }: HttpConfig,
+  ) {
+    // Unless it is set, one client alone, such as a merchant's server, may call as often as anywhere else.
+    const limit = exchangeProviderCallsPerMinute ?? SHARES * rateLimitPerMinute;
+    this.clients = new AddressRateLimiter(Math.ceil(limit / SHARES));
+    this.keys = new AddressRateLimiter(limit);
+    this.owners = new AddressRateLimiter(limit);
+  }
+
+  /** `countedAs`: the key itself for requests of its owner, else key and client. Throws Refusal (429). */
+  take(keyId: string, countedAs: string): void {
+    refuseUntil(
+      countedAs === keyId ? this.owners.take(keyId) : (this.clients.take(countedAs) ?? this.keys.take(keyId)),
+    );
+  }
+}
+
+const EVERY = { ...BODY, 400: 'BadQuery', 401: 'InvalidKey', 403: 'KeyForbidden', 503: 'Unavailable' };
+const WRITE = { 409: 'Conflict', 422: 'Invalid' };
+
+/** The exchange API (contract.md 21): everything is in the query. */
+export const exchangeScheme: ApiScheme = {
+  ...EDGE_SCHEME,
+  prefix: '/v1/',
+  models: [],
+  responsesOf: (method) => (method === 'get' ? EVERY : { ...EVERY, ...WRITE }),
+  responses: {
+    BadQuery: problemResponse('A parameter is repeated, or the Idempotency-Key is malformed.'),
+    InvalidKey: problemResponse('The key is missing or unknown, or a signature is missing or wrong.'),
+    KeyForbidden: problemResponse(
+      'The merchant is suspended, or the key is used from an address that it is not bound to.',
+    ),
+  },
+  securitySchemes: {
+    exchangeKey: {
+      type: 'apiKey',
+      in: 'query',
+      name: 'api_key',
+      description: 'A key of the exchange, a uuid. Keys that demand signatures take `signature` too.',
+    },
+  },
+};
+
+const inHeader = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description });
+
+/** Its list names the key in a header, and is always signed. */
+export const exchangeListScheme: ApiScheme = {
+  ...exchangeScheme,
+  prefix: '/v1/merchant/',
+  securitySchemes: {
+    exchangeKeyHeader: inHeader('X-Api-Key', 'A key of the exchange, a uuid.'),
+    exchangeSignature: inHeader(
+      'X-Signature',
+      'Lower-case hex HMAC-SHA256 of `withdraw_address=` with nothing after it, with any filters.',
+    ),
+  },
+};

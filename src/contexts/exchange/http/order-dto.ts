@@ -1,18 +1,36 @@
 import { DAY_MS } from '../../../kernel/clock.js';
+import { isDecimal, isZero } from '../../../kernel/decimal.js';
+import { Fault } from '../../../kernel/fault.js';
+import { asciiDigits } from '../../../kernel/typed-text.js';
 import { datePoint, type DatePoint } from '../../../platform/dto/date-point.js';
-import { ApiProperty, Field, Many, Nested, type Rule, type Schema } from '../../../platform/dto/field.js';
-import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
-import { Filter, MAX_PAGE, PageCursor, PageSize } from '../../../platform/http/list-query.js';
+import {
+  ApiProperty,
+  Field,
+  Many,
+  Nested,
+  PageOf,
+  ResourceOf,
+  type Rule,
+  type Schema,
+} from '../../../platform/dto/field.js';
+import { COUNT, oneOf, text, TIME, UUID, uuid } from '../../../platform/dto/rules.js';
+import { WriteBody } from '../../../platform/http/admin/writes.js';
+import { Filter, ListParameters, MAX_PAGE, PageCursor, PageSize } from '../../../platform/http/list-query.js';
 import { throwBadRequest } from '../../../platform/http/validation.js';
 import { ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
-import type { OrderRecord } from '../domain/order-record.js';
+import { readEvmAddress } from '../domain/addresses.js';
+import type { ListedOrder, OrderRecord } from '../domain/order-record.js';
 import { PAIRS } from '../domain/catalog.js';
 import type { OrderFilter } from '../views/orders.js';
 import { code, nonEmpty, querySignature, signature, tagOrMemo, withdrawAddress } from './parameters.js';
 
 export const AMOUNT: Schema = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?$', examples: ['100.5'] };
 
-/** Whether the provider can do it is another question. */
+const TEXT: Schema = { type: 'string' };
+const NULLABLE: Schema = { type: 'string', nullable: true };
+export const NOTICE: Schema = { ...NULLABLE, description: "A notice for the caller's country." };
+
+/** The pairs of the catalogue; the provider may still refuse one. */
 const pair: Rule = { ...code(PAIRS.map(({ id }) => id)), schema: { type: 'string', examples: ['USDCSOL'] } };
 
 /** Query of POST /v1/orders. */
@@ -22,11 +40,7 @@ export class CreateOrderQuery {
   @Field(tagOrMemo, { optional: true }) withdraw_address_tag?: string;
   @Field(tagOrMemo, { optional: true }) withdraw_address_memo?: string;
 
-  @Field(nonEmpty, {
-    optional: true,
-    description: 'Whose order it is; the caller by address when it is left out.',
-  })
-  user_id?: string;
+  @Filter(nonEmpty, 'Whose order it is; the caller by address when it is left out.') user_id?: string;
 
   @Field(signature, { optional: true }) signature?: string;
   @Field(querySignature, { optional: true }) signature_v2?: string;
@@ -37,34 +51,31 @@ export class OrderActionQuery {
   @Field(signature, { optional: true }) signature?: string;
 }
 
-export class Deposit {
+class Deposit {
   @ApiProperty(AMOUNT) amount!: string;
-  @ApiProperty({ type: 'string' }) transaction_hash!: string;
+  @ApiProperty(TEXT) transaction_hash!: string;
   @ApiProperty(TIME) deposited_at!: string;
 }
 
 /** A refund that an operator recorded. */
 class Refund {
   @ApiProperty(AMOUNT) amount!: string;
-  @ApiProperty({ type: 'string' }) transaction_hash!: string;
+  @ApiProperty(TEXT) transaction_hash!: string;
   @ApiProperty(TIME) recorded_at!: string;
 }
 
 /** contract.md 22.3. */
-export class Order implements OrderRecord {
+class Order implements OrderRecord {
   @ApiProperty(UUID) id!: string;
-  @ApiProperty({ type: 'string' }) pair_id!: string;
-  @ApiProperty({ type: 'string', enum: ORDER_STATUSES }) status!: OrderStatus;
-
-  @ApiProperty({ type: 'string', nullable: true, description: 'Why the order failed; null otherwise.' })
-  reason!: string | null;
-
-  @ApiProperty({ type: 'string' }) withdraw_address!: string;
-  @ApiProperty({ type: 'string', nullable: true }) withdraw_address_tag!: string | null;
-  @ApiProperty({ type: 'string', nullable: true }) withdraw_address_memo!: string | null;
-  @ApiProperty({ type: 'string', nullable: true }) user_id!: string | null;
-  @ApiProperty({ type: 'string', description: 'Where the deposit goes.' }) deposit_address!: string;
-  @ApiProperty({ type: 'string', nullable: true }) deposit_address_tag!: string | null;
+  @ApiProperty(TEXT) pair_id!: string;
+  @ApiProperty({ ...TEXT, enum: ORDER_STATUSES }) status!: OrderStatus;
+  @ApiProperty({ ...NULLABLE, description: 'Why the order failed; null otherwise.' }) reason!: string | null;
+  @ApiProperty(TEXT) withdraw_address!: string;
+  @ApiProperty(NULLABLE) withdraw_address_tag!: string | null;
+  @ApiProperty(NULLABLE) withdraw_address_memo!: string | null;
+  @ApiProperty(NULLABLE) user_id!: string | null;
+  @ApiProperty({ ...TEXT, description: 'Where the deposit goes.' }) deposit_address!: string;
+  @ApiProperty(NULLABLE) deposit_address_tag!: string | null;
 
   @ApiProperty({
     ...AMOUNT,
@@ -86,10 +97,10 @@ export class Order implements OrderRecord {
   @ApiProperty({ ...AMOUNT, description: 'Of amount_from.' }) minimum!: string;
   @ApiProperty({ ...AMOUNT, description: 'Of amount_from.' }) maximum!: string;
 
-  @ApiProperty({ type: 'string', nullable: true, description: 'Of the newest deposit that counted.' })
+  @ApiProperty({ ...NULLABLE, description: 'Of the newest deposit that counted.' })
   deposit_transaction_hash!: string | null;
 
-  @ApiProperty({ type: 'string', nullable: true }) withdraw_transaction_hash!: string | null;
+  @ApiProperty(NULLABLE) withdraw_transaction_hash!: string | null;
   @Many(() => Deposit, { description: 'Never exchanged on their own.' }) late_deposits!: Deposit[];
 
   @ApiProperty({
@@ -104,8 +115,7 @@ export class Order implements OrderRecord {
   refunds!: readonly Refund[];
 
   @ApiProperty({
-    type: 'string',
-    nullable: true,
+    ...NULLABLE,
     description:
       'Of the refund that the provider sent itself: the whole of amount_received, of a refunded order.',
   })
@@ -118,9 +128,7 @@ export class Order implements OrderRecord {
 
 export class OrderResponse {
   @Nested(() => Order) order!: Order;
-
-  @ApiProperty({ type: 'string', nullable: true, description: "A notice for the caller's country." })
-  compliance_notice!: string | null;
+  @ApiProperty(NOTICE) compliance_notice!: string | null;
 }
 
 /** Query of GET /v1/merchant/orders (contract.md 24). */
@@ -156,5 +164,63 @@ export function orderFilter(query: OrdersQuery): OrderFilter {
 export class OrdersResponse {
   @ApiProperty({ ...COUNT, description: 'Orders that match, on all pages.' }) total_count!: number;
   @Many(() => Order, { maxItems: MAX_PAGE }) orders!: Order[];
-  @ApiProperty({ type: 'string', nullable: true }) next_cursor!: string | null;
+  @ApiProperty(NULLABLE) next_cursor!: string | null;
+}
+
+/** Query of GET /admin/v1/orders. */
+export class AdminOrdersQuery extends ListParameters {
+  @Filter(uuid, 'Only orders of this merchant.') merchant_id?: string;
+
+  @Filter(uuid, 'Only orders that a key of the exchange created: the id of the credential, or its api_key.')
+  credential_id?: string;
+
+  @Filter(
+    nonEmpty,
+    'Only orders of this user, as the merchant named it: needs the scope users_personal:read.',
+  )
+  user_id?: string;
+
+  @Filter(oneOf(ORDER_STATUSES), 'Only orders in this status.') status?: OrderStatus;
+
+  @Filter(oneOf(['true', 'false']), 'true: only orders with an amount to refund.')
+  refundable?: 'true' | 'false';
+}
+
+/** Without the scope users_personal:read, user_id, tag and memo are null. */
+class AdminOrder extends Order implements ListedOrder {
+  @ApiProperty(UUID) merchant_id!: string;
+  @ApiProperty({ ...UUID, description: 'Of the key that created it.' }) api_key!: string;
+  @Many(() => Deposit, { description: 'Those that counted.' }) deposits!: Deposit[];
+}
+
+export class AdminOrderResponse extends ResourceOf('order', AdminOrder) {}
+
+export class AdminOrdersResponse extends PageOf('orders', AdminOrder, { maxItems: MAX_PAGE }) {}
+
+const refundAmount: Rule = text(AMOUNT, (value) => {
+  const amount = asciiDigits(value);
+  const isPositive = isDecimal(amount) && !isZero(amount);
+  return isPositive ? amount : new Fault('must be a decimal of more than 0, such as 12.5');
+});
+const transactionHash: Rule = text({ minLength: 1, maxLength: 255 }, (value) => {
+  const trimmed = value.trim();
+  return trimmed === '' || trimmed.length > 255 ? new Fault('must have 1 to 255 characters') : trimmed;
+});
+const recipient: Rule = text({ pattern: '^0x[0-9a-fA-F]{40}$' }, (value) => readEvmAddress(value));
+
+/** Body of POST /admin/v1/orders/{id}/refunds. */
+export class RecordRefundBody extends WriteBody {
+  @Field(refundAmount, { description: 'How much of amount_refundable.' }) amount!: string;
+  @Field(transactionHash, { description: 'The transaction of the refund.' }) transaction_hash!: string;
+
+  @Field(recipient, {
+    optional: true,
+    nullable: true,
+    description: 'Who was refunded, unless it is an address that paid the order.',
+  })
+  recipient?: string | null;
+}
+
+export class RefundedOrderResponse extends AdminOrderResponse {
+  @ApiProperty(UUID) operation_id!: string;
 }

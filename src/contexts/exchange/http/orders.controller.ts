@@ -5,28 +5,29 @@ import {
   Cause,
   Inputs,
   ListQuery,
+  MerchantId,
   StoresResponseWithEvents,
   Ticket,
   UuidParam,
 } from '../../../platform/http/decorators.js';
+import { Visit } from '../../../platform/http/pages/page.js';
 import { UpToDate } from '../../../platform/http/reads.js';
 import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { ComplianceNotices } from '../application/compliance-notices.js';
 import { CreateOrder } from '../application/create-order.js';
-import type { ExchangeCaller } from '../../access/contract.js';
 import {
   CancelOrder,
+  EndSandboxOrder,
   MarkOrderAsPaid,
   OwnOrders,
   RefreshOrder,
-  type OrderAction,
 } from '../application/order-actions.js';
+import type { ExistingOrder } from '../domain/order.js';
 import { orderResponse } from '../domain/order-record.js';
-import { ORDER_VIEWS } from '../views/order-projection.js';
-import { OrdersView } from '../views/orders.js';
-import { CalledFrom, CallingKey, type CallerAddress } from './caller.js';
+import { ORDER_VIEWS, OrdersView } from '../views/orders.js';
+import { type ExchangeVisit, ProviderBudget } from './exchange-key-guard.js';
 import {
   CreateOrderQuery,
   OrderActionQuery,
@@ -35,7 +36,6 @@ import {
   OrdersQuery,
   OrdersResponse,
 } from './order-dto.js';
-import { ProviderBudget } from './provider-budget.js';
 import { requireOrderSignature } from './signature.js';
 
 const NOT_FOUND = 'This key has no such order.';
@@ -63,17 +63,15 @@ export class OrdersController {
     },
   })
   async create(
-    @CallingKey() { keyId, merchantId }: ExchangeCaller,
-    @CalledFrom() { ip, client, countedAs }: CallerAddress,
+    @Visit() { key, countedAs, client, ip, cause }: ExchangeVisit,
     @Ticket() ticket: IdempotencyTicket,
-    @Cause() cause: EventMetadata,
     @Inputs() query: CreateOrderQuery,
   ): Promise<Reply> {
-    this.budget.take(keyId, countedAs);
+    this.budget.take(key.keyId, countedAs);
     const notice = this.notices.of(ip);
     const order = {
-      key_id: keyId,
-      merchant_id: merchantId,
+      key_id: key.keyId,
+      merchant_id: key.merchantId,
       pair_id: query.pair_id,
       withdraw_address: query.withdraw_address,
       withdraw_address_tag: query.withdraw_address_tag ?? null,
@@ -97,17 +95,12 @@ export class OrdersController {
     responses: { 200: [OrderResponse, 'The order.'], 404: NOT_FOUND },
   })
   async get(
-    @CallingKey() caller: ExchangeCaller,
-    @CalledFrom() from: CallerAddress,
-    @UuidParam('id', 'Order') id: string,
+    @Visit() visit: ExchangeVisit,
+    @UuidParam('id', 'Order') orderId: string,
     @Inputs() query: OrderActionQuery,
   ): Promise<Reply> {
-    const { state } = await this.orders.load({
-      orderId: id,
-      keyId: caller.keyId,
-      authorize: authorization(caller, from, query),
-    });
-    return new Reply(200, orderResponse(state, this.notices.of(from.ip)));
+    const state = await this.orders.load(ownOrder(orderId, visit, query));
+    return new Reply(200, orderResponse(state, this.notices.of(visit.ip)));
   }
 
   @Patch(':id/refresh')
@@ -118,16 +111,13 @@ export class OrdersController {
     description: 'Reads its state from the provider.',
     responses: { 200: [OrderResponse, 'The order as it is now.'], 404: NOT_FOUND },
   })
-  async refresh(
-    @CallingKey() caller: ExchangeCaller,
-    @CalledFrom() from: CallerAddress,
-    @UuidParam('id', 'Order') id: string,
-    @Cause() cause: EventMetadata,
+  refresh(
+    @Visit() visit: ExchangeVisit,
+    @UuidParam('id', 'Order') orderId: string,
     @Inputs() query: OrderActionQuery,
   ): Promise<Reply> {
-    this.budget.take(caller.keyId, from.countedAs);
-    const command = new RefreshOrder(id, caller.keyId, cause, authorization(caller, from, query));
-    return new Reply(200, orderResponse(await this.commandBus.execute(command), this.notices.of(from.ip)));
+    this.budget.take(visit.key.keyId, visit.countedAs);
+    return this.act(RefreshOrder, orderId, visit, query);
   }
 
   @Patch(':id/cancel')
@@ -143,15 +133,13 @@ export class OrdersController {
     },
   })
   cancel(
-    @CallingKey() caller: ExchangeCaller,
-    @CalledFrom() from: CallerAddress,
-    @UuidParam('id', 'Order') id: string,
+    @Visit() visit: ExchangeVisit,
+    @UuidParam('id', 'Order') orderId: string,
     @Ticket() ticket: IdempotencyTicket,
-    @Cause() cause: EventMetadata,
     @Inputs() query: OrderActionQuery,
   ): Promise<Reply> {
-    this.budget.take(caller.keyId, from.countedAs);
-    return this.act(CancelOrder, caller, from, { orderId: id, ticket, cause }, query);
+    this.budget.take(visit.key.keyId, visit.countedAs);
+    return this.act(CancelOrder, orderId, visit, query, ticket);
   }
 
   @Patch(':id/mark_as_paid')
@@ -168,36 +156,32 @@ export class OrdersController {
     },
   })
   markAsPaid(
-    @CallingKey() caller: ExchangeCaller,
-    @CalledFrom() from: CallerAddress,
-    @UuidParam('id', 'Order') id: string,
+    @Visit() visit: ExchangeVisit,
+    @UuidParam('id', 'Order') orderId: string,
     @Ticket() ticket: IdempotencyTicket,
-    @Cause() cause: EventMetadata,
     @Inputs() query: OrderActionQuery,
   ): Promise<Reply> {
-    return this.act(MarkOrderAsPaid, caller, from, { orderId: id, ticket, cause }, query);
+    return this.act(MarkOrderAsPaid, orderId, visit, query, ticket);
   }
 
   private async act(
-    Action: typeof CancelOrder | typeof MarkOrderAsPaid,
-    caller: ExchangeCaller,
-    from: CallerAddress,
-    requested: Pick<OrderAction, 'orderId' | 'ticket' | 'cause'>,
+    Action: typeof CancelOrder | typeof MarkOrderAsPaid | typeof RefreshOrder,
+    orderId: string,
+    visit: ExchangeVisit,
     query: OrderActionQuery,
+    ticket?: IdempotencyTicket,
   ): Promise<Reply> {
-    const complianceNotice = this.notices.of(from.ip);
-    const own = { keyId: caller.keyId, authorize: authorization(caller, from, query) };
-    const order = await this.commandBus.execute(new Action({ ...requested, ...own, complianceNotice }));
-    return new Reply(200, orderResponse(order, complianceNotice));
+    const { ip, cause } = visit;
+    const complianceNotice = this.notices.of(ip);
+    const action = { ...ownOrder(orderId, visit, query), ...(ticket && { ticket }), cause, complianceNotice };
+    return new Reply(200, orderResponse(await this.commandBus.execute(new Action(action)), complianceNotice));
   }
 }
 
-function authorization(
-  caller: ExchangeCaller,
-  from: CallerAddress,
-  { signature }: OrderActionQuery,
-): OrderAction['authorize'] {
-  return ({ facts }) => from.signedBy(requireOrderSignature(caller, signature, facts.withdraw_address));
+function ownOrder(orderId: string, { key, signedBy }: ExchangeVisit, { signature }: OrderActionQuery) {
+  const authorize = ({ facts }: ExistingOrder): void =>
+    signedBy(requireOrderSignature(key, signature, facts.withdraw_address));
+  return { orderId, keyId: key.keyId, authorize };
 }
 
 /** contract.md 24. */
@@ -217,7 +201,59 @@ export class MerchantOrdersController {
     },
   })
   @UpToDate(ORDER_VIEWS)
-  async list(@CallingKey() { keyId }: ExchangeCaller, @ListQuery() query: OrdersQuery): Promise<Reply> {
-    return new Reply(200, await this.orders.page(keyId, orderFilter(query)));
+  async list(@Visit() { key }: ExchangeVisit, @ListQuery() query: OrdersQuery): Promise<Reply> {
+    return new Reply(200, await this.orders.page(key.keyId, orderFilter(query)));
+  }
+}
+
+const SANDBOX_ONLY = 'Signed as all calls of the merchant API. Only in the sandbox.';
+
+/** Ends an order of the sandbox's provider. Sandbox only. */
+@Controller('merchants/v1/sandbox/orders')
+export class SandboxOrdersController {
+  constructor(private readonly commandBus: CommandBus) {}
+
+  @Post(':id/fail')
+  @ApiRoute({
+    id: 'failSandboxOrder',
+    tag: 'Sandbox',
+    summary: 'Fail an order',
+    description: `An order of any key of the merchant fails, as if its provider could not exchange it: what was received is refundable. ${SANDBOX_ONLY}`,
+    responses: {
+      200: [OrderResponse, 'The order has failed.'],
+      404: 'The merchant has no such order.',
+      409: 'The order is processing, has ended otherwise, or is at another provider.',
+    },
+  })
+  fail(
+    @MerchantId() merchantId: string,
+    @UuidParam('id', 'Order') id: string,
+    @Cause() cause: EventMetadata,
+  ): Promise<Reply> {
+    return this.end(new EndSandboxOrder(merchantId, id, 'failed', cause));
+  }
+
+  @Post(':id/refund')
+  @ApiRoute({
+    id: 'refundSandboxOrder',
+    tag: 'Sandbox',
+    summary: 'Refund an order',
+    description: `An order of any key of the merchant that received less than its amount is refunded, as if its provider had sent that back; no money moves, and the hash is no transaction. ${SANDBOX_ONLY}`,
+    responses: {
+      200: [OrderResponse, 'The order is refunded.'],
+      404: 'The merchant has no such order.',
+      409: 'The order has received nothing, is processing, has ended otherwise, or is at another provider.',
+    },
+  })
+  refund(
+    @MerchantId() merchantId: string,
+    @UuidParam('id', 'Order') id: string,
+    @Cause() cause: EventMetadata,
+  ): Promise<Reply> {
+    return this.end(new EndSandboxOrder(merchantId, id, 'refunded', cause));
+  }
+
+  private async end(command: EndSandboxOrder): Promise<Reply> {
+    return new Reply(200, orderResponse(await this.commandBus.execute(command), null));
   }
 }

@@ -6,6 +6,7 @@ import type { Rule } from '../../../platform/dto/field.js';
 import { quoted } from '../../../platform/dto/date-point.js';
 import { text } from '../../../platform/dto/rules.js';
 import { readAddress, readTag } from '../domain/addresses.js';
+import { PAID_OUT } from '../domain/catalog.js';
 
 /** A text that a caller chooses: 1 to 255 code points once trimmed, no control characters (contract.md 22.2). */
 export const nonEmpty: Rule = text({ minLength: 1, maxLength: 255 }, (value) =>
@@ -20,7 +21,7 @@ export const tagOrMemo: Rule = text({ maxLength: 255 }, (value) =>
 /** Nothing is paid out on any other chain (contract.md 25.2). */
 export const withdrawAddress: Rule = text(
   { examples: ['4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'] },
-  (value) => readAddress('solana', value),
+  (value) => readAddress(PAID_OUT.chain, value),
 );
 
 /** Of operations that a key which demands signatures signs; the edge has checked it, or the command does. */
@@ -40,11 +41,10 @@ export const returnUrl: Rule = text({ format: 'uri', maxLength: 2048 }, (value) 
   value === '' ? undefined : value,
 );
 
-/** What can be paid out, and where (contract.md 25.2). */
-export const TOKENS_TO = ['sol'] as const;
-export const CHAINS_TO = ['solana'] as const;
-/** There is only one, so that parameters may omit it. */
-export const [CHAIN_TO] = CHAINS_TO;
+/** What can be paid out, and where. There is only one chain, so that parameters may omit it. */
+export const TOKENS_TO = [PAID_OUT.token];
+export const CHAIN_TO = PAID_OUT.chain;
+export const CHAINS_TO = [CHAIN_TO];
 
 const MAX_FIAT = '1000000';
 

@@ -10,12 +10,8 @@ export function invalidKey(where: string): HttpProblem {
   return { status: 401, title: TITLE, detail: `A valid API key is required in the ${where}` };
 }
 
-const INVALID_SIGNATURE: HttpProblem = {
-  status: 401,
-  title: TITLE,
-  detail:
-    'The signature must be the lower-case hex HMAC-SHA256, under the secret of the API key, of withdraw_address= followed by the address; it goes in the parameter signature, for the list of orders, where the address is empty, in the header X-Signature. A return_url, and a tag or memo of some keys, need a signature_v2 over the whole query',
-};
+const INVALID_SIGNATURE =
+  'The signature must be the lower-case hex HMAC-SHA256, under the secret of the API key, of withdraw_address= followed by the address; it goes in the parameter signature, for the list of orders, where the address is empty, in the header X-Signature. A return_url, and a tag or memo of some keys, need a signature_v2 over the whole query';
 
 /**
  * {@link INVALID_SIGNATURE}, and for the request log what should have been signed: with a `signature_v2` the query, else
@@ -29,7 +25,7 @@ export function invalidSignature(
   const query = (): string => canonicalQuery(Object.entries(parameters as Record<string, string>));
   const stringToSign =
     ofQuery === undefined ? `${ADDRESS}${bodyDigest(address)}` : `${path}?${bodyDigest(query())}`;
-  return { ...INVALID_SIGNATURE, stringToSign };
+  return { status: 401, title: TITLE, detail: INVALID_SIGNATURE, stringToSign };
 }
 
 /** What comes before the address in what is signed. */
@@ -49,18 +45,11 @@ export function isSignedWith(
   return isSignedBy(secrets, signature, `${ADDRESS}${withdrawAddress}`, NO_BODY);
 }
 
-export const OTHER_WITHDRAW_ADDRESS: HttpProblem = {
-  status: 403,
-  detail: 'The API key pays out to other addresses only',
-};
-
-/** Whether orders of the key may pay out to the address; one that is missing is reported by what reads it. */
-export function mayPayOutTo(
-  { withdrawAddresses }: Pick<KnownExchangeKey, 'withdrawAddresses'>,
-  address: unknown,
-): boolean {
-  if (withdrawAddresses.length === 0 || typeof address !== 'string' || address === '') return true;
-  return withdrawAddresses.includes(address);
+/** Throws {@link Refusal} (403) unless orders of the key may pay out there; what reads the address reports a missing one. */
+export function requirePayoutAddress({ withdrawAddresses }: KnownExchangeKey, address: unknown): void {
+  if (withdrawAddresses.length === 0 || typeof address !== 'string' || address === '') return;
+  if (!withdrawAddresses.includes(address))
+    throw new Refusal({ status: 403, detail: 'The API key pays out to other addresses only' });
 }
 
 /** What a query is signed for: the signature of a link is none of a call, and no signature of an address is one of a query. */
@@ -104,8 +93,8 @@ function needsQuerySignature(
 }
 
 /**
- * An action on an order is signed over the order's address (contract.md 21.4), so it is checked once the order is loaded. `signature` is the parameter of the request. Returns the secret that signed it, null for a request that needs no
- * signature and has none. Throws {@link Refusal} (401).
+ * An action on an order is signed over the order's address (contract.md 21.4), so it is checked once the order is loaded.
+ * Returns the secret that signed it, null for a request that needs no signature and has none. Throws {@link Refusal} (401).
  */
 export function requireOrderSignature(
   caller: ExchangeCaller,

@@ -4,11 +4,13 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { httpConfig, type HttpConfig, listenerUrl } from '../../../platform/config/config.js';
 import { ApiProperty, Field, Many } from '../../../platform/dto/field.js';
 import { Inputs } from '../../../platform/http/decorators.js';
+import { Visit } from '../../../platform/http/pages/page.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { ComplianceNotices } from '../application/compliance-notices.js';
 import { ExchangeProviders } from '../application/exchange-providers.js';
 import { offered } from '../domain/catalog.js';
-import { CalledFrom, type CallerAddress } from './caller.js';
+import type { ExchangeVisit } from './exchange-key-guard.js';
+import { NOTICE } from './order-dto.js';
 import { CHAIN_TO, CHAINS_TO, code, nonEmpty, TOKENS_TO } from './parameters.js';
 import { createHash } from 'node:crypto';
 
@@ -38,8 +40,7 @@ class Token {
 class TokensResponse {
   @Many(() => Token) tokens!: readonly Token[];
 
-  @ApiProperty({ type: 'string', nullable: true, description: "A notice for the caller's country." })
-  compliance_notice!: string | null;
+  @ApiProperty(NOTICE) compliance_notice!: string | null;
 }
 
 /** contract.md 25.1. */
@@ -61,7 +62,7 @@ export class TokensController {
       422: 'A parameter is missing or wrong.',
     },
   })
-  list(@CalledFrom() { ip }: CallerAddress, @Inputs() query: TokensQuery): TokensResponse {
+  list(@Visit() { ip }: ExchangeVisit, @Inputs() query: TokensQuery): TokensResponse {
     const to = { token: query.to_token, chain: query.to_chain ?? CHAIN_TO };
     const tokens = offered(to, this.providers.current.pairIds).map(({ token, chains, pairs }) => ({
       id: token.id,
@@ -85,10 +86,10 @@ const ICON_HEADERS = {
 };
 
 /** Throws `not_found`. */
-export function sendIcon(name: string, reply: FastifyReply): FastifyReply {
-  const svg = icon(name);
-  if (svg === null) throw DomainError.notFound('Icon');
-  return reply.headers(ICON_HEADERS).send(svg);
+export function sendIcon(name: string, reply: FastifyReply): void {
+  const svg = files.get(name);
+  if (svg === undefined) throw DomainError.notFound('Icon');
+  reply.headers(ICON_HEADERS).send(svg);
 }
 
 /** The pictures that `icon_url` names (contract.md 25.1). */
@@ -116,28 +117,20 @@ const ICONS: Readonly<Record<string, string>> = {
 };
 
 /** The picture's bytes are part of its name: under one name there is never another. */
-const paths = new Map(
-  Object.entries(ICONS).map(([id, svg]) => [
-    id,
-    `${id}-${createHash('sha256').update(svg).digest('hex').slice(0, 12)}.svg`,
-  ]),
-);
-const files = new Map([...paths].map(([id, name]) => [name, ICONS[id]!]));
+function fileName(tokenId: string, svg: string): string {
+  return `${tokenId}-${createHash('sha256').update(svg).digest('hex').slice(0, 12)}.svg`;
+}
+const files = new Map(Object.entries(ICONS).map(([id, svg]) => [fileName(id, svg), svg]));
 
 /** Path of a token's icon on this server. Throws for a token that has none. */
 export function iconPath(tokenId: string): string {
-  const name = paths.get(tokenId);
-  if (name === undefined) throw new Error(`${tokenId} has no icon`);
-  return `/icons/${name}`;
+  const svg = ICONS[tokenId];
+  if (svg === undefined) throw new Error(`${tokenId} has no icon`);
+  return `/icons/${fileName(tokenId, svg)}`;
 }
 
 /** Absolute; under one URL the picture never changes. */
 export function iconUrl({ publicUrl, host, port }: HttpConfig, tokenId: string): string {
   const base = publicUrl ?? listenerUrl(host, port);
   return `${base.replace(/\/+$/, '')}${iconPath(tokenId)}`;
-}
-
-/** The SVG under a name of {@link iconPath}; null when there is no such file. */
-function icon(name: string): string | null {
-  return files.get(name) ?? null;
 }

@@ -40,7 +40,7 @@ describe('orders for operators, 40,000 of 40 keys', () => {
   beforeAll(async () => {
     db = await testDatabase();
     lists = new ExplainedLists(db);
-    list = new OrdersView(lists.database, HASH, CODEC);
+    list = new OrdersView(lists.database, HASH, CODEC, {} as never);
     const keys = Array.from({ length: KEYS }, (_, n) => key(n));
     const hashes = keys.flatMap((id) =>
       Array.from({ length: USERS }, (_, u) => userHash(HASH, id, `user ${u}`)),

@@ -31,8 +31,7 @@ import {
   userHash,
 } from '../domain/order-events.js';
 import { orderRecord, type OrderRecord } from '../domain/order-record.js';
-import { OrdersView, type OrderFilter } from './orders.js';
-import { orderViews } from './order-projection.js';
+import { orderViews, OrdersView, type OrderFilter } from './orders.js';
 
 let db: TestDatabase;
 
@@ -179,7 +178,7 @@ interface Page {
   readonly next_cursor: string | null;
 }
 
-const view = (): OrdersView => new OrdersView(db.database, HASH, CODEC);
+const view = (): OrdersView => new OrdersView(db.database, HASH, CODEC, {} as never);
 
 async function page(requested: OrderFilter): Promise<Page> {
   return JSON.parse(await view().page(KEY, requested)) as Page;

@@ -2,14 +2,23 @@ import { Injectable } from '@nestjs/common';
 import { fold, streamOf } from '../../../kernel/aggregate.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
-import type { JsonObject } from '../../../platform/event-store/port.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
+import { foldedRows } from '../../../platform/projections/folded-rows.js';
+import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
 import { bodyPage, listPage, type KeysetPage, type List } from '../../../platform/postgres/list-page.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { SEALED_TEXT } from '../../../platform/sealing/sealer.js';
 import { plainHash } from '../domain/addresses.js';
-import { existingOrder, order, type ExistingOrder } from '../domain/order.js';
+import {
+  amountRefundable,
+  existingOrder,
+  NO_PERSON,
+  order,
+  ORDER_EVENTS,
+  shortfall,
+  type ExistingOrder,
+} from '../domain/order.js';
 import {
   ORDER_STATUSES,
   PERSONAL_FIELDS,
@@ -17,27 +26,72 @@ import {
   type OrderEvent,
   type OrderStatus,
 } from '../domain/order-events.js';
-import { listedOrder, type ListedOrder, type OrderRecord } from '../domain/order-record.js';
-import { statusNumber } from './order-projection.js';
+import { listedOrder, orderRecord, type ListedOrder, type OrderRecord } from '../domain/order-record.js';
 
-/** The filter of GET /v1/merchant/orders (contract.md 24). */
-export interface OrderFilter extends KeysetPage {
-  /** Created at this time or later. */
-  readonly from: Date;
-  /** Created before this time. */
-  readonly until: Date;
+/** Name of the checkpoint that a list waits for. */
+export const ORDER_VIEWS = subscriptionName('exchange.views');
+
+export const orderViews: SubscriptionDefinition = {
+  name: ORDER_VIEWS,
+  events: ORDER_EVENTS,
+  // Lists wait for it, orders do not: under load a little more in a batch costs much less.
+  gatherMs: 20,
+  staysSealed: true,
+  apply: foldedRows({
+    schema: 'exchange',
+    table: 'orders',
+    aggregate: order,
+    id: 'order_id',
+    toRow: (state) => (state.status === 'none' ? null : toRow(state)),
+  }),
+  tables: { schema: 'exchange', names: ['orders'], json: ['events'] },
+};
+
+/** `body`: the order as the API displays it, but for personal fields, which are sealed. */
+function toRow(state: ExistingOrder) {
+  const { key_id, merchant_id, user_hash, withdraw_address, created_at } = state.facts;
+  return {
+    key_id,
+    merchant_id,
+    user_hash,
+    withdraw_address,
+    created_at,
+    status: statusNumber(state.status),
+    refundable: amountRefundable(state),
+    shortfall: shortfall(state),
+    search_keys: searchKeys(state),
+    body: JSON.stringify(orderRecord(state)),
+  };
+}
+
+/** The deposit address and the hashes of all transactions, as searches compare them. */
+function searchKeys(state: ExistingOrder): readonly string[] {
+  const transfers = [...state.deposits, ...state.lateDeposits, ...state.refunds];
+  const hashes = transfers.map(({ transaction_hash }) => transaction_hash);
+  const others = [state.facts.deposit_address, state.withdrawTransactionHash, state.refundTransactionHash];
+  return [...new Set([...others, ...hashes].filter((key) => key !== null).map(plainHash))];
+}
+
+/** The number of a status in `exchange.orders.status`. */
+const statusNumber = (status: OrderStatus): number => ORDER_STATUSES.indexOf(status);
+
+interface Filter extends KeysetPage {
+  /** As the merchant named its user. */
   readonly user_id?: string | undefined;
   readonly status?: OrderStatus | undefined;
+}
+
+/** The filter of GET /v1/merchant/orders (contract.md 24): created from `from` on, and before `until`. */
+export interface OrderFilter extends Filter {
+  readonly from: Date;
+  readonly until: Date;
   readonly withdraw_address?: string | undefined;
 }
 
 /** The filter of lists that operators and merchants' people browse. */
-export interface OrdersFilter extends KeysetPage {
+export interface OrdersFilter extends Filter {
   /** The API key that created them. */
   readonly key_id?: string | undefined;
-  /** As the merchant named its user. */
-  readonly user_id?: string | undefined;
-  readonly status?: OrderStatus | undefined;
   /** `true`: only those with an amount to refund. */
   readonly refundable?: string | undefined;
 }
@@ -49,6 +103,7 @@ export class OrdersView {
     private readonly database: Database,
     private readonly keyedHash: KeyedHash,
     private readonly codec: EventCodec,
+    private readonly loop: CommandLoop,
   ) {}
 
   /** The JSON text of one page of a key, newest first, with how many orders there are on all pages, at one instant. */
@@ -63,24 +118,35 @@ export class OrdersView {
     };
     const list = { from: ORDERS, where, statuses: numbersOf(status) };
     const page = await bodyPage(this.database, list, filter, { withTotal: true });
-    const orders = await this.opened(page.bodies);
+    const { bodies } = page;
+    const orders = bodies.includes(`"${SEALED_TEXT}`)
+      ? (await this.withPersons(JSON.parse(`[${bodies}]`) as OrderRecord[]))
+          .map((each) => JSON.stringify(each))
+          .join()
+      : bodies;
     return `{"total_count":${page.total},"orders":[${orders}],"next_cursor":${JSON.stringify(page.next_cursor)}}`;
   }
 
   /** One page for people, newest first. Null merchants: of all. Without `withPersonal` personal fields are null. */
   async rows(merchants: readonly string[] | null, filter: OrdersFilter, withPersonal: boolean) {
-    const { rows, next_cursor } = await listPage<OrderRow>(
-      this.database,
-      await this.listOf(merchants, filter),
-      filter,
-    );
+    const list = await this.listOf(merchants, filter);
+    const { rows, next_cursor } = await listPage<OrderRow>(this.database, list, filter);
     return { orders: await this.ordersOf(rows, withPersonal), next_cursor };
   }
 
-  /** The newest with this deposit address, or a deposit, payment or refund of this hash; without personal fields. */
+  /** One order, as its stream is now. Throws `not_found`. */
+  async get(id: string, withPersonal: boolean): Promise<ListedOrder> {
+    const found = listedOrder(existingOrder(await this.loop.loadForDisplay(order, id)));
+    return withPersonal ? found : { ...found, ...NO_PERSON };
+  }
+
+  /** The order of this id, or the newest with this deposit address, or a deposit, payment or refund of this hash. */
   @Searches('orders:read')
   async search({ text, uuid, merchants, limit }: SearchQuery): Promise<readonly Found[]> {
-    if (uuid !== null) return [];
+    if (uuid !== null) {
+      const state = await this.loop.loadForDisplay(order, uuid);
+      return state.status === 'none' ? [] : [foundOrder(listedOrder(state))];
+    }
     const where = {
       'id in (select id from exchange.orders where search_keys @> array[?])': plainHash(text),
       'merchant_id = any(?)': merchants,
@@ -95,25 +161,11 @@ export class OrdersView {
     return userHash(this.keyedHash, keyId, userId);
   }
 
-  /** Ids of all orders of a user of the key. */
-  ofUser(keyId: string, userId: string): Promise<readonly string[]> {
-    return this.ofUserHash(keyId, this.userHash(keyId, userId));
-  }
-
+  /** Ids of all orders of a user of a key. */
   async ofUserHash(keyId: string, hash: string): Promise<readonly string[]> {
     const rows = await this.database.query<{ id: string }>(
       'select id from exchange.orders where key_id = $1 and user_hash = $2 order by created_at, id',
       [keyId, hash],
-    );
-    return rows.map(({ id }) => id);
-  }
-
-  /** Those that are newer than the known revision, in one query. */
-  async changedSince(known: ReadonlyMap<string, number>): Promise<readonly string[]> {
-    const rows = await this.database.query<{ id: string }>(
-      `select id from unnest($1::uuid[], $2::bigint[]) as known (id, revision)
-       join exchange.orders o using (id) where o.revision > known.revision`,
-      [[...known.keys()], [...known.values()]],
     );
     return rows.map(({ id }) => id);
   }
@@ -180,40 +232,28 @@ export class OrdersView {
   }
 
   private async ordersOf(rows: readonly OrderRow[], withPersonal: boolean): Promise<readonly ListedOrder[]> {
-    const histories = rows.map(({ events }) => JSON.parse(events) as OrderEvent[]);
-    const created = histories.map(([first]) => first as Extract<OrderEvent, { type: 'order.created.v1' }>);
-    const opened = withPersonal
-      ? await this.codec.open(
-          created.map(({ type, data }) => ({
-            stream: streamOf(order, data.order_id),
-            type,
-            data: data as unknown as JsonObject,
-          })),
-        )
-      : created.map(({ type, data }) => ({ type, data: { ...data, ...HIDDEN_PERSON } }));
-    return histories.map(([, ...later], place) => {
-      const history = [opened[place] as unknown as OrderEvent, ...later];
-      // A row is of an order that was created.
-      return listedOrder(fold(order, history) as ExistingOrder);
-    });
+    // A row is of an order that was created.
+    const orders = rows.map(({ events }) =>
+      listedOrder(fold(order, JSON.parse(events) as OrderEvent[]) as ExistingOrder),
+    );
+    return withPersonal ? this.withPersons(orders) : orders.map((each) => ({ ...each, ...NO_PERSON }));
   }
 
-  /** Bodies with commas between them, their personal fields in clear; null once they are erased. */
-  private async opened(bodies: string): Promise<string> {
-    if (!bodies.includes(`"${SEALED_TEXT}`)) return bodies;
-    const records = JSON.parse(`[${bodies}]`) as OrderRecord[];
+  /** The orders with their personal fields in clear; null once they are erased. */
+  private async withPersons<Listed extends OrderRecord>(
+    orders: readonly Listed[],
+  ): Promise<readonly Listed[]> {
     const opened = await this.codec.open(
-      records.map(({ id, user_id, withdraw_address_tag, withdraw_address_memo }) => ({
-        stream: streamOf(order, id),
+      orders.map(({ id: order_id, user_id, withdraw_address_tag, withdraw_address_memo }) => ({
+        stream: streamOf(order, order_id),
         type: 'order.created.v1',
-        data: { order_id: id, user_id, withdraw_address_tag, withdraw_address_memo },
+        data: { order_id, user_id, withdraw_address_tag, withdraw_address_memo },
       })),
     );
-    const texts = records.map((record, n) => {
+    return orders.map((each, n) => {
       const personal = PERSONAL_FIELDS.map((name) => [name, opened[n]!.data[name]]);
-      return JSON.stringify({ ...record, ...Object.fromEntries(personal) });
+      return { ...each, ...(Object.fromEntries(personal) as object) };
     });
-    return texts.join(',');
   }
 }
 
@@ -227,28 +267,6 @@ const OPEN = ['pending', 'paid', 'processing'] as const satisfies readonly Order
 
 const numbersOf = (status?: OrderStatus): readonly number[] =>
   (status === undefined ? ORDER_STATUSES : [status]).map(statusNumber);
-
-/** For those who may not read who an order is for. */
-export const HIDDEN_PERSON = Object.fromEntries(PERSONAL_FIELDS.map((field) => [field, null])) as Readonly<
-  Record<(typeof PERSONAL_FIELDS)[number], null>
->;
-
-/** One order, as its stream is now: there is no read model to wait for. */
-@Injectable()
-export class OrderDetails {
-  constructor(private readonly loop: CommandLoop) {}
-
-  /** With its personal fields. Throws `not_found`. */
-  async get(id: string): Promise<ListedOrder> {
-    return listedOrder(existingOrder(await this.loop.loadForDisplay(order, id)));
-  }
-
-  @Searches('orders:read')
-  async search({ uuid }: SearchQuery): Promise<readonly Found[]> {
-    const state = uuid === null ? null : await this.loop.loadForDisplay(order, uuid);
-    return state === null || state.status === 'none' ? [] : [foundOrder(listedOrder(state))];
-  }
-}
 
 function foundOrder({ id, merchant_id, pair_id, amount_from, status }: ListedOrder): Found {
   return { kind: 'order', id, merchant_id, title: `${pair_id} of ${amount_from}, ${status}` };

@@ -51,7 +51,7 @@ export function readShift(
   nowMs: number,
 ): Omit<ProviderStatus, 'completeUntil'> {
   requireSame(response, agreed, pair);
-  const deposits = depositsOf(response, agreed, pair, nowMs);
+  const deposits = depositsOf(response, { agreed, pair, nowMs });
   const listed = deposits.flatMap(({ deposit }) => (deposit === null ? [] : [deposit]));
   listed.sort((a, b) => (a.deposited_at < b.deposited_at ? -1 : a.deposited_at > b.deposited_at ? 1 : 0));
   for (const { deposit_id, amount } of recorded)
@@ -110,15 +110,13 @@ function lower(value: unknown): string | null {
   return typeof value === 'string' ? value.toLowerCase() : null;
 }
 
-function depositsOf(
-  response: SideShiftObject,
-  agreed: AgreedShift,
-  pair: Pair,
-  nowMs: number,
-): readonly ReportedDeposit[] {
+/** What the deposits of a shift are read with. */
+type Shift = { readonly agreed: AgreedShift; readonly pair: Pair; readonly nowMs: number };
+
+function depositsOf(response: SideShiftObject, shift: Shift): readonly ReportedDeposit[] {
   const { status, deposits } = response;
   if (status === 'waiting' || status === 'expired') return [];
-  if (status !== 'multiple') return [depositOf(response, 0, agreed, pair, nowMs)];
+  if (status !== 'multiple') return [depositOf(response, 0, shift)];
   if (!Array.isArray(deposits) || deposits.length === 0 || deposits.length > MAX_DEPOSITS)
     return contradiction('the shift has several deposits and lists none, or too many');
   // One transaction may pay the address more than once.
@@ -129,16 +127,14 @@ function depositsOf(
     const transaction = typeof depositHash === 'string' ? plainHash(depositHash) : depositHash;
     const before = times.get(transaction) ?? 0;
     times.set(transaction, before + 1);
-    return depositOf(each as SideShiftObject, before, agreed, pair, nowMs);
+    return depositOf(each as SideShiftObject, before, shift);
   });
 }
 
 function depositOf(
   response: SideShiftObject,
   before: number,
-  agreed: AgreedShift,
-  pair: Pair,
-  nowMs: number,
+  { agreed, pair, nowMs }: Shift,
 ): ReportedDeposit {
   const { status: name } = response;
   if (typeof name !== 'string' || !Object.hasOwn(STATUSES, name))

@@ -38,34 +38,24 @@ export class SideShiftApi {
     return this.account.sideshiftAffiliateId;
   }
 
-  /** `from` and `to` in the form `usdc-ethereum`. */
-  async pair(from: string, to: string, amount: string): Promise<SideShiftObject> {
-    const query = new URLSearchParams({ affiliateId: this.affiliateId, amount });
-    return this.objectOf(await this.get(`/pair/${from}/${to}?${query.toString()}`), 200);
+  async get(path: string): Promise<SideShiftObject> {
+    return this.objectOf(await this.client.get(this.base + path, this.headers(null)), 200);
   }
 
   /** SideShift refuses callers of some countries. */
-  async quote(body: SideShiftObject, callerAddress: string | null): Promise<SideShiftObject> {
-    return this.objectOf(await this.post('/quotes', body, callerAddress), 201);
-  }
-
-  async fixedShift(body: SideShiftObject, callerAddress: string | null): Promise<SideShiftObject> {
-    return this.objectOf(await this.post('/shifts/fixed', body, callerAddress), 201);
-  }
-
-  async shift(id: string): Promise<SideShiftObject> {
-    return this.objectOf(await this.get(`/shifts/${encodeURIComponent(id)}`), 200);
+  async post(path: string, body: SideShiftObject, callerAddress: string | null): Promise<SideShiftObject> {
+    return this.objectOf(await this.send(path, body, callerAddress), 201);
   }
 
   async checkAccount(): Promise<void> {
-    const { id } = this.objectOf(await this.get('/account'), 200);
+    const { id } = await this.get('/account');
     if (id !== this.affiliateId)
       throw new ProviderUnavailable('its secret is not that of SIDESHIFT_AFFILIATE_ID');
   }
 
   /** No effect where it says that there is nothing to cancel. */
   async cancel(id: string): Promise<void> {
-    const result = await this.post('/cancel-order', { orderId: id }, null);
+    const result = await this.send('/cancel-order', { orderId: id }, null);
     if (result.kind === 'response' && result.status === 204) return;
     if (result.kind === 'failed' || result.status !== 400) return void this.objectOf(result, 204);
     if (/only be cancelled after/i.test(refusalIn(result)?.message ?? ''))
@@ -76,11 +66,7 @@ export class SideShiftApi {
     return this.client.close();
   }
 
-  private get(path: string): Promise<HttpResult> {
-    return this.client.get(this.base + path, this.headers(null));
-  }
-
-  private post(path: string, body: SideShiftObject, callerAddress: string | null): Promise<HttpResult> {
+  private send(path: string, body: SideShiftObject, callerAddress: string | null): Promise<HttpResult> {
     return this.client.post(this.base + path, this.headers(callerAddress), JSON.stringify(body));
   }
 

@@ -61,7 +61,8 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
   async quote(pairId: string, amountFrom: string | null): Promise<Quote> {
     const pair = knownPair(pairId);
     const amount = requestedAmount(pair, amountFrom);
-    const response = await this.api.pair(nameOf(pair.from), nameOf(pair.to), amount);
+    const query = new URLSearchParams({ affiliateId: this.api.affiliateId, amount }).toString();
+    const response = await this.api.get(`/pair/${nameOf(pair.from)}/${nameOf(pair.to)}?${query}`);
     requireAssets(response, pair);
     const minimum = assetAmount(response['min'], pair.from, 'the minimum');
     const maximum = assetAmount(response['max'], pair.from, 'the maximum');
@@ -93,7 +94,7 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
   ): Promise<ProviderStatus> {
     const agreed = await this.known(orderId, reference);
     const requestedAt = this.clock.now().getTime();
-    const shift = await this.api.shift(reference);
+    const shift = await this.api.get(`/shifts/${encodeURIComponent(reference)}`);
     return {
       ...readShift(shift, agreed, knownPair(agreed.pair_id), recorded, requestedAt),
       completeUntil: new Date(requestedAt - this.times.listedAfterMs).toISOString(),
@@ -131,7 +132,8 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     const amount = requestedAmount(pair, order.amount_from);
     // SideShift requires the end user's address, and accepts none of a private network.
     const caller = publicAddress(order.caller_address ?? '');
-    const quote = await this.api.quote(
+    const quote = await this.api.post(
+      '/quotes',
       {
         depositCoin: pair.from.token,
         depositNetwork: pair.from.chain,
@@ -144,16 +146,11 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
       caller,
     );
     const { quoteId, ...terms } = this.readQuote(quote, pair, amount);
-    const shift = await this.api.fixedShift(
-      {
-        quoteId,
-        settleAddress: order.withdraw_address,
-        affiliateId: this.api.affiliateId,
-        externalId: order.order_id,
-      },
-      caller,
-    );
-    return this.readNewShift(shift, pair, { ...terms, withdraw_address: order.withdraw_address });
+    const { order_id: externalId, withdraw_address } = order;
+    const { affiliateId } = this.api;
+    const body = { quoteId, settleAddress: withdraw_address, affiliateId, externalId };
+    const shift = await this.api.post('/shifts/fixed', body, caller);
+    return this.readNewShift(shift, pair, { ...terms, withdraw_address });
   }
 
   private readQuote(response: SideShiftObject, pair: Pair, amount: string) {
@@ -185,7 +182,8 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     const depositMemo = memoText(response['depositMemo']);
     if (depositMemo !== null && !/^[ -~]{1,255}$/.test(depositMemo))
       return contradiction('the deposit memo of the shift is none');
-    if (needsMemo(pair) && depositMemo === null) return contradiction('the shift has no deposit memo');
+    const needsMemo = chainOf(pair.from.chain)?.tag !== null;
+    if (needsMemo && depositMemo === null) return contradiction('the shift has no deposit memo');
     const now = this.clock.now();
     const expiresAt = timeOf(response['expiresAt'], 'the expiry of the shift');
     if (Math.abs(Date.parse(expiresAt) - now.getTime()) > MAX_SHIFT_MS)
@@ -236,10 +234,6 @@ function requireNoMemo({ withdraw_address_tag: tag, withdraw_address_memo: memo 
   const message = 'is not known on Solana: leave it out';
   if (tag !== null) throw new ProviderRefused(message, 'withdraw_address_tag');
   if (memo !== null) throw new ProviderRefused(message, 'withdraw_address_memo');
-}
-
-function needsMemo({ from }: Pair): boolean {
-  return chainOf(from.chain)?.tag !== null;
 }
 
 function rateOf(value: unknown): string {

@@ -8,7 +8,7 @@ import {
   type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { PortalRoute } from '../../../../platform/http/admin/portal-controller.js';
-import { RecordRefund } from '../../application/record-refund.js';
+import { RecordRefund } from '../../application/order-operations.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
 import { writeOf, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
@@ -18,17 +18,15 @@ import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { requireReach, requireScopes } from '../../../../platform/operations/scopes.js';
 import { CredentialIndex } from '../../../access/contract.js';
-import type { ListedOrder } from '../../domain/order-record.js';
 import { order } from '../../domain/order.js';
-import { ORDER_VIEWS } from '../../views/order-projection.js';
-import { HIDDEN_PERSON, OrderDetails, OrdersView } from '../../views/orders.js';
+import { ORDER_VIEWS, OrdersView } from '../../views/orders.js';
 import {
   AdminOrderResponse,
   AdminOrdersQuery,
   AdminOrdersResponse,
   RecordRefundBody,
   RefundedOrderResponse,
-} from './orders-dto.js';
+} from '../order-dto.js';
 
 const TAG = 'Admin: orders';
 const PERSONAL = 'users_personal:read';
@@ -41,7 +39,6 @@ const PORTAL = 'orders:read';
 export class AdminOrdersController {
   constructor(
     private readonly orders: OrdersView,
-    private readonly details: OrderDetails,
     private readonly directory: CredentialIndex,
     private readonly operations: Operations,
   ) {}
@@ -86,7 +83,7 @@ export class AdminOrdersController {
     @Caller() caller: Pick<AdminCaller, 'scopes'>,
     @UuidParam('id', 'Order') id: string,
   ): Promise<AdminOrderResponse> {
-    return { order: withoutPerson(await this.details.get(id), caller) };
+    return { order: await this.orders.get(id, caller.scopes.has(PERSONAL)) };
   }
 
   @Post(':id/refunds')
@@ -111,16 +108,12 @@ export class AdminOrdersController {
     @ValidBody() { amount, transaction_hash, recipient = null, ...body }: RecordRefundBody,
   ): Promise<Reply> {
     const { requester, subject } = write;
-    const { merchant_id: merchantId } = await this.details.get(subject.id);
+    const { merchant_id: merchantId } = await this.orders.get(subject.id, false);
     requireReach(requester, merchantId, 'Order');
     const command = new RecordRefund(subject.id, { amount, transaction_hash, recipient });
     const outcome = await this.operations.request(command, { ...writeOf(write, body), merchantId });
     return written(outcome, 201, async () => ({
-      order: withoutPerson(await this.details.get(subject.id), requester),
+      order: await this.orders.get(subject.id, requester.scopes.has(PERSONAL)),
     }));
   }
-}
-
-function withoutPerson(found: ListedOrder, { scopes }: Pick<AdminCaller, 'scopes'>): ListedOrder {
-  return scopes.has(PERSONAL) ? found : { ...found, ...HIDDEN_PERSON };
 }

@@ -1,8 +1,6 @@
-import { Get, Inject, Param, Query, Req, Res, UseGuards } from '@nestjs/common';
+import { Get, Inject, Param, Query, UseGuards } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
-import { DomainError } from '../../../../kernel/domain-error.js';
 import { Fault } from '../../../../kernel/fault.js';
 import { deriveId } from '../../../../kernel/ids.js';
 import { Field } from '../../../../platform/dto/field.js';
@@ -15,8 +13,7 @@ import { CancelOrder, MarkOrderAsPaid, ofPayer, OwnOrders } from '../../applicat
 import { CreateOrder, amountOf, Quotes } from '../../application/create-order.js';
 import type { ExistingOrder } from '../../domain/order.js';
 import { decimalsOf, pairOf } from '../../domain/catalog.js';
-import { ProviderBudget } from '../provider-budget.js';
-import { OrderStreams } from './order-streams.js';
+import { ProviderBudget } from '../exchange-key-guard.js';
 import { payOrder, TestPayments } from './pay-order.js';
 import { PAY_PAGE } from './pay-page.controller.js';
 import { PaySessions, PayerGuard, SESSION_ENDED, type PayVisitor } from './payer-guard.js';
@@ -41,10 +38,8 @@ export class PayCallsController {
     private readonly orders: OwnOrders,
     private readonly quotes: Quotes,
     private readonly sessions: PaySessions,
-    private readonly payers: PayerGuard,
     private readonly budget: ProviderBudget,
     private readonly testPayments: TestPayments,
-    private readonly streams: OrderStreams,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -72,7 +67,7 @@ export class PayCallsController {
 
   @Get('orders/:id')
   async order(@Visit() { payer }: PayVisit, @Param('id') id: string): Promise<PayOrder> {
-    return this.display((await this.orders.find(payer, id)).state);
+    return this.display(await this.orders.load(ofPayer(payer, id)));
   }
 
   @PageCall('orders/:id/mark_as_paid')
@@ -88,26 +83,9 @@ export class PayCallsController {
   /** Pays an order of this payer with test money. */
   @PageCall('orders/:id/test_payment')
   async payForTest(@Visit() { payer }: PayVisit, @Param('id') id: string): Promise<PayOrder> {
-    const { state } = await this.orders.find(payer, id);
+    const state = await this.orders.load(ofPayer(payer, id));
     await this.testPayments.pay(state);
     return this.display(state);
-  }
-
-  /** Server-sent events. */
-  @Get('orders/:id/events')
-  async follow(
-    @Visit() { payer, ip: address }: PayVisit,
-    @Param('id') id: string,
-    @Req() { method }: FastifyRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
-    // A request for the head alone would keep a stream open that has no connection.
-    if (method === 'HEAD') throw DomainError.notFound('Page');
-    const { state, revision } = await this.orders.find(payer, id);
-    const verify = () => this.payers.verify(payer);
-    const body = this.streams.follow({ orderId: state.facts.order_id, address, revision, state, verify });
-    // Some proxies buffer what they pass on.
-    reply.type('text/event-stream; charset=utf-8').header('x-accel-buffering', 'no').send(body);
   }
 
   private async act(
@@ -117,8 +95,7 @@ export class PayCallsController {
   ): Promise<PayOrder> {
     this.takeBudget(visit);
     const { payer, cause } = visit;
-    const own = { orderId, keyId: payer.key_id, authorize: ofPayer(payer) };
-    const action = { ...own, complianceNotice: null, cause };
+    const action = { ...ofPayer(payer, orderId), complianceNotice: null, cause };
     return this.display(await this.commandBus.execute(new Action(action)));
   }
 

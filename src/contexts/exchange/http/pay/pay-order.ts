@@ -19,25 +19,17 @@ export function payOrder(state: ExistingOrder, now: number): PayOrder {
 
 /** Every transaction that is known, in the order in which they are read. */
 function transfersOf(state: ExistingOrder): readonly Transfer[] {
-  const { deposits, lateDeposits, refunds, withdrawTransactionHash, refundTransactionHash } = state;
+  const { withdrawTransactionHash: payout, refundTransactionHash: refund } = state;
+  const transfers = (
+    kind: Transfer['kind'],
+    all: readonly { amount: string; transaction_hash: string | null }[],
+  ) => all.flatMap(({ amount, transaction_hash: hash }) => (hash === null ? [] : [{ kind, amount, hash }]));
   return [
-    ...deposits.map((each) => transfer('deposit', each)),
-    ...lateDeposits.map((each) => transfer('late', each)),
-    ...(withdrawTransactionHash === null
-      ? []
-      : [transfer('payout', { amount: state.amountTo, transaction_hash: withdrawTransactionHash })]),
-    ...(refundTransactionHash === null
-      ? []
-      : [transfer('refund', { amount: amountReceived(state), transaction_hash: refundTransactionHash })]),
-    ...refunds.map((each) => transfer('refund', each)),
+    ...transfers('deposit', state.deposits),
+    ...transfers('late', state.lateDeposits),
+    ...transfers('payout', [{ amount: state.amountTo, transaction_hash: payout }]),
+    ...transfers('refund', [{ amount: amountReceived(state), transaction_hash: refund }, ...state.refunds]),
   ];
-}
-
-function transfer(
-  kind: Transfer['kind'],
-  { amount, transaction_hash: hash }: { readonly amount: string; readonly transaction_hash: string },
-): Transfer {
-  return { kind, amount, hash };
 }
 
 /** Pays orders of the sandbox with test USDC. */

@@ -10,7 +10,7 @@ import { iconPath, sendIcon } from '../tokens.controller.js';
 import { ComplianceNotices } from '../../application/compliance-notices.js';
 import { Onramps } from '../../application/onramps.js';
 import { ExchangeProviders } from '../../application/exchange-providers.js';
-import { type Asset, chainOf, decimalsOf, pairsTo, tokenOf, paymentUri } from '../../domain/catalog.js';
+import { chainOf, decimalsOf, pairsTo, tokenOf, paymentUri, PAID_OUT as TO } from '../../domain/catalog.js';
 import { isOnCurve } from '../../domain/addresses.js';
 import de from '../../words/de.json' with { type: 'json' };
 import en from '../../words/en.json' with { type: 'json' };
@@ -33,9 +33,6 @@ export const PAY_PAGE: Page = {
   media: "img-src 'self' data:",
   requestTimeoutMs: 15_000,
 };
-
-/** All orders are exchanged for this (contract.md 25.2). */
-const TO: Asset = { token: 'sol', chain: 'solana' };
 
 /** The document of the pay widget, and the icons that it displays. */
 @PageController(PAY_PAGE)
@@ -63,14 +60,13 @@ export class PayPageController {
     }
     const [locale, name] = [localeOf(request), merchant.displayName];
     const { title, expiredLink, expiredLinkText } = MESSAGES[locale];
-    const said = link.payer.has_expired
-      ? { heading: expiredLink, text: expiredLinkText.replace('{merchant}', () => name) }
-      : { heading: title };
+    const heading = link.payer.has_expired ? expiredLink : title;
     sendPage(reply, PAY_PAGE, {
       locale,
       framedBy: this.config.payFramedBy,
-      title: `${said.heading} · ${name}`,
-      ...said,
+      title: `${heading} · ${name}`,
+      heading,
+      ...(link.payer.has_expired && { text: expiredLinkText.replace('{merchant}', () => name) }),
       facts: this.factsOf(link, name, request.ip, locale),
     });
   }

@@ -11,6 +11,8 @@ import type en from '../../words/en.json';
 /** The words of the page; English ones define the keys. */
 export type Messages = Readonly<Record<keyof typeof en, string>>;
 
+type Texts<Names extends string, Text extends string | null = string> = Readonly<Record<Names, Text>>;
+
 /** What the document of the page holds. */
 export interface PayFacts {
   readonly session: string;
@@ -21,42 +23,26 @@ export interface PayFacts {
   readonly sandbox: boolean;
   /** Whether `POST orders/:id/test_payment` is there; never outside the sandbox. */
   readonly test_payments: boolean;
-  readonly merchant: {
-    readonly name: string;
-    /** A `data:` URL. */
-    readonly logo: string | null;
-    readonly help_url: string | null;
-    readonly terms_url: string | null;
-  };
+  /** `logo` is a `data:` URL. */
+  readonly merchant: { readonly name: string } & Texts<'logo' | 'help_url' | 'terms_url', string | null>;
   readonly locale: Locale;
   readonly messages: Messages;
-  readonly to: {
-    readonly symbol: string;
-    readonly chain: string;
-    readonly decimals: number;
-    readonly explorer: string;
-    readonly address: string;
-    /** It has no key: a program alone can spend from it. */
-    readonly is_of_program: boolean;
-    readonly tag: string | null;
-    readonly memo: string | null;
-  };
+  readonly to: Texts<'symbol' | 'chain' | 'explorer' | 'address'> &
+    Texts<'tag' | 'memo', string | null> & {
+      readonly decimals: number;
+      /** It has no key: a program alone can spend from it. */
+      readonly is_of_program: boolean;
+    };
   /** All of the catalogue: an order is displayed also when its pair is not offered any more. */
-  readonly offers: readonly {
-    readonly pair_id: string;
+  readonly offers: readonly (Texts<'pair_id' | 'name' | 'symbol' | 'chain' | 'icon' | 'explorer'> & {
     readonly is_open: boolean;
-    readonly name: string;
-    readonly symbol: string;
-    readonly chain: string;
-    readonly icon: string;
     readonly decimals: number;
-    readonly explorer: string;
     /** What the network calls the companion of the address; null where it has none. */
     readonly tag: 'tag' | 'memo' | null;
     /** With `{address}`, `{amount}` and `{units}`; null where wallets support no URI. */
     readonly payment_uri: string | null;
-  }[];
-  readonly onramps: readonly { readonly name: string; readonly url: string }[];
+  })[];
+  readonly onramps: readonly Texts<'name' | 'url'>[];
   readonly notice: string | null;
   /** Where the page leads back to, an absolute address under the link's signature. */
   readonly return_url: string | null;
@@ -85,8 +71,6 @@ export interface PayOrder {
 }
 
 /** A transaction of an order, on the chain of the deposit or, for `payout`, on that of the receiver. */
-export interface Transfer {
+export interface Transfer extends Texts<'amount' | 'hash'> {
   readonly kind: 'deposit' | 'late' | 'payout' | 'refund';
-  readonly amount: string;
-  readonly hash: string;
 }

@@ -14,7 +14,7 @@ import {
   type ExchangeKeyDirectory,
   type KnownExchangeKey,
 } from '../../../access/contract.js';
-import type { Payer, PayerSession } from '../../application/order-actions.js';
+import type { Payer } from '../../application/order-actions.js';
 import { requestOf } from '../../../../platform/http/request-state.js';
 import { exchangeConfig, type ExchangeConfig } from '../../settings.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
@@ -22,10 +22,19 @@ import { Fault } from '../../../../kernel/fault.js';
 import { processConfig, type ProcessConfig } from '../../../../platform/config/config.js';
 import { isSignedQuery, openSignedQuery } from '../../application/signed-links.js';
 import { readAddress, readTag, readReturnUrl } from '../../domain/addresses.js';
-import { mayPayOutTo, OTHER_WITHDRAW_ADDRESS, signerOf } from '../signature.js';
+import { PAYER_FIELDS } from '../../domain/order-events.js';
+import { requirePayoutAddress, signerOf } from '../signature.js';
 
 /** An order is followed to its end with the session that created it; the page may have been open this long before. */
 const BEFORE_MS = HOUR_MS;
+
+/** A payer whose page is open. */
+export interface PayerSession extends Payer {
+  /** Hash of the secret that signed the link: the session ends with it. Null where the key demands no signature. */
+  readonly secret_hash: string | null;
+  /** The link had expired: the session is for orders that exist. */
+  readonly has_expired?: boolean;
+}
 
 /** Sessions of payers: the address that is paid to cannot change after the page was opened. */
 @Injectable()
@@ -41,8 +50,7 @@ export class PaySessions extends PageSessions<PayerSession> {
 
   /** Identifies the payer where the browser keeps the page's place. */
   link(payer: Payer): string {
-    const parts = [payer.key_id, payer.withdraw_address, payer.withdraw_address_tag];
-    parts.push(payer.withdraw_address_memo, payer.user_id);
+    const parts = [payer.key_id, ...PAYER_FIELDS.map((name) => payer[name])];
     return this.keyedHash.of('pay link', JSON.stringify(parts)).slice(0, 32);
   }
 
@@ -150,7 +158,7 @@ export class PayLinks {
       : signer !== undefined && { parameters: named, secret: signer, hasExpired: false };
     if (!link) throw new Refusal(UNAUTHORIZED);
     const { parameters, hasExpired, secret } = link;
-    if (!mayPayOutTo(key, parameters['withdraw_address'])) throw new Refusal(OTHER_WITHDRAW_ADDRESS);
+    requirePayoutAddress(key, parameters['withdraw_address']);
     const secretHash = secret === null ? null : this.sessions.hashOf(secret);
     const returnUrl = readReturnUrl(parameters['return_url'] || null, this.config.mode);
     return {

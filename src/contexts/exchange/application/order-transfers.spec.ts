@@ -8,7 +8,7 @@ import {
 } from '../../../../test/support/exchange/order-fixtures.js';
 import { ChainUnavailable } from '../../../platform/chain/values.js';
 import type { ChainObservation, ChainReader } from '../../payouts/contract.js';
-import { ChainOrderTransfers } from './order-transfers.js';
+import { OrderTransfers } from './order-transfers.js';
 import { chainConfig } from '../../../platform/config/config.js';
 
 const USDC = `0x${'cc'.repeat(20)}`;
@@ -91,7 +91,7 @@ describe('the transfer of a refund', () => {
     } = {},
   ) => {
     const settings = { ...nodeSettings, chainQuorum: Math.min(2, nodes.length), ...config };
-    return new ChainOrderTransfers(settings, chainOf(nodes, finals)).checkRefund(order, {
+    return new OrderTransfers(settings, chainOf(nodes, finals)).checkRefund(order, {
       amount,
       transactionHash,
       recipient,
@@ -187,7 +187,7 @@ describe('the transfer of a refund', () => {
     const chain = { confirm: () => Promise.reject(new ChainUnavailable('no node is configured')) };
     const settings = nodeSettings;
     const refund = { amount: '40', transactionHash: hash('1'), recipient: null };
-    await expect(new ChainOrderTransfers(settings, chain).checkRefund(order, refund)).rejects.toMatchObject({
+    await expect(new OrderTransfers(settings, chain).checkRefund(order, refund)).rejects.toMatchObject({
       code: 'unavailable',
     });
   });
@@ -211,7 +211,7 @@ describe('the deposits of an order, checked again', () => {
     { nodes = [node], finals = [] as readonly number[], chainId = 31337 } = {},
   ) => {
     const settings = { ...nodeSettings, chainId, chainQuorum: Math.min(2, nodes.length) };
-    return new ChainOrderTransfers(settings, chainOf(nodes, finals)).checkDeposits(state);
+    return new OrderTransfers(settings, chainOf(nodes, finals)).checkDeposits(state);
   };
   const found = async (...args: Parameters<typeof check>) =>
     (await check(...args))?.map((each) => each.found);

@@ -4,35 +4,47 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { isAmount, toMinorUnits } from '../../../kernel/money.js';
 import { ChainUnavailable } from '../../../platform/chain/values.js';
 import { agreeing, CHAIN_READER, type ChainObservation, type ChainReader } from '../../payouts/contract.js';
-import type { CheckedDeposit, CheckedRefund, GivenRefund, OrderTransfers } from '../application/ports.js';
 import { plainHash, readEvmAddress } from '../domain/addresses.js';
 import type { ExistingOrder } from '../domain/order.js';
 import type { DepositFacts } from '../domain/order-events.js';
-import { currencyOf, pairOf } from '../domain/catalog.js';
+import { CHAIN_IDS, currencyOf, pairOf } from '../domain/catalog.js';
 import { DEV_CHAIN_ID } from '../settings.js';
 import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
 
-/** By EIP-155 id, of the chains that deposits of USDC come on. */
-const CHAINS: ReadonlyMap<number, string> = new Map([
-  [1, 'ethereum'],
-  [8453, 'base'],
-  [137, 'polygon'],
-]);
 /** Deposits whose payers are read. */
 const MAX_DEPOSITS = 100;
 
+export interface CheckedRefund {
+  /** Why the transfer was not checked: no node of its chain is configured. Null when it was. */
+  readonly unchecked: string | null;
+  /** Log indexes of the transfers that may be this refund; at least one when it was checked. */
+  readonly logIndexes: readonly number[];
+}
+
+/** A recorded deposit and its state on the chain. `why` is null for one that is on the chain. */
+export interface CheckedDeposit {
+  readonly depositId: string;
+  readonly found: 'on_chain' | 'missing' | 'unknown';
+  readonly why: string | null;
+}
+
 /** Refunds and deposits of USDC on the chain of CHAIN_RPC_URL, in final blocks, by as many nodes as an outcome of a payout needs. */
 @Injectable()
-export class ChainOrderTransfers implements OrderTransfers {
+export class OrderTransfers {
   constructor(
     @Inject(chainConfig.KEY) private readonly config: ChainConfig,
     @Inject(CHAIN_READER) private readonly chain: Pick<ChainReader, 'confirm'>,
   ) {}
 
+  /**
+   * Throws DomainError `invalid_transition` when the chain says that the transaction is not this refund, `unavailable`
+   * while its block is not final, and when too few nodes respond. `recipient` null: an address that paid the order.
+   */
   async checkRefund(
     order: ExistingOrder,
-    { amount, transactionHash, recipient }: GivenRefund,
+    refund: { readonly amount: string; readonly transactionHash: string; readonly recipient: string | null },
   ): Promise<CheckedRefund> {
+    const { amount, transactionHash, recipient } = refund;
     const { pair_id } = order.facts;
     const payable = recipient === null ? null : readEvmAddress(recipient, this.config.usdcAddress);
     if (payable instanceof Fault) throw DomainError.invalid({ recipient: [payable.message] });
@@ -67,6 +79,7 @@ export class ChainOrderTransfers implements OrderTransfers {
     return { unchecked: null, logIndexes };
   }
 
+  /** All recorded deposits; null where no node of their chain is configured. Throws DomainError `unavailable`. */
   async checkDeposits(order: ExistingOrder): Promise<readonly CheckedDeposit[] | null> {
     if (!this.isOnChain(order.facts)) return null;
     const deposits = [...order.deposits, ...order.lateDeposits];
@@ -109,7 +122,7 @@ export class ChainOrderTransfers implements OrderTransfers {
     const { chainId, chainRpcUrl, usdcAddress } = this.config;
     const { token, chain } = pairOf(pair_id)!.from;
     if (chainRpcUrl === null || usdcAddress === null || token !== 'usdc') return false;
-    return chainId === DEV_CHAIN_ID ? provider === 'sandbox' : CHAINS.get(chainId) === chain;
+    return chainId === DEV_CHAIN_ID ? provider === 'sandbox' : CHAIN_IDS[chain] === chainId;
   }
 
   private async payers({ facts, deposits, lateDeposits }: ExistingOrder): Promise<readonly string[]> {
