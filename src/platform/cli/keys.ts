@@ -19,7 +19,8 @@ export function keysProgram(program: Command, cli: CliContext): void {
       cliAction(cli, async (context) => {
         const texts = cli.contexts.map(({ sealedTexts }) => sealedTexts);
         const status = await ringStatus(...parts(context), Object.assign({}, ...texts) as SealedTexts);
-        return { text: describe(status), json: toJson(status) };
+        const keys = status.keys.map(({ sealed, ...key }) => ({ ...key, ...sealed }));
+        return { text: describe(status), json: { master_keys: status.masters, keys } };
       }),
     );
 
@@ -43,40 +44,19 @@ function parts(context: INestApplicationContext): [Database, MasterKeys] {
 }
 
 function describe({ masters, keys }: RingStatus): string {
-  const lines = masters.map(({ id, setting, keys: count, seenSecondsAgo }) => {
-    const seen = seenSecondsAgo === null ? 'no process yet' : `a process ${seenSecondsAgo} s ago`;
+  const lines = masters.map(({ id, setting, keys: count, seen_seconds_ago: ago }) => {
+    const seen = ago === null ? 'no process yet' : `a process ${ago} s ago`;
     return `  ${id}  ${(setting ?? 'not set here').padEnd(17)}  opens ${count} keys  ${seen}`;
   });
-  const sealing = keys.map(({ id, createdAt, sealsFrom, sealed }) => {
-    const since =
-      sealsFrom === null
-        ? 'opens only'
-        : sealsFrom > createdAt
-          ? `seals from ${sealsFrom.toISOString()}`
-          : 'seals';
+  const sealing = keys.map(({ id, created_at, seals_from: from, sealed }) => {
+    const sealing = from !== null && from > created_at ? `seals from ${from.toISOString()}` : 'seals';
+    const since = from === null ? 'opens only' : sealing;
     const counts = Object.entries(sealed).map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`);
-    return `  ${id}  created ${createdAt.toISOString()}  ${since}  ${counts.join(', ')}`;
+    return `  ${id}  created ${created_at.toISOString()}  ${since}  ${counts.join(', ')}`;
   });
   const verdict =
     masters.length === 1
       ? 'One master key opens the key ring.'
       : 'More than one master key opens the key ring; MASTER_KEY alone does after npm run admin -- system retire-former';
   return ['Master keys', ...lines, '', 'Keys, and what they sealed', ...sealing, '', verdict].join('\n');
-}
-
-function toJson({ masters, keys }: RingStatus): object {
-  return {
-    master_keys: masters.map(({ id, setting, keys: count, seenSecondsAgo }) => ({
-      id,
-      setting,
-      keys: count,
-      seen_seconds_ago: seenSecondsAgo,
-    })),
-    keys: keys.map(({ id, createdAt, sealsFrom, sealed }) => ({
-      id,
-      created_at: createdAt,
-      seals_from: sealsFrom,
-      ...sealed,
-    })),
-  };
 }

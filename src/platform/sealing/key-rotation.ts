@@ -18,14 +18,14 @@ interface MasterUse {
   /** Of how many of the ring's keys it has a copy. */
   readonly keys: number;
   /** Seconds since a process went by it; null when none did. */
-  readonly seenSecondsAgo: number | null;
+  readonly seen_seconds_ago: number | null;
 }
 
 interface RingKey {
   readonly id: string;
-  readonly createdAt: Date;
+  readonly created_at: Date;
   /** Null: it only opens. */
-  readonly sealsFrom: Date | null;
+  readonly seals_from: Date | null;
   /** How many texts it has sealed, by their names: `personal_keys`, and those of the contexts. */
   readonly sealed: Readonly<Record<string, number>>;
 }
@@ -39,10 +39,10 @@ export interface RingStatus {
 }
 
 const MASTERS = `select master_id as id, count(*)::int as keys,
-  extract(epoch from now() - max(seen_at))::int as "seenSecondsAgo"
+  extract(epoch from now() - max(seen_at))::int as seen_seconds_ago
   from platform.key_ring group by master_id order by min(created_at)`;
 
-const KEYS = `select key_id as id, min(created_at) as "createdAt", min(seals_from) as "sealsFrom"
+const KEYS = `select key_id as id, min(created_at) as created_at, min(seals_from) as seals_from
   from platform.key_ring where key_id <> $1 group by key_id order by 2, 1`;
 
 const PERSONAL_KEYS =

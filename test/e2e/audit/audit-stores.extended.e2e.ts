@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { ProofResponse } from '../../../src/contexts/audit/http/ledger-dto.js';
+import type { ProofResponse } from '../../../src/contexts/audit/http/ledger.controller.js';
 import type { AuditReport } from '../../../src/contexts/audit/application/verify.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../../../src/platform/event-store/port.js';
 import { eventually } from '../../support/eventually.js';

@@ -21,16 +21,21 @@ import {
   LowerRoleHandler,
 } from '../../../src/contexts/access/application/operator-commands.js';
 import { CredentialDirectory } from '../../../src/contexts/access/application/credential-directory.js';
-import { credentials, isValid, type Credential } from '../../../src/contexts/access/domain/credentials.js';
-import { credentialHistory, operatorHistory } from '../../../src/contexts/access/domain/history.js';
+import {
+  credentialHistory,
+  credentials,
+  isValid,
+  type Credential,
+} from '../../../src/contexts/access/domain/credentials.js';
 import {
   knownOperator,
+  operatorHistory,
   operatorPerson,
   type KnownOperator,
 } from '../../../src/contexts/access/domain/operator.js';
 import { effectiveScopes, type Role } from '../../../src/contexts/access/domain/roles.js';
 import type { CredentialIndex } from '../../../src/contexts/access/views/credentials.js';
-import { OperatorsView } from '../../../src/contexts/access/views/operators.js';
+import { OperatorsView } from '../../../src/contexts/access/views/directory-projection.js';
 import { timestamp, type Clock } from '../../../src/kernel/clock.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { deriveId, newId } from '../../../src/kernel/ids.js';

@@ -9,11 +9,15 @@ import {
 } from '../../../platform/http/merchant-directory.js';
 import { OperatorDirectory } from '../../../platform/operations/operator-directory.js';
 import type { Requester } from '../../../platform/operations/operations.js';
-import type { CredentialKind, MemoSigning } from '../domain/credential-kinds.js';
+import {
+  type CredentialKind,
+  type MemoSigning,
+  NO_PAGE_SETTINGS,
+  type PayPageSettings,
+} from '../domain/credential-kinds.js';
 import { credentials, findEnd, isValid, type Credential, type Credentials } from '../domain/credentials.js';
 import { merchant } from '../domain/merchant.js';
 import { operatorPerson } from '../domain/operator.js';
-import { NO_PAGE_SETTINGS, type PayPageSettings } from '../domain/pay-page.js';
 import { effectiveScopes, SCOPES } from '../domain/roles.js';
 import { CredentialIndex } from '../views/credentials.js';
 import { CredentialSecrets } from './credential-secrets.js';

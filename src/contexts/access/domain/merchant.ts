@@ -1,6 +1,7 @@
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { readLabel } from '../../../kernel/text.js';
+import { historyRules } from '../../../kernel/history-rules.js';
 
 export type MerchantEvent =
   | DomainEvent<'merchant.registered.v1', { merchant_id: string; name: string; registered_at: string }>
@@ -185,3 +186,21 @@ export function updateMerchant(
     ...(limits === undefined ? [] : setLimits({ ...limits, at }, state)),
   ];
 }
+
+export const merchantHistory = historyRules(
+  merchant,
+  {
+    'merchant.registered.v1': ({ merchant_id: merchantId, name, registered_at: at }, state) =>
+      state.status === 'unknown'
+        ? registerMerchant({ merchantId, name, at }, state)
+        : 'The merchant is registered already',
+    'merchant.suspended.v1': ({ at }, state) => suspendMerchant({ at }, state),
+    'merchant.reinstated.v1': ({ at }, state) => reinstateMerchant({ at }, state),
+    'merchant.embedding_set.v1': ({ origins, callbacks, shown_as: display_name, at }, state) =>
+      setEmbedding({ change: { origins, callbacks, display_name }, at }, state),
+    'merchant.renamed.v1': (data, state) => renameMerchant(data, state),
+    'merchant.limits_set.v1': (data, state) => setLimits(data, state),
+    'merchant.ip_allow_list_set.v1': (data, state) => setAllowList(data, state),
+  },
+  { id: 'merchant_id' },
+);

@@ -4,7 +4,9 @@ import { Periodic } from '../../../platform/jobs/background-work.js';
 import { registers } from '../../../platform/telemetry/metrics.js';
 import { GroupCall } from '../../../platform/jobs/group-call.js';
 import { ApiProperty } from '../../../platform/dto/field.js';
-import { TIME, UUID } from '../../../platform/dto/rules.js';
+import { oneOf, TIME, uuid, UUID } from '../../../platform/dto/rules.js';
+import { Filter, ListParameters } from '../../../platform/http/list-query.js';
+import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { listPage, type Conditions, type KeysetPage } from '../../../platform/postgres/list-page.js';
 import { CREDENTIAL_KINDS, MEMO_SIGNING, type CredentialKind } from '../domain/credential-kinds.js';
@@ -51,12 +53,12 @@ export class AdminCredential {
   @ApiProperty(TIME) created_at!: Date;
 }
 
-/** An absent filter does not restrict the list. */
-export interface CredentialFilter extends KeysetPage {
-  readonly kind?: CredentialKind | undefined;
-  readonly merchant_id?: string | undefined;
-  readonly operator_id?: string | undefined;
-  readonly status?: CredentialStatus | undefined;
+/** Parameters of GET /admin/v1/credentials. */
+export class CredentialsQuery extends ListParameters {
+  @Filter(oneOf(CREDENTIAL_KINDS), 'Only those of this kind.') kind?: CredentialKind;
+  @Filter(uuid, 'Only those of this merchant.') merchant_id?: string;
+  @Filter(uuid, 'Only those of this operator.') operator_id?: string;
+  @Filter(oneOf(CREDENTIAL_STATUSES), 'Only those of this status.') status?: CredentialStatus;
 }
 
 const STATUS = `case when c.revoked_at is not null then 'revoked'
@@ -79,7 +81,7 @@ export class CredentialList {
   constructor(private readonly database: Database) {}
 
   /** Newest first. `merchants`: only those of these; null: all. */
-  page(merchants: readonly string[] | null, filter: CredentialFilter) {
+  async page(merchants: readonly string[] | null, filter: CredentialsQuery) {
     const where = {
       'c.kind = ?': filter.kind,
       'c.merchant_id = ?': filter.merchant_id,
@@ -87,7 +89,8 @@ export class CredentialList {
       [`${STATUS} = ?`]: filter.status,
       'c.merchant_id = any(?)': merchants,
     };
-    return this.read(where, filter);
+    const { rows: credentials, next_cursor } = await this.read(where, filter);
+    return { credentials, next_cursor };
   }
 
   find(id: string): Promise<AdminCredential | null> {
@@ -96,6 +99,18 @@ export class CredentialList {
 
   findBySecret(secretHash: string): Promise<AdminCredential | null> {
     return this.first({ 'c.secret_hash = ?': secretHash });
+  }
+
+  /** By the id of the credential or of its key: a merchant is the key of its private keys. */
+  @Searches('credentials:read')
+  search({ uuid }: SearchQuery): Promise<readonly Found[]> {
+    return this.database.query<Found>(
+      `select 'credential' as kind, credential_id::text as id, merchant_id,
+         coalesce(name, 'Credential') || ' (' || kind || ')' as title
+       from access.credentials
+       where credential_id = $1 or (key_id = $1 and kind <> 'payouts') limit 20`,
+      [uuid],
+    );
   }
 
   private async first(where: Conditions): Promise<AdminCredential | null> {

@@ -8,7 +8,7 @@ import { requireId, explain, type Walk } from '../application/explain.js';
 import { isUpTo } from '../application/export.js';
 import { BalanceReplay } from '../domain/balance-replay.js';
 import { Violations } from '../domain/findings.js';
-import { POINT_FORMS, readPoint } from '../domain/log-point.js';
+import { POINT_FORMS, readPoint } from '../domain/manifest.js';
 import { columns, printResult, progressOf, printTable, time } from './output.js';
 import { storedLedger, ledgerProgram } from './ledger.js';
 import { exportProgram } from './export.js';

@@ -7,12 +7,10 @@ import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { wrappedKeys } from '../../../platform/sealing/key-ring.js';
 import { readCopies } from '../../../platform/sealing/key-ring-store.js';
 import { type Exported, exportedLines, exportTo } from '../application/export.js';
-import { type ExportScope, isWhole, type Signed } from '../domain/manifest.js';
-import { POINT_FORMS, readPoint } from '../domain/log-point.js';
+import { type ExportScope, isWhole, type Signed, POINT_FORMS, readPoint } from '../domain/manifest.js';
 import { readKey } from '../domain/signed-head.js';
 import { ExportFolder, printLines, withPath } from '../store/export-folder.js';
-import { Heads } from '../store/heads.js';
-import { SigningKeys } from '../store/signing-keys.js';
+import { Heads, SigningKeys } from '../store/heads.js';
 import { collectEarly, counted, printResult, progressOf } from './output.js';
 
 const PART_EVENTS = 100_000;

@@ -2,7 +2,7 @@ import { Logger, type LoggerService } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { upTo } from '../../../platform/cache-size.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import type { ProviderFacts } from '../../../platform/telemetry/process-facts.js';
+import type { ProviderState } from '../../../platform/telemetry/process-facts.js';
 import { withTimeout } from '../../../platform/timeout.js';
 import { providerDuration, providerErrors } from '../metrics.js';
 import { Circuit } from './circuit.js';
@@ -71,7 +71,7 @@ export class ExchangeProviders {
   }
 
   /** As the admin API displays it: of the provider that new orders go to. */
-  facts(): ProviderFacts {
+  facts(): ProviderState {
     const name = this.currentName ?? 'none';
     if (!this.isConfigured) return { name: `exchange:${name}`, status: 'missing' };
     return { name: `exchange:${name}`, status: this.unavailable().includes(name) ? 'unavailable' : 'ok' };

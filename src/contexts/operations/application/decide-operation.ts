@@ -7,13 +7,21 @@ import { OperatorDirectory } from '../../../platform/operations/operator-directo
 import type { OperationOutcome, Requester } from '../../../platform/operations/operations.js';
 import { requireReach, requireScopes } from '../../../platform/operations/scopes.js';
 import { ClockCheck } from '../../../platform/postgres/clock-check.js';
-import { approveOperation, confirmOperation, lapseOperation, rejectOperation } from '../domain/decisions.js';
-import type { DecisionFacts, OperationEvent, Requested } from '../domain/operation-events.js';
-import { existingOperation, type ExistingOperation, type OperationState } from '../domain/operation.js';
+import {
+  approveOperation,
+  confirmOperation,
+  lapseOperation,
+  rejectOperation,
+  type DecisionFacts,
+  type OperationEvent,
+  type Requested,
+  existingOperation,
+  type ExistingOperation,
+  type OperationState,
+} from '../domain/operation.js';
 import { operationJson } from '../views/operations.js';
 import { Definitions } from './definitions.js';
-import { Execution } from './execution.js';
-import { OperationStreams } from './operation-streams.js';
+import { Execution, OperationStreams } from './execution.js';
 import { personOf } from './request-operation.js';
 
 type Decide = (decision: DecisionFacts, state: OperationState) => readonly OperationEvent[];

@@ -16,13 +16,16 @@ import {
   type OperationRequest,
   type Requester,
 } from '../../../platform/operations/operations.js';
-import { requestedFacts, requestOperation } from '../domain/decisions.js';
-import type { PersonFacts, Requested } from '../domain/operation-events.js';
-import { existingOperation, type ExistingOperation } from '../domain/operation.js';
+import {
+  requestedFacts,
+  requestOperation,
+  type PersonFacts,
+  type Requested,
+  existingOperation,
+  type ExistingOperation,
+} from '../domain/operation.js';
 import { Definitions } from './definitions.js';
-import { Execution } from './execution.js';
-import { OperationStreams } from './operation-streams.js';
-import { Subjects } from './subjects.js';
+import { Execution, OperationStreams } from './execution.js';
 import { operationsConfig, type OperationsConfig } from '../settings.js';
 
 /** Records and executes what operators request (admin-api.md 4). */
@@ -30,7 +33,6 @@ import { operationsConfig, type OperationsConfig } from '../settings.js';
 export class RequestedOperations extends Operations {
   constructor(
     private readonly definitions: Definitions,
-    private readonly subjects: Subjects,
     private readonly log: OperationStreams,
     private readonly execution: Execution,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -41,7 +43,7 @@ export class RequestedOperations extends Operations {
   }
 
   revisionOf(streams: readonly string[]): Promise<number | null> {
-    return this.subjects.revisionOf(streams);
+    return this.log.revisionOf(streams);
   }
 
   async request(command: AnyCommand, request: OperationRequest): Promise<OperationOutcome> {
@@ -92,7 +94,7 @@ export class RequestedOperations extends Operations {
   ): Promise<Requested> {
     const definition = this.definitions.of(command);
     const { name, subject, secondPerson = null, handler } = definition;
-    const revision = await this.subjects.revisionOf(this.definitions.streams(command));
+    const revision = await this.log.revisionOf(this.definitions.streams(command));
     if (read !== null && revision === null) throw DomainError.notFound(titleOf(definition));
     if (read !== null && revision !== read) throw otherRevision(definition);
     await handler.check?.(command);

@@ -10,12 +10,10 @@ import {
 } from '../../../platform/projections/projection.js';
 import { DueWork, type WorkOutcome } from '../../../platform/jobs/due-work.js';
 import { dropWork, scheduleWork, WorkItems, type NewItem } from '../../../platform/jobs/work-items.js';
-import type { OperationEvent } from '../domain/operation-events.js';
-import { existingOperation, isUnfinished } from '../domain/operation.js';
+import { type OperationEvent, existingOperation, isUnfinished } from '../domain/operation.js';
 import type { Definitions } from './definitions.js';
 import { OperationDecisions } from './decide-operation.js';
-import { Execution } from './execution.js';
-import { OperationStreams } from './operation-streams.js';
+import { Execution, OperationStreams } from './execution.js';
 
 /** The kind of work that ends what a process left: executions, lapses, and what is pending for them. */
 const SETTLING = 'operations.settling';

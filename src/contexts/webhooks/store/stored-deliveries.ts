@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { CheckedTables } from '../../../platform/context.js';
 import { ApiProperty } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
-import { MAX_DUE, ReportsBacklog, type DueBacklog } from '../../../platform/operations/system-report.js';
+import { MAX_DUE, ReportsBacklog, type BacklogState } from '../../../platform/operations/system-report.js';
 import { everyRow } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { EndpointSnapshot } from '../domain/endpoint-snapshot.js';
@@ -79,7 +79,7 @@ export class StoredDeliveries {
 
   /** Due deliveries of enabled endpoints: what is pending for others waits until they are enabled. */
   @ReportsBacklog('webhooks.deliveries')
-  async backlog(): Promise<DueBacklog> {
+  async backlog(): Promise<BacklogState> {
     const [row] = await this.database.query<{ due: number; oldest_at: Date | null }>(
       `select count(*)::int as due, min(due_at) as oldest_at from (
          select delivery.due_at from webhooks.endpoint_snapshots endpoint cross join lateral (

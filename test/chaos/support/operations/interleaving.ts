@@ -1,4 +1,4 @@
-import { operationHistory } from '../../../../src/contexts/operations/domain/history.js';
+import { operationHistory } from '../../../../src/contexts/operations/domain/operation.js';
 import { deriveId } from '../../../../src/kernel/ids.js';
 import type { DomainEvent } from '../../../../src/kernel/aggregate.js';
 import { DomainError } from '../../../../src/kernel/domain-error.js';

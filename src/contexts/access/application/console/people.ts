@@ -5,7 +5,7 @@ import type { AnyCommand } from '../../../../platform/operations/operation.js';
 import { Operations } from '../../../../platform/operations/operations.js';
 import { operatorPerson, type OperatorPerson, type Passkey } from '../../domain/operator.js';
 import { isRole, ROLE_SCOPES, scopesGained } from '../../domain/roles.js';
-import { OperatorsView } from '../../views/operators.js';
+import { OperatorsView } from '../../views/directory-projection.js';
 import { AddPasskey, LowerRole } from '../operator-commands.js';
 import { randomBytes } from 'node:crypto';
 import {
