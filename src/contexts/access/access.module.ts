@@ -33,7 +33,7 @@ import { PortalSessionsView } from './views/portal-sessions.js';
 import { RequestTable } from './store/request-table.js';
 import { checkAccessSettings, accessConfig } from './settings.js';
 import { Access1795000000250 } from './migrations/1795000000250-access.js';
-import { CredentialIndex, CredentialList, sealedSecrets } from './views/credentials.js';
+import { CredentialIndex, sealedSecrets } from './views/credentials.js';
 import { MerchantList, OperatorsView, directoryProjection } from './views/directory-projection.js';
 import { CredentialUses, NewSecrets, PortalUses } from './store/credential-uses.js';
 import { OidcLogin } from './adapters/oidc-login.js';
@@ -71,7 +71,6 @@ import { AdminRequestsController } from './http/admin/requests.controller.js';
     CredentialSecrets,
     ...CREDENTIAL_HANDLERS,
     CredentialIndex,
-    CredentialList,
     CredentialUses,
     AdminCredentials,
     CredentialDirectory,

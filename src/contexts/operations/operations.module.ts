@@ -5,7 +5,6 @@ import { Operations } from '../../platform/operations/operations.js';
 import { SYSTEM_HANDLERS } from '../../platform/cli/system-commands.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { OperatorLookups } from '../../platform/operations/operator-lookups.js';
-import { OperationDecisions } from './application/decide-operation.js';
 import { Definitions } from './application/definitions.js';
 import { Execution, OperationStreams } from './application/execution.js';
 import { RequestedOperations } from './application/request-operation.js';
@@ -15,7 +14,6 @@ import { AdminOperationsController, PortalLookupsController } from './http/admin
 import { Operations1795000000980 } from './migrations/1795000000980-operations.js';
 import { LookupsView } from './views/lookups.js';
 import { checkOperationsSettings, operationsConfig } from './settings.js';
-import { GlobalSearch } from './application/global-search.js';
 import { SystemTables } from './store/system-tables.js';
 import { SystemStatus } from './application/system-status.js';
 import { AdminSearchController } from './http/admin/search.controller.js';
@@ -39,7 +37,6 @@ import { OperationsView, operationViews } from './views/operations.js';
     OperationStreams,
     RequestedOperations,
     { provide: Operations, useExisting: RequestedOperations },
-    OperationDecisions,
     OperationsView,
     LookupsView,
     { provide: OperatorLookups, useExisting: LookupsView },
@@ -49,7 +46,6 @@ import { OperationsView, operationViews } from './views/operations.js';
     ),
     SystemTables,
     SystemStatus,
-    GlobalSearch,
   ],
   exports: [
     ...[Operations, Definitions, Execution, OperationStreams],

@@ -1,6 +1,5 @@
 import type { DiscoveryService } from '@nestjs/core';
 import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { OperationDecisions } from '../../../src/contexts/operations/application/decide-operation.js';
 import { Definitions } from '../../../src/contexts/operations/application/definitions.js';
 import { Execution, OperationStreams } from '../../../src/contexts/operations/application/execution.js';
 import { RequestedOperations } from '../../../src/contexts/operations/application/request-operation.js';
@@ -135,11 +134,10 @@ export function operationsOn({
     clock,
     { ...operationsConfig({}), operationsApprovals: approvals },
     clockCheck,
+    operators(loop) as OperatorDirectory,
   );
-  const people = operators(loop) as OperatorDirectory;
-  const decisions = new OperationDecisions(log, all, execution, people, clock, clockCheck);
-  const worker = new SettlingWorker({} as WorkItems, log, execution, decisions, clock, clockCheck);
-  return { store, loop, log, bus, operations, decisions, worker, execution, clock, switchLamp };
+  const worker = new SettlingWorker({} as WorkItems, log, execution, operations, clock, clockCheck);
+  return { store, loop, log, bus, operations, worker, execution, clock, switchLamp };
 }
 
 export function requesterOf(name: string, scopes: readonly string[] = ['merchants:write']): Requester {

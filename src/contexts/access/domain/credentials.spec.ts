@@ -30,12 +30,8 @@ const given = givenOf(credentials);
 type Decision = (state: Credentials) => readonly CredentialEvent[];
 
 const TERMS: Terms = {
-  name: 'server',
-  scopes: ['payouts:read', 'merchants:read'],
-  merchants: null,
-  addresses: ['192.0.2.0/24'],
-  withdraw_addresses: ['w1'],
-  demands_signing: true,
+  ...{ name: 'server', scopes: ['payouts:read', 'merchants:read'], merchants: null },
+  ...{ addresses: ['192.0.2.0/24'], withdraw_addresses: ['w1'], demands_signing: true },
   memo_signing: 'contract',
   expires_at: null,
 };

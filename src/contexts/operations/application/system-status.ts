@@ -165,6 +165,7 @@ function worstOf<T extends { readonly status: string }>(
 
 const STRING = { type: 'string' };
 const NUMBER = { type: 'number' };
+const OBJECT = { type: 'object', nullable: true, additionalProperties: true };
 
 class SubscriptionState {
   @ApiProperty(STRING) name!: string;
@@ -186,18 +187,11 @@ class SubscriptionState {
 }
 
 class AuditState {
-  @ApiProperty({
-    type: 'object',
-    nullable: true,
-    additionalProperties: true,
-    description: 'The newest signed head, as of GET /audit/head.',
-  })
+  @ApiProperty({ ...OBJECT, description: 'The newest signed head, as of GET /audit/head.' })
   head!: object | null;
 
   @ApiProperty({
-    type: 'object',
-    nullable: true,
-    additionalProperties: true,
+    ...OBJECT,
     description:
       'The last `npm run audit -- verify`: `at`, `outcome` (in_order, wrong, incomplete), `read_to`.',
   })

@@ -6,11 +6,12 @@ import { AdminCallers, type AdminCaller } from '../../../../platform/http/admin/
 import { Refusal } from '../../../../platform/http/problem.js';
 import type { CallerRateLimiter } from '../../../../platform/http/rate-limit.js';
 import { CredentialDirectory, type KnownAdminKey } from '../../application/credential-directory.js';
-import { isRole, ROLE_SCOPES } from '../../domain/roles.js';
+import { effectiveScopes, isRole, ROLE_SCOPES, SCOPES } from '../../domain/roles.js';
 import { CredentialUses } from '../../store/credential-uses.js';
 import { BODY, EDGE_SCHEME, type ApiScheme } from '../../../../platform/openapi/document.js';
 import { problemResponse } from '../../../../platform/openapi/route.js';
-import { People, type Person } from '../../application/console/people.js';
+import { People } from '../../application/console/people.js';
+import type { KnownOperator } from '../../domain/operator.js';
 import { ConsoleSessionTable, type ConsoleSessionRow } from '../../store/console-sessions.js';
 import { ConsoleSite, isActivity } from '../page-site.js';
 import { accessConfig, type AccessConfig } from '../../settings.js';
@@ -19,7 +20,7 @@ const SIGNED_OUT = { status: 401, title: 'Invalid session', detail: 'Sign in to 
 const READ_ONLY = { status: 403, detail: 'The console is read-only' };
 
 export interface ConsoleSession extends ConsoleSessionRow {
-  readonly person: Person;
+  readonly person: KnownOperator;
 }
 
 /** Requests a minute of one credential (admin-api.md 1). */
@@ -63,7 +64,7 @@ export class AdminAuthentication extends AdminCallers {
     const session = token === null ? null : await this.sessions.find(token, isActivity(request));
     if (session === null) return null;
     const person = await this.people.find(session.operator_id);
-    const isOld = person?.disabledAt && session.authenticated_at <= person.disabledAt;
+    const isOld = person?.disabledAt && session.authenticated_at <= new Date(person.disabledAt);
     return person && !isOld ? { ...session, person } : null;
   }
 
@@ -82,7 +83,8 @@ export class AdminAuthentication extends AdminCallers {
       this.site.requireOwnOrigin(request);
       if (this.config.consoleReadOnly) throw new Refusal(READ_ONLY);
     }
-    const { operatorId, name, role, scopes } = session.person;
+    const { operatorId, name, role } = session.person;
+    const scopes = effectiveScopes(SCOPES, role);
     return {
       ...{ operatorId, name, role, scopes, credentialId: null, merchants: null, address: request.ip },
       // A person, whatever session: a repeat after a new login is the same request.

@@ -13,7 +13,7 @@ import {
 } from '../../domain/credential-kinds.js';
 import { isRole, ROLE_SCOPES } from '../../domain/roles.js';
 import { CredentialSecrets } from '../../application/credential-secrets.js';
-import { CredentialIndex, CredentialList, AdminCredential } from '../../views/credentials.js';
+import { CredentialIndex, AdminCredential } from '../../views/credentials.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
 import { ApiProperty, Field, Nested, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
 import { instant, integer, oneOf, text, uuid, UUID } from '../../../../platform/dto/rules.js';
@@ -130,7 +130,6 @@ function isWithin(caller: Reach, row: AdminCredential): boolean {
 @Injectable()
 export class AdminCredentials {
   constructor(
-    private readonly credentials: CredentialList,
     private readonly index: CredentialIndex,
     private readonly secrets: CredentialSecrets,
     private readonly progress: SubscriptionProgress,
@@ -152,13 +151,13 @@ export class AdminCredentials {
 
   private async credentialAt(id: string): Promise<AdminCredential | null> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
-    return this.credentials.find(id);
+    return this.index.find(id);
   }
 
   /** The credential of a secret of any kind; null where it is neither the caller's own nor within the caller's reach. */
   async findBySecret(secret: string, caller: Reach): Promise<AdminCredential | null> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
-    const row = await this.credentials.findBySecret(this.secrets.hashOf(secret));
+    const row = await this.index.findBySecret(this.secrets.hashOf(secret));
     return row !== null && (isWithin(caller, row) || isOwn(caller, row)) ? row : null;
   }
 

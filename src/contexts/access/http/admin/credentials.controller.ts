@@ -24,7 +24,7 @@ import {
   RollCredential,
 } from '../../application/credential-commands.js';
 import type { IssuedCredential } from '../../application/credential-secrets.js';
-import { CredentialList, CredentialsQuery } from '../../views/credentials.js';
+import { CredentialIndex, CredentialsQuery } from '../../views/credentials.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
 import {
   AdminCredentials,
@@ -49,7 +49,7 @@ const CREDENTIAL = 'Credential';
 export class AdminCredentialsController {
   constructor(
     private readonly credentials: AdminCredentials,
-    private readonly rows: CredentialList,
+    private readonly rows: CredentialIndex,
     private readonly operations: Operations,
   ) {}
 

@@ -11,9 +11,11 @@ import { Refusal } from '../../../../platform/http/problem.js';
 import { rawTarget } from '../../../../platform/http/request-state.js';
 import { Sealer } from '../../../../platform/sealing/sealer.js';
 import { type OidcAttempt, OidcLogin, returnPath } from '../../adapters/oidc-login.js';
-import { Passkeys, People, type Person } from '../../application/console/people.js';
+import { Passkeys, People } from '../../application/console/people.js';
+import type { KnownOperator } from '../../domain/operator.js';
 import { ConsoleSessionTable, LoginSecrets, type LoginFacts } from '../../store/console-sessions.js';
 import { AdminAuthentication, type ConsoleSession } from '../admin/admin-authentication.js';
+import { effectiveScopes, SCOPES } from '../../domain/roles.js';
 import { ConsoleSite } from '../page-site.js';
 import { accessConfig, type AccessConfig } from '../../settings.js';
 import { OPERATIONS } from '../../../../platform/operations/operation.js';
@@ -174,7 +176,8 @@ export class ConsoleController {
   async session(@Req() request: FastifyRequest) {
     const { person, method, authenticated_at, idle_expires_at, expires_at } =
       await this.authentication.session(request);
-    const { operatorId: id, name, email, role, scopes } = person;
+    const { operatorId: id, name, email, role } = person;
+    const scopes = effectiveScopes(SCOPES, role);
     return {
       operator: { id, name, email, role },
       scopes: [...scopes],
@@ -232,7 +235,7 @@ export class ConsoleController {
     throw new Refusal(BAD_ATTEMPT);
   }
 
-  private async personOf(link: { readonly operator_id: string | null } | null): Promise<Person> {
+  private async personOf(link: { readonly operator_id: string | null } | null): Promise<KnownOperator> {
     const person = await this.people.find(link?.operator_id ?? '');
     if (person === null) throw new Refusal(BAD_LINK);
     return person;
@@ -250,7 +253,7 @@ export class ConsoleController {
   private async signIn(
     request: FastifyRequest,
     reply: FastifyReply,
-    { operatorId }: Person,
+    { operatorId }: KnownOperator,
     login: Omit<LoginFacts, 'address'>,
   ): Promise<void> {
     await this.endSession(request);
