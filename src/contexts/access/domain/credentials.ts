@@ -255,7 +255,7 @@ export function rollCredential(
 }
 
 /** The first half of {@link rollCredential}. Throws `not_found`, or `invalid_transition` for one that is not active. */
-export function replaceCredential(
+function replaceCredential(
   command: { credential_id: string; replaced_by: string; until: string; at: string },
   state: Credentials,
 ): CredentialEvent[] {

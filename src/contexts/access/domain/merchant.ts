@@ -105,7 +105,7 @@ export function requireMerchant(state: Merchant): RegisteredMerchant {
   return state;
 }
 
-export function renameMerchant(command: { name: string; at: string }, state: Merchant): MerchantEvent[] {
+function renameMerchant(command: { name: string; at: string }, state: Merchant): MerchantEvent[] {
   const { merchantId: merchant_id, name: former } = requireMerchant(state);
   const name = readLabel('name', command.name, MAX_NAME_LENGTH);
   return name === former
@@ -116,7 +116,7 @@ export function renameMerchant(command: { name: string; at: string }, state: Mer
 export const MAX_REQUESTS_PER_MINUTE = 1_000_000;
 
 /** Null: the default of the service. Throws `validation_failed` on `requests_per_minute`. */
-export function setLimits(
+function setLimits(
   { requests_per_minute, at }: { requests_per_minute: number | null; at: string },
   state: Merchant,
 ): MerchantEvent[] {

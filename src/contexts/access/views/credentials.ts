@@ -13,8 +13,8 @@ import { CREDENTIAL_KINDS, MEMO_SIGNING, type CredentialKind } from '../domain/c
 
 const STRINGS = { type: 'array', items: { type: 'string' } };
 
-export const CREDENTIAL_STATUSES = ['pending', 'active', 'rolling', 'revoked', 'expired'] as const;
-export type CredentialStatus = (typeof CREDENTIAL_STATUSES)[number];
+const CREDENTIAL_STATUSES = ['pending', 'active', 'rolling', 'revoked', 'expired'] as const;
+type CredentialStatus = (typeof CREDENTIAL_STATUSES)[number];
 
 /** What a machine or a person authenticates with (admin-api.md 3). */
 export class AdminCredential {

@@ -113,7 +113,7 @@ async function applyOne({ type, data }: DirectoryEvent, tx: PoolClient, schema: 
   }
 }
 
-export const MERCHANT_STATUSES = ['active', 'suspended'];
+const MERCHANT_STATUSES = ['active', 'suspended'];
 const STRINGS = { type: 'array', items: { type: 'string' } };
 
 class DisplayedEmbedding {

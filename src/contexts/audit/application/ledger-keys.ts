@@ -156,7 +156,7 @@ export function isSignedHead(head: SignedHead, { public_key }: Pick<SigningKey, 
 }
 
 /** Whether `former` signed `key`. */
-export function isSignedKey(key: SigningKey, former: SigningKey): boolean {
+function isSignedKey(key: SigningKey, former: SigningKey): boolean {
   return (
     key.former_key_id === former.key_id &&
     key.signature !== null &&

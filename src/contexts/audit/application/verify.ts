@@ -196,7 +196,7 @@ async function compareBalances(
 const UNREADABLE = [TypeError, SyntaxError, RangeError];
 
 /** Events of a type that this version does not know. */
-export interface UnknownType {
+interface UnknownType {
   readonly type: string;
   count: number;
   /** Of the first one. */

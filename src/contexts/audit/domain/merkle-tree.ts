@@ -6,7 +6,7 @@ const NODE = Buffer.from([1]);
 export const HASH_BYTES = 32;
 
 /** SHA-256 over 0x01 and both hashes: the inner node of RFC 9162. */
-export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
+function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
   return sha256(Buffer.concat([NODE, left, right]));
 }
 

@@ -68,7 +68,7 @@ export class ProofResponse extends ResourceOf('proof', Proof) {}
 
 const SIZE = digits(1, Number.MAX_SAFE_INTEGER);
 
-export class ConsistencyQuery {
+class ConsistencyQuery {
   @Field(SIZE, { description: 'How many events the earlier head covers.' }) from!: number;
 
   @Field(SIZE, {

@@ -247,7 +247,7 @@ function requireRecordable(parameters: JsonObject): void {
   }
 }
 
-export function personOf({
+function personOf({
   operatorId,
   name,
   role,

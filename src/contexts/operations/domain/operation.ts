@@ -49,13 +49,13 @@ export interface Change {
   readonly type: string;
 }
 
-export interface ExecutedFacts {
+interface ExecutedFacts {
   readonly operation_id: string;
   readonly changes: readonly Change[];
   readonly at: string;
 }
 
-export interface Failed {
+interface Failed {
   readonly operation_id: string;
   /** `changed`: the subject is no longer at its revision; else the code of the error. */
   readonly code: string;
@@ -136,7 +136,7 @@ export function isUnfinished({ phase }: OperationState): boolean {
 }
 
 /** It was executed at once, and another person has not confirmed it. */
-export function isUnconfirmed(state: ExistingOperation): boolean {
+function isUnconfirmed(state: ExistingOperation): boolean {
   const { approval, second_person } = state.facts;
   return (
     state.phase === 'executed' &&
