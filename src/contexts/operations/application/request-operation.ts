@@ -247,14 +247,7 @@ function requireRecordable(parameters: JsonObject): void {
   }
 }
 
-function personOf({
-  operatorId,
-  name,
-  role,
-  credentialId,
-  address,
-  sessionId,
-}: Requester): PersonFacts {
+function personOf({ operatorId, name, role, credentialId, address, sessionId }: Requester): PersonFacts {
   const person = { operator_id: operatorId, name, role, credential_id: credentialId, address };
   return sessionId ? { ...person, session_id: sessionId } : person;
 }
