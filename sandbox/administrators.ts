@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { CredentialDirectory } from '../src/contexts/access/application/credential-directory.js';
-import { OperatorsView } from '../src/contexts/access/views/operators.js';
+import { OperatorsView } from '../src/contexts/access/views/directory-projection.js';
 import { step, type SandboxAdmin } from './announce.js';
 import type { SecretsFile } from './secrets.js';
 

@@ -7,16 +7,16 @@ import type {
   ConsistencyResponse,
   HeadResponse,
   ProofResponse,
-} from '../../src/contexts/audit/http/ledger-dto.js';
+} from '../../src/contexts/audit/http/ledger.controller.js';
 import { keyIdOf, newKeyPair, pemOf, signText } from '../../src/contexts/audit/application/ledger-keys.js';
 import { canonicalJson, eventLeaf, leafHash } from '../../src/contexts/audit/domain/event-leaf.js';
 import {
   consistencyRanges,
   inclusionRanges,
   lastLeafOf,
-} from '../../src/contexts/audit/domain/merkle-proof.js';
+  MerkleTree,
+} from '../../src/contexts/audit/domain/merkle-tree.js';
 import { rootOfRange } from '../support/audit/merkle.js';
-import { MerkleTree } from '../../src/contexts/audit/domain/merkle-tree.js';
 import { headText } from '../../src/contexts/audit/domain/signed-head.js';
 import { runFolder } from '../support/run-folder.js';
 

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
-import { isSignedBy, sign } from '../../src/contexts/access/application/hmac.js';
+import { sign, signerAmong } from '../../src/contexts/access/application/credential-secrets.js';
 import {
   isFresh,
   prefersText,
@@ -55,14 +55,14 @@ test.each(VECTORS)('the signature of $name is what an independent implementation
   const body = Buffer.from(vector.body, 'latin1' in vector ? 'latin1' : 'utf8');
   const prefix = signedPrefix(vector.timestamp, vector.method, vector.path);
   expect(sign(vector.key, prefix, body).toString('hex')).toBe(vector.hex);
-  expect(isSignedBy(['another key', vector.key], vector.hex, prefix, body)).toBe(true);
-  expect(isSignedBy(['another key'], vector.hex, prefix, body)).toBe(false);
+  expect(signerAmong(['another key', vector.key], vector.hex, prefix, body)).toBe(1);
+  expect(signerAmong(['another key'], vector.hex, prefix, body)).toBe(-1);
 });
 
 test('only lower-case hex of the right length matches', () => {
   const prefix = signedPrefix('1700000000', 'GET', '/');
   const hex = sign('key', prefix, Buffer.alloc(0)).toString('hex');
-  const signed = (signature: string) => isSignedBy(['key'], signature, prefix, Buffer.alloc(0));
+  const signed = (signature: string) => signerAmong(['key'], signature, prefix, Buffer.alloc(0)) >= 0;
   expect(signed(hex)).toBe(true);
   expect(signed(hex.toUpperCase())).toBe(false);
   expect(signed(hex.slice(0, 63))).toBe(false);

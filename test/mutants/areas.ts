@@ -35,7 +35,7 @@ export const AREAS: readonly Area[] = [
   {
     name: 'ledger',
     files:
-      /^src\/contexts\/audit\/(store\/(heads|ledger|signing-keys)|application\/(head-|heads-|ledger-|check-ledger|checked-ledger|signatures))/,
+      /^src\/contexts\/audit\/(store\/(heads|ledger)|application\/(head-|ledger-|check-ledger|checked-ledger|signatures))/,
     suites: ['test/e2e/audit/ledger.e2e.ts', 'test/e2e/audit/audit.e2e.ts'],
   },
   {

@@ -13,12 +13,10 @@ import { CREDENTIAL_HANDLERS } from './application/credential-commands.js';
 import { CredentialSecrets } from './application/credential-secrets.js';
 import { CredentialDirectory, EXCHANGE_KEY_DIRECTORY } from './application/credential-directory.js';
 import { OPERATOR_HANDLERS } from './application/operator-commands.js';
-import {
-  credentialHistory,
-  merchantHistory,
-  operatorHistory,
-  portalSessionHistory,
-} from './domain/history.js';
+import { credentialHistory } from './domain/credentials.js';
+import { merchantHistory } from './domain/merchant.js';
+import { operatorHistory } from './domain/operator.js';
+import { portalSessionHistory } from './domain/portal-session.js';
 import {
   ADMIN_RATE_LIMITER,
   ADMIN_REQUESTS_PER_MINUTE,
@@ -30,37 +28,25 @@ import { AdminCredentialsController } from './http/admin/credentials.controller.
 import { AdminMerchantsController } from './http/admin/merchants.controller.js';
 import { AdminOperatorsController, AdminWhoamiController } from './http/admin/operators.controller.js';
 import { merchantScheme, SignatureGuard } from './http/signature-guard.js';
-import { PortalKeysController } from './http/portal/keys.controller.js';
-import { portalSessionsProjection, PortalSessionsView } from './views/portal-sessions.js';
-import { DailyRequests, LoggedRequests } from './views/logged-requests.js';
+import { PortalMerchantController } from './http/portal/portal.controller.js';
+import { PortalSessionsView } from './views/portal-sessions.js';
+import { RequestTable } from './store/request-table.js';
 import { checkAccessSettings, accessConfig } from './settings.js';
 import { Access1795000000250 } from './migrations/1795000000250-access.js';
-import { CredentialIndex, CredentialList, sealedSecrets } from './views/credentials.js';
-import { MerchantList } from './views/merchant-list.js';
-import { OperatorsView } from './views/operators.js';
+import { CredentialIndex, sealedSecrets } from './views/credentials.js';
+import { MerchantList, OperatorsView, directoryProjection } from './views/directory-projection.js';
 import { CredentialUses, NewSecrets, PortalUses } from './store/credential-uses.js';
-import { directoryProjection } from './views/directory-projection.js';
-import { AccessSearch } from './views/search.js';
 import { OidcLogin } from './adapters/oidc-login.js';
 import { Passkeys, People } from './application/console/people.js';
-import { ConsoleAuthentication } from './http/console/console-authentication.js';
 import { ConsoleSite, PortalSite } from './http/page-site.js';
-import { ConsolePageController, SessionController } from './http/console/session.controller.js';
-import { LoginController } from './http/console/login.controller.js';
+import { ConsoleController } from './http/console/console.controller.js';
 import { ConsoleSessionTable, LoginSecrets, PasskeyCounters } from './store/console-sessions.js';
 import { PortalCallers } from '../../platform/http/admin/portal-controller.js';
-import {
-  ActivePortalSessions,
-  PORTAL_SESSION_HANDLERS,
-  PortalLinks,
-} from './application/portal-session-commands.js';
-import { PortalAddress, PortalSessionsController } from './http/portal-sessions.controller.js';
-import { PortalAuthentication } from './http/portal/portal-authentication.js';
-import { PortalOverviewController } from './http/portal/overview.controller.js';
-import { PortalPageController } from './http/portal/page.controller.js';
+import { PortalSessions } from './application/portal-sessions.js';
+import { PortalSessionsController } from './http/portal-sessions.controller.js';
+import { PortalAuthentication, PortalPageController } from './http/portal/page.controller.js';
 import { RequestLog } from '../../platform/http/request-log.js';
 import { BufferedRequestLog } from './store/request-log.js';
-import { RequestPartitions, RequestTable } from './store/request-table.js';
 import { AdminRequestsController } from './http/admin/requests.controller.js';
 
 /** Who may call, with which credentials, from where. Operators act through the admin API and the console. */
@@ -72,14 +58,10 @@ import { AdminRequestsController } from './http/admin/requests.controller.js';
     AdminCredentialsController,
     AdminOperatorsController,
     AdminRequestsController,
-    SessionController,
-    LoginController,
-    // The document is at every path that no other route has.
-    ConsolePageController,
+    ConsoleController,
     PortalSessionsController,
-    PortalOverviewController,
+    PortalMerchantController,
     PortalPageController,
-    PortalKeysController,
   ],
   providers: [
     AccessCommands,
@@ -89,7 +71,6 @@ import { AdminRequestsController } from './http/admin/requests.controller.js';
     CredentialSecrets,
     ...CREDENTIAL_HANDLERS,
     CredentialIndex,
-    CredentialList,
     CredentialUses,
     AdminCredentials,
     CredentialDirectory,
@@ -112,14 +93,14 @@ import { AdminRequestsController } from './http/admin/requests.controller.js';
     },
     ...OPERATOR_HANDLERS,
     OperatorsView,
-    AccessSearch,
     {
       provide: ADMIN_RATE_LIMITER,
       inject: [Database, KeyedHash],
       useFactory: ({ pool }: Database, keyedHash: KeyedHash) =>
         new CallerRateLimiter(pool, ADMIN_REQUESTS_PER_MINUTE, keyedHash, Date.now, 'credential'),
     },
-    { provide: AdminCallers, useClass: AdminAuthentication },
+    AdminAuthentication,
+    { provide: AdminCallers, useExisting: AdminAuthentication },
     ConsoleSessionTable,
     LoginSecrets,
     PasskeyCounters,
@@ -127,20 +108,13 @@ import { AdminRequestsController } from './http/admin/requests.controller.js';
     Passkeys,
     OidcLogin,
     ConsoleSite,
-    ConsoleAuthentication,
-    ...PORTAL_SESSION_HANDLERS,
-    PortalLinks,
-    ActivePortalSessions,
-    PortalAddress,
+    PortalSessions,
     PortalSessionsView,
     PortalUses,
     PortalSite,
     PortalAuthentication,
     { provide: PortalCallers, useExisting: PortalAuthentication },
     RequestTable,
-    RequestPartitions,
-    LoggedRequests,
-    DailyRequests,
     BufferedRequestLog,
     { provide: RequestLog, useExisting: BufferedRequestLog },
   ],
@@ -162,7 +136,7 @@ export const access = defineContext({
   sealed: { 'portal_session.created.v1': { fields: ['actor'], subject: 'session_id' } },
   histories: [merchantHistory, credentialHistory, operatorHistory, portalSessionHistory],
   sealedTexts: { exchange_secrets: sealedSecrets('exchange'), merchant_keys: sealedSecrets('payouts') },
-  readModels: [directoryProjection, portalSessionsProjection],
+  readModels: [directoryProjection],
   document: {
     schemes: [merchantScheme, adminScheme],
     tags: {

@@ -3,23 +3,16 @@ import { defineContext } from '../../platform/context.js';
 import { EVENT_STORE, type EventStore } from '../../platform/event-store/port.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { HeadSigner } from './application/head-signer.js';
-import {
-  BeginLedgerHandler,
-  LedgerAnchor,
-  ledgerFollower,
-  LedgerStart,
-} from './application/ledger-follower.js';
+import { LedgerAnchor, ledgerFollower, LedgerStart } from './application/ledger-follower.js';
 import { Sealer } from '../../platform/sealing/sealer.js';
-import { LedgerKeys, RotateLedgerKeyHandler } from './application/ledger-keys.js';
+import { LedgerKeys } from './application/ledger-keys.js';
 import { PayoutProofs } from './application/payout-proofs.js';
-import { AdminAuditController } from './http/admin/audit.controller.js';
-import { LedgerController } from './http/ledger.controller.js';
+import { AdminAuditController, LedgerController } from './http/ledger.controller.js';
 import { Audit1795000000950 } from './migrations/1795000000950-audit.js';
 import { auditConfig } from './settings.js';
-import { Heads, LedgerTables } from './store/heads.js';
+import { Heads, SEALED_SIGNING_KEYS, SigningKeys } from './store/heads.js';
 import { LastVerifies } from './store/last-verify.js';
 import { Ledger } from './store/ledger.js';
-import { SEALED_SIGNING_KEYS, SigningKeys } from './store/signing-keys.js';
 
 /** The ledger over the log: its leaves, its signed heads and what merchants see of them. */
 @Module({
@@ -27,10 +20,7 @@ import { SEALED_SIGNING_KEYS, SigningKeys } from './store/signing-keys.js';
   providers: [
     SigningKeys,
     LedgerKeys,
-    LedgerTables,
     LedgerStart,
-    RotateLedgerKeyHandler,
-    BeginLedgerHandler,
     Ledger,
     Heads,
     LedgerAnchor,

@@ -5,26 +5,19 @@ import { Operations } from '../../platform/operations/operations.js';
 import { SYSTEM_HANDLERS } from '../../platform/cli/system-commands.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { OperatorLookups } from '../../platform/operations/operator-lookups.js';
-import { OperationDecisions } from './application/decide-operation.js';
 import { Definitions } from './application/definitions.js';
-import { Execution } from './application/execution.js';
-import { OperationStreams } from './application/operation-streams.js';
+import { Execution, OperationStreams } from './application/execution.js';
 import { RequestedOperations } from './application/request-operation.js';
 import { settlingSaga, SettlingWorker } from './application/settling.js';
-import { Subjects } from './application/subjects.js';
-import { operationHistory } from './domain/history.js';
+import { operationHistory } from './domain/operation.js';
 import { AdminOperationsController, PortalLookupsController } from './http/admin/operations.controller.js';
 import { Operations1795000000980 } from './migrations/1795000000980-operations.js';
-import { LookupTable } from './store/lookup-table.js';
 import { LookupsView } from './views/lookups.js';
 import { checkOperationsSettings, operationsConfig } from './settings.js';
-import { GlobalSearch } from './application/global-search.js';
-import { Heartbeat } from './application/heartbeat.js';
+import { SystemTables } from './store/system-tables.js';
 import { SystemStatus } from './application/system-status.js';
 import { AdminSearchController } from './http/admin/search.controller.js';
 import { AdminSystemController } from './http/admin/system.controller.js';
-import { DueItems } from './store/due-items.js';
-import { Processes } from './store/processes.js';
 import { OperationsView, operationViews } from './views/operations.js';
 
 /** What operators do, why, and who approved it (admin-api.md 4); the state of the service, and the search across contexts. */
@@ -42,23 +35,17 @@ import { OperationsView, operationViews } from './views/operations.js';
     ...SYSTEM_HANDLERS,
     Execution,
     OperationStreams,
-    Subjects,
     RequestedOperations,
     { provide: Operations, useExisting: RequestedOperations },
-    OperationDecisions,
     OperationsView,
     LookupsView,
-    LookupTable,
-    { provide: OperatorLookups, useExisting: LookupTable },
+    { provide: OperatorLookups, useExisting: LookupsView },
     SettlingWorker,
     provideSaga([SettlingWorker, Definitions], ({ work }: SettlingWorker, definitions: Definitions) =>
       settlingSaga(definitions, () => work.wake()),
     ),
-    Processes,
-    DueItems,
-    Heartbeat,
+    SystemTables,
     SystemStatus,
-    GlobalSearch,
   ],
   exports: [
     ...[Operations, Definitions, Execution, OperationStreams],

@@ -19,7 +19,8 @@ export function keysProgram(program: Command, cli: CliContext): void {
       cliAction(cli, async (context) => {
         const texts = cli.contexts.map(({ sealedTexts }) => sealedTexts);
         const status = await ringStatus(...parts(context), Object.assign({}, ...texts) as SealedTexts);
-        return { text: describe(status), json: toJson(status) };
+        const keys = status.keys.map(({ sealed, ...key }) => ({ ...key, ...sealed }));
+        return { text: describe(status), json: { master_keys: status.masters, keys } };
       }),
     );
 
@@ -43,16 +44,16 @@ function parts(context: INestApplicationContext): [Database, MasterKeys] {
 }
 
 function describe({ masters, keys }: RingStatus): string {
-  const lines = masters.map(({ id, setting, keys: count, seenSecondsAgo }) => {
-    const seen = seenSecondsAgo === null ? 'no process yet' : `a process ${seenSecondsAgo} s ago`;
+  const lines = masters.map(({ id, setting, keys: count, seen_seconds_ago: ago }) => {
+    const seen = ago === null ? 'no process yet' : `a process ${ago} s ago`;
     return `  ${id}  ${(setting ?? 'not set here').padEnd(17)}  opens ${count} keys  ${seen}`;
   });
   const now = new Date();
-  const current = keys.filter(({ sealsFrom }) => sealsFrom !== null && sealsFrom <= now).at(-1);
+  const current = keys.filter(({ seals_from: from }) => from !== null && from <= now).at(-1);
   const sealing = keys.map((key) => {
-    const { id, sealsFrom, sealed } = key;
-    const isLater = sealsFrom !== null && sealsFrom > now;
-    const use = key === current ? 'seals' : isLater ? `seals from ${sealsFrom.toISOString()}` : 'opens only';
+    const { id, seals_from: from, sealed } = key;
+    const isLater = from !== null && from > now;
+    const use = key === current ? 'seals' : isLater ? `seals from ${from.toISOString()}` : 'opens only';
     const counts = Object.entries(sealed).map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`);
     return `  ${id}  ${use}\n            ${counts.join(', ')}`;
   });
@@ -61,20 +62,4 @@ function describe({ masters, keys }: RingStatus): string {
       ? 'One master key opens the key ring.'
       : 'More than one master key opens the key ring; MASTER_KEY alone does after npm run admin -- system retire-former';
   return ['Master keys', ...lines, '', 'Keys, and what they sealed', ...sealing, '', verdict].join('\n');
-}
-
-function toJson({ masters, keys }: RingStatus): object {
-  return {
-    master_keys: masters.map(({ id, setting, keys: count, seenSecondsAgo }) => ({
-      id,
-      setting,
-      keys: count,
-      seen_seconds_ago: seenSecondsAgo,
-    })),
-    keys: keys.map(({ id, sealsFrom, sealed }) => ({
-      id,
-      seals_from: sealsFrom,
-      ...sealed,
-    })),
-  };
 }

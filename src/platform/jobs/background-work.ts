@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { ProcessConfig } from '../config/config.js';
 import { methodDecorator } from '../discovered-methods.js';
-import type { Schedule } from '../telemetry/process-facts.js';
+import type { ScheduleState } from '../telemetry/process-facts.js';
 import { backoffMs, sleep, type Backoff } from './backoff.js';
 
 export type ProcessRole = ProcessConfig['roles'][number];
@@ -42,7 +42,7 @@ export class BackgroundWork {
   constructor(readonly options: BackgroundOptions) {}
 
   /** The times of the last and the next run, without wakes. */
-  get schedule(): Schedule {
+  get schedule(): ScheduleState {
     const { name, everyMs } = this.options;
     const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
     return { name, every_ms: everyMs, last_at: iso(this.lastAt), next_at: iso(this.nextAt) };

@@ -1,16 +1,16 @@
+import { ApiProperty } from '../dto/field.js';
+import { COUNT, TIME } from '../dto/rules.js';
 import { methodDecorator } from '../discovered-methods.js';
 
 /** Due work of one kind. */
-export interface DueBacklog {
-  readonly name: string;
-  /** Exact up to 10,000. */
-  readonly due: number;
-  /** The due time of the oldest item, ISO 8601; null where no item is due. */
-  readonly oldest_at: string | null;
+export class BacklogState {
+  @ApiProperty({ type: 'string', description: 'The kind of work.' }) name!: string;
+  @ApiProperty({ ...COUNT, description: 'Counted up to 10,000.' }) due!: number;
+  @ApiProperty({ ...TIME, nullable: true }) oldest_at!: string | null;
 }
 
 /** Declares a method that reports due work of all processes to `GET /admin/v1/system` (admin-api.md 3), with its name. */
-export const ReportsBacklog = methodDecorator<string, () => Promise<DueBacklog>>();
+export const ReportsBacklog = methodDecorator<string, () => Promise<BacklogState>>();
 
 /** Declares a method that reports a member of `audit` to `GET /admin/v1/system`, or null. */
 export const ReportsAudit = methodDecorator<'head' | 'last_verify', () => Promise<object | null>>();

@@ -170,9 +170,9 @@ describe('the key ring', () => {
     const { masters } = await ringStatus(test.database, { current: two, former: one }, {});
     expect(masters).toMatchObject([
       { id: one.id, setting: 'MASTER_KEY_FORMER', keys: 2 },
-      { id: two.id, setting: 'MASTER_KEY', keys: 2, seenSecondsAgo: null },
+      { id: two.id, setting: 'MASTER_KEY', keys: 2, seen_seconds_ago: null },
     ]);
-    expect(masters[0]!.seenSecondsAgo).toBeGreaterThanOrEqual(119);
+    expect(masters[0]!.seen_seconds_ago).toBeGreaterThanOrEqual(119);
     const unset = await ringStatus(test.database, { current: three, former: null }, {});
     expect(unset.masters.map(({ setting }) => setting)).toEqual([null, null]);
     await pass(2);

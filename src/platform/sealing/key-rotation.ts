@@ -18,13 +18,13 @@ interface MasterUse {
   /** The number of the ring's keys of which it has a copy. */
   readonly keys: number;
   /** Seconds since a process went by it; null when none did. */
-  readonly seenSecondsAgo: number | null;
+  readonly seen_seconds_ago: number | null;
 }
 
 interface RingKey {
   readonly id: string;
   /** The time from which the key seals; null where it only opens. The last one that has begun seals. */
-  readonly sealsFrom: Date | null;
+  readonly seals_from: Date | null;
   /** The numbers of sealed texts by name: `personal_keys`, and those of the contexts. */
   readonly sealed: Readonly<Record<string, number>>;
 }
@@ -38,10 +38,10 @@ export interface RingStatus {
 }
 
 const MASTERS = `select master_id as id, count(*)::int as keys,
-  extract(epoch from now() - max(seen_at))::int as "seenSecondsAgo"
+  extract(epoch from now() - max(seen_at))::int as seen_seconds_ago
   from platform.key_ring group by master_id order by min(created_at)`;
 
-const KEYS = `select key_id as id, min(seals_from) as "sealsFrom"
+const KEYS = `select key_id as id, min(seals_from) as seals_from
   from platform.key_ring where key_id <> $1 group by key_id order by 2 nulls first, 1`;
 
 const PERSONAL_KEYS =

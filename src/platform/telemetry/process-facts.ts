@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
+import { ApiProperty } from '../dto/field.js';
+import { COUNT, TIME } from '../dto/rules.js';
 import { withTimeout } from '../timeout.js';
 
 /** Periodic work of a process; times are ISO 8601, null before the first run. */
-export interface Schedule {
-  readonly name: string;
-  readonly every_ms: number;
-  readonly last_at: string | null;
-  readonly next_at: string | null;
+export class ScheduleState {
+  @ApiProperty({ type: 'string' }) name!: string;
+  @ApiProperty(COUNT) every_ms!: number;
+  @ApiProperty({ ...TIME, nullable: true }) last_at!: string | null;
+  @ApiProperty({ ...TIME, nullable: true }) next_at!: string | null;
 }
 
 /** A subscription that waits at an event since `at` (ISO 8601). */
@@ -18,25 +20,35 @@ export interface HaltedSubscription {
 }
 
 /** A node of the chain, as the process sees it. The host alone: paths and credentials of node URLs are secrets. */
-export interface ChainNodeFacts {
-  readonly url_host: string;
-  readonly head: number | null;
-  readonly head_age_seconds: number | null;
-  readonly status: 'ok' | 'unavailable';
+export class ChainNodeState {
+  @ApiProperty({ type: 'string', description: 'Host and port of its URL.' }) url_host!: string;
+
+  @ApiProperty({ ...COUNT, nullable: true, description: 'The height of its newest block.' })
+  head!: number | null;
+
+  @ApiProperty({ type: 'integer', nullable: true }) head_age_seconds!: number | null;
+  @ApiProperty({ type: 'string', enum: ['ok', 'unavailable'] }) status!: string;
 }
 
 /** `missing`: none is configured. */
-export interface ProviderFacts {
-  readonly name: string;
-  readonly status: 'ok' | 'unavailable' | 'missing';
+export class ProviderState {
+  @ApiProperty({ type: 'string', examples: ['sms:twilio'], description: 'Its port and its name.' })
+  name!: string;
+
+  @ApiProperty({
+    type: 'string',
+    enum: ['ok', 'unavailable', 'missing'],
+    description: '`unavailable`: the last call of a process failed; `missing`: none is configured.',
+  })
+  status!: string;
 }
 
 /** The facts that a process reports for `GET /admin/v1/system` (admin-api.md 3). */
 export interface ReportedFacts {
-  readonly schedules: readonly Schedule[];
+  readonly schedules: readonly ScheduleState[];
   readonly halted: readonly HaltedSubscription[];
-  readonly nodes: readonly ChainNodeFacts[];
-  readonly providers: readonly ProviderFacts[];
+  readonly nodes: readonly ChainNodeState[];
+  readonly providers: readonly ProviderState[];
 }
 
 type Kind = keyof ReportedFacts;

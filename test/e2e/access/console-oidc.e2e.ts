@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { OperatorsView } from '../../../src/contexts/access/views/operators.js';
+import { OperatorsView } from '../../../src/contexts/access/views/directory-projection.js';
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import { freePort } from '../../../sandbox/processes.js';
 import { ConsoleSite, type Session } from '../../support/access/console-site.js';
@@ -72,7 +72,7 @@ describe('a login at the identity provider', () => {
 
   it('lowers the role to that of the group', async () => {
     const roleOf = async (id: string) =>
-      (await site.app.app.get(OperatorsView, { strict: false }).find(id))?.role;
+      (await site.app.app.get(OperatorsView, { strict: false }).get(id))?.role;
     const { id, email } = await site.operator('support');
     issuer.signInAs(claimsOf(email, { groups: ['helpers'] }));
     const browser = new CookieClient(site.origin);

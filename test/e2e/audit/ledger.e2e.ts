@@ -7,7 +7,7 @@ import type {
   ConsistencyResponse,
   HeadResponse,
   ProofResponse,
-} from '../../../src/contexts/audit/http/ledger-dto.js';
+} from '../../../src/contexts/audit/http/ledger.controller.js';
 import {
   headText,
   keyText,

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { OperationStreams } from '../../../src/contexts/operations/application/operation-streams.js';
+import { OperationStreams } from '../../../src/contexts/operations/application/execution.js';
 import type { Walk } from '../../../src/contexts/audit/application/explain.js';
 import { LookupsView } from '../../../src/contexts/operations/contract.js';
-import { requestedFacts, requestOperation } from '../../../src/contexts/operations/domain/decisions.js';
+import { requestedFacts, requestOperation } from '../../../src/contexts/operations/domain/operation.js';
 import { OperatorLookups } from '../../../src/platform/operations/operator-lookups.js';
 import { SHELL, Operations, type OperationJson } from '../../../src/platform/operations/operations.js';
 import { RebuildProjection } from '../../../src/platform/cli/system-commands.js';

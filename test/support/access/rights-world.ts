@@ -21,16 +21,21 @@ import {
   LowerRoleHandler,
 } from '../../../src/contexts/access/application/operator-commands.js';
 import { CredentialDirectory } from '../../../src/contexts/access/application/credential-directory.js';
-import { credentials, isValid, type Credential } from '../../../src/contexts/access/domain/credentials.js';
-import { credentialHistory, operatorHistory } from '../../../src/contexts/access/domain/history.js';
+import {
+  credentialHistory,
+  credentials,
+  isValid,
+  type Credential,
+} from '../../../src/contexts/access/domain/credentials.js';
 import {
   knownOperator,
+  operatorHistory,
   operatorPerson,
   type KnownOperator,
 } from '../../../src/contexts/access/domain/operator.js';
 import { effectiveScopes, type Role } from '../../../src/contexts/access/domain/roles.js';
 import type { CredentialIndex } from '../../../src/contexts/access/views/credentials.js';
-import { OperatorsView } from '../../../src/contexts/access/views/operators.js';
+import { OperatorsView } from '../../../src/contexts/access/views/directory-projection.js';
 import { timestamp, type Clock } from '../../../src/kernel/clock.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
 import { deriveId, newId } from '../../../src/kernel/ids.js';
@@ -168,7 +173,7 @@ export class RightsWorld {
     const operator_id = given.operator_id ?? this.owners.get(id);
     if (isNew && operator_id !== undefined) this.owners.set(id, operator_id);
     const parameters = isOfKey ? { ...plainOrder({ kind: 'admin' }), ...given, operator_id } : given;
-    const { operations, decisions } = this.bench;
+    const { operations } = this.bench;
     const streams = [isOfKey ? `credentials-${operator_id}` : `operator-${id}`];
     try {
       const revision = isNew ? null : await operations.revisionOf(streams);
@@ -179,7 +184,7 @@ export class RightsWorld {
       const { operation } = await operations.request(command, { ...common, requester, revision });
       if (name === 'credentials.roll') this.owners.set(rolledTo(operation.id), operator_id!);
       if (operation.status !== 'pending_approval') return { operationId: operation.id, approved: false };
-      await decisions[decision](operation.id, await this.requester(decider), 'a property');
+      await operations[decision](operation.id, await this.requester(decider), 'a property');
       return { operationId: operation.id, approved: decision === 'approve' };
     } catch (error) {
       if (error instanceof DomainError) return null;

@@ -1,5 +1,9 @@
-import { subtreesOf, type Range, type Subtree } from '../../../src/contexts/audit/domain/merkle-proof.js';
-import { joinedRoot } from '../../../src/contexts/audit/domain/merkle-tree.js';
+import {
+  subtreesOf,
+  type Range,
+  type Subtree,
+  joinedRoot,
+} from '../../../src/contexts/audit/domain/merkle-tree.js';
 
 export type ReadSubtree = (subtree: Subtree) => Buffer;
 

@@ -1,5 +1,4 @@
 import { directoryProjection } from '../../../src/contexts/access/views/directory-projection.js';
-import { portalSessionsProjection } from '../../../src/contexts/access/views/portal-sessions.js';
 import { progressProjection } from '../../../src/contexts/onboarding/views/progress.js';
 import { orderViews } from '../../../src/contexts/exchange/views/orders.js';
 import { payoutViews } from '../../../src/contexts/payouts/views/projection.js';
@@ -27,13 +26,15 @@ interface View {
 export const VIEWS: readonly View[] = [
   {
     definition: directoryProjection,
-    tables: ['access.merchants', 'access.operators', 'access.credentials'],
+    tables: ['access.merchants', 'access.operators', 'access.credentials', 'access.portal_sessions'],
     facts: () => {
       const merchant_id = newId();
       const key = { credential_id: newId(), kind: 'payouts', key_id: merchant_id, name: null, scopes: [] };
       const terms = { merchants: [merchant_id], addresses: [], withdraw_addresses: null, expires_at: null };
       const signing = { demands_signing: null, memo_signing: null, sealed_secret: 'sealed' };
       const rest = { owner_id: merchant_id, merchant_id, secret_hash: 'hash', is_pending: false, at: AT };
+      const session = { session_id: newId(), merchant_id };
+      const created = { actor: null, scopes: ['payouts:read'], return_url: null, created_at: AT };
       return [
         ['merchant.registered.v1', { merchant_id, name: 'Acme', registered_at: AT }],
         ['credential.issued.v1', { ...key, ...terms, ...signing, ...rest }],
@@ -41,11 +42,14 @@ export const VIEWS: readonly View[] = [
           'operator.created.v1',
           { operator_id: merchant_id, name: 'Ada', email: 'ada@example.com', role: 'viewer', at: AT },
         ],
+        ['portal_session.created.v1', { ...session, ...created, code_hash: 'hash', code_expires_at: AT }],
+        ['portal_session.revoked.v1', { ...session, revoked_at: AT }],
       ];
     },
     count: `select count(*)::int as n from access.merchants m
       join access.credentials c using (merchant_id)
-      join access.operators o on o.operator_id = m.merchant_id`,
+      join access.operators o on o.operator_id = m.merchant_id
+      join access.portal_sessions s on s.merchant_id = m.merchant_id and s.revoked_at is not null`,
   },
   {
     definition: usersProjection,
@@ -124,18 +128,5 @@ export const VIEWS: readonly View[] = [
       ];
     },
     count: `select count(*)::int as n from operations.operations where status = 'executed'`,
-  },
-  {
-    definition: portalSessionsProjection,
-    tables: ['access.portal_sessions'],
-    facts: () => {
-      const session = { session_id: newId(), merchant_id: newId() };
-      const created = { actor: null, scopes: ['payouts:read'], return_url: null, created_at: AT };
-      return [
-        ['portal_session.created.v1', { ...session, ...created, code_hash: 'hash', code_expires_at: AT }],
-        ['portal_session.revoked.v1', { ...session, revoked_at: AT }],
-      ];
-    },
-    count: 'select count(*)::int as n from access.portal_sessions where revoked_at is not null',
   },
 ];

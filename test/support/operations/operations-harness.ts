@@ -1,13 +1,10 @@
 import type { DiscoveryService } from '@nestjs/core';
 import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { OperationDecisions } from '../../../src/contexts/operations/application/decide-operation.js';
 import { Definitions } from '../../../src/contexts/operations/application/definitions.js';
-import { Execution } from '../../../src/contexts/operations/application/execution.js';
-import { OperationStreams } from '../../../src/contexts/operations/application/operation-streams.js';
+import { Execution, OperationStreams } from '../../../src/contexts/operations/application/execution.js';
 import { RequestedOperations } from '../../../src/contexts/operations/application/request-operation.js';
 import { SettlingWorker } from '../../../src/contexts/operations/application/settling.js';
-import { Subjects } from '../../../src/contexts/operations/application/subjects.js';
-import { operationHistory } from '../../../src/contexts/operations/domain/history.js';
+import { operationHistory } from '../../../src/contexts/operations/domain/operation.js';
 import type { Aggregate, DomainEvent } from '../../../src/kernel/aggregate.js';
 import type { Clock } from '../../../src/kernel/clock.js';
 import { DomainError } from '../../../src/kernel/domain-error.js';
@@ -128,22 +125,19 @@ export function operationsOn({
   all.discover();
   const database = { query: async () => [{ now: databaseNow() }] } as unknown as Database;
   const clockCheck = new ClockCheck(storeConfig({}), clock, database);
-  const subjects = new Subjects(store);
-  const log = new OperationStreams(loop);
-  const execution = new Execution(log, all, subjects, bus, clock);
+  const log = new OperationStreams(loop, store);
+  const execution = new Execution(log, all, bus, clock);
   const operations = new RequestedOperations(
     all,
-    subjects,
     log,
     execution,
     clock,
     { ...operationsConfig({}), operationsApprovals: approvals },
     clockCheck,
+    operators(loop) as OperatorDirectory,
   );
-  const people = operators(loop) as OperatorDirectory;
-  const decisions = new OperationDecisions(log, all, execution, people, clock, clockCheck);
-  const worker = new SettlingWorker({} as WorkItems, log, execution, decisions, clock, clockCheck);
-  return { store, loop, log, bus, operations, decisions, worker, execution, clock, switchLamp };
+  const worker = new SettlingWorker({} as WorkItems, log, execution, operations, clock, clockCheck);
+  return { store, loop, log, bus, operations, worker, execution, clock, switchLamp };
 }
 
 export function requesterOf(name: string, scopes: readonly string[] = ['merchants:write']): Requester {

@@ -1,14 +1,17 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { People, type Person } from '../application/console/people.js';
+import type { KnownOperator } from '../domain/operator.js';
+import type { Role } from '../domain/roles.js';
+import { People } from '../application/console/people.js';
 import { accessConfig } from '../settings.js';
 import { type Claims, OidcLogin, returnPath } from './oidc-login.js';
 
-const ADA: Person = {
+const ADA: KnownOperator = {
+  status: 'active',
   operatorId: 'o1',
   name: 'Ada',
   email: 'ada@example.com',
   role: 'support',
-  scopes: new Set(['users:read']),
+  passkeys: [],
   disabledAt: null,
 };
 const CLAIMS: Claims = {
@@ -38,7 +41,7 @@ function login({ claims = CLAIMS, demanded, roles, lowers = true }: Setup = {}) 
     }
   }
   let current = ADA;
-  const lowerRole = jest.fn(async (_: Person, role: string, _address: string) => {
+  const lowerRole = jest.fn(async (_: KnownOperator, role: Role, _address: string) => {
     if (lowers) current = { ...ADA, role };
     return lowers;
   });

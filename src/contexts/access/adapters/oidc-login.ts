@@ -2,7 +2,8 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import * as openid from 'openid-client';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { accessConfig, type AccessConfig } from '../settings.js';
-import { People, type Person } from '../application/console/people.js';
+import { People } from '../application/console/people.js';
+import type { KnownOperator } from '../domain/operator.js';
 
 const TIMEOUT_SECONDS = 10;
 /** A login at the provider from before that is no login here (admin-api.md 5). */
@@ -78,7 +79,7 @@ export class OidcLogin {
     url: URL,
     attempt: OidcAttempt,
     address: string,
-  ): Promise<{ readonly person: Person; readonly authenticatedAt: Date }> {
+  ): Promise<{ readonly person: KnownOperator; readonly authenticatedAt: Date }> {
     const claims = await this.readClaims(url, attempt).catch((error: unknown) => {
       throw this.toDomainError(error);
     });
@@ -95,7 +96,7 @@ export class OidcLogin {
   }
 
   /** A role by groups takes effect where it gives nothing new: more takes an operation with a second person. */
-  private async withRole(person: Person, claims: Claims, address: string): Promise<Person> {
+  private async withRole(person: KnownOperator, claims: Claims, address: string): Promise<KnownOperator> {
     const { adminOidcRoles: roles } = this.config;
     if (roles === null) return person;
     const role = roles.find(([group]) => holds(claims['groups'], group))?.[1];

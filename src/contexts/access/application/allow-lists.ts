@@ -41,56 +41,17 @@ const BARE = /^[a-z]+:\/\/[^/?#\\@\s]+\/?$/i;
 const NAME = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/;
 const LOOPBACK = ['localhost', '127.0.0.1'];
 
-/** Schemes that run, read or send something, and those of the web (contract.md 18.2). */
-const NO_APPS = new Set([
-  'javascript',
-  'vbscript',
-  'livescript',
-  'data',
-  'blob',
-  'filesystem',
-  'about',
-  'view-source',
-  'jar',
-  'mhtml',
-  'file',
-  'content',
-  'resource',
-  'chrome',
-  'chrome-extension',
-  'moz-extension',
-  'ms-browser-extension',
-  'intent',
-  'android-app',
-  'mailto',
-  'tel',
-  'sms',
-  'http',
-  'https',
-  'ws',
-  'wss',
-  'ftp',
-  // They open another address in a reader, a browser or an installer.
-  'feed',
-  'microsoft-edge',
-  'googlechrome',
-  'googlechromes',
-  'firefox',
-  'itms-services',
-  'search',
-  'search-ms',
-  // Shares, shells and directories: opening them identifies the user.
-  'smb',
-  'nfs',
-  'ldap',
-  'ldaps',
-  'ssh',
-  'sftp',
-  'telnet',
-  'rlogin',
-  'dav',
-  'davs',
-]);
+/**
+ * Schemes that run, read or send something, and those of the web (contract.md 18.2); that open another address in a reader,
+ * a browser or an installer; and of shares, shells and directories, where opening them identifies the user.
+ */
+const NO_APPS = new Set(
+  `javascript vbscript livescript data blob filesystem about view-source jar mhtml file content
+  resource chrome chrome-extension moz-extension ms-browser-extension intent android-app mailto
+  tel sms http https ws wss ftp
+  feed microsoft-edge googlechrome googlechromes firefox itms-services search search-ms
+  smb nfs ldap ldaps ssh sftp telnet rlogin dav davs`.split(/\s+/),
+);
 /** Programs of Windows: ms-msdt, ms-appinstaller, ms-settings and the like. */
 const OF_WINDOWS = /^ms-/;
 

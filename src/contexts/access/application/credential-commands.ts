@@ -9,7 +9,13 @@ import {
   type OperationHandler,
 } from '../../../platform/operations/operation.js';
 import type { Requester } from '../../../platform/operations/operations.js';
-import { KIND_RULES, readScopes, type CredentialKind, type Terms } from '../domain/credential-kinds.js';
+import {
+  KIND_RULES,
+  readScopes,
+  type CredentialKind,
+  type Terms,
+  type PayPageSettings,
+} from '../domain/credential-kinds.js';
 import {
   activateCredential,
   credentials,
@@ -30,7 +36,6 @@ import { ROLE_SCOPES } from '../domain/roles.js';
 import { AccessCommands } from './merchant-commands.js';
 import { areWithin, canonicalCidrs } from './allow-lists.js';
 import { CredentialSecrets, type IssuedCredential } from './credential-secrets.js';
-import type { PayPageSettings } from '../domain/pay-page.js';
 
 /** Whose a credential is (admin-api.md 3): one of the two. */
 interface CredentialOwner {

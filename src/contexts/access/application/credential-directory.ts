@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { readUuid } from '../../../kernel/ids.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import {
   CachedDirectory,
@@ -9,11 +8,10 @@ import {
 } from '../../../platform/http/merchant-directory.js';
 import { OperatorDirectory } from '../../../platform/operations/operator-directory.js';
 import type { Requester } from '../../../platform/operations/operations.js';
-import type { CredentialKind, MemoSigning } from '../domain/credential-kinds.js';
+import { NO_PAGE_SETTINGS, type MemoSigning, type PayPageSettings } from '../domain/credential-kinds.js';
 import { credentials, findEnd, isValid, type Credential, type Credentials } from '../domain/credentials.js';
 import { merchant } from '../domain/merchant.js';
 import { operatorPerson } from '../domain/operator.js';
-import { NO_PAGE_SETTINGS, type PayPageSettings } from '../domain/pay-page.js';
 import { effectiveScopes, SCOPES } from '../domain/roles.js';
 import { CredentialIndex } from '../views/credentials.js';
 import { CredentialSecrets } from './credential-secrets.js';
@@ -55,36 +53,20 @@ export interface KnownAdminKey extends Omit<Requester, 'address'> {
   readonly expiresAt: Date | null;
 }
 
-type Caller = KnownMerchant | KnownExchangeKey | KnownAdminKey;
-
 /**
  * The callers of every kind of credential, at most two seconds old. Rows lead from a key to its owner; who that is, and what
  * the key may do, is read from the owner's events, which a writer of the database cannot change.
  */
 @Injectable()
 export class CredentialDirectory extends OperatorDirectory {
-  private readonly loads = {
-    payouts: (id: string): Promise<Caller | null> => this.loadMerchant(id),
-    exchange: (id: string): Promise<Caller | null> => this.loadExchangeKey(id),
-    admin: (hash: string): Promise<Caller | null> => this.loadAdminKey(hash),
-  } as const satisfies Record<CredentialKind, unknown>;
-
-  /** By kind too: an id of one kind opens no other. */
-  private readonly cached = new CachedDirectory<Caller>(
-    (name) => {
-      const [kind, id] = name.split(' ') as [CredentialKind, string];
-      return this.loads[kind](id);
-    },
-    (name) => name,
-  );
-
   readonly allScopes: ReadonlySet<string> = new Set(SCOPES);
-  readonly merchants: MerchantDirectory = {
-    find: async (id) => (await this.find('payouts', readUuid(id))) as KnownMerchant | null,
-  };
-  readonly exchangeKeys: ExchangeKeyDirectory = {
-    find: async (id) => (await this.find('exchange', readUuid(id))) as KnownExchangeKey | null,
-  };
+  readonly merchants: MerchantDirectory = new CachedDirectory((id) => this.loadMerchant(id));
+  readonly exchangeKeys: ExchangeKeyDirectory = new CachedDirectory((id) => this.loadExchangeKey(id));
+  /** By the hashes of their secrets. */
+  private readonly adminKeys = new CachedDirectory(
+    (hash) => this.loadAdminKey(hash),
+    (hash) => hash,
+  );
 
   constructor(
     private readonly index: CredentialIndex,
@@ -98,7 +80,7 @@ export class CredentialDirectory extends OperatorDirectory {
   /** Null for what is no admin key, also one that is pending, revoked or expired, and for one of a disabled person. */
   async findAdminKey(token: string): Promise<KnownAdminKey | null> {
     if (!this.secrets.isAdmin(token)) return null;
-    const key = (await this.find('admin', this.secrets.hashOf(token))) as KnownAdminKey | null;
+    const key = await this.adminKeys.find(this.secrets.hashOf(token));
     const end = key?.expiresAt ?? null;
     return end !== null && end <= this.clock.now() ? null : key;
   }
@@ -106,10 +88,6 @@ export class CredentialDirectory extends OperatorDirectory {
   async scopesOf(operatorId: string): Promise<ReadonlySet<string> | null> {
     const { state } = await this.loop.load(operatorPerson, operatorId);
     return state.status === 'active' ? effectiveScopes(SCOPES, state.role) : null;
-  }
-
-  private async find(kind: CredentialKind, id: string | null): Promise<Caller | null> {
-    return id === null ? null : this.cached.find(`${kind} ${id}`);
   }
 
   private async loadMerchant(merchantId: string): Promise<KnownMerchant | null> {

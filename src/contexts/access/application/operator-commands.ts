@@ -29,8 +29,7 @@ import {
 } from '../domain/operator.js';
 import { ROLE_SCOPES, scopesGained, type Scope } from '../domain/roles.js';
 import { ConsoleSessionTable, LoginSecrets } from '../store/console-sessions.js';
-import { DIRECTORY_VIEW } from '../views/directory-projection.js';
-import { OperatorsView } from '../views/operators.js';
+import { DIRECTORY_VIEW, OperatorsView } from '../views/directory-projection.js';
 import { AccessCommands } from './merchant-commands.js';
 import { accessConfig, type AccessConfig } from '../settings.js';
 

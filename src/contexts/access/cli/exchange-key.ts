@@ -5,7 +5,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { parseId, type CliContext } from '../../../platform/cli/cli-context.js';
 import { writes } from '../../../platform/cli/write.js';
 import { RestrictKey, SetKeyPage } from '../application/credential-commands.js';
-import { logoOf } from '../domain/pay-page.js';
+import { logoOf } from '../domain/credential-kinds.js';
 import { CredentialIndex } from '../views/credentials.js';
 
 type Options = Readonly<Partial<Record<'logo' | 'helpUrl' | 'termsUrl', string>>>;

@@ -11,7 +11,7 @@ import {
   RemovePasskey,
 } from '../application/operator-commands.js';
 import { AccessCommands } from '../application/merchant-commands.js';
-import { OperatorsView } from '../views/operators.js';
+import { OperatorsView } from '../views/directory-projection.js';
 import { knownOperator, operatorPerson } from '../domain/operator.js';
 
 /** `npm run operator -- ...`: how persons sign in to the console. */

@@ -1,7 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { givenOf } from '../../../../test/support/given.js';
 import { fold } from '../../../kernel/aggregate.js';
-import { KIND_RULES, type CredentialKind, type Terms } from './credential-kinds.js';
+import {
+  KIND_RULES,
+  type CredentialKind,
+  type Terms,
+  logoOf,
+  NO_PAGE_SETTINGS,
+  type PayPageSettings,
+} from './credential-kinds.js';
 import {
   activateCredential,
   credentials,
@@ -15,7 +22,6 @@ import {
   type CredentialIssued,
   type Credentials,
 } from './credentials.js';
-import { logoOf, NO_PAGE_SETTINGS, type PayPageSettings } from './pay-page.js';
 
 const at = '2026-01-02T03:04:05.000Z';
 const LATER = '2026-01-03T03:04:05.000Z';
@@ -24,12 +30,8 @@ const given = givenOf(credentials);
 type Decision = (state: Credentials) => readonly CredentialEvent[];
 
 const TERMS: Terms = {
-  name: 'server',
-  scopes: ['payouts:read', 'merchants:read'],
-  merchants: null,
-  addresses: ['192.0.2.0/24'],
-  withdraw_addresses: ['w1'],
-  demands_signing: true,
+  ...{ name: 'server', scopes: ['payouts:read', 'merchants:read'], merchants: null },
+  ...{ addresses: ['192.0.2.0/24'], withdraw_addresses: ['w1'], demands_signing: true },
   memo_signing: 'contract',
   expires_at: null,
 };

@@ -2,8 +2,15 @@ import { fold, type Aggregate, type DomainEvent } from '../../../kernel/aggregat
 import { DAY_MS } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { readLabel } from '../../../kernel/text.js';
-import { KIND_RULES, type CredentialKind, type Terms } from './credential-kinds.js';
-import { checkPage, NO_PAGE_SETTINGS, type PayPageSettings } from './pay-page.js';
+import {
+  KIND_RULES,
+  type CredentialKind,
+  type Terms,
+  checkPage,
+  NO_PAGE_SETTINGS,
+  type PayPageSettings,
+} from './credential-kinds.js';
+import { historyRules } from '../../../kernel/history-rules.js';
 
 /** How long the response to a repeated request has the secret (admin-api.md 3). */
 export const SECRET_DISPLAYED_MS = DAY_MS;
@@ -248,7 +255,7 @@ export function rollCredential(
 }
 
 /** The first half of {@link rollCredential}. Throws `not_found`, or `invalid_transition` for one that is not active. */
-export function replaceCredential(
+function replaceCredential(
   command: { credential_id: string; replaced_by: string; until: string; at: string },
   state: Credentials,
 ): CredentialEvent[] {
@@ -307,3 +314,16 @@ export function setPage(
   const data = { ...pickOwner(first), key_id, logo, help_url, terms_url, at };
   return [{ type: 'credential.page_set.v1', data }];
 }
+
+export const credentialHistory = historyRules(
+  credentials,
+  {
+    'credential.issued.v1': (data, state) => issueCredential({ ...data, secret: data, terms: data }, state),
+    'credential.activated.v1': (data, state) => activateCredential(data, state),
+    'credential.rolled.v1': (data, state) => replaceCredential(data, state),
+    'credential.revoked.v1': (data, state) => revokeCredential(data, state),
+    'credential.restricted.v1': (data, state) => restrictKey(data, state),
+    'credential.page_set.v1': (data, state) => setPage({ ...data, page: data }, state),
+  },
+  { id: 'owner_id' },
+);

@@ -2,7 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { brokenRules } from '../../../../test/support/broken-rules.js';
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 import { KIND_RULES } from './credential-kinds.js';
-import { credentialHistory, merchantHistory, operatorHistory } from './history.js';
+import { credentialHistory } from './credentials.js';
+import { merchantHistory } from './merchant.js';
+import { operatorHistory } from './operator.js';
 
 const at = '2026-01-02T03:04:05.000Z';
 

@@ -1,6 +1,7 @@
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { readLabel } from '../../../kernel/text.js';
+import { historyRules } from '../../../kernel/history-rules.js';
 
 export type MerchantEvent =
   | DomainEvent<'merchant.registered.v1', { merchant_id: string; name: string; registered_at: string }>
@@ -104,7 +105,7 @@ export function requireMerchant(state: Merchant): RegisteredMerchant {
   return state;
 }
 
-export function renameMerchant(command: { name: string; at: string }, state: Merchant): MerchantEvent[] {
+function renameMerchant(command: { name: string; at: string }, state: Merchant): MerchantEvent[] {
   const { merchantId: merchant_id, name: former } = requireMerchant(state);
   const name = readLabel('name', command.name, MAX_NAME_LENGTH);
   return name === former
@@ -115,7 +116,7 @@ export function renameMerchant(command: { name: string; at: string }, state: Mer
 export const MAX_REQUESTS_PER_MINUTE = 1_000_000;
 
 /** Null: the default of the service. Throws `validation_failed` on `requests_per_minute`. */
-export function setLimits(
+function setLimits(
   { requests_per_minute, at }: { requests_per_minute: number | null; at: string },
   state: Merchant,
 ): MerchantEvent[] {
@@ -185,3 +186,21 @@ export function updateMerchant(
     ...(limits === undefined ? [] : setLimits({ ...limits, at }, state)),
   ];
 }
+
+export const merchantHistory = historyRules(
+  merchant,
+  {
+    'merchant.registered.v1': ({ merchant_id: merchantId, name, registered_at: at }, state) =>
+      state.status === 'unknown'
+        ? registerMerchant({ merchantId, name, at }, state)
+        : 'The merchant is registered already',
+    'merchant.suspended.v1': ({ at }, state) => suspendMerchant({ at }, state),
+    'merchant.reinstated.v1': ({ at }, state) => reinstateMerchant({ at }, state),
+    'merchant.embedding_set.v1': ({ origins, callbacks, shown_as: display_name, at }, state) =>
+      setEmbedding({ change: { origins, callbacks, display_name }, at }, state),
+    'merchant.renamed.v1': (data, state) => renameMerchant(data, state),
+    'merchant.limits_set.v1': (data, state) => setLimits(data, state),
+    'merchant.ip_allow_list_set.v1': (data, state) => setAllowList(data, state),
+  },
+  { id: 'merchant_id' },
+);

@@ -3,6 +3,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { readLabel } from '../../../kernel/text.js';
 import { tidy } from '../../../kernel/typed-text.js';
 import { isRole, ROLES, type Role } from './roles.js';
+import { historyRules } from '../../../kernel/history-rules.js';
 
 /** A passkey as it is stored: its id and public key in base64url. */
 export interface Passkey {
@@ -175,3 +176,18 @@ export function knownOperator(state: OperatorPerson): KnownOperator {
   if (state.status === 'unknown') throw DomainError.notFound('Operator');
   return state;
 }
+
+export const operatorHistory = historyRules(
+  operatorPerson,
+  {
+    'operator.created.v1': ({ operator_id: operatorId, ...data }, state) =>
+      createOperator({ ...data, operatorId }, state),
+    'operator.role_set.v1': (data, state) => setRole(data, state),
+    'operator.disabled.v1': (data, state) => disableOperator(data, state),
+    'operator.enabled.v1': (data, state) => enableOperator(data, state),
+    'operator.passkey_added.v1': ({ at, ...passkey }, state) => addPasskey({ passkey, at }, state),
+    'operator.passkey_removed.v1': ({ credential_id: credentialId, at }, state) =>
+      removePasskey({ credentialId, at }, state),
+  },
+  { id: 'operator_id' },
+);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { checkPage, logoOf, NO_PAGE_SETTINGS } from './pay-page.js';
+import { checkPage, logoOf, NO_PAGE_SETTINGS } from './credential-kinds.js';
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\nrest', 'latin1');
 const WEBP = Buffer.from('RIFF\0\0\0\0WEBPrest', 'latin1');

@@ -2,6 +2,7 @@ import { HOUR_MS } from '../../../kernel/clock.js';
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { IdempotencyKeyExpired } from '../../../kernel/idempotency.js';
+import { historyRules } from '../../../kernel/history-rules.js';
 
 const RESOURCES = [
   'keys',
@@ -149,3 +150,14 @@ export function portalSessionStatus(
 function later(time: string, ms: number): string {
   return new Date(Date.parse(time) + ms).toISOString();
 }
+
+export const portalSessionHistory = historyRules(
+  portalSession,
+  {
+    'portal_session.created.v1': (data, state) => createPortalSession(data, state),
+    'portal_session.entered.v1': (data, state) =>
+      enterPortal({ ...data, code_hash: state?.code_hash ?? '' }, state),
+    'portal_session.revoked.v1': (data, state) => revokePortalSession(data, state),
+  },
+  { id: 'session_id' },
+);

@@ -11,8 +11,7 @@ import {
   type PortalActor,
   DEFAULT_PORTAL_SCOPES,
 } from '../domain/portal-session.js';
-import { Controller, Delete, Get, Inject, Post, Injectable } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Controller, Delete, Get, Inject, Post } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { httpConfig, listenerUrl, type HttpConfig } from '../../../platform/config/config.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
@@ -29,8 +28,9 @@ import { UpToDate } from '../../../platform/http/reads.js';
 import { Reply } from '../../../platform/http/reply.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
-import { CreatePortalSession, RevokePortalSession } from '../application/portal-session-commands.js';
-import { PORTAL_SESSIONS_VIEW, PortalSessionsView } from '../views/portal-sessions.js';
+import { PortalSessions } from '../application/portal-sessions.js';
+import { DIRECTORY_VIEW } from '../views/directory-projection.js';
+import { PortalSessionsView } from '../views/portal-sessions.js';
 import { ModuleRef } from '@nestjs/core';
 import { PORTAL_PAGE } from '../../../platform/http/admin/listeners.js';
 import { PagesModule } from '../../../platform/http/pages/pages.module.js';
@@ -134,36 +134,16 @@ function isReturnUrl(url: string, mode: 'sandbox' | 'production'): boolean {
   return protocol === 'https:' || (mode === 'sandbox' && protocol === 'http:' && LOOPBACK.test(hostname));
 }
 
-/** Where people find the portal. */
-@Injectable()
-export class PortalAddress {
-  constructor(
-    @Inject(httpConfig.KEY) private readonly config: HttpConfig,
-    private readonly modules: ModuleRef,
-  ) {}
-
-  /** Throws `unavailable` where it has no address. */
-  url(): string {
-    const { mode, portalUrl, host, portalPort } = this.config;
-    if (portalUrl !== null) return portalUrl;
-    if (mode === 'production') throw new DomainError('unavailable', 'The portal has no address');
-    return listenerUrl(
-      host,
-      this.modules.get(PagesModule, { strict: false }).portOf(PORTAL_PAGE) ?? portalPort,
-    );
-  }
-}
-
 const TAG = 'Portal sessions';
 
 /** Ways into the portal for persons of the merchant (admin-api.md 6). */
 @Controller('merchants/v1/portal_sessions')
 export class PortalSessionsController {
   constructor(
-    private readonly commandBus: CommandBus,
+    private readonly sessions: PortalSessions,
     private readonly view: PortalSessionsView,
-    private readonly address: PortalAddress,
     @Inject(httpConfig.KEY) private readonly config: HttpConfig,
+    private readonly modules: ModuleRef,
   ) {}
 
   @Post()
@@ -189,8 +169,7 @@ export class PortalSessionsController {
       throw DomainError.invalid({ return_url: ['must be an https URL'] });
     const person = actor && { id: actor.id, name: actor.name };
     const session = { merchant_id: merchantId, scopes, actor: person, return_url };
-    const command = new CreatePortalSession(session, this.address.url(), ticket, cause);
-    return new Reply(201, await this.commandBus.execute(command));
+    return new Reply(201, await this.sessions.create(session, this.portalUrl(), ticket, cause));
   }
 
   @Get()
@@ -203,7 +182,7 @@ export class PortalSessionsController {
       400: 'page_size or page_cursor is invalid, or a parameter is unknown; detail names it.',
     },
   })
-  @UpToDate(PORTAL_SESSIONS_VIEW)
+  @UpToDate(DIRECTORY_VIEW)
   async list(@MerchantId() merchantId: string, @ListQuery() query: ListParameters) {
     return this.view.page(merchantId, query);
   }
@@ -224,6 +203,15 @@ export class PortalSessionsController {
     @UuidParam('id', 'Portal session') id: string,
     @Cause() cause: EventMetadata,
   ): Promise<void> {
-    await this.commandBus.execute(new RevokePortalSession(merchantId, id, cause));
+    await this.sessions.revoke(merchantId, id, cause);
+  }
+
+  /** Where people find the portal. Throws `unavailable` where it has no address. */
+  private portalUrl(): string {
+    const { mode, portalUrl, host, portalPort } = this.config;
+    if (portalUrl !== null) return portalUrl;
+    if (mode === 'production') throw new DomainError('unavailable', 'The portal has no address');
+    const port = this.modules.get(PagesModule, { strict: false }).portOf(PORTAL_PAGE);
+    return listenerUrl(host, port ?? portalPort);
   }
 }

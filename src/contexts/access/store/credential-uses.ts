@@ -55,17 +55,19 @@ export class PortalUses {
 
   /** False for a session that was idle for too long. `uses`: the request counts as activity of the person. */
   async find(sessionId: string, uses: boolean): Promise<boolean> {
-    const [row] = await this.database.query<{ is_stale: boolean }>(
-      `select last_seen_at < now() - ${SEEN_EVERY_SECONDS} * interval '1 s' as is_stale
-       from access.portal_session_uses
-       where session_id = $1 and last_seen_at > now() - ${IDLE_SECONDS} * interval '1 s'`,
-      [sessionId],
+    const rows = await this.database.query(
+      `with found as (
+         select session_id, last_seen_at from access.portal_session_uses
+         where session_id = $1 and last_seen_at > now() - ${IDLE_SECONDS} * interval '1 s'
+       ), seen as (
+         update access.portal_session_uses uses set last_seen_at = now() from found
+         where uses.session_id = found.session_id and $2
+           and found.last_seen_at < now() - ${SEEN_EVERY_SECONDS} * interval '1 s'
+       )
+       select from found`,
+      [sessionId, uses],
     );
-    if (uses && row?.is_stale) {
-      const sql = 'update access.portal_session_uses set last_seen_at = now() where session_id = $1';
-      await this.database.query(sql, [sessionId]);
-    }
-    return row !== undefined;
+    return rows.length > 0;
   }
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
 import type { ServedRequest } from '../../../platform/http/request-log.js';
-import { RequestPartitions, RequestTable } from './request-table.js';
+import { RequestTable } from './request-table.js';
 
 const db = onTestDatabase();
 const DAY_MS = 86_400_000;
@@ -32,7 +32,7 @@ const partitions = async (): Promise<string[]> => {
 
 describe('the table of requests', () => {
   const table = (): RequestTable => new RequestTable(db.database);
-  beforeAll(() => new RequestPartitions(db.database).keep());
+  beforeAll(() => new RequestTable(db.database).keep());
 
   it('has each member of a request as it was, and when it arrived by the clock of the database', async () => {
     const one = request();
@@ -94,7 +94,7 @@ describe('the table of requests', () => {
 });
 
 describe('the partitions of the request log', () => {
-  const log = (): RequestPartitions => new RequestPartitions(db.database);
+  const log = (): RequestTable => new RequestTable(db.database);
 
   it('are there three days ahead and end after seven days, with usage after ninety', async () => {
     const start = Date.parse('2031-03-10T23:59:00Z');

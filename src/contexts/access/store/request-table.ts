@@ -3,8 +3,13 @@ import type { PoolClient } from 'pg';
 import type { ServedRequest } from '../../../platform/http/request-log.js';
 import { columnArrays, deleteBefore } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
+import { databaseNow } from '../../../platform/postgres/clock-check.js';
+import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { DAY_MS, HOUR_MS } from '../../../kernel/clock.js';
 import { Periodic } from '../../../platform/jobs/background-work.js';
+import { ApiProperty } from '../../../platform/dto/field.js';
+import { TIME, UUID } from '../../../platform/dto/rules.js';
+import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.js';
 
 /** The log has the last seven days: today's, and seven before it. */
 const REQUESTS_KEPT_DAYS = 7;
@@ -16,41 +21,57 @@ const PARTITIONS_LOCK = 7331021;
 const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
 const nameOf = (day: string): string => `requests_${day.replaceAll('-', '')}`;
 
-/** Creates and drops the partitions of `access.requests`, one per day in UTC, by the database's clock. */
-@Injectable()
-export class RequestPartitions {
-  constructor(private readonly database: Database) {}
+/** A request, as lists display it (admin-api.md 3). */
+export class LoggedRequest {
+  @ApiProperty(UUID) request_id!: string;
+  @ApiProperty(UUID) merchant_id!: string;
 
-  /** `now`: for tests; the database's clock when absent. */
-  @Periodic({ name: 'partitions of the request log', everyMs: HOUR_MS, role: 'any' })
-  async keep(signal?: AbortSignal, now?: Date): Promise<void> {
-    const today = (now ?? (await this.now())).getTime();
-    await this.database.transaction(async (tx) => {
-      await tx.query('select pg_advisory_xact_lock($1)', [PARTITIONS_LOCK]);
-      const { rows } = await tx.query<{ name: string }>(
-        `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-         where i.inhparent = 'access.requests'::regclass`,
-      );
-      const present = new Set(rows.map(({ name }) => name));
-      for (let day = -1; day <= CREATED_AHEAD_DAYS; day += 1) {
-        const [from, to] = [dayOf(today + day * DAY_MS), dayOf(today + (day + 1) * DAY_MS)];
-        if (!present.has(nameOf(from)))
-          await tx.query(
-            `create table access.${nameOf(from)} partition of access.requests
-             for values from ('${from}T00:00:00Z') to ('${to}T00:00:00Z')`,
-          );
-      }
-      const first = nameOf(dayOf(today - REQUESTS_KEPT_DAYS * DAY_MS));
-      for (const name of present) if (name < first) await tx.query(`drop table access.${name}`);
-    });
-    const before = new Date(today - USAGE_KEPT_DAYS * DAY_MS);
-    await deleteBefore(this.database.pool, 'access.daily_requests', 'day < $1::date', before, signal);
-  }
+  @ApiProperty({
+    ...UUID,
+    nullable: true,
+    description: 'The secret that signed it; null: none was verified.',
+  })
+  credential_id!: string | null;
 
-  private async now(): Promise<Date> {
-    const [row] = await this.database.query<{ now: Date }>('select clock_timestamp() as now');
-    return row!.now;
-  }
+  @ApiProperty(TIME) at!: Date;
+  @ApiProperty({ type: 'string' }) method!: string;
+  @ApiProperty({ type: 'string' }) path!: string;
+
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'string' },
+    description: 'Names of the parameters in the query, without their values.',
+  })
+  query_names!: string[];
+
+  @ApiProperty({ type: 'integer', minimum: 100, maximum: 599 }) status!: number;
+  @ApiProperty({ type: 'number', minimum: 0 }) duration_ms!: number;
+
+  @ApiProperty({ type: 'string', nullable: true, description: 'The `detail` of its problem.' })
+  refusal!: string | null;
+
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description:
+      'Of a signature that did not match: what was to be signed, with the body as `sha256:<hex> (<length> bytes)`.',
+  })
+  string_to_sign!: string | null;
+}
+
+interface RequestsFilter extends KeysetPage {
+  readonly status?: number;
+  /** What the path begins with. */
+  readonly path?: string;
+  readonly request_id?: string;
+}
+
+interface DayOfRequests {
+  /** `YYYY-MM-DD`, in UTC. */
+  readonly day: string;
+  readonly requests: number;
+  /** Those of them with a status from 400. */
+  readonly refused: number;
 }
 
 export interface RequestBatch {
@@ -86,12 +107,63 @@ const USED = `insert into access.credential_uses as credential (credential_id, l
   on conflict (credential_id) do update set last_used_at = excluded.last_used_at
   where credential.last_used_at <= excluded.last_used_at - interval '1 minute'`;
 
-/** Requests of the last seven days, when credentials were last used, and how many requests a merchant sent per day. */
+/**
+ * Requests of the last seven days in `access.requests`, with a partition per day in UTC; when credentials were last used; and
+ * how many requests a merchant sent on each of the last 90 days. Times are by the database's clock.
+ */
 @Injectable()
 export class RequestTable {
   constructor(private readonly database: Database) {}
 
-  /** Writes the batch, in one transaction. `repeated`: it may be written already. Times are by the database's clock. */
+  /** Newest first. Null merchants: of all. */
+  async page(merchants: readonly string[] | null, { status, path, request_id, ...page }: RequestsFilter) {
+    const list = {
+      columns: `request_id, merchant_id, credential_id, at, method, path, query_names, status, duration_ms, refusal,
+        string_to_sign`,
+      from: 'access.requests',
+      time: 'at',
+      id: 'request_id',
+      lanes: { column: 'merchant_id', type: 'uuid', values: merchants },
+      where: {
+        [`at > now() - interval '7 days'`]: true,
+        'status = ?': status,
+        'request_id = ?': request_id,
+        'path like ?': path && `${path.replaceAll(/[\\%_]/g, '\\$&')}%`,
+      },
+    } as const;
+    const { rows: requests, next_cursor } = await listPage<LoggedRequest>(this.database, list, page);
+    return { requests, next_cursor };
+  }
+
+  @Searches('requests:read')
+  search({ uuid }: SearchQuery): Promise<readonly Found[]> {
+    return this.database.query<Found>(
+      `select 'request' as kind, request_id::text as id, merchant_id, method || ' ' || path || ', ' || status as title
+       from access.requests where request_id = $1 and at > now() - interval '7 days'`,
+      [uuid],
+    );
+  }
+
+  /** Signed calls of the merchant API since `from`, in epoch milliseconds; counts at most `most`. */
+  async since(merchantId: string, from: number, most: number): Promise<number> {
+    const [row] = await this.database.query<{ requests: number }>(
+      `select count(*)::int as requests from (select from access.requests where merchant_id = $1 and at > $2
+       and credential_id is not null and path like '/merchants/%' limit $3) as recent`,
+      [merchantId, new Date(from), most],
+    );
+    return row!.requests;
+  }
+
+  /** The newest first; days without requests are absent. */
+  days(merchantId: string): Promise<DayOfRequests[]> {
+    return this.database.query<DayOfRequests>(
+      `select day::text, requests::float8, refused::float8 from access.daily_requests
+       where merchant_id = $1 and day > (now() at time zone 'UTC')::date - 90 order by day desc`,
+      [merchantId],
+    );
+  }
+
+  /** Writes the batch, in one transaction. `repeated`: it may be written already. */
   async write(batch: RequestBatch, repeated: boolean): Promise<void> {
     await this.database.transaction(
       async (tx, began) => {
@@ -104,6 +176,32 @@ export class RequestTable {
       },
       { begin: BEGIN, bounded: true },
     );
+  }
+
+  /** Creates and drops partitions. `now`: for tests; the database's clock when absent. */
+  @Periodic({ name: 'partitions of the request log', everyMs: HOUR_MS, role: 'any' })
+  async keep(signal?: AbortSignal, now?: Date): Promise<void> {
+    const today = (now ?? (await databaseNow(this.database))).getTime();
+    await this.database.transaction(async (tx) => {
+      await tx.query('select pg_advisory_xact_lock($1)', [PARTITIONS_LOCK]);
+      const { rows } = await tx.query<{ name: string }>(
+        `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+         where i.inhparent = 'access.requests'::regclass`,
+      );
+      const present = new Set(rows.map(({ name }) => name));
+      for (let day = -1; day <= CREATED_AHEAD_DAYS; day += 1) {
+        const [from, to] = [dayOf(today + day * DAY_MS), dayOf(today + (day + 1) * DAY_MS)];
+        if (!present.has(nameOf(from)))
+          await tx.query(
+            `create table access.${nameOf(from)} partition of access.requests
+             for values from ('${from}T00:00:00Z') to ('${to}T00:00:00Z')`,
+          );
+      }
+      const first = nameOf(dayOf(today - REQUESTS_KEPT_DAYS * DAY_MS));
+      for (const name of present) if (name < first) await tx.query(`drop table access.${name}`);
+    });
+    const before = new Date(today - USAGE_KEPT_DAYS * DAY_MS);
+    await deleteBefore(this.database.pool, 'access.daily_requests', 'day < $1::date', before, signal);
   }
 }
 

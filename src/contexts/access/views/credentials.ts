@@ -4,15 +4,17 @@ import { Periodic } from '../../../platform/jobs/background-work.js';
 import { registers } from '../../../platform/telemetry/metrics.js';
 import { GroupCall } from '../../../platform/jobs/group-call.js';
 import { ApiProperty } from '../../../platform/dto/field.js';
-import { TIME, UUID } from '../../../platform/dto/rules.js';
+import { oneOf, TIME, uuid, UUID } from '../../../platform/dto/rules.js';
+import { Filter, ListParameters } from '../../../platform/http/list-query.js';
+import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { listPage, type Conditions, type KeysetPage } from '../../../platform/postgres/list-page.js';
 import { CREDENTIAL_KINDS, MEMO_SIGNING, type CredentialKind } from '../domain/credential-kinds.js';
 
 const STRINGS = { type: 'array', items: { type: 'string' } };
 
-export const CREDENTIAL_STATUSES = ['pending', 'active', 'rolling', 'revoked', 'expired'] as const;
-export type CredentialStatus = (typeof CREDENTIAL_STATUSES)[number];
+const CREDENTIAL_STATUSES = ['pending', 'active', 'rolling', 'revoked', 'expired'] as const;
+type CredentialStatus = (typeof CREDENTIAL_STATUSES)[number];
 
 /** What a machine or a person authenticates with (admin-api.md 3). */
 export class AdminCredential {
@@ -51,12 +53,12 @@ export class AdminCredential {
   @ApiProperty(TIME) created_at!: Date;
 }
 
-/** An absent filter does not restrict the list. */
-export interface CredentialFilter extends KeysetPage {
-  readonly kind?: CredentialKind | undefined;
-  readonly merchant_id?: string | undefined;
-  readonly operator_id?: string | undefined;
-  readonly status?: CredentialStatus | undefined;
+/** Parameters of GET /admin/v1/credentials. */
+export class CredentialsQuery extends ListParameters {
+  @Filter(oneOf(CREDENTIAL_KINDS), 'Only those of this kind.') kind?: CredentialKind;
+  @Filter(uuid, 'Only those of this merchant.') merchant_id?: string;
+  @Filter(uuid, 'Only those of this operator.') operator_id?: string;
+  @Filter(oneOf(CREDENTIAL_STATUSES), 'Only those of this status.') status?: CredentialStatus;
 }
 
 const STATUS = `case when c.revoked_at is not null then 'revoked'
@@ -72,43 +74,6 @@ const COLUMNS = `c.credential_id as id, c.kind, c.name, c.merchant_id,
   case when c.kind = 'payouts' then coalesce(m.ip_allow_list, '{}') else c.addresses end as addresses,
   c.withdraw_addresses, c.demands_signing, c.memo_signing, case when c.kind = 'exchange' then c.key_id end as api_key,
   c.expires_at, u.last_used_at, ${STATUS} as status, c.created_at`;
-
-/** Credentials of every kind, without secrets. */
-@Injectable()
-export class CredentialList {
-  constructor(private readonly database: Database) {}
-
-  /** Newest first. `merchants`: only those of these; null: all. */
-  page(merchants: readonly string[] | null, filter: CredentialFilter) {
-    const where = {
-      'c.kind = ?': filter.kind,
-      'c.merchant_id = ?': filter.merchant_id,
-      'c.operator_id = ?': filter.operator_id,
-      [`${STATUS} = ?`]: filter.status,
-      'c.merchant_id = any(?)': merchants,
-    };
-    return this.read(where, filter);
-  }
-
-  find(id: string): Promise<AdminCredential | null> {
-    return this.first({ 'c.credential_id = ?': id });
-  }
-
-  findBySecret(secretHash: string): Promise<AdminCredential | null> {
-    return this.first({ 'c.secret_hash = ?': secretHash });
-  }
-
-  private async first(where: Conditions): Promise<AdminCredential | null> {
-    return (await this.read(where, { page_size: 1 })).rows[0] ?? null;
-  }
-
-  private read(where: Conditions, page: KeysetPage) {
-    const from = `access.credentials c left join access.merchants m on m.merchant_id = c.merchant_id
-      left join access.credential_uses u on u.credential_id = c.credential_id`;
-    const list = { columns: COLUMNS, from, time: 'c.created_at', id: 'c.credential_id', where };
-    return listPage<AdminCredential>(this.database, list, page);
-  }
-}
 
 /** Sealed, of one kind, while they are not revoked. */
 export const sealedSecrets = (kind: CredentialKind): string =>
@@ -136,7 +101,10 @@ const NEXT_EXPIRIES = `select c.kind, min(least(c.expires_at, c.rolling_until)) 
 /** Several: a read that hangs delays a part of the merchants. */
 const READ_LANES = 8;
 
-/** Leads from what a caller names to the owner of a credential, whose events say everything else. Ids must be uuids. */
+/**
+ * Credentials of every kind, without secrets. Leads from what a caller names to the owner of a credential, whose events say
+ * everything else. Ids must be uuids.
+ */
 @Injectable()
 export class CredentialIndex {
   /** Strangers may name any id, and deliveries a thousand merchants: one query for many. */
@@ -180,6 +148,50 @@ export class CredentialIndex {
     // A credential that was rolled or revoked must not keep its date.
     credentialExpiry.reset();
     for (const { kind, expiresAt } of next) credentialExpiry.set({ kind }, expiresAt.getTime() / 1000);
+  }
+
+  /** Newest first. `merchants`: only those of these; null: all. */
+  async page(merchants: readonly string[] | null, filter: CredentialsQuery) {
+    const where = {
+      'c.kind = ?': filter.kind,
+      'c.merchant_id = ?': filter.merchant_id,
+      'c.operator_id = ?': filter.operator_id,
+      [`${STATUS} = ?`]: filter.status,
+      'c.merchant_id = any(?)': merchants,
+    };
+    const { rows: credentials, next_cursor } = await this.read(where, filter);
+    return { credentials, next_cursor };
+  }
+
+  find(id: string): Promise<AdminCredential | null> {
+    return this.first({ 'c.credential_id = ?': id });
+  }
+
+  findBySecret(secretHash: string): Promise<AdminCredential | null> {
+    return this.first({ 'c.secret_hash = ?': secretHash });
+  }
+
+  /** By the id of the credential or of its key: a merchant is the key of its private keys. */
+  @Searches('credentials:read')
+  search({ uuid }: SearchQuery): Promise<readonly Found[]> {
+    return this.database.query<Found>(
+      `select 'credential' as kind, credential_id::text as id, merchant_id,
+         coalesce(name, 'Credential') || ' (' || kind || ')' as title
+       from access.credentials
+       where credential_id = $1 or (key_id = $1 and kind <> 'payouts') limit 20`,
+      [uuid],
+    );
+  }
+
+  private async first(where: Conditions): Promise<AdminCredential | null> {
+    return (await this.read(where, { page_size: 1 })).rows[0] ?? null;
+  }
+
+  private read(where: Conditions, page: KeysetPage) {
+    const from = `access.credentials c left join access.merchants m on m.merchant_id = c.merchant_id
+      left join access.credential_uses u on u.credential_id = c.credential_id`;
+    const list = { columns: COLUMNS, from, time: 'c.created_at', id: 'c.credential_id', where };
+    return listPage<AdminCredential>(this.database, list, page);
   }
 
   private async findMerchants(ids: readonly string[]): Promise<boolean[]> {

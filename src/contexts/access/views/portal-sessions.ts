@@ -2,51 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.js';
-import { subscriptionName, subscriptionOf } from '../../../platform/projections/projection.js';
-import { portalSessionHistory } from '../domain/history.js';
-import type { PortalActor, PortalSessionEvent } from '../domain/portal-session.js';
-
-export const PORTAL_SESSIONS_VIEW = subscriptionName('access.portal_sessions');
-
-const CREATED = 'portal_session.created.v1' satisfies PortalSessionEvent['type'];
-
-/** Which sessions of the portal has a merchant opened? Actors stay sealed. */
-export const portalSessionsProjection = subscriptionOf<PortalSessionEvent>({
-  name: PORTAL_SESSIONS_VIEW,
-  events: portalSessionHistory.events,
-  staysSealed: true,
-  async apply(events, tx, schema = 'access') {
-    for (const { type, data } of events) {
-      const { session_id } = data;
-      if (type === CREATED)
-        await tx.query(
-          `insert into ${schema}.portal_sessions
-             (session_id, merchant_id, actor, scopes, return_url, created_at, code_expires_at)
-           values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
-          [
-            session_id,
-            data.merchant_id,
-            data.actor,
-            data.scopes,
-            data.return_url,
-            data.created_at,
-            data.code_expires_at,
-          ],
-        );
-      else if (type === 'portal_session.entered.v1')
-        await tx.query(`update ${schema}.portal_sessions set session_expires_at = $2 where session_id = $1`, [
-          session_id,
-          data.session_expires_at,
-        ]);
-      else
-        await tx.query(`update ${schema}.portal_sessions set revoked_at = $2 where session_id = $1`, [
-          session_id,
-          data.revoked_at,
-        ]);
-    }
-  },
-  tables: { schema: 'access', names: ['portal_sessions'] },
-});
+import type { PortalActor } from '../domain/portal-session.js';
 
 /** A session as merchants get it (admin-api.md 6). */
 interface PortalSessionRow {
@@ -77,17 +33,16 @@ export class PortalSessionsView {
       where: { 'merchant_id = ?': merchantId },
     };
     const { rows, next_cursor } = await listPage<PortalSessionRow>(this.database, list, page);
-    const actors = await this.actorsOf(rows);
-    return { portal_sessions: rows.map((row, n) => ({ ...row, actor: actors[n] ?? null })), next_cursor };
-  }
-
-  private async actorsOf(rows: readonly PortalSessionRow[]): Promise<readonly (PortalActor | null)[]> {
-    const events = rows.map(({ id, actor }) => ({
+    const sealed = rows.map(({ id, actor }) => ({
       stream: `portal_session-${id}`,
-      type: CREATED,
+      type: 'portal_session.created.v1',
       data: { session_id: id, actor },
     }));
-    const opened = await this.codec.open(events);
-    return opened.map(({ data }) => data.actor as unknown as PortalActor | null);
+    const opened = await this.codec.open(sealed);
+    const portal_sessions = rows.map((row, n) => ({
+      ...row,
+      actor: opened[n]!.data.actor as unknown as PortalActor | null,
+    }));
+    return { portal_sessions, next_cursor };
   }
 }

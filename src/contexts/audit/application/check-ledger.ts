@@ -4,7 +4,7 @@ import type { LedgerFinding } from '../domain/findings.js';
 import { HASH_BYTES, MerkleTree } from '../domain/merkle-tree.js';
 import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import type { Leaf, LedgerState } from '../store/ledger.js';
-import type { HeadVerifier } from './head-verifier.js';
+import type { HeadVerifier } from './ledger-keys.js';
 
 /** What a log is compared with. All of it is read before the first event, so that the log has every event it covers. */
 export interface CheckedLedger {

@@ -3,11 +3,10 @@ import { SealError, type Sealer } from '../../../platform/sealing/sealer.js';
 import { forgedEvents, type Macs } from '../../../platform/event-store/authentic-event-store.js';
 import { isWhole, type Manifest, MANIFEST_FILE } from '../domain/manifest.js';
 import { hashOfHead, headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
-import type { Heads } from '../store/heads.js';
+import type { Heads, SigningKeys } from '../store/heads.js';
 import { isAuthenticState, type Ledger, type LedgerState } from '../store/ledger.js';
-import type { SigningKeys } from '../store/signing-keys.js';
 import type { CheckedLedger } from './check-ledger.js';
-import { HeadVerifier } from './head-verifier.js';
+import { HeadVerifier } from './ledger-keys.js';
 
 /** What an auditor brings along. */
 export interface AuditorInputs {

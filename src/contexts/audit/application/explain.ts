@@ -5,12 +5,11 @@ import { ROW_CHANGES, type RowChange } from '../../../platform/postgres/row-chan
 import type { CheckedTables } from '../../../platform/context.js';
 import { deliveryId, EVENT_TYPES, readDeliveries, type DeliveryRecord } from '../../webhooks/contract.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
-import { inclusionRanges, provesInclusion } from '../domain/merkle-proof.js';
+import { inclusionRanges, provesInclusion } from '../domain/merkle-tree.js';
 import { type SignedHead, toTree } from '../domain/signed-head.js';
-import type { Heads } from '../store/heads.js';
+import type { Heads, SigningKeys } from '../store/heads.js';
 import type { Ledger } from '../store/ledger.js';
-import type { SigningKeys } from '../store/signing-keys.js';
-import { HeadVerifier } from './head-verifier.js';
+import { HeadVerifier } from './ledger-keys.js';
 
 interface Sources {
   readonly log: Pick<EventStore, 'readStream' | 'identity'>;

@@ -8,10 +8,11 @@ import {
   type Manifest,
   MANIFEST_FORMAT,
   type Signed,
+  type LogPoint,
+  readPoint,
 } from '../domain/manifest.js';
 import { MerkleTree } from '../domain/merkle-tree.js';
 import type { ExportFolder, PartWriter, Unfinished } from '../store/export-folder.js';
-import { type LogPoint, readPoint } from '../domain/log-point.js';
 
 /** Receives how many events were read, and up to where. */
 type Progress = (read: number, position: string) => void;

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { signedHead, signer } from '../../../../test/support/audit/signed-log.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import type { SignedHead, SigningKey } from '../domain/signed-head.js';
-import { HeadVerifier } from './head-verifier.js';
+import { HeadVerifier } from './ledger-keys.js';
 
 describe('the keys of a ledger, for an auditor who knows one of them', () => {
   const first = signer(null);

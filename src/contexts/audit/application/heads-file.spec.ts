@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { headSizesIn, signedHead, signer, stored } from '../../../../test/support/audit/signed-log.js';
 import { specFolder } from '../../../../test/support/run-folder.js';
 import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
-import { HeadsFile } from './heads-file.js';
+import { HeadsFile } from './head-signer.js';
 
 const key = signer(null);
 

@@ -11,8 +11,7 @@ import {
 import type { RecordedEvent } from '../../../platform/event-store/port.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
 import { checkLedger, stored, TRUSTING } from '../../../../test/support/audit/signed-log.js';
-import { inclusionRanges, provesInclusion } from '../domain/merkle-proof.js';
-import { MerkleTree } from '../domain/merkle-tree.js';
+import { inclusionRanges, provesInclusion, MerkleTree } from '../domain/merkle-tree.js';
 import { LedgerTampered } from '../domain/signed-head.js';
 import { beginLedger, extendLedger, Ledger } from '../store/ledger.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';

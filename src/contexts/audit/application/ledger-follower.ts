@@ -7,7 +7,8 @@ import { type SubscriptionDefinition, subscriptionName } from '../../../platform
 import { hashOfEvent } from '../domain/event-leaf.js';
 import { LedgerTampered, type SignedExtent } from '../domain/signed-head.js';
 import { HealthRegistry, NotReady } from '../../../platform/telemetry/health.js';
-import { LedgerTables } from '../store/heads.js';
+import { Sealer } from '../../../platform/sealing/sealer.js';
+import { Heads } from '../store/heads.js';
 import { extendLedger, Ledger } from '../store/ledger.js';
 import { LEDGER_SUBJECT, LedgerKeys } from './ledger-keys.js';
 
@@ -91,16 +92,21 @@ export class LedgerAnchor {
   }
 }
 
+/** A new ledger, after one that was lost or changed; a program requests it. */
+@Operation({ ...LEDGER_SUBJECT, name: 'ledger.begin' })
+export class BeginLedger extends OperatorCommand {}
+
 /**
  * Begins the ledger of a log that has no events yet. For any other log a ledger that is missing was removed: it begins
  * again only when an operator runs `audit begin`.
  */
-@Injectable()
-export class LedgerStart implements OnModuleInit {
+@CommandHandler(BeginLedger)
+export class LedgerStart implements OnModuleInit, OperationHandler<BeginLedger> {
   constructor(
     @Inject(EVENT_STORE) private readonly store: Pick<EventStore, 'head' | 'identity'>,
     private readonly keys: LedgerKeys,
-    private readonly tables: LedgerTables,
+    private readonly heads: Heads,
+    private readonly sealer: Sealer,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -108,25 +114,12 @@ export class LedgerStart implements OnModuleInit {
   }
 
   /** From the first event, without heads: no new head follows those that were published. */
-  async again(): Promise<void> {
-    await this.begin({ emptied: true });
+  execute(): Promise<void> {
+    return this.begin({ emptied: true });
   }
 
   private async begin(how: { readonly emptied: boolean }): Promise<void> {
     await this.keys.begin();
-    await this.tables.begin(await this.store.identity(), how);
-  }
-}
-
-/** A new ledger, after one that was lost or changed; a program requests it. */
-@Operation({ ...LEDGER_SUBJECT, name: 'ledger.begin' })
-export class BeginLedger extends OperatorCommand {}
-
-@CommandHandler(BeginLedger)
-export class BeginLedgerHandler implements OperationHandler<BeginLedger> {
-  constructor(private readonly start: LedgerStart) {}
-
-  execute(): Promise<void> {
-    return this.start.again();
+    await this.heads.begin(this.sealer, await this.store.identity(), how);
   }
 }

@@ -12,9 +12,8 @@ import { systemClock } from '../../../kernel/clock.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import { MerkleTree } from '../domain/merkle-tree.js';
 import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
-import { Heads, LedgerTables } from '../store/heads.js';
+import { Heads, SigningKeys } from '../store/heads.js';
 import { Ledger } from '../store/ledger.js';
-import { SigningKeys } from '../store/signing-keys.js';
 import { HeadSigner } from './head-signer.js';
 import { LedgerAnchor, ledgerFollower, LedgerStart } from './ledger-follower.js';
 import { LedgerKeys } from './ledger-keys.js';
@@ -36,7 +35,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
   const signingKeys = (): SigningKeys => new SigningKeys(database());
   const ledgerKeys = (): LedgerKeys => new LedgerKeys(signingKeys(), harness.sealer, systemClock);
   const beginning = (): LedgerStart =>
-    new LedgerStart(harness.writer, ledgerKeys(), new LedgerTables(database(), harness.sealer));
+    new LedgerStart(harness.writer, ledgerKeys(), new Heads(database()), harness.sealer);
   const storedHeads = (): Promise<SignedHead[]> => listOf(new Heads(database()).all());
   const copyOf = (table: string): string => `public.${table.replace('.', '_')}`;
 
@@ -259,7 +258,7 @@ describe('a ledger whose tables somebody changes who has no master key, while fo
     await sql('truncate audit.leaves, audit.ledger, audit.heads, audit.last_head');
     await refuses('was emptied');
     await harness.end();
-    await beginning().again();
+    await beginning().execute();
     file = `${file}.next`;
     ({ signer, health } = start());
     expect(await signed(9)).toMatchObject({ size: 9, previous: null });

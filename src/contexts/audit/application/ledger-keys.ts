@@ -13,7 +13,7 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject } from '@nestjs/common';
 import { CLOCK, type Clock, timestamp } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
@@ -26,12 +26,20 @@ import {
   type SigningKey,
   readKey,
 } from '../domain/signed-head.js';
-import { type StoredSigningKey, SigningKeys } from '../store/signing-keys.js';
+import { type StoredSigningKey, SigningKeys } from '../store/heads.js';
 import { sha256 } from '../../../kernel/sha256.js';
+import type { LedgerFinding } from '../domain/findings.js';
+
+/** The facts of operations on the ledger over the log. */
+export const LEDGER_SUBJECT = { scope: 'system:write', subject: 'ledger', streams: () => [] } as const;
+
+/** A program requests it. */
+@Operation({ ...LEDGER_SUBJECT, name: 'ledger.rotate_key' })
+export class RotateLedgerKey extends OperatorCommand<EmptyParameters, SigningKey> {}
 
 /** The keys that sign heads: the first is created when the ledger begins, later ones by `audit key rotate`. */
-@Injectable()
-export class LedgerKeys {
+@CommandHandler(RotateLedgerKey)
+export class LedgerKeys implements OperationHandler<RotateLedgerKey> {
   constructor(
     private readonly keys: SigningKeys,
     private readonly sealer: Sealer,
@@ -46,14 +54,14 @@ export class LedgerKeys {
   }
 
   /** A new key, signed by the one before, which signs nothing after that. Throws `invalid_transition` before the first head. */
-  async rotate(): Promise<SigningKey> {
+  async execute(): Promise<SigningKey> {
     const keys = await this.keys.change((present) => {
       const former = present.at(-1);
       if (former === undefined)
         throw new DomainError('invalid_transition', 'There is no key yet: the ledger has not begun');
       return this.make(former);
     });
-    return keys.at(-1)!;
+    return readKey(keys.at(-1));
   }
 
   /** Creates the first key, where there is none. */
@@ -62,7 +70,7 @@ export class LedgerKeys {
   }
 
   /** Those that the service created, from the first on. */
-  async own(): Promise<readonly SigningKey[]> {
+  async listOwn(): Promise<readonly SigningKey[]> {
     return (await this.keys.all()).filter((key) => isOwnKey(key, this.sealer));
   }
 
@@ -148,7 +156,7 @@ export function isSignedHead(head: SignedHead, { public_key }: Pick<SigningKey, 
 }
 
 /** Whether `former` signed `key`. */
-export function isSignedKey(key: SigningKey, former: SigningKey): boolean {
+function isSignedKey(key: SigningKey, former: SigningKey): boolean {
   return (
     key.former_key_id === former.key_id &&
     key.signature !== null &&
@@ -168,18 +176,63 @@ function publicKeyOf(base64: string): KeyObject {
   return createPublicKey({ key: Buffer.from(base64, 'base64'), format: 'der', type: 'spki' });
 }
 
-/** The facts of operations on the ledger over the log. */
-export const LEDGER_SUBJECT = { scope: 'system:write', subject: 'ledger', streams: () => [] } as const;
+/** Whose signatures count: keys that follow one another, from one that the auditor knows. */
+export class HeadVerifier {
+  readonly findings: LedgerFinding[] = [];
+  private readonly keys = new Map<string, SigningKey>();
+  /** The key that the auditor knows, and those that follow from it; null: the auditor knows none. */
+  private readonly trusted: Set<string> | null;
 
-/** A program requests it. */
-@Operation({ ...LEDGER_SUBJECT, name: 'ledger.rotate_key' })
-export class RotateLedgerKey extends OperatorCommand<EmptyParameters, SigningKey> {}
-
-@CommandHandler(RotateLedgerKey)
-export class RotateLedgerKeyHandler implements OperationHandler<RotateLedgerKey> {
-  constructor(private readonly keys: LedgerKeys) {}
-
-  async execute(): Promise<SigningKey> {
-    return readKey(await this.keys.rotate());
+  /**
+   * `known`: the public key that the auditor got some other way. `sealer`: that of the master key, where it is at hand:
+   * it proves which keys the service created.
+   */
+  constructor(
+    private readonly logId: string,
+    keys: readonly (SigningKey | StoredSigningKey)[],
+    known: Pick<SigningKey, 'key_id' | 'public_key'> | null,
+    sealer: Pick<Sealer, 'openBytes'> | null,
+  ) {
+    this.trusted = known === null ? null : new Set();
+    let former: SigningKey | null = null;
+    for (const key of keys) {
+      const why = wrongOf(key, former, sealer);
+      if (why === null) this.keys.set(key.key_id, key);
+      else this.findings.push({ kind: 'key', key_id: key.key_id, why });
+      const follows = why === null && former !== null && this.trusted?.has(former.key_id) === true;
+      if (key.public_key === known?.public_key || follows) this.trusted?.add(key.key_id);
+      former = key;
+    }
+    if (known !== null && this.keys.get(known.key_id)?.public_key !== known.public_key)
+      this.findings.push({ kind: 'key', key_id: known.key_id, why: 'the ledger does not know it' });
   }
+
+  /** What is wrong with a head; null when it is good. */
+  verify(head: SignedHead): string | null {
+    const key = this.keys.get(head.key_id);
+    if (head.log_id !== this.logId) return `it is of the log ${head.log_id}`;
+    if (key === undefined) return `its key ${head.key_id} is unknown`;
+    return isSignedHead(head, key) ? null : 'its signature is wrong';
+  }
+
+  /**
+   * Whether its key is the one that the auditor knows, or follows from it. Nothing follows for the keys before: the
+   * creator of a key can sign any other with it.
+   */
+  trusts({ key_id }: Pick<SignedHead, 'key_id'>): boolean {
+    return this.trusted === null || this.trusted.has(key_id);
+  }
+}
+
+/** Null: the key is good. */
+function wrongOf(
+  key: SigningKey | StoredSigningKey,
+  former: SigningKey | null,
+  sealer: Pick<Sealer, 'openBytes'> | null,
+): string | null {
+  if (former === null ? key.former_key_id !== null : !isSignedKey(key, former))
+    return 'the key before it did not sign it';
+  if (sealer !== null && 'sealedPublicKey' in key && !isOwnKey(key, sealer))
+    return 'the service did not create it';
+  return null;
 }

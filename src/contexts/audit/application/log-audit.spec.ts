@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { ALL_CONTEXTS } from '../../../composition.js';
 import { WHOLE } from '../domain/streams.js';
-import { LogAudit } from './log-audit.js';
+import { LogAudit } from './verify.js';
 
 const STREAM = 'payout-0d5c1f0e-6c1f-4b6e-9a7b-0d5c1f0e6c1f';
 

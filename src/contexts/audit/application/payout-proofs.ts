@@ -6,11 +6,10 @@ import { ReportsAudit } from '../../../platform/operations/system-report.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import { PAYOUT_CATEGORY } from '../../payouts/contract.js';
 import { canonicalJson, eventLeaf } from '../domain/event-leaf.js';
-import { consistencyRanges, inclusionRanges } from '../domain/merkle-proof.js';
+import { consistencyRanges, inclusionRanges } from '../domain/merkle-tree.js';
 import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
-import { Heads } from '../store/heads.js';
+import { Heads, SigningKeys } from '../store/heads.js';
 import { Ledger } from '../store/ledger.js';
-import { SigningKeys } from '../store/signing-keys.js';
 import { isOwnKey, isSignedHead, pemOf } from './ledger-keys.js';
 import { auditConfig, type AuditConfig } from '../settings.js';
 

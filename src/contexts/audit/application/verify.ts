@@ -1,16 +1,18 @@
 import { logPages } from '../../../platform/event-store/log-pages.js';
 import { comparePositions, type EventStore, type RecordedEvent } from '../../../platform/event-store/port.js';
-import type { Context } from '../../../platform/context.js';
+import { type Context, knownEvents } from '../../../platform/context.js';
 import type { TableComparison } from '../../../platform/projections/compare-tables.js';
 import type { TableCheck } from '../../../platform/projections/table-check.js';
 import { PAYOUT_VIEWS, readBalances } from '../../payouts/contract.js';
 import type { ExportedEvent } from '../domain/event-leaf.js';
-import { Differences } from '../domain/findings.js';
-import { type Extent, WHOLE } from '../domain/streams.js';
+import { Differences, Violations } from '../domain/findings.js';
+import { type Extent, WHOLE, Histories, Streams } from '../domain/streams.js';
 import type { AuditedTables } from '../store/audited-tables.js';
 import type { ExportedLog } from '../store/exported-log.js';
 import { type CheckedLedger, LedgerCheck } from './check-ledger.js';
-import { LogAudit, type UnknownType } from './log-audit.js';
+import type { LogRule } from '../../../kernel/history-rules.js';
+import { EventCodec } from '../../../platform/event-store/event-codec.js';
+import { BalanceReplay, EvidenceCheck } from '../domain/balance-replay.js';
 
 /** A log as an audit reads it, from its first event to the last one that it had when the audit began. */
 interface LogSource {
@@ -188,4 +190,93 @@ async function compareBalances(
     if (!same) differences.add(`user ${row.user_id} has a balance that differs from the events`);
   });
   for (const id of balances.keys()) if (!seen.has(id)) differences.add(`user ${id} has no balance`);
+}
+
+/** Thrown by code that reads an event with missing or wrong members. */
+const UNREADABLE = [TypeError, SyntaxError, RangeError];
+
+/** Events of a type that this version does not know. */
+interface UnknownType {
+  readonly type: string;
+  count: number;
+  /** Of the first one. */
+  readonly position: string;
+}
+
+interface Rules {
+  readonly contexts: readonly Context[];
+  /** The checkpoint of the read models that the books are compared with; the end of the log without them. */
+  readonly booksEnd: string | null;
+  readonly extent: Extent;
+  /** Unknown types that an operator let pass: subscriptions ignore them, and so does the audit. */
+  readonly allowed: ReadonlySet<string>;
+  /** Of USDC, where it is known. */
+  readonly token: string | null;
+}
+
+/** Everything that a log proves from its events alone, in one pass over it. */
+export class LogAudit {
+  readonly violations = new Violations();
+  readonly streams: Streams;
+  readonly histories: Histories;
+  readonly evidence: EvidenceCheck;
+  readonly books: BalanceReplay;
+  /** Anywhere in the log: subscriptions wait at these, or may pass them. */
+  readonly unknown = new Map<string, UnknownType>();
+  private readonly unknownStreams = new Set<number>();
+  private readonly codec = new EventCodec();
+  private readonly logRules: readonly LogRule[];
+
+  constructor(private readonly rules: Rules) {
+    const { contexts, extent, token } = rules;
+    this.codec.register(knownEvents(contexts));
+    this.streams = new Streams(this.violations, extent);
+    this.histories = new Histories(
+      contexts.flatMap(({ histories = [] }) => histories),
+      this.violations,
+    );
+    this.logRules = contexts.flatMap(({ logRules = [] }) => logRules.map((begin) => begin()));
+    this.evidence = new EvidenceCheck(this.violations, token);
+    this.books = new BalanceReplay(this.violations);
+  }
+
+  add(event: RecordedEvent): void {
+    const { type, position } = event;
+    const { booksEnd, extent } = this.rules;
+    let stream = -1;
+    this.checked(event, () => (stream = this.streams.add(event)));
+    if (stream < 0) return;
+    if (!this.codec.knows(type)) this.noteUnknown(event, stream);
+    // What follows an event that this version does not know, only a newer one can evaluate.
+    if (this.unknownStreams.has(stream)) return;
+    if (this.streams.isWhole(stream))
+      this.checked(event, () => this.histories.add(this.codec.upcast(event), stream));
+    // Rules across streams need a whole log.
+    if (!extent.wholeStreams) return;
+    this.checked(event, () => this.evidence.add(event));
+    if (comparePositions(position, booksEnd) <= 0) this.checked(event, () => this.books.add(event));
+    for (const isBroken of this.logRules)
+      this.checked(event, () => {
+        const rule = isBroken(this.codec.upcast(event));
+        if (rule !== null) this.violations.add({ position, rule });
+      });
+  }
+
+  /** Reports an unreadable event and continues. */
+  private checked(event: RecordedEvent, check: () => void): void {
+    try {
+      check();
+    } catch (error) {
+      if (!UNREADABLE.some((kind) => error instanceof kind)) throw error;
+      const rule = `${event.stream}, ${event.type}: it says what such an event says (${(error as Error).message})`;
+      this.violations.add({ position: event.position, rule });
+    }
+  }
+
+  private noteUnknown({ type, position }: RecordedEvent, stream: number): void {
+    if (!this.rules.allowed.has(type)) this.unknownStreams.add(stream);
+    const seen = this.unknown.get(type);
+    if (seen === undefined) this.unknown.set(type, { type, count: 1, position });
+    else seen.count += 1;
+  }
 }

@@ -10,15 +10,13 @@ import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
 import { KeyRing, masterKeysOf } from '../../../platform/sealing/key-ring.js';
 import type { currentLedger } from '../application/checked-ledger.js';
-import { HeadVerifier } from '../application/head-verifier.js';
+import { HeadVerifier, keyOfPem, pemOf, RotateLedgerKey } from '../application/ledger-keys.js';
 import { BeginLedger } from '../application/ledger-follower.js';
-import { keyOfPem, pemOf, RotateLedgerKey } from '../application/ledger-keys.js';
 import { toHex } from '../application/payout-proofs.js';
 import { readHead, readKey, type SignedHead, type SigningKey, toTree } from '../domain/signed-head.js';
-import { consistencyRanges, provesConsistency } from '../domain/merkle-proof.js';
-import { Heads } from '../store/heads.js';
+import { consistencyRanges, provesConsistency } from '../domain/merkle-tree.js';
+import { Heads, SigningKeys } from '../store/heads.js';
 import { Ledger } from '../store/ledger.js';
-import { SigningKeys } from '../store/signing-keys.js';
 import { EXIT_WRONG, printResult } from './output.js';
 
 const BEGUN = 'The ledger begins again. Restart every worker now, with another AUDIT_HEADS_FILE.';

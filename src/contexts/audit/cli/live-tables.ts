@@ -8,10 +8,9 @@ import { isReadModel } from '../../../platform/projections/projection.js';
 import { ReadModelCheck } from '../../../platform/projections/read-model-rebuild.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
 import type { AuditorInputs } from '../application/checked-ledger.js';
-import { CatalogueCheck } from '../store/catalogue.js';
+import { CatalogueCheck, AuditedTables } from '../store/audited-tables.js';
 import { PersonalKeysCheck } from '../application/personal-keys-check.js';
 import type { LiveTables } from '../application/verify.js';
-import { AuditedTables } from '../store/audited-tables.js';
 
 /** Passes to `act` every live read model, in one snapshot, and a check that rebuilds it. */
 export async function liveTables<T>(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readPoint } from './log-point.js';
+import { readPoint } from './manifest.js';
 
 describe('a point of the log', () => {
   it.each([

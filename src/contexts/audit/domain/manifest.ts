@@ -1,4 +1,12 @@
-import { readHead, readKey, type SignedHead, type SigningKey } from './signed-head.js';
+import {
+  hasTypes,
+  readHead,
+  readKey,
+  type MemberTypes,
+  type SignedHead,
+  type SigningKey,
+} from './signed-head.js';
+import { parseDateTime } from '../../../kernel/instant.js';
 
 /** Of the folder that an export is. */
 export const MANIFEST_FILE = 'manifest.json';
@@ -81,17 +89,14 @@ export function readManifest(text: string): Manifest | string {
   return signed(found as Manifest);
 }
 
-/** Names of types as `typeof` has them, `null` for null. */
-type Types = Readonly<Record<string, string>>;
-
-const SCOPE: Types = {
+const SCOPE: MemberTypes = {
   merchant: 'string null',
   from: 'string null',
   to: 'string null',
   part_events: 'number',
 };
-const SAID: Types = { events: 'number', log_id: 'string', log_end: 'string null' };
-const PART: Types = {
+const SAID: MemberTypes = { events: 'number', log_id: 'string', log_end: 'string null' };
+const PART: MemberTypes = {
   file: 'string',
   bytes: 'number',
   sha256: 'string',
@@ -99,15 +104,7 @@ const PART: Types = {
   first_position: 'string',
   last_position: 'string',
 };
-const KEY: Types = { key_id: 'string', master_id: 'string', wrapped: 'string' };
-
-function hasTypes(value: unknown, types: Types): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const members = value as Readonly<Record<string, unknown>>;
-  return Object.entries(types).every(([name, allowed]) =>
-    allowed.split(' ').includes(members[name] === null ? 'null' : typeof members[name]),
-  );
-}
+const KEY: MemberTypes = { key_id: 'string', master_id: 'string', wrapped: 'string' };
 
 function signed(manifest: Manifest): Manifest | string {
   const { signed_head: head, signing_keys: keys } = manifest;
@@ -118,4 +115,25 @@ function signed(manifest: Manifest): Manifest | string {
   } catch (error) {
     return `names a signed head or a key that is none: ${(error as Error).message}`;
   }
+}
+
+/** A place in the log: everything up to it, itself included. Null is the end of the log. */
+export type LogPoint =
+  | { readonly kind: 'position'; readonly position: string }
+  | { readonly kind: 'time'; readonly time: Date }
+  | null;
+
+const POSITION = /^[0-9]{1,40}$/;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+export const POINT_FORMS =
+  'a position of the log (digits alone), or a time: 2026-01-31, 2026-01-31T12:00, 2026-01-31T12:00:00.123, each in UTC ' +
+  'unless it ends with an offset such as +02:00; a date alone is its midnight';
+
+/** Null when the text is neither a position nor a time. */
+export function readPoint(text: string): Exclude<LogPoint, null> | null {
+  if (POSITION.test(text)) return { kind: 'position', position: text.replace(/^0+(?=\d)/, '') };
+  const given = text.trim();
+  const time = parseDateTime(DATE.test(given) ? `${given}T00:00` : given);
+  return time === null ? null : { kind: 'time', time };
 }

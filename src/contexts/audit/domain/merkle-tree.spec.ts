@@ -9,8 +9,8 @@ import {
   provesConsistency,
   provesInclusion,
   subtreesOf,
-} from './merkle-proof.js';
-import { MerkleTree } from './merkle-tree.js';
+  MerkleTree,
+} from './merkle-tree.js';
 
 const sha256 = (...parts: readonly Uint8Array[]): Buffer =>
   createHash('sha256').update(Buffer.concat(parts)).digest();

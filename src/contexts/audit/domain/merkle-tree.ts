@@ -6,7 +6,7 @@ const NODE = Buffer.from([1]);
 export const HASH_BYTES = 32;
 
 /** SHA-256 over 0x01 and both hashes: the inner node of RFC 9162. */
-export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
+function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
   return sha256(Buffer.concat([NODE, left, right]));
 }
 
@@ -74,4 +74,124 @@ function onesOf(size: number): number {
   let ones = 0;
   for (let rest = size; rest > 0; rest = Math.floor(rest / 2)) ones += rest % 2;
   return ones;
+}
+
+/** Leaves from `from` up to and without `to`. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A complete subtree: 2^level leaves, the `index`th of its kind. Level 0 are the leaves. */
+export interface Subtree {
+  readonly level: number;
+  readonly index: number;
+}
+
+/** The leaf that completes a subtree. */
+export function lastLeafOf({ level, index }: Subtree): number {
+  return (index + 1) * 2 ** level - 1;
+}
+
+/** What an inclusion proof consists of: the roots over these leaves, from the leaf up (RFC 9162, 2.1.3.1). */
+export function inclusionRanges(leaf: number, size: number): readonly Range[] {
+  if (!(leaf >= 0 && leaf < size)) throw new RangeError('no such leaf in a tree of that size');
+  return rangesAround(leaf, size, ({ from, to }) => to - from === 1).around;
+}
+
+/** What a proof consists of that a tree of `size` leaves extends its first `former` ones (RFC 9162, 2.1.4.1). */
+export function consistencyRanges(former: number, size: number): readonly Range[] {
+  if (!(former > 0 && former <= size)) throw new RangeError('no such tree before this one');
+  const { last, around } = rangesAround(former - 1, size, ({ to }) => to === former);
+  // The verifier knows the former tree.
+  return last.from > 0 ? [last, ...around] : around;
+}
+
+/** From the whole tree down to the subtree of the leaf that is the last: that one, and the other halves on the way, from below. */
+function rangesAround(
+  leaf: number,
+  size: number,
+  isLast: (range: Range) => boolean,
+): { readonly last: Range; readonly around: readonly Range[] } {
+  const around: Range[] = [];
+  let last: Range = { from: 0, to: size };
+  while (!isLast(last)) {
+    const middle = last.from + splitOf(last.to - last.from);
+    const [left, right] = [
+      { from: last.from, to: middle },
+      { from: middle, to: last.to },
+    ];
+    around.unshift(leaf < middle ? right : left);
+    last = leaf < middle ? left : right;
+  }
+  return { last, around };
+}
+
+/** The complete subtrees that a range of a proof is made of, the largest first: such a range begins at a multiple of its largest one. */
+export function subtreesOf({ from, to }: Range): readonly Subtree[] {
+  const subtrees: Subtree[] = [];
+  for (let start = from; start < to;) {
+    let level = 0;
+    while (start + 2 ** (level + 1) <= to) level += 1;
+    subtrees.push({ level, index: start / 2 ** level });
+    start += 2 ** level;
+  }
+  return subtrees;
+}
+
+/** Whether `path` shows that the tree with `root` extends the tree with `former.root` (RFC 9162, 2.1.4.2). */
+export function provesConsistency(
+  former: { readonly size: number; readonly root: Buffer },
+  { size, root }: { readonly size: number; readonly root: Buffer },
+  path: readonly Buffer[],
+): boolean {
+  if (!(former.size > 0 && former.size <= size)) return false;
+  if (former.size === size) return path.length === 0 && former.root.equals(root);
+  const hashes = Number.isInteger(Math.log2(former.size)) ? [former.root, ...path] : [...path];
+  let first = former.size - 1;
+  let last = size - 1;
+  for (; first % 2 === 1; first = half(first)) last = half(last);
+  const start = hashes.shift();
+  if (start === undefined) return false;
+  let formerRoot = start;
+  let newRoot = start;
+  for (const hash of hashes) {
+    if (last === 0) return false;
+    if (first % 2 === 1 || first === last) {
+      formerRoot = nodeHash(hash, formerRoot);
+      newRoot = nodeHash(hash, newRoot);
+      for (; first % 2 === 0; first /= 2) last = half(last);
+    } else {
+      newRoot = nodeHash(newRoot, hash);
+    }
+    first = half(first);
+    last = half(last);
+  }
+  return last === 0 && formerRoot.equals(former.root) && newRoot.equals(root);
+}
+
+/** The largest power of two below `size`. */
+function splitOf(size: number): number {
+  let split = 1;
+  while (split * 2 < size) split *= 2;
+  return split;
+}
+
+function half(value: number): number {
+  return Math.floor(value / 2);
+}
+
+/** Whether the hashes of {@link inclusionRanges} lead from the leaf to the root of a tree of `size` leaves. */
+export function provesInclusion(
+  { hash, index }: { readonly hash: Buffer; readonly index: number },
+  { size, root }: { readonly size: number; readonly root: Buffer },
+  path: readonly Buffer[],
+): boolean {
+  const ranges = inclusionRanges(index, size);
+  if (ranges.length !== path.length) return false;
+  const top = ranges.reduce(
+    (node, { from }, place) => (from > index ? nodeHash(node, path[place]!) : nodeHash(path[place]!, node)),
+    hash,
+  );
+  return top.equals(root);
 }

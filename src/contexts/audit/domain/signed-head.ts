@@ -36,24 +36,34 @@ export interface SigningKey {
   readonly signature: string | null;
 }
 
+/** The names of members, each with its types as `typeof` has them, `null` for null. */
+export type MemberTypes = Readonly<Record<string, string>>;
+
+export function hasTypes(value: unknown, types: MemberTypes): boolean {
+  const members = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return Object.entries(types).every(([name, allowed]) =>
+    allowed.split(' ').includes(members[name] === null ? 'null' : typeof members[name]),
+  );
+}
+
+const TEXT = 'string';
+const HEAD = { log_id: TEXT, root: TEXT, position: TEXT, signed_at: TEXT, key_id: TEXT, signature: TEXT };
+const KEY = { key_id: TEXT, public_key: TEXT, made_at: TEXT };
+
 /** The head that a value holds, without other members. Throws TypeError where it is none. */
 export function readHead(value: unknown): SignedHead {
   const { log_id, size, root, position, signed_at, key_id, previous, signature } = (value ??
     {}) as SignedHead;
   if (!Number.isSafeInteger(size) || size < 1) throw new TypeError('it has no size');
-  for (const text of [log_id, root, position, signed_at, key_id, signature])
-    if (typeof text !== 'string') throw new TypeError('a member is missing');
-  if (previous !== null && typeof previous !== 'string') throw new TypeError('a member is missing');
+  if (!hasTypes(value, { ...HEAD, previous: 'string null' })) throw new TypeError('a member is missing');
   return { log_id, size, root, position, signed_at, key_id, previous, signature };
 }
 
 /** The key that a value holds, without other members. Throws TypeError where it is none. */
 export function readKey(value: unknown): SigningKey {
-  const { key_id, public_key, made_at, former_key_id, signature } = (value ?? {}) as SigningKey;
-  for (const text of [key_id, public_key, made_at])
-    if (typeof text !== 'string') throw new TypeError('a member is missing');
-  for (const text of [former_key_id, signature])
-    if (text !== null && typeof text !== 'string') throw new TypeError('a member is missing');
+  if (!hasTypes(value, { ...KEY, former_key_id: 'string null', signature: 'string null' }))
+    throw new TypeError('a member is missing');
+  const { key_id, public_key, made_at, former_key_id, signature } = value as SigningKey;
   return { key_id, public_key, made_at, former_key_id, signature };
 }
 

@@ -1,6 +1,11 @@
 import type { PoolClient } from 'pg';
 import type { Database } from '../../../platform/postgres/database.js';
 import { WITHOUT_TIMEOUTS } from '../../../platform/postgres/session-settings.js';
+import type { QueryRunner } from 'typeorm';
+import type { Context } from '../../../platform/context.js';
+import type { Migration } from '../../../platform/postgres/migrate.js';
+import type { TableCheck } from '../../../platform/projections/table-check.js';
+import type { TableComparison } from '../../../platform/projections/compare-tables.js';
 
 const BEGIN = `begin isolation level repeatable read, read only; ${WITHOUT_TIMEOUTS}`;
 
@@ -57,4 +62,87 @@ export class AuditedTables {
       throw error;
     }
   };
+}
+
+/** Of the platform; contexts have one schema each, of their name. */
+const SCHEMAS = ['event_store', 'platform', 'work'];
+
+/** Triggers, rules, row security and functions are those of the migrations: others hide rows, or change what is written. */
+export class CatalogueCheck implements TableCheck {
+  readonly name = 'catalogue';
+
+  constructor(
+    private readonly tables: Pick<AuditedTables, 'query'>,
+    private readonly contexts: readonly Context[],
+    private readonly migrations: readonly Migration[],
+  ) {}
+
+  async add(): Promise<void> {}
+
+  async compare(): Promise<ReadonlyMap<string, TableComparison>> {
+    const schemas = [...SCHEMAS, ...this.contexts.map(({ name }) => name)];
+    const entries = await this.tables.query<CatalogueEntry>(CATALOGUE, [schemas]);
+    const first = strangeEntries(entries, await statementsOf(this.migrations));
+    return new Map([['pg_catalog', { rows: entries.length, different: first.length, first }]]);
+  }
+}
+
+/** Something of the database that changes what a statement reads or writes. */
+interface CatalogueEntry {
+  readonly kind: string;
+  /** `schema.name` of the table, or the schema of a function. */
+  readonly place: string;
+  readonly name: string;
+  /** Of a function: its body. */
+  readonly source: string;
+  readonly enabled: boolean;
+}
+
+/** Of the schemas `$1`. */
+const CATALOGUE = `
+  with tables as (
+    select c.oid, n.nspname || '.' || c.relname as place, c.relrowsecurity or c.relforcerowsecurity as secured
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = any($1)
+  )
+  select 'trigger' as kind, place, tgname as name, '' as source, tgenabled = 'O' as enabled
+  from pg_trigger join tables on tables.oid = tgrelid where not tgisinternal
+  union all select 'rule', place, rulename, '', true
+  from pg_rewrite join tables on tables.oid = ev_class where rulename <> '_RETURN'
+  union all select 'policy', place, polname, '', true from pg_policy join tables on tables.oid = polrelid
+  union all select 'row security', place, '', '', true from tables where secured
+  union all select 'function', nspname, proname, prosrc, true
+  from pg_proc join pg_namespace on pg_namespace.oid = pronamespace where nspname = any($1)
+  order by 1, 2, 3`;
+
+/** What migrations create that is not a table: the text of all their statements. */
+async function statementsOf(migrations: readonly Migration[]): Promise<string> {
+  const statements: string[] = [];
+  const query = async (sql: string): Promise<number> => statements.push(sql);
+  for (const each of migrations) await new each().up({ query } as QueryRunner);
+  return statements.join('\n');
+}
+
+/** What entries say that no migration does, and the other way round, in words. */
+function strangeEntries(entries: readonly CatalogueEntry[], statements: string): readonly string[] {
+  const created = (kind: string): ReadonlySet<string> =>
+    new Set(
+      [...statements.matchAll(new RegExp(`create (?:or replace )?${kind} ([\\w.]+)`, 'gi'))].map(([, name]) =>
+        name!.split('.').at(-1)!,
+      ),
+    );
+  const known = { trigger: created('trigger'), function: created('function') };
+  const strange = entries.flatMap(({ kind, place, name, source, enabled }) => {
+    const what = `the database has a ${kind} ${name === '' ? 'on' : `${name} ${kind === 'function' ? 'in' : 'on'}`} ${place}`;
+    if (kind === 'trigger' && known.trigger.has(name)) return enabled ? [] : [`${what}, which is disabled`];
+    if (kind === 'function' && known.function.has(name))
+      return statements.includes(source) ? [] : [`${what} with another body than its migration gave it`];
+    return [`${what}, which no migration creates`];
+  });
+  const missing = (['trigger', 'function'] as const).flatMap((kind) => {
+    const there = new Set(entries.filter((entry) => entry.kind === kind).map(({ name }) => name));
+    return [...known[kind]]
+      .filter((name) => !there.has(name))
+      .map((name) => `the ${kind} ${name} is missing`);
+  });
+  return [...strange, ...missing];
 }

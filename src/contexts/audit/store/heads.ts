@@ -1,9 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/postgres/database.js';
 import type { Macs } from '../../../platform/event-store/authentic-event-store.js';
-import { hashOfHead, LedgerTampered, type SignedExtent, type SignedHead } from '../domain/signed-head.js';
-import { Sealer } from '../../../platform/sealing/sealer.js';
+import {
+  hashOfHead,
+  LedgerTampered,
+  type SignedExtent,
+  type SignedHead,
+  type SigningKey,
+} from '../domain/signed-head.js';
 import { beginLedger } from './ledger.js';
+import type { PoolClient } from 'pg';
+import { currentOperation } from '../../../platform/event-store/command-loop.js';
+import { changedBefore, recordRowChange } from '../../../platform/postgres/row-changes.js';
 
 interface LastRow {
   readonly size: string;
@@ -11,10 +19,11 @@ interface LastRow {
   readonly mac: string;
 }
 
+const EMPTY = `truncate audit.heads, audit.last_head, audit.leaves, audit.ledger;
+  update event_store.checkpoints set position = null where name = 'audit.ledger'`;
+
 const PURPOSE = 'last head';
 const PAGE = 1000;
-
-type Row = SignedHead & { readonly [column: string]: unknown };
 
 /** As {@link SignedHead}. */
 const HEADS = `select l.log_id, h.size::float8 as size, encode(h.root, 'hex') as root, h.position::text as position,
@@ -29,7 +38,7 @@ export class Heads {
 
   /** The one over the most events, up to `size`, also one that SQL inserted; null without any. The newest that the service signed: {@link lastSigned}. */
   async newest(size = Infinity): Promise<SignedHead | null> {
-    const [row] = await this.database.query<Row>(
+    const [row] = await this.database.query<SignedHead>(
       `${HEADS} where h.size <= $1::float8 order by h.size desc limit 1`,
       [size],
     );
@@ -40,7 +49,7 @@ export class Heads {
   async *all({ after = 0, upTo = Infinity } = {}): AsyncGenerator<SignedHead> {
     for (let size = after; ;) {
       const sql = `${HEADS} where h.size > $1 and h.size <= $2::float8 order by h.size limit ${PAGE}`;
-      const page = await this.database.query<Row>(sql, [size, upTo]);
+      const page = await this.database.query<SignedHead>(sql, [size, upTo]);
       yield* page;
       if (page.length < PAGE) return;
       size = page.at(-1)!.size;
@@ -49,17 +58,28 @@ export class Heads {
 
   /** The head over `size` events; null without one. */
   async at(size: number): Promise<SignedHead | null> {
-    const [row] = await this.database.query<Row>(`${HEADS} where h.size = $1`, [size]);
+    const [row] = await this.database.query<SignedHead>(`${HEADS} where h.size = $1`, [size]);
     return row ?? null;
   }
 
   /** What {@link extend} left; null where that row is missing or was not written by the service. */
   async lastSigned(macs: Pick<Macs, 'isAuthentic'>): Promise<SignedExtent | null> {
-    const [row] = await this.database.query<LastRow & { [column: string]: unknown }>(
-      'select size, hash, mac from audit.last_head',
-    );
+    const [row] = await this.database.query<LastRow>('select size, hash, mac from audit.last_head');
     const last = row === undefined ? null : { size: Number(row.size), hash: row.hash };
     return last !== null && macs.isAuthentic(PURPOSE, textOf(last), row!.mac) ? last : null;
+  }
+
+  /** Adds the rows without which follower and signer do nothing, where they are missing; `emptied`: in emptied tables. */
+  async begin(macs: Macs, logId: string, { emptied }: { readonly emptied: boolean }): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      if (emptied) await tx.query(EMPTY);
+      await beginLedger(tx, logId, macs);
+      const none = { size: 0, hash: '' };
+      await tx.query(
+        'insert into audit.last_head (size, hash, mac) values (0, $1, $2) on conflict do nothing',
+        [none.hash, macs.mac(PURPOSE, textOf(none))],
+      );
+    });
   }
 
   /**
@@ -99,27 +119,68 @@ function textOf({ size, hash }: SignedExtent): string {
   return JSON.stringify([size, hash]);
 }
 
-const EMPTY = `truncate audit.heads, audit.last_head, audit.leaves, audit.ledger;
-  update event_store.checkpoints set position = null where name = 'audit.ledger'`;
+/** A key as it is stored. */
+export interface StoredSigningKey extends SigningKey {
+  /** Null once another key has replaced it. */
+  readonly sealedPrivateKey: string | null;
+  readonly sealedPublicKey: string;
+}
 
-/** The rows without which follower and signer do nothing. */
+/** Any constant: keys are created by one process at a time. */
+const KEYS_LOCK = 7_331_130;
+
+/** As {@link StoredSigningKey}. */
+const KEYS = `select key_id, encode(public_key, 'base64') as public_key,
+    to_char(made_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as made_at, former_key_id,
+    encode(signature, 'hex') as signature, sealed_private_key as "sealedPrivateKey", sealed_public_key as "sealedPublicKey"
+  from audit.signing_keys order by place`;
+
+/** Private keys of the ledger, for `npm run keys -- status`. */
+export const SEALED_SIGNING_KEYS = `select sealed_public_key as sealed from audit.signing_keys
+  union all select sealed_private_key from audit.signing_keys where sealed_private_key is not null`;
+
+/** The keys that sign heads, in `audit.signing_keys`. */
 @Injectable()
-export class LedgerTables {
-  constructor(
-    private readonly database: Database,
-    private readonly sealer: Sealer,
-  ) {}
+export class SigningKeys {
+  constructor(@Inject(Database) private readonly database: Pick<Database, 'query' | 'transaction'>) {}
 
-  /** What is there already stays, unless the tables are to be emptied first. */
-  async begin(logId: string, { emptied }: { readonly emptied: boolean }): Promise<void> {
-    await this.database.transaction(async (tx) => {
-      if (emptied) await tx.query(EMPTY);
-      await beginLedger(tx, logId, this.sealer);
-      const none = { size: 0, hash: '' };
-      await tx.query(
-        'insert into audit.last_head (size, hash, mac) values (0, $1, $2) on conflict do nothing',
-        [none.hash, this.sealer.mac(PURPOSE, textOf(none))],
-      );
+  /** From the first on. */
+  async all(): Promise<readonly StoredSigningKey[]> {
+    return this.database.query<StoredSigningKey>(KEYS);
+  }
+
+  /** Adds the key that `make` creates from the present ones, under a lock; null: none. One for each operation. Returns all of them. */
+  async change(
+    make: (present: readonly StoredSigningKey[]) => StoredSigningKey | null,
+  ): Promise<readonly StoredSigningKey[]> {
+    return this.database.transaction(async (tx) => {
+      await tx.query('select pg_advisory_xact_lock($1)', [KEYS_LOCK]);
+      const present = (await tx.query<StoredSigningKey>(KEYS)).rows;
+      if ((await changedBefore(tx, currentOperation()?.id, 'signing_key')).length > 0) return present;
+      const added = make(present);
+      if (added === null) return present;
+      await insert(tx, added);
+      await recordRowChange(tx, currentOperation()?.id, 'signing_key', added.key_id);
+      return [...present.map((key) => ({ ...key, sealedPrivateKey: null })), added];
     });
   }
+}
+
+/** Deletes the former private keys: a thief of the newest one cannot sign as they did. */
+async function insert(tx: PoolClient, key: StoredSigningKey): Promise<void> {
+  await tx.query('update audit.signing_keys set sealed_private_key = null');
+  await tx.query(
+    `insert into audit.signing_keys (key_id, public_key, made_at, former_key_id, signature, sealed_private_key,
+       sealed_public_key, place)
+     select $1, decode($2, 'base64'), $3, $4, decode($5, 'hex'), $6, $7, count(*) from audit.signing_keys`,
+    [
+      key.key_id,
+      key.public_key,
+      key.made_at,
+      key.former_key_id,
+      key.signature,
+      key.sealedPrivateKey,
+      key.sealedPublicKey,
+    ],
+  );
 }

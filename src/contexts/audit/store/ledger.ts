@@ -3,8 +3,14 @@ import type { PoolClient } from 'pg';
 import { Database } from '../../../platform/postgres/database.js';
 import type { Macs } from '../../../platform/event-store/authentic-event-store.js';
 import { LedgerTampered } from '../domain/signed-head.js';
-import { HASH_BYTES, joinedRoot, MerkleTree } from '../domain/merkle-tree.js';
-import { lastLeafOf, type Range, subtreesOf } from '../domain/merkle-proof.js';
+import {
+  HASH_BYTES,
+  joinedRoot,
+  MerkleTree,
+  lastLeafOf,
+  type Range,
+  subtreesOf,
+} from '../domain/merkle-tree.js';
 
 /** How far the tree over the log is. */
 export interface LedgerState {
@@ -61,9 +67,7 @@ export class Ledger {
 
   /** Null before the first event. */
   async state(): Promise<LedgerState | null> {
-    const [row] = await this.database.query<StateRow & { [column: string]: unknown }>(
-      `${STATE} where size > 0`,
-    );
+    const [row] = await this.database.query<StateRow>(`${STATE} where size > 0`);
     return row === undefined ? null : stateOf(row);
   }
 

@@ -2,7 +2,7 @@ import { Logger, type LoggerService } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { upTo } from '../../../platform/cache-size.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import type { ProviderFacts } from '../../../platform/telemetry/process-facts.js';
+import type { ProviderState } from '../../../platform/telemetry/process-facts.js';
 import { withTimeout } from '../../../platform/timeout.js';
 import { providerDuration, providerErrors } from '../metrics.js';
 import { backoffMs } from '../../../platform/jobs/backoff.js';
@@ -120,7 +120,7 @@ export class ExchangeProviders {
   }
 
   /** As the admin API displays it: of the provider that new orders go to. */
-  facts(): ProviderFacts {
+  facts(): ProviderState {
     const name = this.currentName ?? 'none';
     const status = this.unavailable().includes(name) ? 'unavailable' : 'ok';
     return { name: `exchange:${name}`, status: this.isConfigured ? status : 'missing' };

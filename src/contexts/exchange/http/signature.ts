@@ -1,6 +1,11 @@
 import { Refusal, type HttpProblem } from '../../../platform/http/problem.js';
 import { NO_BODY } from '../../../platform/http/request-state.js';
-import { bodyDigest, isSignedBy, type ExchangeCaller, type KnownExchangeKey } from '../../access/contract.js';
+import {
+  bodyDigest,
+  signerAmong,
+  type ExchangeCaller,
+  type KnownExchangeKey,
+} from '../../access/contract.js';
 import { canonicalQuery } from '../application/signed-links.js';
 
 const TITLE = 'Invalid API key or signature';
@@ -42,7 +47,7 @@ export function isSignedWith(
   signature: string,
   withdrawAddress: string,
 ): boolean {
-  return isSignedBy(secrets, signature, `${ADDRESS}${withdrawAddress}`, NO_BODY);
+  return signerAmong(secrets, signature, `${ADDRESS}${withdrawAddress}`, NO_BODY) >= 0;
 }
 
 /** Throws {@link Refusal} (403) unless orders of the key may pay out there; what reads the address reports a missing one. */
@@ -76,7 +81,7 @@ export function signerOf(
   const query = `${path}?${canonicalQuery(Object.entries(parameters as Record<string, string>))}`;
   const isSigned = (secrets: readonly string[]): boolean =>
     ofAddress.every((each) => isSignedWith({ secrets }, String(each), address)) &&
-    (ofQuery === undefined || isSignedBy(secrets, ofQuery, query, NO_BODY));
+    (ofQuery === undefined || signerAmong(secrets, ofQuery, query, NO_BODY) >= 0);
   if (!isSigned(key.secrets)) return undefined;
   // Of two that signed a part each the older one, which is revoked first.
   return key.secrets.filter((secret) => isSigned([secret])).at(-1) ?? key.secrets[0];

@@ -43,15 +43,15 @@ async function pending(
 
 describe('the second person of an operation', () => {
   it('approves it, which executes it once', async () => {
-    const { decisions, id, lamps } = await pending();
-    const { operation } = await decisions.approve(id, requesterOf('bob'), 'checked');
+    const { operations, id, lamps } = await pending();
+    const { operation } = await operations.approve(id, requesterOf('bob'), 'checked');
     expect(operation).toMatchObject({
       status: 'executed',
       decided_by: { operator_id: 'bob' },
       decision_reason: 'checked',
       requested_by: { operator_id: 'ada' },
     });
-    await expect(decisions.approve(id, requesterOf('cy'), 'too')).rejects.toMatchObject({
+    await expect(operations.approve(id, requesterOf('cy'), 'too')).rejects.toMatchObject({
       code: 'invalid_transition',
     });
     expect(await lamps()).toBe(3);
@@ -62,8 +62,8 @@ describe('the second person of an operation', () => {
     ['has the scope of the operation at the decision', requesterOf('bob', []), 'forbidden'],
     ['is confined to no other merchant', { ...requesterOf('bob'), merchants: ['m2'] }, 'not_found'],
   ] as const)('%s', async (_, caller, code) => {
-    const { decisions, id, lamps, statusNow } = await pending({}, { merchantId: 'm1' });
-    await expect(decisions.approve(id, caller, 'checked')).rejects.toMatchObject({ code });
+    const { operations, id, lamps, statusNow } = await pending({}, { merchantId: 'm1' });
+    await expect(operations.approve(id, caller, 'checked')).rejects.toMatchObject({ code });
     expect([await lamps(), await statusNow()]).toEqual([2, 'pending']);
   });
 
@@ -72,9 +72,9 @@ describe('the second person of an operation', () => {
     ['has another role', new Set<string>(), 'The scope merchants:write is missing'],
   ])('decides on nothing where they are no more what their key says: %s', async (_, scopes, message) => {
     const scopesOf = async (id: string) => (id === 'bob' ? scopes : new Set(['merchants:write']));
-    const { decisions, id, lamps, statusNow } = await pending({ operators: () => ({ scopesOf }) });
+    const { operations, id, lamps, statusNow } = await pending({ operators: () => ({ scopesOf }) });
     for (const decision of ['approve', 'reject'] as const)
-      await expect(decisions[decision](id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
+      await expect(operations[decision](id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
         code: 'forbidden',
         message,
       });
@@ -86,8 +86,8 @@ describe('the second person of an operation', () => {
     ['has another role', new Set<string>()],
   ])('approves in vain what a person requested who %s since: the operation failed', async (_, scopes) => {
     const scopesOf = async (id: string) => (id === 'ada' ? scopes : new Set(['merchants:write']));
-    const { decisions, id, lamps, log } = await pending({ operators: () => ({ scopesOf }) });
-    await expect(decisions.approve(id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
+    const { operations, id, lamps, log } = await pending({ operators: () => ({ scopesOf }) });
+    await expect(operations.approve(id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
       code: 'invalid_transition',
     });
     expect((await log.load(id)).state).toMatchObject({ phase: 'failed', failure: { code: 'forbidden' } });
@@ -95,21 +95,21 @@ describe('the second person of an operation', () => {
   });
 
   it('has the same outcome under the id of the decision, and is refused without it', async () => {
-    const { decisions, id, lamps } = await pending();
-    await decisions.approve(id, requesterOf('bob'), 'checked', 'd1');
-    const again = await decisions.approve(id, requesterOf('bob'), 'checked', 'd1');
+    const { operations, id, lamps } = await pending();
+    await operations.approve(id, requesterOf('bob'), 'checked', 'd1');
+    const again = await operations.approve(id, requesterOf('bob'), 'checked', 'd1');
     expect(again.operation.status).toBe('executed');
-    await expect(decisions.approve(id, requesterOf('bob'), 'checked', 'd2')).rejects.toMatchObject({
+    await expect(operations.approve(id, requesterOf('bob'), 'checked', 'd2')).rejects.toMatchObject({
       code: 'invalid_transition',
     });
     expect(await lamps()).toBe(3);
   });
 
   it('approves in vain what has changed since: the operation failed, and nothing was written', async () => {
-    const { decisions, id, lamps, switchLamp, log } = await pending();
+    const { operations, id, lamps, switchLamp, log } = await pending();
     await switchLamp('lamp', true);
     await switchLamp('lamp', false);
-    await expect(decisions.approve(id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
+    await expect(operations.approve(id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
       code: 'invalid_transition',
     });
     expect((await log.load(id)).state).toMatchObject({ phase: 'failed', failure: { code: 'changed' } });
@@ -118,33 +118,33 @@ describe('the second person of an operation', () => {
 
   it('approves in vain what its execution refuses, whatever the code', async () => {
     const refused = DomainError.invalid({ email: ['is used'] });
-    const { decisions, id, log } = await pending({ handlers: () => [failing(refused)] }, FAILING);
-    await expect(decisions.approve(id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
+    const { operations, id, log } = await pending({ handlers: () => [failing(refused)] }, FAILING);
+    await expect(operations.approve(id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
       code: 'invalid_transition',
     });
     expect((await log.load(id)).state).toMatchObject({ failure: { code: 'validation_failed' } });
   });
 
   it('comes too late after 72 hours, also where no worker has noticed', async () => {
-    const { decisions, id, pass, statusNow, lamps } = await pending();
+    const { operations, id, pass, statusNow, lamps } = await pending();
     pass(72);
-    await expect(decisions.approve(id, requesterOf('bob'), 'checked')).rejects.toThrow(
+    await expect(operations.approve(id, requesterOf('bob'), 'checked')).rejects.toThrow(
       'The operation has lapsed',
     );
     expect([await statusNow(), await lamps()]).toEqual(['lapsed', 2]);
   });
 
   it('confirms what was executed at once, also after 24 hours', async () => {
-    const { decisions, id, operation, pass } = await pending({}, { name: 'lamps.switch_fast' });
+    const { operations, id, operation, pass } = await pending({}, { name: 'lamps.switch_fast' });
     expect(operation.status).toBe('unconfirmed');
-    await expect(decisions.confirm(id, requesterOf('ada'), 'mine')).rejects.toMatchObject({
+    await expect(operations.confirm(id, requesterOf('ada'), 'mine')).rejects.toMatchObject({
       code: 'forbidden',
     });
-    await expect(decisions.approve(id, requesterOf('bob'), 'no')).rejects.toMatchObject({
+    await expect(operations.approve(id, requesterOf('bob'), 'no')).rejects.toMatchObject({
       code: 'invalid_transition',
     });
     pass(30);
-    const confirmed = await decisions.confirm(id, requesterOf('bob'), 'seen');
+    const confirmed = await operations.confirm(id, requesterOf('bob'), 'seen');
     expect(confirmed.operation).toMatchObject({ status: 'executed', decided_by: { operator_id: 'bob' } });
   });
 });
@@ -166,14 +166,14 @@ describe('a process whose clock is wrong', () => {
     });
     const { id } = right;
     for (const work of [
-      () => wrong.decisions.approve(id, requesterOf('bob'), 'checked'),
-      () => wrong.decisions.reject(id, requesterOf('bob'), 'checked'),
+      () => wrong.operations.approve(id, requesterOf('bob'), 'checked'),
+      () => wrong.operations.reject(id, requesterOf('bob'), 'checked'),
       () => wrong.worker.settle(id),
     ])
       await expect(work()).rejects.toMatchObject({ code: 'unavailable' });
     // Of an operation that has lapsed a clock that is behind thinks that it may be approved.
     time.now = new Date(time.now.getTime() + 73 * HOUR_MS);
-    const late = wrong.decisions.approve(id, requesterOf('bob'), 'checked');
+    const late = wrong.operations.approve(id, requesterOf('bob'), 'checked');
     await expect(late).rejects.toMatchObject({ code: 'unavailable' });
     expect([await right.statusNow(), await right.lamps()]).toEqual(['pending', 2]);
     expect(await right.worker.settle(id)).toBe('done');
@@ -199,8 +199,8 @@ describe('a process whose clock is wrong', () => {
 
   it('does not give up what failed a second ago', async () => {
     const now = new Date('2026-01-02T03:04:05Z');
-    const { store, decisions, id, statusNow } = await pending({ now: () => now, handlers: BROKEN }, FAILING);
-    await expect(decisions.approve(id, requesterOf('bob'), 'checked')).rejects.toThrow('a bug');
+    const { store, operations, id, statusNow } = await pending({ now: () => now, handlers: BROKEN }, FAILING);
+    await expect(operations.approve(id, requesterOf('bob'), 'checked')).rejects.toThrow('a bug');
     const wrong = operationsOn({
       store,
       handlers: BROKEN,
@@ -227,13 +227,13 @@ describe('the worker', () => {
     for (const place of ['before', 'after'] as const) {
       const store = new InMemoryEventStore();
       const killed = new Error('killed');
-      const { decisions, id } = await pending({
+      const { operations, id } = await pending({
         store,
         around: (now) => {
           if (now === place) throw killed;
         },
       });
-      await expect(decisions.approve(id, requesterOf('bob'), 'checked')).rejects.toBe(killed);
+      await expect(operations.approve(id, requesterOf('bob'), 'checked')).rejects.toBe(killed);
       const other = operationsOn({ store });
       expect(await other.worker.settle(id)).toBe('done');
       expect((await other.log.load(id)).state.phase).toBe('executed');
@@ -242,8 +242,8 @@ describe('the worker', () => {
   });
 
   it('gives up an operation that fails unexpectedly for an hour', async () => {
-    const { worker, decisions, id, pass, statusNow } = await pending({ handlers: BROKEN }, FAILING);
-    await expect(decisions.approve(id, requesterOf('bob'), 'checked')).rejects.toThrow('a bug');
+    const { worker, operations, id, pass, statusNow } = await pending({ handlers: BROKEN }, FAILING);
+    await expect(operations.approve(id, requesterOf('bob'), 'checked')).rejects.toThrow('a bug');
     await expect(worker.settle(id)).rejects.toThrow('a bug');
     pass(1);
     expect(await worker.settle(id)).toBe('done');

@@ -9,7 +9,7 @@ import {
 } from '../../../platform/operations/operation.js';
 import type { JsonObject } from '../../../platform/event-store/port.js';
 import type { Requester } from '../../../platform/operations/operations.js';
-import type { Requested } from '../domain/operation-events.js';
+import type { Requested } from '../domain/operation.js';
 
 /** Metadata of a `@CommandHandler`: the class of its command. @nestjs/cqrs does not export the name. */
 const COMMAND_OF_HANDLER = '__commandHandler__';

@@ -7,13 +7,17 @@ import {
   SubjectChanged,
   withinOperation,
   type CurrentOperation,
+  CommandLoop,
 } from '../../../platform/event-store/command-loop.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import type { OperationProgress } from '../../../platform/operations/operation.js';
 import type { OperationOutcome } from '../../../platform/operations/operations.js';
-import { recordExecuted, recordFailed } from '../domain/decisions.js';
-import type { Change, OperationEvent, Requested } from '../domain/operation-events.js';
 import {
+  recordExecuted,
+  recordFailed,
+  type Change,
+  type OperationEvent,
+  type Requested,
   existingOperation,
   isUnfinished,
   operation,
@@ -22,8 +26,82 @@ import {
 } from '../domain/operation.js';
 import { operationJson } from '../views/operations.js';
 import { Definitions } from './definitions.js';
-import { OperationStreams } from './operation-streams.js';
-import { Subjects } from './subjects.js';
+import {
+  comparePositions,
+  EVENT_STORE,
+  type EventStore,
+  type RecordedEvent,
+} from '../../../platform/event-store/port.js';
+
+/** The streams of a subject as they are. */
+class Subject {
+  constructor(private readonly streams: ReadonlyMap<string, readonly RecordedEvent[]>) {}
+
+  /** By stream: null for one that does not exist. */
+  get revisions(): Map<string, number | null> {
+    return new Map([...this.streams].map(([stream, events]) => [stream, events.at(-1)?.revision ?? null]));
+  }
+
+  /** The revision but for what the operation wrote; null where there is nothing else. */
+  revisionWithout(operationId: string): number | null {
+    const own = this.changesOf(operationId).length;
+    const all = [...this.revisions.values()].reduce<number>((sum, revision) => sum + (revision ?? -1) + 1, 0);
+    return all === own ? null : all - own - 1;
+  }
+
+  /** What the operation wrote after this position, or at all. */
+  changesOf(operationId: string, after: string | null = null): Change[] {
+    return [...this.streams.values()]
+      .flat()
+      .filter(
+        ({ metadata, position }) =>
+          metadata.operation_id === operationId && comparePositions(position, after) > 0,
+      )
+      .map(({ stream, id, type }) => ({ stream, event_id: id, type }));
+  }
+}
+
+/** The streams of operations and of their subjects. */
+@Injectable()
+export class OperationStreams {
+  constructor(
+    private readonly loop: CommandLoop,
+    @Inject(EVENT_STORE) private readonly store: EventStore,
+  ) {}
+
+  load(id: string) {
+    return this.loop.load(operation, id);
+  }
+
+  /** Writes what is decided; the events of an operation name it as their cause, too. */
+  record(id: string, decide: (state: OperationState) => readonly OperationEvent[]) {
+    return withinOperation({ id, expected: new Map(), written: [] }, () =>
+      this.loop.execute(operation, id, decide, { metadata: { actor: 'operations' }, follows: true }),
+    );
+  }
+
+  /** Where in the log the operation was approved; null where it needed no approval. */
+  async approvedAt(id: string): Promise<string | null> {
+    const events = await this.store.readStream(streamOf(operation, id));
+    return events.find(({ type }) => type === 'operation.approved.v1')?.position ?? null;
+  }
+
+  async subject(streams: readonly string[]): Promise<Subject> {
+    const events = await Promise.all(
+      streams.map(async (stream) => [stream, await this.store.readStream(stream)] as const),
+    );
+    return new Subject(new Map(events));
+  }
+
+  /** The number of events in the streams of a subject, less one; null for none. */
+  async revisionOf(streams: readonly string[]): Promise<number | null> {
+    const lasts = await Promise.all(
+      streams.map((stream) => this.store.readStream(stream, { lastOnly: true })),
+    );
+    const events = lasts.reduce((sum, [last]) => sum + (last === undefined ? 0 : last.revision + 1), 0);
+    return events === 0 ? null : events - 1;
+  }
+}
 
 /** The subject is no longer at the revision of the operation. */
 const CHANGED = 'changed';
@@ -37,7 +115,6 @@ export class Execution {
   constructor(
     private readonly log: OperationStreams,
     private readonly definitions: Definitions,
-    private readonly subjects: Subjects,
     private readonly bus: CommandBus,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -54,8 +131,8 @@ export class Execution {
     const command = this.definitions.commandOf(facts);
     if (found.phase === 'executed') return this.follow(found, by);
     if (!isUnfinished(found)) throw new DomainError('invalid_transition', `The operation is ${found.phase}`);
-    const since = found.phase === 'approved' ? await this.subjects.approvedAt(streamOf(operation, id)) : null;
-    const before = await this.subjects.read(this.definitions.streams(command));
+    const since = found.phase === 'approved' ? await this.log.approvedAt(id) : null;
+    const before = await this.log.subject(this.definitions.streams(command));
     const written = before.changesOf(id, since);
     if (written.length > 0) return this.follow(await this.executed(facts, written), by);
     const own = { stream: streamOf(operation, id), revision: revision! };
@@ -100,7 +177,7 @@ export class Execution {
     since: string | null,
   ): Promise<readonly Change[]> {
     const own = written.map(({ stream, eventId, type }) => ({ stream, event_id: eventId, type }));
-    const found = await this.subjects.read(this.definitions.streams(this.definitions.commandOf(facts)));
+    const found = await this.log.subject(this.definitions.streams(this.definitions.commandOf(facts)));
     const others = found
       .changesOf(facts.operation_id, since)
       .filter(({ event_id }) => own.every((each) => each.event_id !== event_id));

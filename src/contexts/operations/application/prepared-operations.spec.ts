@@ -40,8 +40,8 @@ describe('what is prepared for an operation', () => {
     ['rejected', 'bob'],
     ['withdrawn', 'ada'],
   ])('is discarded where it is %s', async (status, who) => {
-    const { decisions, log, id } = await requested();
-    const { operation } = await decisions.reject(id, requesterOf(who), 'no');
+    const { operations, log, id } = await requested();
+    const { operation } = await operations.reject(id, requesterOf(who), 'no');
     expect([operation.status, (await log.load(id)).state.phase]).toEqual([status, status]);
     expect(trace.splice(0)).toEqual([`prepared ${id}`, `discarded ${id}`]);
   });
@@ -77,8 +77,8 @@ describe('what is prepared for an operation', () => {
   });
 
   it('is in the response of the request, and kept where it is approved', async () => {
-    const { decisions, id } = await requested();
-    await decisions.approve(id, requesterOf('bob'), 'checked');
+    const { operations, id } = await requested();
+    await operations.approve(id, requesterOf('bob'), 'checked');
     expect(trace.splice(0)).toEqual([`prepared ${id}`, `executed ${id}`]);
   });
 });

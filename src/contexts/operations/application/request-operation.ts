@@ -16,32 +16,46 @@ import {
   type OperationRequest,
   type Requester,
 } from '../../../platform/operations/operations.js';
-import { requestedFacts, requestOperation } from '../domain/decisions.js';
-import type { PersonFacts, Requested } from '../domain/operation-events.js';
-import { existingOperation, type ExistingOperation } from '../domain/operation.js';
+import {
+  requestedFacts,
+  requestOperation,
+  type PersonFacts,
+  type Requested,
+  existingOperation,
+  type ExistingOperation,
+  approveOperation,
+  confirmOperation,
+  lapseOperation,
+  rejectOperation,
+  type DecisionFacts,
+  type OperationEvent,
+  type OperationState,
+} from '../domain/operation.js';
 import { Definitions } from './definitions.js';
-import { Execution } from './execution.js';
-import { OperationStreams } from './operation-streams.js';
-import { Subjects } from './subjects.js';
+import { Execution, OperationStreams } from './execution.js';
 import { operationsConfig, type OperationsConfig } from '../settings.js';
+import { OperatorDirectory } from '../../../platform/operations/operator-directory.js';
+import { operationJson } from '../views/operations.js';
 
-/** Records and executes what operators request (admin-api.md 4). */
+type Decide = (decision: DecisionFacts, state: OperationState) => readonly OperationEvent[];
+
+/** Records and executes what operators request, and records what second persons decide (admin-api.md 4). */
 @Injectable()
 export class RequestedOperations extends Operations {
   constructor(
     private readonly definitions: Definitions,
-    private readonly subjects: Subjects,
     private readonly log: OperationStreams,
     private readonly execution: Execution,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(operationsConfig.KEY) private readonly config: OperationsConfig,
     private readonly clockCheck: ClockCheck,
+    private readonly operators: OperatorDirectory,
   ) {
     super();
   }
 
   revisionOf(streams: readonly string[]): Promise<number | null> {
-    return this.subjects.revisionOf(streams);
+    return this.log.revisionOf(streams);
   }
 
   async request(command: AnyCommand, request: OperationRequest): Promise<OperationOutcome> {
@@ -92,7 +106,7 @@ export class RequestedOperations extends Operations {
   ): Promise<Requested> {
     const definition = this.definitions.of(command);
     const { name, subject, secondPerson = null, handler } = definition;
-    const revision = await this.subjects.revisionOf(this.definitions.streams(command));
+    const revision = await this.log.revisionOf(this.definitions.streams(command));
     if (read !== null && revision === null) throw DomainError.notFound(titleOf(definition));
     if (read !== null && revision !== read) throw otherRevision(definition);
     await handler.check?.(command);
@@ -112,6 +126,117 @@ export class RequestedOperations extends Operations {
       { approvals: this.config.operationsApprovals },
     );
   }
+
+  /**
+   * Executes the operation. Throws `unavailable` while this process's clock is off, `not_found`, `forbidden` for one's own or
+   * without its scopes, `invalid_transition` for one that is decided or has lapsed, and for one that has failed: its subject
+   * was changed, its requester may request it no more, or what its execution threw. A repeat after a crash, with the same
+   * `decisionId`, has the same outcome.
+   */
+  async approve(
+    id: string,
+    caller: Requester,
+    reason: string,
+    decisionId: string = newId(),
+  ): Promise<OperationOutcome> {
+    await this.decide(id, caller, reason, approveOperation, decisionId);
+    failpoint('operation.approved');
+    return this.execution.run(id, 'approver').catch(async (error: unknown) => {
+      // The approval was right, with any code of the failure.
+      const { phase } = existingOperation((await this.log.load(id)).state);
+      if (error instanceof DomainError && phase === 'failed')
+        throw new DomainError('invalid_transition', `The operation failed: ${error.message}`);
+      throw error;
+    });
+  }
+
+  /** One's own is withdrawn. Throws as {@link approve} does for what is decided. */
+  async reject(
+    id: string,
+    caller: Requester,
+    reason: string,
+    decisionId: string = newId(),
+  ): Promise<OperationOutcome> {
+    const state = await this.decide(id, caller, reason, rejectOperation, decisionId);
+    return { operation: operationJson(state), result: {} };
+  }
+
+  /** Throws `not_found`, `forbidden`, or `invalid_transition` for one that needs no confirmation. */
+  async confirm(
+    id: string,
+    caller: Requester,
+    reason: string,
+    decisionId: string = newId(),
+  ): Promise<OperationOutcome> {
+    const state = await this.decide(id, caller, reason, confirmOperation, decisionId);
+    return { operation: operationJson(state), result: {} };
+  }
+
+  /** Without effect on an operation that is decided, or may still be approved. Throws `unavailable` as {@link approve} does. */
+  async lapse(id: string): Promise<ExistingOperation> {
+    await this.clockCheck.require();
+    const lapsed = { operation_id: id, at: timestamp(this.clock) };
+    return this.execution.record(id, (current) => lapseOperation(lapsed, current));
+  }
+
+  /**
+   * The scopes of the operation are those that it needs now, and those of its persons, too: a role may have changed. To
+   * withdraw one's own needs none.
+   */
+  private async decide(
+    id: string,
+    caller: Requester,
+    reason: string,
+    decide: Decide,
+    decisionId: string,
+  ): Promise<ExistingOperation> {
+    const { facts, phase } = existingOperation((await this.log.load(id)).state);
+    requireReach(caller, facts.merchant_id, 'Operation');
+    const { operator_id: requesterId } = facts.requested_by;
+    const isOwn = requesterId !== null && requesterId === caller.operatorId;
+    const scopes =
+      isOwn && decide === rejectOperation
+        ? []
+        : await this.definitions.scopesOf(this.definitions.commandOf(facts));
+    requireScopes(caller, scopes);
+    await this.clockCheck.require();
+    const lost = await this.lostBy(caller.operatorId, scopes);
+    if (lost !== null) throw new DomainError('forbidden', lost);
+    if (decide === approveOperation && phase === 'pending' && !isOwn) await this.requireRequester(facts);
+    const decision = {
+      operation_id: id,
+      decided_by: personOf(caller),
+      reason,
+      decision_id: decisionId,
+      at: timestamp(this.clock),
+    };
+    const state = await this.execution.record(id, (current) => decide(decision, current));
+    if (state.phase === 'lapsed') throw new DomainError('invalid_transition', 'The operation has lapsed');
+    return state;
+  }
+
+  /** Why the person may not do what needs these scopes; null where they may. By the events: keys and sessions are read late. */
+  private async lostBy(operatorId: string | null, scopes: readonly string[]): Promise<string | null> {
+    if (operatorId === null) return null;
+    const now = await this.operators.scopesOf(operatorId);
+    if (now === null) return 'The operator is disabled';
+    const missing = scopes.find((scope) => !now.has(scope));
+    return missing === undefined ? null : `The scope ${missing} is missing`;
+  }
+
+  private async requireRequester(facts: Requested): Promise<void> {
+    const { requested_by } = facts;
+    const command = this.definitions.commandOf(facts);
+    // The credential of the request was checked when the operation was requested.
+    const requester = { operatorId: requested_by.operator_id, credentialId: null };
+    const isOwn = await this.definitions.isOwn(command, requester);
+    const scopes = await this.definitions.scopesOf(command, isOwn);
+    const lost = await this.lostBy(requested_by.operator_id, scopes);
+    if (lost === null) return;
+    const why = `Who requested it may not do so now: ${lost}`;
+    await this.execution.failed(facts, 'forbidden', why);
+    throw new DomainError('invalid_transition', `The operation failed: ${why}`);
+  }
 }
 
 /** Names and other texts of programs too. Throws `validation_failed`. */
@@ -122,14 +247,7 @@ function requireRecordable(parameters: JsonObject): void {
   }
 }
 
-export function personOf({
-  operatorId,
-  name,
-  role,
-  credentialId,
-  address,
-  sessionId,
-}: Requester): PersonFacts {
+function personOf({ operatorId, name, role, credentialId, address, sessionId }: Requester): PersonFacts {
   const person = { operator_id: operatorId, name, role, credential_id: credentialId, address };
   return sessionId ? { ...person, session_id: sessionId } : person;
 }

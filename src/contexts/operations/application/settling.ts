@@ -10,12 +10,15 @@ import {
 } from '../../../platform/projections/projection.js';
 import { DueWork, type WorkOutcome } from '../../../platform/jobs/due-work.js';
 import { dropWork, scheduleWork, WorkItems, type NewItem } from '../../../platform/jobs/work-items.js';
-import type { OperationEvent } from '../domain/operation-events.js';
-import { existingOperation, isUnfinished } from '../domain/operation.js';
+import {
+  type OperationEvent,
+  existingOperation,
+  isUnfinished,
+  operationHistory,
+} from '../domain/operation.js';
 import type { Definitions } from './definitions.js';
-import { OperationDecisions } from './decide-operation.js';
-import { Execution } from './execution.js';
-import { OperationStreams } from './operation-streams.js';
+import { RequestedOperations } from './request-operation.js';
+import { Execution, OperationStreams } from './execution.js';
 
 /** The kind of work that ends what a process left: executions, lapses, and what is pending for them. */
 const SETTLING = 'operations.settling';
@@ -35,7 +38,7 @@ export class SettlingWorker {
     items: WorkItems,
     private readonly log: OperationStreams,
     private readonly execution: Execution,
-    private readonly decisions: OperationDecisions,
+    private readonly operations: RequestedOperations,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly clockCheck: ClockCheck,
   ) {
@@ -54,7 +57,7 @@ export class SettlingWorker {
     const state = existingOperation((await this.log.load(id)).state);
     const { facts, phase, decision } = state;
     if (phase === 'pending') {
-      const { phase: now } = await this.decisions.lapse(id);
+      const { phase: now } = await this.operations.lapse(id);
       return now === 'pending' ? { inMs: this.until(facts.expires_at!) } : 'done';
     }
     if (!isUnfinished(state)) {
@@ -88,15 +91,7 @@ export function settlingSaga(
 ): SubscriptionDefinition {
   return subscriptionOf<OperationEvent>({
     name: SETTLING_SAGA,
-    events: [
-      'operation.requested.v1',
-      'operation.approved.v1',
-      'operation.rejected.v1',
-      'operation.withdrawn.v1',
-      'operation.executed.v1',
-      'operation.failed.v1',
-      'operation.lapsed.v1',
-    ],
+    events: operationHistory.events,
     async apply(events, tx) {
       // Of a batch only the last event of an operation counts.
       const next = new Map<string, NewItem | null>();

@@ -5,13 +5,18 @@ import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { Periodic } from '../../../platform/jobs/background-work.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
 import { comparePositions, EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
-import { ReportsAudit, ReportsBacklog, type DueBacklog } from '../../../platform/operations/system-report.js';
+import { BacklogState, ReportsAudit, ReportsBacklog } from '../../../platform/operations/system-report.js';
 import { SubscriptionLag } from '../../../platform/projections/subscription-lag.js';
-import type { HaltedSubscription, Schedule } from '../../../platform/telemetry/process-facts.js';
+import {
+  ChainNodeState,
+  ProviderState,
+  ScheduleState,
+  type HaltedSubscription,
+} from '../../../platform/telemetry/process-facts.js';
 import { registers } from '../../../platform/telemetry/metrics.js';
-import { DueItems } from '../store/due-items.js';
-import { Processes, type ProcessRow } from '../store/processes.js';
-import type { RunningProcess, SystemResponse } from './system-json.js';
+import { RunningProcess, SystemTables, type ProcessRow } from '../store/system-tables.js';
+import { ApiProperty, Many, Nested } from '../../../platform/dto/field.js';
+import { COUNT, TIME } from '../../../platform/dto/rules.js';
 
 /** Events that a subscription has to handle are counted up to so many. */
 const MAX_LAG_EVENTS = 1000;
@@ -40,8 +45,7 @@ export class SystemStatus implements OnModuleInit {
     private readonly discovery: DiscoveryService,
     @Inject(EVENT_STORE) private readonly store: EventStore,
     private readonly lag: SubscriptionLag,
-    private readonly rows: Processes,
-    private readonly items: DueItems,
+    private readonly tables: SystemTables,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -51,7 +55,7 @@ export class SystemStatus implements OnModuleInit {
   }
 
   async read(): Promise<SystemResponse> {
-    const processes = await this.rows.alive();
+    const processes = await this.tables.alive();
     const facts = processes.map((each) => each.facts);
     const [subscriptions, backlogs, audit] = await Promise.all([
       this.subscriptions(facts.flatMap(({ halted }) => halted)),
@@ -59,7 +63,7 @@ export class SystemStatus implements OnModuleInit {
       Promise.all(this.audits.map(async ({ value, call }) => [value, await call()] as const)),
     ]);
     return {
-      processes: processes.map(processJson),
+      processes: processes.map(({ facts: _, ...each }) => each),
       subscriptions,
       backlogs,
       schedules: newestOf(facts.flatMap(({ schedules }) => schedules)),
@@ -123,17 +127,13 @@ export class SystemStatus implements OnModuleInit {
     }
   }
 
-  private async backlogs(): Promise<readonly DueBacklog[]> {
+  private async backlogs(): Promise<readonly BacklogState[]> {
     const own = this.reports.map(({ call }) => call());
-    const [items, ...reported] = await Promise.all([this.items.backlogs(), ...own]);
+    const [items, ...reported] = await Promise.all([this.tables.backlogs(), ...own]);
     // An item may be a lock on work that its context counts.
     const unreported = items.filter(({ name }) => reported.every((each) => each.name !== name));
     return [...unreported, ...reported].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
-}
-
-function processJson({ id, version, roles, startedAt, clockSkewMs }: ProcessRow): RunningProcess {
-  return { id, version, roles, started_at: startedAt.toISOString(), clock_skew_ms: Math.round(clockSkewMs) };
 }
 
 /** Processes that verify payouts have reliable facts about nodes; where none runs, those of the others are used. */
@@ -143,8 +143,8 @@ function byWorkers(processes: readonly ProcessRow[]): readonly ProcessRow['facts
 }
 
 /** Several processes have the same schedules: of each the one that ran last. */
-function newestOf(schedules: readonly Schedule[]): readonly Schedule[] {
-  const newest = new Map<string, Schedule>();
+function newestOf(schedules: readonly ScheduleState[]): readonly ScheduleState[] {
+  const newest = new Map<string, ScheduleState>();
   for (const each of schedules) {
     const known = newest.get(each.name);
     if (known === undefined || (each.last_at ?? '') > (known.last_at ?? '')) newest.set(each.name, each);
@@ -161,4 +161,49 @@ function worstOf<T extends { readonly status: string }>(
   for (const each of reported)
     if (each.status !== 'ok' || !worst.has(nameOf(each))) worst.set(nameOf(each), each);
   return [...worst.values()];
+}
+
+const STRING = { type: 'string' };
+const NUMBER = { type: 'number' };
+const OBJECT = { type: 'object', nullable: true, additionalProperties: true };
+
+class SubscriptionState {
+  @ApiProperty(STRING) name!: string;
+
+  @ApiProperty({ ...STRING, nullable: true, description: 'Of the last event that it has handled.' })
+  position!: string | null;
+
+  @ApiProperty({ ...COUNT, description: 'Events after that position, counted up to 1000.' })
+  lag_events!: number;
+
+  @ApiProperty({ ...NUMBER, description: 'Age of the oldest of them.' }) lag_seconds!: number;
+
+  @ApiProperty({
+    ...TIME,
+    nullable: true,
+    description: 'Since when it waits at an event: a forged one, or one of a type that no process knows.',
+  })
+  halted_at!: string | null;
+}
+
+class AuditState {
+  @ApiProperty({ ...OBJECT, description: 'The newest signed head, as of GET /audit/head.' })
+  head!: object | null;
+
+  @ApiProperty({
+    ...OBJECT,
+    description:
+      'The last `npm run audit -- verify`: `at`, `outcome` (in_order, wrong, incomplete), `read_to`.',
+  })
+  last_verify!: object | null;
+}
+
+export class SystemResponse {
+  @Many(() => RunningProcess) processes!: readonly RunningProcess[];
+  @Many(() => SubscriptionState) subscriptions!: readonly SubscriptionState[];
+  @Many(() => BacklogState) backlogs!: readonly BacklogState[];
+  @Many(() => ScheduleState) schedules!: readonly ScheduleState[];
+  @Many(() => ChainNodeState) nodes!: readonly ChainNodeState[];
+  @Many(() => ProviderState) providers!: readonly ProviderState[];
+  @Nested(() => AuditState) audit!: AuditState;
 }

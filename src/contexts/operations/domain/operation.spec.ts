@@ -11,12 +11,17 @@ import {
   rejectOperation,
   requestedFacts,
   requestOperation,
-} from './decisions.js';
-import type { DecisionFacts, OperationEvent, PersonFacts } from './operation-events.js';
+  type DecisionFacts,
+  type OperationEvent,
+  type PersonFacts,
+  operationHistory,
+  existingOperation,
+  operation,
+  statusOf,
+  type OperationState,
+} from './operation.js';
 import { fold } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { operationHistory } from './history.js';
-import { existingOperation, operation, statusOf, type OperationState } from './operation.js';
 
 const at = '2026-01-02T03:04:05.000Z';
 const later = (hours: number): string => new Date(Date.parse(at) + hours * 3_600_000).toISOString();

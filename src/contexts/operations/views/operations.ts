@@ -5,12 +5,19 @@ import type { JsonObject } from '../../../platform/event-store/port.js';
 import type { OperationJson } from '../../../platform/operations/operations.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { Database } from '../../../platform/postgres/database.js';
-import { listPage, type KeysetPage } from '../../../platform/postgres/list-page.js';
+import { listPage } from '../../../platform/postgres/list-page.js';
+import { oneOf, text, uuid } from '../../../platform/dto/rules.js';
+import { Filter, ListParameters } from '../../../platform/http/list-query.js';
+import { OPERATION_STATUSES } from '../../../platform/operations/displayed-operation.js';
 import { foldedRows } from '../../../platform/projections/folded-rows.js';
 import { subscriptionName, type SubscriptionDefinition } from '../../../platform/projections/projection.js';
-import { operationHistory } from '../domain/history.js';
-import type { PersonFacts } from '../domain/operation-events.js';
-import { operation, statusOf, type ExistingOperation } from '../domain/operation.js';
+import {
+  operationHistory,
+  type PersonFacts,
+  operation,
+  statusOf,
+  type ExistingOperation,
+} from '../domain/operation.js';
 import { Periodic } from '../../../platform/jobs/background-work.js';
 
 const pendingApprovals = new Gauge({
@@ -42,43 +49,30 @@ export const operationViews: SubscriptionDefinition = {
 };
 
 function toRow(state: ExistingOperation) {
-  const { facts, executed } = state;
+  const { merchant_id, subject, requested_by } = state.facts;
+  const json = operationJson(state);
+  const { name, status, reason, requested_at, expires_at, executed_at } = json;
   return {
-    name: facts.name,
-    status: statusOf(state),
-    operator_id: facts.requested_by.operator_id,
-    operator_name: facts.requested_by.name,
-    subject_kind: facts.subject.kind,
-    subject_id: facts.subject.id,
-    merchant_id: facts.merchant_id,
-    reason: facts.reason,
-    requested_at: facts.requested_at,
-    expires_at: facts.expires_at,
-    executed_at: executed?.at ?? null,
-    body: JSON.stringify(operationJson(state)),
+    ...{ name, status, reason, requested_at, expires_at, executed_at, merchant_id },
+    ...{ operator_id: requested_by.operator_id, operator_name: requested_by.name },
+    ...{ subject_kind: subject.kind, subject_id: subject.id },
+    body: JSON.stringify(json),
   };
 }
 
 /** The operation as the admin API displays it (admin-api.md 4). */
 export function operationJson(state: ExistingOperation): OperationJson {
   const { facts, decision, executed, failure } = state;
+  const { operation_id: id, name, subject, reason, ticket, approval, requested_at, expires_at } = facts;
+  const parameters = facts.parameters as JsonObject;
   return {
-    id: facts.operation_id,
-    name: facts.name,
-    status: statusOf(state),
-    subject: facts.subject,
-    parameters: facts.parameters as JsonObject,
-    reason: facts.reason,
-    ticket: facts.ticket,
-    approval: facts.approval,
-    requested_by: personJson(facts.requested_by),
-    requested_at: facts.requested_at,
-    expires_at: facts.expires_at,
-    decided_by: decision === null ? null : personJson(decision.decided_by),
+    ...{ id, name, status: statusOf(state), subject, parameters, reason, ticket, approval },
+    ...{ requested_by: personJson(facts.requested_by), requested_at, expires_at },
+    decided_by: decision && personJson(decision.decided_by),
     decided_at: decision?.at ?? null,
     decision_reason: decision?.reason ?? null,
     executed_at: executed?.at ?? null,
-    failure: failure === null ? null : { code: failure.code, message: failure.message },
+    failure: failure && { code: failure.code, message: failure.message },
   };
 }
 
@@ -86,11 +80,12 @@ function personJson({ session_id: _, ...person }: PersonFacts): Omit<PersonFacts
   return person;
 }
 
-interface OperationFilter extends KeysetPage {
-  readonly status?: string | undefined;
-  readonly name?: string | undefined;
-  readonly operator_id?: string | undefined;
-  readonly subject_id?: string | undefined;
+/** Parameters of GET /admin/v1/operations. */
+export class OperationsQuery extends ListParameters {
+  @Filter(oneOf(OPERATION_STATUSES), 'Only those of this status.') status?: string;
+  @Filter(text(), 'Only those of this name, such as `users.erase`.') name?: string;
+  @Filter(uuid, 'Only those that this operator requested.') operator_id?: string;
+  @Filter(text(), 'Only those on this subject.') subject_id?: string;
 }
 
 /** The operations of all operators. */
@@ -101,7 +96,7 @@ export class OperationsView {
   /** The newest first. `merchants`: only operations on what belongs to one of these; null: all. */
   async page(
     merchants: readonly string[] | null,
-    filter: OperationFilter,
+    filter: OperationsQuery,
   ): Promise<{ operations: OperationJson[]; next_cursor: string | null }> {
     const where = {
       'status = ?': filter.status,
@@ -118,7 +113,7 @@ export class OperationsView {
   @Searches('operations:read')
   async search({ uuid }: SearchQuery): Promise<readonly Found[]> {
     if (uuid === null) return [];
-    return this.database.query<Found & Record<string, unknown>>(
+    return this.database.query<Found>(
       `select 'operation' as kind, id::text as id, merchant_id, name || ', ' || status as title
        from operations.operations where id = $1`,
       [uuid],

@@ -5,7 +5,7 @@ import { type Block, isWord } from '../../../platform/chain/values.js';
 import { JsonRpcNode } from '../../../platform/chain/json-rpc-node.js';
 import type { RpcResponse } from '../../../platform/chain/rpc-responses.js';
 import { blocksAt, chainHeads, rpcResult, type NodeRules } from '../../../platform/chain/node-state.js';
-import type { ChainNodeFacts } from '../../../platform/telemetry/process-facts.js';
+import type { ChainNodeState } from '../../../platform/telemetry/process-facts.js';
 import { ChainUnavailable, type ChainObservation, type RequestedTransaction } from '../application/ports.js';
 import type { TransactionReceipt } from '../domain/verification.js';
 import { readKept, readLargeTransaction, readPlace, readWholeReceipt } from './receipt.js';
@@ -74,7 +74,7 @@ export class ChainNode {
   }
 
   /** Returns the node's facts for the admin API. Never rejects. */
-  async facts(): Promise<ChainNodeFacts> {
+  async facts(): Promise<ChainNodeState> {
     const status = await chainHeads(this.node, this.options, this.clock).then(
       ({ head }) => {
         this.newest = head;

@@ -5,7 +5,7 @@ import { NodeLimited } from '../../../platform/chain/values.js';
 import { NodeList } from '../../../platform/chain/node-list.js';
 import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
 import { urlsIn } from '../../../platform/config/settings.js';
-import { ProcessFacts, type ChainNodeFacts } from '../../../platform/telemetry/process-facts.js';
+import { ProcessFacts, type ChainNodeState } from '../../../platform/telemetry/process-facts.js';
 import {
   ChainUnavailable,
   type ChainObservation,
@@ -73,7 +73,7 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
     this.close();
   }
 
-  private async readFacts(): Promise<readonly ChainNodeFacts[]> {
+  private async readFacts(): Promise<readonly ChainNodeState[]> {
     const all = await Promise.all(this.nodes.all().map((node) => node.facts()));
     all.forEach(({ url_host: host, status, head_age_seconds: age }, place) => {
       const labels = { node: String(place + 1), host };

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MAX_DUE, ReportsBacklog, type DueBacklog } from '../../../platform/operations/system-report.js';
+import { MAX_DUE, ReportsBacklog, type BacklogState } from '../../../platform/operations/system-report.js';
 import { columnArrays } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
 
@@ -112,7 +112,7 @@ export class ForwardingTable {
 
   /** Batches that are due, unless a process holds them or the provider is in backoff. */
   @ReportsBacklog(FORWARDING)
-  async dueBacklog(): Promise<DueBacklog> {
+  async dueBacklog(): Promise<BacklogState> {
     const [row] = await this.database.query<{ due: number; oldest_at: Date | null }>(
       `select count(*)::int as due, greatest(min(forward_at), min(item.due_at)) as oldest_at
        from work.items item cross join lateral (

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { withJsonText } from '../../../platform/json-text/json-text.js';
-import { MAX_DUE, ReportsBacklog, type DueBacklog } from '../../../platform/operations/system-report.js';
+import { MAX_DUE, ReportsBacklog, type BacklogState } from '../../../platform/operations/system-report.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
 import { Database } from '../../../platform/postgres/database.js';
 import {
@@ -55,7 +55,7 @@ export class DeliveriesView {
 
   /** Due deliveries of enabled endpoints: what is pending for others waits until they are enabled. */
   @ReportsBacklog('webhooks.deliveries')
-  async backlog(): Promise<DueBacklog> {
+  async backlog(): Promise<BacklogState> {
     const [row] = await this.database.query<{ due: number; oldest_at: Date | null }>(
       `select count(*)::int as due, min(due_at) as oldest_at from (
          select delivery.due_at from webhooks.endpoint_snapshots endpoint cross join lateral (

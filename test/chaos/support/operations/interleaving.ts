@@ -1,4 +1,4 @@
-import { operationHistory } from '../../../../src/contexts/operations/domain/history.js';
+import { operationHistory } from '../../../../src/contexts/operations/domain/operation.js';
 import { deriveId } from '../../../../src/kernel/ids.js';
 import type { DomainEvent } from '../../../../src/kernel/aggregate.js';
 import { DomainError } from '../../../../src/kernel/domain-error.js';
@@ -64,9 +64,9 @@ export async function playOperations(random: Random): Promise<Played> {
   };
   const decide = async (n: number): Promise<void> => {
     const caller = requesterOf(random.pick(OPERATORS));
-    const { decisions } = processAt();
+    const { operations } = processAt();
     const kind = random.pick(['approve', 'approve', 'approve', 'reject', 'confirm'] as const);
-    await decisions[kind](idOf(n), caller, 'chaos');
+    await operations[kind](idOf(n), caller, 'chaos');
   };
   const step = (n: number): Promise<unknown> => {
     const roll = random.fraction();

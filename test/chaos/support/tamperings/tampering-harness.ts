@@ -97,11 +97,15 @@ export class TamperingHarness {
     await this.receiver.stop();
   }
 
-  /** Without those of keys: once one is changed or forged, its owner's requests are 503, those of the suite too. */
-  async events(db = this.db): Promise<readonly StoredRow[]> {
-    const { rows } = await db.query<StoredRow>(
+  /**
+   * All events of a copy. Those of the service without the ones of keys: once one is changed or forged, its owner's requests
+   * are 503, those of the suite too.
+   */
+  async events(copy?: pg.Client): Promise<readonly StoredRow[]> {
+    const { rows } = await (copy ?? this.db).query<StoredRow>(
       `select position, stream, revision, id, type, data, metadata from event_store.events
-       where stream not like 'credentials-%' order by position`,
+       where $1 or stream not like 'credentials-%' order by position`,
+      [copy !== undefined],
     );
     return rows;
   }

@@ -1,20 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { RightsWorld } from '../../../../../test/support/access/rights-world.js';
 import type { Role } from '../../domain/roles.js';
-import type { Person } from './people.js';
+import type { KnownOperator } from '../../domain/operator.js';
 
 /** A person whose read model says `displayed`, while the role is another one. */
-async function signedIn(role: Role, displayed: string) {
+async function signedIn(role: Role, displayed: Role) {
   const world = new RightsWorld();
   for (const each of ['administrator', 'administrator', role] as const) await world.add(each);
   const operatorId = world.persons.at(-1)!;
-  const person: Person = {
-    operatorId,
-    name: 'Person',
-    email: 'person@ops.example',
-    role: displayed,
-    scopes: new Set(),
-    disabledAt: null,
+  const person: KnownOperator = {
+    ...{ status: 'active', operatorId, name: 'Person', email: 'person@ops.example' },
+    ...{ role: displayed, passkeys: [], disabledAt: null },
   };
   const roleNow = async () => (await world.person(operatorId)).role;
   return { world, person, roleNow };

@@ -3,9 +3,9 @@ import { isUuid } from '../../../../kernel/ids.js';
 import { CommandLoop } from '../../../../platform/event-store/command-loop.js';
 import type { AnyCommand } from '../../../../platform/operations/operation.js';
 import { Operations } from '../../../../platform/operations/operations.js';
-import { operatorPerson, type OperatorPerson, type Passkey } from '../../domain/operator.js';
-import { isRole, ROLE_SCOPES, scopesGained } from '../../domain/roles.js';
-import { OperatorsView } from '../../views/operators.js';
+import { operatorPerson, type KnownOperator, type Passkey } from '../../domain/operator.js';
+import { isRole, scopesGained } from '../../domain/roles.js';
+import { OperatorsView } from '../../views/directory-projection.js';
 import { AddPasskey, LowerRole } from '../operator-commands.js';
 import { randomBytes } from 'node:crypto';
 import {
@@ -18,17 +18,6 @@ import {
 } from '@simplewebauthn/server';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { LoginSecrets, type LoginPurpose, PasskeyCounters } from '../../store/console-sessions.js';
-
-/** An operator who may sign in. */
-export interface Person {
-  readonly operatorId: string;
-  readonly name: string;
-  readonly email: string;
-  readonly role: string;
-  readonly scopes: ReadonlySet<string>;
-  /** Logins from before are worth nothing; null: never. */
-  readonly disabledAt: Date | null;
-}
 
 /** How a passkey is added, for the operation. */
 interface Enrolment {
@@ -51,24 +40,21 @@ export class People {
   ) {}
 
   /** Returns the active person from the events, or null: unknown, disabled or not approved yet. */
-  async find(operatorId: string): Promise<Person | null> {
-    return isUuid(operatorId) ? personIn((await this.loop.load(operatorPerson, operatorId)).state) : null;
+  async find(operatorId: string): Promise<KnownOperator | null> {
+    if (!isUuid(operatorId)) return null;
+    const { state } = await this.loop.load(operatorPerson, operatorId);
+    return state.status === 'active' ? state : null;
   }
 
   /** The read model only finds the person. */
-  async findByEmail(email: string): Promise<Person | null> {
+  async findByEmail(email: string): Promise<KnownOperator | null> {
     const found = await this.operators.byEmail(email);
     const person = found && (await this.find(found.id));
     return person?.email.toLowerCase() === email.toLowerCase() ? person : null;
   }
 
-  async passkeysOf(operatorId: string): Promise<readonly Passkey[]> {
-    const { state } = await this.loop.load(operatorPerson, operatorId);
-    return state.status === 'unknown' ? [] : state.passkeys;
-  }
-
   /** An operation of the person. */
-  async addPasskey(person: Person, passkey: Passkey, by: Enrolment): Promise<void> {
+  async addPasskey(person: KnownOperator, passkey: Passkey, by: Enrolment): Promise<void> {
     await this.change(person, new AddPasskey(person.operatorId, passkey), by);
   }
 
@@ -76,7 +62,7 @@ export class People {
    * A role by the groups of the identity provider, as an operation of the person. False where it would give anything that
    * the role has not now: nothing has changed then.
    */
-  async lowerRole(person: Person, role: string, address: string): Promise<boolean> {
+  async lowerRole(person: KnownOperator, role: string, address: string): Promise<boolean> {
     const { state } = await this.loop.load(operatorPerson, person.operatorId);
     if (state.status !== 'active' || !isRole(role) || scopesGained(role, state.role).length > 0) return false;
     if (role === state.role) return true;
@@ -86,35 +72,15 @@ export class People {
   }
 
   private async change(
-    { operatorId, name, role }: Person,
+    { operatorId, name, role }: KnownOperator,
     command: AnyCommand,
-    { reason, address, sessionId }: Enrolment,
+    { reason, ...by }: Enrolment,
   ): Promise<void> {
-    await this.operations.request(command, {
-      revision: null,
-      reason,
-      ticket: null,
-      requester: {
-        operatorId,
-        name,
-        role,
-        credentialId: null,
-        address,
-        sessionId,
-        scopes: OWN_CHANGES,
-        merchants: null,
-      },
-      merchantId: null,
-    });
+    const person = { operatorId, name, role, credentialId: null, scopes: OWN_CHANGES, merchants: null };
+    const requester = { ...person, ...by };
+    const request = { revision: null, reason, ticket: null, requester, merchantId: null };
+    await this.operations.request(command, request);
   }
-}
-
-function personIn(state: OperatorPerson): Person | null {
-  if (state.status !== 'active') return null;
-  const { operatorId, name, email, role } = state;
-  const scopes = new Set(isRole(role) ? ROLE_SCOPES[role] : []);
-  const disabledAt = state.disabledAt === null ? null : new Date(state.disabledAt);
-  return { operatorId, name, email, role, scopes, disabledAt };
 }
 
 const CHALLENGE_SECONDS = 300;
@@ -133,8 +99,7 @@ export class Passkeys {
     private readonly counters: PasskeyCounters,
   ) {}
 
-  async enrolOptions({ operatorId, name, email }: Person, origin: string): Promise<object> {
-    const passkeys = await this.people.passkeysOf(operatorId);
+  async enrolOptions({ operatorId, name, email, passkeys }: KnownOperator, origin: string): Promise<object> {
     return generateRegistrationOptions({
       rpName: 'Disburse console',
       rpID: new URL(origin).hostname,
@@ -179,13 +144,12 @@ export class Passkeys {
   }
 
   /** Who signs in. Throws DomainError `forbidden` where no person does. */
-  async login(response: object, origin: string): Promise<Person> {
+  async login(response: object, origin: string): Promise<KnownOperator> {
     await this.takeChallenge('passkey', response, null);
     const { id, response: signed } = response as Partial<AuthenticationResponseJSON>;
     const operatorId = Buffer.from(String(signed?.userHandle ?? ''), 'base64url').toString();
     const person = isUuid(operatorId) ? await this.people.find(operatorId) : null;
-    const passkeys = person === null ? [] : await this.people.passkeysOf(operatorId);
-    const passkey = passkeys.find(({ credential_id }) => credential_id === id);
+    const passkey = person?.passkeys.find(({ credential_id }) => credential_id === id);
     if (person === null || passkey === undefined) throw unknown();
     const { credential_id: passkeyId, public_key: publicKey } = passkey;
     const counter = Math.max(passkey.counter, await this.counters.read(passkeyId));

@@ -6,11 +6,22 @@ import { AdminCallers, type AdminCaller } from '../../../../platform/http/admin/
 import { Refusal } from '../../../../platform/http/problem.js';
 import type { CallerRateLimiter } from '../../../../platform/http/rate-limit.js';
 import { CredentialDirectory, type KnownAdminKey } from '../../application/credential-directory.js';
-import { isRole, ROLE_SCOPES } from '../../domain/roles.js';
-import { ConsoleAuthentication } from '../console/console-authentication.js';
+import { effectiveScopes, isRole, ROLE_SCOPES, SCOPES } from '../../domain/roles.js';
 import { CredentialUses } from '../../store/credential-uses.js';
 import { BODY, EDGE_SCHEME, type ApiScheme } from '../../../../platform/openapi/document.js';
 import { problemResponse } from '../../../../platform/openapi/route.js';
+import { People } from '../../application/console/people.js';
+import type { KnownOperator } from '../../domain/operator.js';
+import { ConsoleSessionTable, type ConsoleSessionRow } from '../../store/console-sessions.js';
+import { ConsoleSite, isActivity } from '../page-site.js';
+import { accessConfig, type AccessConfig } from '../../settings.js';
+
+const SIGNED_OUT = { status: 401, title: 'Invalid session', detail: 'Sign in to the console' };
+const READ_ONLY = { status: 403, detail: 'The console is read-only' };
+
+export interface ConsoleSession extends ConsoleSessionRow {
+  readonly person: KnownOperator;
+}
 
 /** Requests a minute of one credential (admin-api.md 1). */
 export const ADMIN_REQUESTS_PER_MINUTE = 600;
@@ -19,7 +30,7 @@ export const ADMIN_RATE_LIMITER = Symbol('ADMIN_RATE_LIMITER');
 
 const BEARER = /^Bearer +([^ ]+)$/i;
 
-/** Who calls the admin API: `Authorization: Bearer <admin key>`, else the cookie of a session (admin-api.md 1). */
+/** Who calls the admin API: `Authorization: Bearer <admin key>`, else the cookie of a session (admin-api.md 1 and 5). */
 @Injectable()
 export class AdminAuthentication extends AdminCallers {
   constructor(
@@ -27,7 +38,10 @@ export class AdminAuthentication extends AdminCallers {
     @Inject(ADMIN_RATE_LIMITER)
     private readonly limiter: Pick<CallerRateLimiter, 'admit'>,
     private readonly uses: CredentialUses,
-    private readonly sessions: ConsoleAuthentication,
+    private readonly sessions: ConsoleSessionTable,
+    private readonly people: People,
+    private readonly site: ConsoleSite,
+    @Inject(accessConfig.KEY) private readonly config: AccessConfig,
   ) {
     super();
   }
@@ -36,12 +50,49 @@ export class AdminAuthentication extends AdminCallers {
     const { authorization } = request.headers;
     const caller =
       authorization === undefined
-        ? await this.sessions.find(request)
+        ? await this.bySession(request)
         : await this.byKey(BEARER.exec(authorization)?.[1] ?? '', request);
     if (!caller) throw unauthorized(authorization === undefined);
     if (caller.credentialId !== null) this.uses.record(caller.credentialId);
     await this.limiter.admit(caller.credentialId ?? caller.sessionId ?? '', reply);
     return caller;
+  }
+
+  /** The session of the cookie; null where it has ended, or its person may not sign in any more. */
+  async findSession(request: FastifyRequest): Promise<ConsoleSession | null> {
+    const token = this.site.session(request);
+    const session = token === null ? null : await this.sessions.find(token, isActivity(request));
+    if (session === null) return null;
+    const person = await this.people.find(session.operator_id);
+    const isOld = person?.disabledAt && session.authenticated_at <= new Date(person.disabledAt);
+    return person && !isOld ? { ...session, person } : null;
+  }
+
+  /** Throws Refusal (401). */
+  async session(request: FastifyRequest): Promise<ConsoleSession> {
+    const session = await this.findSession(request);
+    if (session === null) throw new Refusal(SIGNED_OUT);
+    return session;
+  }
+
+  /** Throws Refusal (403) for a write from another origin, or while the console is read-only. */
+  private async bySession(request: FastifyRequest): Promise<AdminCaller | null> {
+    const session = await this.findSession(request);
+    if (session === null) return null;
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      this.site.requireOwnOrigin(request);
+      if (this.config.consoleReadOnly) throw new Refusal(READ_ONLY);
+    }
+    const { operatorId, name, role } = session.person;
+    const scopes = effectiveScopes(SCOPES, role);
+    return {
+      ...{ operatorId, name, role, scopes, credentialId: null, merchants: null, address: request.ip },
+      // A person, whatever session: a repeat after a new login is the same request.
+      idempotencyScope: operatorId,
+      expiresAt: session.expires_at.toISOString(),
+      authenticatedAt: session.authenticated_at.toISOString(),
+      sessionId: session.session_id,
+    };
   }
 
   private async byKey(token: string, { ip }: FastifyRequest): Promise<AdminCaller | null> {
@@ -50,11 +101,7 @@ export class AdminAuthentication extends AdminCallers {
     const { addresses, expiresAt, ...person } = key;
     if (addresses.length > 0 && !isInside(ip, addresses))
       throw new Refusal({ status: 403, detail: 'The address is outside the network ranges of the key' });
-    const session = {
-      authenticatedAt: null,
-      sessionId: null,
-      idempotencyScope: scopeOf(key),
-    };
+    const session = { authenticatedAt: null, sessionId: null, idempotencyScope: scopeOf(key) };
     return { ...person, ...session, address: ip, expiresAt: expiresAt?.toISOString() ?? null };
   }
 }

@@ -4,17 +4,113 @@ import type { AdminCaller } from '../../../../platform/http/admin/admin-controll
 import { requireReach, requireScopes } from '../../../../platform/operations/scopes.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { plainOrder, type CredentialSubject } from '../../application/credential-commands.js';
-import { KIND_RULES } from '../../domain/credential-kinds.js';
+import {
+  KIND_RULES,
+  CREDENTIAL_KINDS,
+  MEMO_SIGNING,
+  type CredentialKind,
+  type MemoSigning,
+} from '../../domain/credential-kinds.js';
 import { isRole, ROLE_SCOPES } from '../../domain/roles.js';
 import { CredentialSecrets } from '../../application/credential-secrets.js';
-import {
-  CredentialIndex,
-  CredentialList,
-  type AdminCredential,
-  type CredentialFilter,
-} from '../../views/credentials.js';
+import { CredentialIndex, AdminCredential } from '../../views/credentials.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
-import type { CredentialsResponse, NewCredentialBody } from './credential-dto.js';
+import { ApiProperty, Field, Nested, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
+import { instant, integer, oneOf, text, uuid, UUID } from '../../../../platform/dto/rules.js';
+import { PendingResponse, WriteBody } from '../../../../platform/http/admin/writes.js';
+import { label, leakedToken, listOf, networks, place, truth } from './rules.js';
+
+const MAX_OVERLAP_SECONDS = 604_800;
+const DEFAULT_OVERLAP_SECONDS = 86_400;
+
+export class NewCredentialBody extends WriteBody {
+  @Field(oneOf(CREDENTIAL_KINDS)) kind!: CredentialKind;
+  @Field(label) name!: string;
+  @Field(uuid, { optional: true, nullable: true, description: 'Of kinds payouts and exchange.' })
+  merchant_id?: string | null;
+
+  @Field(uuid, {
+    optional: true,
+    nullable: true,
+    description: 'Of kind admin: the caller; it may be left out.',
+  })
+  operator_id?: string | null;
+
+  @Field(listOf(text()), {
+    optional: true,
+    nullable: true,
+    description: "Of kind admin; null: those of the person's role.",
+  })
+  scopes?: readonly string[] | null;
+
+  @Field(listOf(uuid), { optional: true, nullable: true, description: 'Of kind admin; null: all merchants.' })
+  merchants?: readonly string[] | null;
+
+  @Field(networks, { optional: true, description: 'Of kinds exchange and admin; empty: from anywhere.' })
+  addresses?: readonly string[];
+
+  @Field(listOf(text({ minLength: 1, maxLength: 255 })), {
+    optional: true,
+    description: 'Of kind exchange: the only addresses that its orders pay out to; empty: any.',
+  })
+  withdraw_addresses?: readonly string[];
+
+  @Field(truth, { optional: true, description: 'Of kind exchange; true by default.' })
+  demands_signing?: boolean;
+
+  @Field(oneOf(MEMO_SIGNING), { optional: true, description: 'Of kind exchange; contract by default.' })
+  memo_signing?: MemoSigning;
+
+  @Field(instant, { optional: true, nullable: true, description: 'Null: it does not expire.' })
+  expires_at?: Date | null;
+}
+
+export class RollBody extends WriteBody {
+  @Field(integer(0, MAX_OVERLAP_SECONDS), {
+    optional: true,
+    default: DEFAULT_OVERLAP_SECONDS,
+    description: 'Until the old one ends; 0: at once.',
+  })
+  overlap_seconds!: number;
+}
+
+export class LeakedBody extends WriteBody {
+  @Field(leakedToken, { description: 'The secret that leaked.' }) token!: string;
+  @Field(place, { description: 'Where it was found; its query and fragment are not recorded.' }) url!: string;
+}
+
+class NewCredential extends AdminCredential {
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    description: 'In this response alone. A replay has it for 24 hours, and null later.',
+  })
+  secret!: string | null;
+}
+
+export class CredentialResponse extends ResourceOf('credential', AdminCredential) {}
+
+export class CredentialWritten extends CredentialResponse {
+  @ApiProperty(UUID) operation_id!: string;
+}
+
+export class CredentialCreated extends ResourceOf('credential', NewCredential) {
+  @ApiProperty(UUID) operation_id!: string;
+}
+
+export class PendingCredential extends PendingResponse {
+  @Nested(() => NewCredential) credential!: NewCredential;
+}
+
+export class LeakedResponse {
+  @ApiProperty({ ...UUID, nullable: true, description: 'Null: it is the secret of no credential.' })
+  credential_id!: string | null;
+
+  @ApiProperty({ ...UUID, nullable: true, description: 'Null: there was nothing to revoke.' })
+  operation_id!: string | null;
+}
+
+export class CredentialsResponse extends PageOf('credentials', AdminCredential) {}
 
 /** Whose credentials are found. */
 type Reach = Pick<AdminCaller, 'merchants'> & { readonly operatorId: string | null };
@@ -34,17 +130,10 @@ function isWithin(caller: Reach, row: AdminCredential): boolean {
 @Injectable()
 export class AdminCredentials {
   constructor(
-    private readonly credentials: CredentialList,
     private readonly index: CredentialIndex,
     private readonly secrets: CredentialSecrets,
     private readonly progress: SubscriptionProgress,
   ) {}
-
-  /** `merchants`: only those of these merchants; null: all. */
-  async page(query: CredentialFilter, merchants: readonly string[] | null): Promise<CredentialsResponse> {
-    const { rows: credentials, next_cursor } = await this.credentials.page(merchants, query);
-    return { credentials, next_cursor };
-  }
 
   /** Throws `not_found`, also for one that is not the caller's own and of no merchant whom the caller is confined to. */
   async find(id: string, caller: Reach, title = 'Credential'): Promise<AdminCredential> {
@@ -62,13 +151,13 @@ export class AdminCredentials {
 
   private async credentialAt(id: string): Promise<AdminCredential | null> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
-    return this.credentials.find(id);
+    return this.index.find(id);
   }
 
   /** The credential of a secret of any kind; null where it is neither the caller's own nor within the caller's reach. */
   async findBySecret(secret: string, caller: Reach): Promise<AdminCredential | null> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
-    const row = await this.credentials.findBySecret(this.secrets.hashOf(secret));
+    const row = await this.index.findBySecret(this.secrets.hashOf(secret));
     return row !== null && (isWithin(caller, row) || isOwn(caller, row)) ? row : null;
   }
 

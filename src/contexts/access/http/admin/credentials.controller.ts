@@ -24,12 +24,13 @@ import {
   RollCredential,
 } from '../../application/credential-commands.js';
 import type { IssuedCredential } from '../../application/credential-secrets.js';
+import { CredentialIndex, CredentialsQuery } from '../../views/credentials.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
-import { AdminCredentials, toSubject } from './admin-credentials.js';
 import {
+  AdminCredentials,
+  toSubject,
   CredentialCreated,
   CredentialResponse,
-  CredentialsQuery,
   CredentialsResponse,
   CredentialWritten,
   LeakedBody,
@@ -37,7 +38,7 @@ import {
   NewCredentialBody,
   PendingCredential,
   RollBody,
-} from './credential-dto.js';
+} from './admin-credentials.js';
 import { SECRET_DISPLAYED_MS } from '../../domain/credentials.js';
 
 const TAG = 'Admin: credentials';
@@ -48,6 +49,7 @@ const CREDENTIAL = 'Credential';
 export class AdminCredentialsController {
   constructor(
     private readonly credentials: AdminCredentials,
+    private readonly rows: CredentialIndex,
     private readonly operations: Operations,
   ) {}
 
@@ -69,7 +71,7 @@ export class AdminCredentialsController {
     @Reach() merchants: readonly string[] | null,
     @ListQuery() query: CredentialsQuery,
   ): Promise<CredentialsResponse> {
-    return this.credentials.page(query, merchants);
+    return this.rows.page(merchants, query);
   }
 
   @Post()

@@ -1,12 +1,15 @@
 import { ApiProperty, Field, Nested, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
-import { integer, oneOf, text, UUID } from '../../../../platform/dto/rules.js';
+import { integer, text, UUID } from '../../../../platform/dto/rules.js';
 import { WriteBody, PendingResponse, writeOf, written } from '../../../../platform/http/admin/writes.js';
-import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
 import { MAX_REQUESTS_PER_MINUTE } from '../../domain/merchant.js';
-import { AdminMerchant, MERCHANT_STATUSES, MerchantList } from '../../views/merchant-list.js';
 import { label, listOf, networks } from './rules.js';
 import { Get, Patch, Post } from '@nestjs/common';
-import { DomainError } from '../../../../kernel/domain-error.js';
+import {
+  AdminMerchant,
+  DIRECTORY_VIEW,
+  MerchantList,
+  MerchantsQuery,
+} from '../../views/directory-projection.js';
 import {
   AdminController,
   listed,
@@ -21,21 +24,12 @@ import type { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import type { AnyCommand } from '../../../../platform/operations/operation.js';
 import { Operations, type OperationRequest } from '../../../../platform/operations/operations.js';
-import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import {
   CreateMerchant,
   ReinstateMerchant,
   SuspendMerchant,
   UpdateMerchant,
 } from '../../application/merchant-commands.js';
-import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
-
-class MerchantsQuery extends ListParameters {
-  @Filter(oneOf(MERCHANT_STATUSES), 'Only those of this status.') status?: 'active' | 'suspended';
-
-  @Filter(text({ maxLength: 255 }), 'Only those whose name contains this, in either letter case.')
-  name?: string;
-}
 
 class NewMerchantBody extends WriteBody {
   @Field(label, { description: 'People who sign up read it too.' }) name!: string;
@@ -84,7 +78,6 @@ export class AdminMerchantsController {
   constructor(
     private readonly merchants: MerchantList,
     private readonly operations: Operations,
-    private readonly progress: SubscriptionProgress,
   ) {}
 
   @Get()
@@ -131,7 +124,7 @@ export class AdminMerchantsController {
   })
   @Reads({ view: null, lookup: 'merchant', etag: (id) => [`merchant-${id}`] })
   async get(@UuidParam('id', MERCHANT) id: string): Promise<Disclosure<MerchantResponse>> {
-    const merchant = await this.json(id);
+    const merchant = await this.merchants.get(id);
     return new Disclosure([id], () => ({ merchant }));
   }
 
@@ -194,14 +187,6 @@ export class AdminMerchantsController {
   ): Promise<Reply> {
     const id = command.subjectId;
     const outcome = await this.operations.request(command, { merchantId: id, ...request });
-    return written(outcome, status, async () => ({ merchant: await this.json(id) }));
-  }
-
-  /** Includes all that was written before. Throws `not_found`. */
-  private async json(id: string): Promise<AdminMerchant> {
-    await this.progress.requireCurrent(DIRECTORY_VIEW);
-    const merchant = await this.merchants.find(id);
-    if (merchant === null) throw DomainError.notFound(MERCHANT);
-    return merchant;
+    return written(outcome, status, async () => ({ merchant: await this.merchants.get(id) }));
   }
 }

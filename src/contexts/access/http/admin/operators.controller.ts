@@ -1,10 +1,15 @@
 import { ApiProperty, Field, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
 import { oneOf, text, UUID, TIME } from '../../../../platform/dto/rules.js';
 import { WriteBody, PendingResponse, writeOf, written } from '../../../../platform/http/admin/writes.js';
-import { Filter, ListParameters } from '../../../../platform/http/list-query.js';
 import { ROLES, SCOPES } from '../../domain/roles.js';
-import { DisplayedOperator, OPERATOR_STATUSES, OperatorsView } from '../../views/operators.js';
 import { label } from './rules.js';
+import {
+  DIRECTORY_VIEW,
+  DisplayedOperator,
+  OPERATOR_STATUSES,
+  OperatorsQuery,
+  OperatorsView,
+} from '../../views/directory-projection.js';
 import { Get, Patch, Post } from '@nestjs/common';
 import {
   AdminController,
@@ -18,17 +23,10 @@ import {
 } from '../../../../platform/http/admin/admin-controller.js';
 import { Reads } from '../../../../platform/http/reads.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { DomainError } from '../../../../kernel/domain-error.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import type { Reply } from '../../../../platform/http/reply.js';
 import { Operations } from '../../../../platform/operations/operations.js';
-import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { CreateOperator, UpdateOperator } from '../../application/operator-commands.js';
-import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
-
-class OperatorsQuery extends ListParameters {
-  @Filter(oneOf(OPERATOR_STATUSES), 'Only those of this status.') status?: string;
-}
 
 class NewOperatorBody extends WriteBody {
   @Field(label) name!: string;
@@ -105,7 +103,6 @@ export class AdminOperatorsController {
   constructor(
     private readonly operators: OperatorsView,
     private readonly operations: Operations,
-    private readonly progress: SubscriptionProgress,
   ) {}
 
   @Get()
@@ -146,7 +143,7 @@ export class AdminOperatorsController {
     // The link of an approved one is for who approved it, also where a repeat of the request executes it.
     const isOwn = outcome.operation.approval !== 'required';
     return written(outcome, 201, async (result) => ({
-      operator: await this.json(id),
+      operator: await this.operators.get(id),
       ...(isOwn && result),
     }));
   }
@@ -161,7 +158,7 @@ export class AdminOperatorsController {
   })
   @Reads({ view: null, lookup: null, etag: (id) => [`operator-${id}`] })
   async get(@UuidParam('id', 'Operator') id: string): Promise<OperatorResponse> {
-    return { operator: await this.json(id) };
+    return { operator: await this.operators.get(id) };
   }
 
   @Patch(':id')
@@ -189,13 +186,6 @@ export class AdminOperatorsController {
     const change = { ...(role !== undefined && { role }), ...(status !== undefined && { status }) };
     const command = new UpdateOperator(write.subject.id, change);
     const outcome = await this.operations.request(command, { ...writeOf(write, body), merchantId: null });
-    return written(outcome, 200, async () => ({ operator: await this.json(write.subject.id) }));
-  }
-
-  private async json(id: string) {
-    await this.progress.requireCurrent(DIRECTORY_VIEW);
-    const row = await this.operators.find(id);
-    if (row === null) throw DomainError.notFound('Operator');
-    return row;
+    return written(outcome, 200, async () => ({ operator: await this.operators.get(write.subject.id) }));
   }
 }

@@ -8,7 +8,7 @@ import { ListQuery } from '../../../../platform/http/decorators.js';
 import { Filter, ListParameters, MAX_PAGE } from '../../../../platform/http/list-query.js';
 import { Reach, Reads } from '../../../../platform/http/reads.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import { LoggedRequest, LoggedRequests } from '../../views/logged-requests.js';
+import { LoggedRequest, RequestTable } from '../../store/request-table.js';
 
 const MAX_PATH = 1024;
 
@@ -30,7 +30,7 @@ class RequestsResponse extends PageOf('requests', LoggedRequest, { maxItems: MAX
 /** admin-api.md 3: what merchants requested in the last seven days. */
 @AdminController('requests')
 export class AdminRequestsController {
-  constructor(private readonly requests: LoggedRequests) {}
+  constructor(private readonly requests: RequestTable) {}
 
   @Get()
   @PortalRoute('requests', 'requests:read')

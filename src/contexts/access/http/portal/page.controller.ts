@@ -1,5 +1,4 @@
-import { Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { Get, HttpCode, Inject, Post, Req, Res, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
@@ -11,15 +10,77 @@ import { ValidBody } from '../../../../platform/http/decorators.js';
 import { sendApplication } from '../../../../platform/http/pages/document.js';
 import { PageController } from '../../../../platform/http/pages/page.js';
 import { VisitorLimits } from '../../../../platform/http/pages/visitors.js';
-import { Refusal } from '../../../../platform/http/problem.js';
-import { EnterPortal, RevokePortalSession, PortalLinks } from '../../application/portal-session-commands.js';
+import { Refusal, SUSPENDED } from '../../../../platform/http/problem.js';
+import { PortalSessions } from '../../application/portal-sessions.js';
 import type { PortalSession } from '../../domain/portal-session.js';
 import { PortalUses } from '../../store/credential-uses.js';
 import { truth } from '../admin/rules.js';
-import { PortalSite } from '../page-site.js';
-import { PortalAuthentication } from './portal-authentication.js';
+import { PortalSite, isActivity } from '../page-site.js';
+import { PortalCallers, type PortalCaller } from '../../../../platform/http/admin/portal-controller.js';
+import {
+  MERCHANT_DIRECTORY,
+  type KnownMerchant,
+  type MerchantDirectory,
+} from '../../../../platform/http/merchant-directory.js';
 
-const TITLE = 'Disburse portal';
+const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
+
+/** A merchant's people see the personal data in the orders of the merchant, in reads that the portal shares with operators. */
+const OWN_PERSONAL_SCOPE = 'users_personal:read';
+
+/** Identifies persons of merchants by their session, which is read with each request: one that is revoked ends at once. */
+@Injectable()
+export class PortalAuthentication extends PortalCallers {
+  constructor(
+    @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
+    private readonly sessions: PortalSessions,
+    private readonly uses: PortalUses,
+    private readonly site: PortalSite,
+    private readonly limits: VisitorLimits,
+  ) {
+    super();
+  }
+
+  async admit(request: FastifyRequest): Promise<PortalCaller> {
+    const { edge, ip } = request;
+    const session = await this.session(request);
+    const merchant = session && (await this.merchantOf(session, isActivity(request)));
+    if (!session || !merchant) throw new Refusal(SESSION_ENDED);
+    this.limits.take(ip, session.merchant_id, session.session_id);
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      this.site.requireOwnOrigin(request);
+      if (merchant.status === 'suspended') throw new Refusal(SUSPENDED);
+    }
+    Object.assign(edge, { merchant, portalSessionId: session.session_id });
+    return callerOf(session);
+  }
+
+  /** Of the cookie, while it is active; null otherwise. */
+  async session(request: FastifyRequest): Promise<PortalSession | null> {
+    const token = this.site.session(request);
+    return token === null ? null : this.sessions.find(token);
+  }
+
+  /** Null also where the session was idle for too long. */
+  private async merchantOf(session: PortalSession, uses: boolean): Promise<KnownMerchant | null> {
+    const { session_id, merchant_id } = session;
+    return (await this.uses.find(session_id, uses)) ? this.merchants.find(merchant_id) : null;
+  }
+}
+
+function callerOf(session: PortalSession): PortalCaller {
+  return {
+    scopes: new Set([...session.scopes, OWN_PERSONAL_SCOPE]),
+    merchants: [session.merchant_id],
+    idempotencyScope: session.session_id,
+    merchantId: session.merchant_id,
+    sessionId: session.session_id,
+    actor: session.actor,
+    expiresAt: session.session_expires_at!,
+    returnUrl: session.return_url,
+  };
+}
+
 const BAD_CODE = {
   status: 401,
   title: 'Invalid link',
@@ -36,9 +97,8 @@ class EntryCode {
 @PageController(PORTAL_PAGE)
 export class PortalPageController {
   constructor(
-    private readonly commandBus: CommandBus,
+    private readonly sessions: PortalSessions,
     private readonly authentication: PortalAuthentication,
-    private readonly links: PortalLinks,
     private readonly uses: PortalUses,
     private readonly site: PortalSite,
     private readonly limits: VisitorLimits,
@@ -49,7 +109,7 @@ export class PortalPageController {
   @Get(['/', '*'])
   open(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const facts = { page: 'portal', mode: this.config.mode };
-    sendApplication(request, reply, PORTAL_PAGE, { title: TITLE, facts });
+    sendApplication(request, reply, PORTAL_PAGE, { title: 'Disburse portal', facts });
   }
 
   @Post('session')
@@ -60,12 +120,12 @@ export class PortalPageController {
     @ValidBody() { code, replace = false }: EntryCode,
   ): Promise<void> {
     this.site.requireOwnOrigin(request);
-    const id = this.links.idIn(code);
+    const id = this.sessions.idIn(code);
     this.limits.take(request.ip, 'portal', id);
     const former = await this.authentication.session(request);
     const lives = former !== null && !replace && (await this.uses.find(former.session_id, false));
-    const command = new EnterPortal(code, lives ? former.merchant_id : null);
-    const { token, expiresAt } = await this.commandBus.execute(command).catch(refused);
+    const leaves = lives ? former.merchant_id : null;
+    const { token, expiresAt } = await this.sessions.enter(code, leaves).catch(refused);
     if (former !== null) await this.revoke(former, request, 'POST /session');
     await this.uses.begin(id);
     const seconds = Math.floor((Date.parse(expiresAt) - this.clock.now().getTime()) / 1000);
@@ -85,13 +145,10 @@ export class PortalPageController {
     this.site.clearSession(reply);
   }
 
-  private async revoke(
-    { session_id, merchant_id }: PortalSession,
-    request: FastifyRequest,
-    actor: string,
-  ): Promise<void> {
+  private revoke(session: PortalSession, request: FastifyRequest, actor: string): Promise<void> {
+    const { session_id, merchant_id } = session;
     const cause = { actor, request_id: request.id, portal_session_id: session_id };
-    await this.commandBus.execute(new RevokePortalSession(merchant_id, session_id, cause));
+    return this.sessions.revoke(merchant_id, session_id, cause);
   }
 }
 

@@ -8,7 +8,10 @@ import {
   type AdminCaller,
   type AdminWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
-import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
+import {
+  OperationResponse,
+  DisplayedOperation,
+} from '../../../../platform/operations/displayed-operation.js';
 import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
 import { ListQuery, MerchantId, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { ListParameters } from '../../../../platform/http/list-query.js';
@@ -17,12 +20,36 @@ import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
 import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { requireReach } from '../../../../platform/operations/scopes.js';
-import { OperationDecisions } from '../../application/decide-operation.js';
-import { OperationStreams } from '../../application/operation-streams.js';
+import { RequestedOperations } from '../../application/request-operation.js';
+import { OperationStreams } from '../../application/execution.js';
 import { existingOperation } from '../../domain/operation.js';
 import { LookupsView } from '../../views/lookups.js';
-import { OPERATION_VIEWS, OperationsView, operationJson } from '../../views/operations.js';
-import { DecisionBody, DecisionResponse, OperationsQuery, OperationsResponse } from './operation-dto.js';
+import { OPERATION_VIEWS, OperationsQuery, OperationsView, operationJson } from '../../views/operations.js';
+import { ApiProperty, Field, PageOf } from '../../../../platform/dto/field.js';
+import { UUID } from '../../../../platform/dto/rules.js';
+import { reasonRule } from '../../../../platform/http/admin/writes.js';
+
+/** Body of a decision. */
+class DecisionBody {
+  @Field(reasonRule, { description: 'Why, without personal data: it is kept for ever.' }) reason!: string;
+}
+
+/** Of a write whose resource is nothing but the operation. */
+export class WrittenResponse extends OperationResponse {
+  @ApiProperty(UUID) operation_id!: string;
+}
+
+class DecisionResponse extends WrittenResponse {
+  @ApiProperty({
+    type: 'string',
+    required: false,
+    description:
+      'Of an approved new operator: where that person enrols a passkey. It is in this response alone.',
+  })
+  login_url?: string;
+}
+
+class OperationsResponse extends PageOf('operations', DisplayedOperation) {}
 
 const TAG = 'Admin: operations';
 /** A session decides only so long after its login. */
@@ -53,7 +80,7 @@ const DECISION = {
 export class AdminOperationsController {
   constructor(
     private readonly log: OperationStreams,
-    private readonly decisions: OperationDecisions,
+    private readonly decisions: RequestedOperations,
     private readonly operations: OperationsView,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}

@@ -1,6 +1,9 @@
-import { Get } from '@nestjs/common';
+import { Get, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { DomainError } from '../../../../kernel/domain-error.js';
 import { Fault } from '../../../../kernel/fault.js';
-import { tidy } from '../../../../kernel/typed-text.js';
+import { isUuid } from '../../../../kernel/ids.js';
+import { asciiDigits, tidy } from '../../../../kernel/typed-text.js';
 import { ApiProperty, Field, Many } from '../../../../platform/dto/field.js';
 import { text, UUID } from '../../../../platform/dto/rules.js';
 import {
@@ -11,12 +14,13 @@ import {
 import { ListQuery } from '../../../../platform/http/decorators.js';
 import { Reads } from '../../../../platform/http/reads.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
-import type { Found } from '../../../../platform/operations/search.js';
-import { GlobalSearch } from '../../application/global-search.js';
+import { requireScopes } from '../../../../platform/operations/scopes.js';
+import { Searches, type Found, type SearchQuery } from '../../../../platform/operations/search.js';
+import { withTimeout } from '../../../../platform/timeout.js';
 
 const MAX_CHARACTERS = 255;
 
-class SearchQuery {
+class SearchParameters {
   @Field(
     text({ minLength: 1, maxLength: MAX_CHARACTERS }, (value) => {
       // PostgreSQL holds neither.
@@ -45,11 +49,24 @@ class SearchResponse {
   @Many(() => SearchResult) results!: SearchResult[];
 }
 
-/** admin-api.md 3: `GET /search`. */
-@AdminController('search')
-export class AdminSearchController {
-  constructor(private readonly search: GlobalSearch) {}
+const MAX_RESULTS = 20;
+const TIMEOUT_MS = 5000;
 
+/** Digits with the usual separators, in the international form. */
+const PHONE_NUMBER = /^\+[0-9][0-9 ().-]{5,30}$/;
+
+/** Finds exact matches in all contexts (`GET /search`, admin-api.md 3). */
+@AdminController('search')
+export class AdminSearchController implements OnModuleInit {
+  private searches: ReturnType<typeof Searches.discover> = [];
+
+  constructor(private readonly discovery: DiscoveryService) {}
+
+  onModuleInit(): void {
+    this.searches = Searches.discover(this.discovery);
+  }
+
+  /** At most 20 results that the caller may read. Throws `unavailable` when it takes too long. */
   @Get()
   @ApiRoute({
     id: 'adminSearch',
@@ -64,9 +81,33 @@ export class AdminSearchController {
   })
   @Reads({ view: null, lookup: 'search' })
   async find(
-    @Caller() caller: AdminCaller,
-    @ListQuery() { q }: SearchQuery,
+    @Caller() { scopes, merchants }: Pick<AdminCaller, 'scopes' | 'merchants'>,
+    @ListQuery() { q }: SearchParameters,
   ): Promise<{ readonly results: readonly Found[] }> {
-    return { results: await this.search.find(caller, q) };
+    const query = { ...searchText(q), merchants, limit: MAX_RESULTS };
+    if (query.phoneNumber !== null) requireScopes({ scopes }, ['users_personal:read']);
+    const allowed = this.searches.filter(({ value: scope }) => scopes.has(scope));
+    const found = await withTimeout(
+      TIMEOUT_MS,
+      Promise.all(allowed.map((search) => search.call(query))),
+      () => {
+        throw new DomainError('unavailable', 'The search took too long');
+      },
+    );
+    const isReached = ({ merchant_id: id }: Found): boolean =>
+      merchants === null || (id !== null && merchants.includes(id));
+    return { results: found.flat().filter(isReached).slice(0, MAX_RESULTS) };
   }
+}
+
+/** What is searched for: kinds of text that only some contexts know are recognised once. */
+export function searchText(q: string): Pick<SearchQuery, 'text' | 'uuid' | 'phoneNumber'> {
+  // The plus of a phone number arrives as a blank where it is not escaped.
+  const text = tidy(q.replace(/^ (?=[0-9][0-9 ().-]{5,30}$)/, '+'));
+  const number = asciiDigits(text);
+  return {
+    text,
+    uuid: isUuid(text) ? text.toLowerCase() : null,
+    phoneNumber: PHONE_NUMBER.test(number) ? `+${number.replace(/[^0-9]/g, '')}` : null,
+  };
 }

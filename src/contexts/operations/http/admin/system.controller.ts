@@ -21,9 +21,8 @@ import {
   RetireFormerMasterKey,
 } from '../../../../platform/cli/system-commands.js';
 import { masterKeysOf } from '../../../../platform/sealing/key-ring.js';
-import { SystemResponse } from '../../application/system-json.js';
-import { SystemStatus } from '../../application/system-status.js';
-import { WrittenResponse } from './operation-dto.js';
+import { SystemResponse, SystemStatus } from '../../application/system-status.js';
+import { WrittenResponse } from './operations.controller.js';
 
 const TAG = 'Admin: system';
 /** What a subscription or a type of event may be called. */

@@ -11,11 +11,15 @@ import { Refusal } from '../../../../platform/http/problem.js';
 import { rawTarget } from '../../../../platform/http/request-state.js';
 import { Sealer } from '../../../../platform/sealing/sealer.js';
 import { type OidcAttempt, OidcLogin, returnPath } from '../../adapters/oidc-login.js';
-import { Passkeys, People, type Person } from '../../application/console/people.js';
+import { Passkeys, People } from '../../application/console/people.js';
+import type { KnownOperator } from '../../domain/operator.js';
 import { ConsoleSessionTable, LoginSecrets, type LoginFacts } from '../../store/console-sessions.js';
-import { ConsoleAuthentication, type ConsoleSession } from './console-authentication.js';
+import { AdminAuthentication, type ConsoleSession } from '../admin/admin-authentication.js';
+import { effectiveScopes, SCOPES } from '../../domain/roles.js';
 import { ConsoleSite } from '../page-site.js';
 import { accessConfig, type AccessConfig } from '../../settings.js';
+import { OPERATIONS } from '../../../../platform/operations/operation.js';
+import { sendApplication } from '../../../../platform/http/pages/document.js';
 
 const OIDC_COOKIE = 'console-oidc';
 const OIDC_PLACE = 'console oidc attempt';
@@ -45,16 +49,16 @@ class EnrolBody extends EnrolOptionsBody {
   @Field(freeForm, { description: "The browser's response (WebAuthn)." }) response!: object;
 }
 
-/** Ways to sign in (admin-api.md 5). */
+/** The console: its document, ways to sign in, and the session of the person at the browser (admin-api.md 5). */
 @PageController(CONSOLE_PAGE)
-export class LoginController {
+export class ConsoleController {
   constructor(
     private readonly sessions: ConsoleSessionTable,
     private readonly people: People,
     private readonly secrets: LoginSecrets,
     private readonly passkeys: Passkeys,
     private readonly oidc: OidcLogin,
-    private readonly authentication: ConsoleAuthentication,
+    private readonly authentication: AdminAuthentication,
     private readonly site: ConsoleSite,
     private readonly sealer: Sealer,
     private readonly limits: VisitorLimits,
@@ -145,7 +149,7 @@ export class LoginController {
     @Query('return_to') returnTo: unknown,
   ): Promise<void> {
     this.limits.take(request.ip, 'console', 'login');
-    const former = (await this.authentication.find(request))?.sessionId ?? null;
+    const former = (await this.authentication.findSession(request))?.session_id ?? null;
     const from = { returnTo: returnPath(returnTo), former };
     const { url, attempt } = await this.oidc.begin(this.redirectUri(request), from);
     const sealed = this.sealer.seal(
@@ -165,6 +169,41 @@ export class LoginController {
     if (attempt.former !== null) await this.sessions.end(attempt.former);
     await this.signIn(request, reply, person, { method: 'oidc', authenticatedAt });
     reply.redirect(returnPath(attempt.returnTo), 303);
+  }
+
+  /** Who is signed in. `decisions`: operations that the person may decide as another one's second person. */
+  @Get('session')
+  async session(@Req() request: FastifyRequest) {
+    const { person, method, authenticated_at, idle_expires_at, expires_at } =
+      await this.authentication.session(request);
+    const { operatorId: id, name, email, role } = person;
+    const scopes = effectiveScopes(SCOPES, role);
+    return {
+      operator: { id, name, email, role },
+      scopes: [...scopes],
+      decisions: this.decisionsWith(scopes),
+      ...{ method, authenticated_at, idle_expires_at, expires_at, read_only: this.config.consoleReadOnly },
+    };
+  }
+
+  /** Also where the session has ended already. */
+  @Post('logout')
+  @HttpCode(204)
+  async logout(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    this.site.requireOwnOrigin(request);
+    await this.endSession(request);
+    this.site.clearSession(reply);
+  }
+
+  /** The document at every path that no other route has: its script finds the page by the path. */
+  @Get(['/', '*'])
+  open(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    const { mode, consoleIdleSeconds: idle_seconds } = this.config;
+    const facts = { page: 'console', oidc: this.oidc.isConfigured, mode, idle_seconds };
+    sendApplication(request, reply, CONSOLE_PAGE, { title: 'Disburse console', facts });
   }
 
   /** Of the console's own page, and within the limits of visitors: anybody may call these. */
@@ -196,7 +235,7 @@ export class LoginController {
     throw new Refusal(BAD_ATTEMPT);
   }
 
-  private async personOf(link: { readonly operator_id: string | null } | null): Promise<Person> {
+  private async personOf(link: { readonly operator_id: string | null } | null): Promise<KnownOperator> {
     const person = await this.people.find(link?.operator_id ?? '');
     if (person === null) throw new Refusal(BAD_LINK);
     return person;
@@ -214,13 +253,24 @@ export class LoginController {
   private async signIn(
     request: FastifyRequest,
     reply: FastifyReply,
-    { operatorId }: Person,
+    { operatorId }: KnownOperator,
     login: Omit<LoginFacts, 'address'>,
   ): Promise<void> {
-    const former = this.site.session(request);
-    const ended = former === null ? null : await this.sessions.find(former, false);
-    if (ended !== null) await this.sessions.end(ended.session_id);
+    await this.endSession(request);
     const token = await this.sessions.open(operatorId, { ...login, address: request.ip });
     this.site.setSession(reply, token, this.config.consoleSessionSeconds);
+  }
+
+  private async endSession(request: FastifyRequest): Promise<void> {
+    const token = this.site.session(request);
+    const session = token === null ? null : await this.sessions.find(token, false);
+    if (session !== null) await this.sessions.end(session.session_id);
+  }
+
+  /** Of the scopes that an operation gives nothing follows here: a role with its own scope has them all. */
+  private decisionsWith(scopes: ReadonlySet<string>): readonly string[] {
+    return [...OPERATIONS.values()]
+      .filter(({ secondPerson, scope }) => secondPerson && scopes.has(scope))
+      .map(({ name }) => name);
   }
 }

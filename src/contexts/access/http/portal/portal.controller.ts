@@ -1,10 +1,28 @@
-import { HttpCode, Post } from '@nestjs/common';
+import { Get, HttpCode, Post } from '@nestjs/common';
+import { Caller } from '../../../../platform/http/admin/admin-controller.js';
+import {
+  PortalController,
+  PortalScopes,
+  type PortalCaller,
+} from '../../../../platform/http/admin/portal-controller.js';
+import { Admission } from '../../../../platform/http/api-guard.js';
+import { WINDOW_SECONDS } from '../../../../platform/http/rate-limit.js';
+import {
+  MerchantOfRequest,
+  Cause,
+  MerchantId,
+  OptionalBody,
+  Ticket,
+  UuidParam,
+} from '../../../../platform/http/decorators.js';
+import type { ApiCaller } from '../../../../platform/http/merchant-directory.js';
+import { RequestTable } from '../../store/request-table.js';
+import { MerchantList } from '../../views/directory-projection.js';
+import { PORTAL_SCOPES } from '../../domain/portal-session.js';
 import { CommandBus } from '@nestjs/cqrs';
 import { Field } from '../../../../platform/dto/field.js';
 import { instant } from '../../../../platform/dto/rules.js';
 import type { EventMetadata } from '../../../../platform/event-store/port.js';
-import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
-import { Cause, MerchantId, OptionalBody, Ticket, UuidParam } from '../../../../platform/http/decorators.js';
 import type { IdempotencyTicket } from '../../../../platform/idempotency/ticket.js';
 import { IssueCredential, plainOrder, RevokeCredential } from '../../application/credential-commands.js';
 import type { AdminCredential } from '../../views/credentials.js';
@@ -19,16 +37,47 @@ class NewPortalKey {
   @Field(instant, { optional: true, nullable: true }) expires_at?: Date | null;
 }
 
-/** Writes of keys of the merchant (admin-api.md 6). Operators issue and revoke with a reason, a merchant's people without. */
-@PortalController('keys')
-export class PortalKeysController {
+/**
+ * Who is in the portal, how much of its limit the merchant uses, and writes of its keys (admin-api.md 6): operators write
+ * with a reason, a merchant's people without.
+ */
+@PortalController()
+export class PortalMerchantController {
   constructor(
+    private readonly merchants: MerchantList,
+    private readonly admission: Admission,
+    private readonly requests: RequestTable,
     private readonly credentials: AdminCredentials,
     private readonly commandBus: CommandBus,
   ) {}
 
+  @Get('me')
+  @PortalScopes()
+  async me(@Caller() caller: PortalCaller) {
+    const { id, name, status } = await this.merchants.get(caller.merchantId);
+    return {
+      merchant: { id, name, status },
+      actor: caller.actor,
+      scopes: PORTAL_SCOPES.filter((each) => caller.scopes.has(each)),
+      session_expires_at: caller.expiresAt,
+      return_url: caller.returnUrl,
+    };
+  }
+
+  /** Requests of the merchant against its limit. */
+  @Get('usage')
+  @PortalScopes('usage:read')
+  async usage(@MerchantOfRequest() merchant: ApiCaller) {
+    const { limit, used: leased, resetsAt } = await this.admission.usage(merchant);
+    // Processes lease more than they use. The first request arrived a little before the window began.
+    const from = (resetsAt ?? 0) - (WINDOW_SECONDS + 1) * 1000;
+    const used = await this.requests.since(merchant.merchantId, from, leased);
+    const resets_at = resetsAt === null ? null : new Date(resetsAt).toISOString();
+    return { limit, used, resets_at, days: await this.requests.days(merchant.merchantId) };
+  }
+
   /** Of kind `payouts`; `secret` is in this response alone, which a repeat gets too, for a day. */
-  @Post()
+  @Post('keys')
   @HttpCode(201)
   @PortalScopes('keys:write')
   async issue(
@@ -45,7 +94,7 @@ export class PortalKeysController {
     return { credential: { ...(await this.find(id, merchant_id)), secret } };
   }
 
-  @Post(':id/revoke')
+  @Post('keys/:id/revoke')
   @HttpCode(200)
   @PortalScopes('keys:write')
   async revoke(

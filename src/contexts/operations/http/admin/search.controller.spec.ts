@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { DiscoveryService } from '@nestjs/core';
-import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
-import { GlobalSearch, searchText } from './global-search.js';
+import { Searches, type Found, type SearchQuery } from '../../../../platform/operations/search.js';
+import { AdminSearchController, searchText } from './search.controller.js';
 
 const found = (kind: string, id: string, merchant: string | null): Found => ({
   kind,
@@ -15,7 +15,7 @@ interface Search {
 }
 
 /** A search of providers that each have one of these methods. */
-function searching(...searches: Search[]): GlobalSearch {
+function searching(...searches: Search[]) {
   const providers = searches.map(({ scope, find }) => {
     class Provider {
       @Searches(scope)
@@ -25,9 +25,13 @@ function searching(...searches: Search[]): GlobalSearch {
     }
     return { instance: new Provider() };
   });
-  const search = new GlobalSearch({ getProviders: () => providers } as unknown as DiscoveryService);
-  search.onModuleInit();
-  return search;
+  const controller = new AdminSearchController({
+    getProviders: () => providers,
+  } as unknown as DiscoveryService);
+  controller.onModuleInit();
+  return {
+    find: async (by: ReturnType<typeof caller>, q: string) => (await controller.find(by, { q })).results,
+  };
 }
 const caller = (merchants: readonly string[] | null, ...scopes: string[]) => ({
   merchants,

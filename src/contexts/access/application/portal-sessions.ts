@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
+import { newId, uuidOf } from '../../../kernel/ids.js';
+import { CommandLoop } from '../../../platform/event-store/command-loop.js';
+import type { EventMetadata } from '../../../platform/event-store/port.js';
+import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
+import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
+import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
+import {
+  createPortalSession,
+  enterPortal,
+  portalSession,
+  portalSessionStatus,
+  revokePortalSession,
+  type NewPortalSession,
+  type PortalSession,
+} from '../domain/portal-session.js';
+import { DIRECTORY_VIEW } from '../views/directory-projection.js';
+
+const ID_BYTES = 16;
+const SECRET_BYTES = 32;
+const SECRET = /^[A-Za-z0-9_-]{64}$/;
+
+/**
+ * Sessions of the portal, read from their streams: one that is revoked ends at once. Codes and tokens are in base64url the
+ * id of the session and 32 random bytes; a keyed hash is stored.
+ */
+@Injectable()
+export class PortalSessions {
+  constructor(
+    private readonly loop: CommandLoop,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly keyedHash: KeyedHash,
+    private readonly progress: SubscriptionProgress,
+  ) {}
+
+  /** The session of a code or token; of text that is neither, an id that no session has. */
+  idIn(secret: string): string {
+    if (!SECRET.test(secret)) return newId();
+    return uuidOf(Buffer.from(secret, 'base64url').subarray(0, ID_BYTES));
+  }
+
+  /** The session of a token, while it is active; null otherwise. */
+  async find(token: string): Promise<PortalSession | null> {
+    const { state } = await this.loop.load(portalSession, this.idIn(token));
+    const isOwn = state !== null && state.token_hash === this.hashOf('token', token);
+    return isOwn && portalSessionStatus(state, timestamp(this.clock)) === 'active' ? state : null;
+  }
+
+  /** Returns the JSON text of the 201. */
+  async create(
+    session: Pick<NewPortalSession, 'merchant_id' | 'actor' | 'scopes' | 'return_url'>,
+    portalUrl: string,
+    ticket: IdempotencyTicket,
+    metadata: EventMetadata,
+  ): Promise<string> {
+    const at = timestamp(this.clock);
+    const id = ticket.id('portal_session');
+    const code = this.secretFor(id);
+    // In the fragment, so that no log has it.
+    const url = `${portalUrl.replace(/\/+$/, '')}/enter#${code}`;
+    const code_hash = this.hashOf('code', code);
+    const command = { session_id: id, ...session, code_hash, created_at: at };
+    const { body, position } = await this.loop.execute(
+      portalSession,
+      id,
+      (current) => createPortalSession(command, current),
+      {
+        metadata,
+        response: {
+          ticket,
+          status: 201,
+          body: (created) => JSON.stringify({ portal_session: toJson(created!, at), url }),
+        },
+      },
+    );
+    await this.progress.waitFor(DIRECTORY_VIEW, position);
+    return body;
+  }
+
+  /** Exchanges the code for the token of the cookie. Throws as {@link enterPortal}; the code is good then as before. */
+  async enter(code: string, leaves: string | null): Promise<{ token: string; expiresAt: string }> {
+    const id = this.idIn(code);
+    const token = this.secretFor(id);
+    const hashes = { code_hash: this.hashOf('code', code), token_hash: this.hashOf('token', token) };
+    const command = { ...hashes, entered_at: timestamp(this.clock), leaves };
+    const { state } = await this.loop.execute(portalSession, id, (current) => enterPortal(command, current), {
+      metadata: { actor: 'portal' },
+    });
+    return { token, expiresAt: state!.session_expires_at! };
+  }
+
+  /** Its code and its cookie are worth nothing from now on. Throws `not_found`. */
+  async revoke(merchant_id: string, id: string, metadata: EventMetadata): Promise<void> {
+    const command = { merchant_id, revoked_at: timestamp(this.clock) };
+    const { position } = await this.loop.execute(
+      portalSession,
+      id,
+      (state) => revokePortalSession(command, state),
+      { metadata },
+    );
+    await this.progress.waitFor(DIRECTORY_VIEW, position);
+  }
+
+  private secretFor(sessionId: string): string {
+    const id = Buffer.from(sessionId.replaceAll('-', ''), 'hex');
+    return Buffer.concat([id, randomBytes(SECRET_BYTES)]).toString('base64url');
+  }
+
+  /** A code is no token. */
+  private hashOf(kind: 'code' | 'token', secret: string): string {
+    return this.keyedHash.of(`portal ${kind}`, secret);
+  }
+}
+
+/** A session that is new, as merchants get it (admin-api.md 6). */
+function toJson(session: PortalSession, at: string): object {
+  const {
+    session_id: id,
+    actor,
+    scopes,
+    return_url,
+    created_at,
+    code_expires_at,
+    session_expires_at,
+  } = session;
+  const status = portalSessionStatus(session, at);
+  return {
+    ...{ id, actor, scopes, return_url, status, created_at, code_expires_at, session_expires_at },
+    last_seen_at: null,
+  };
+}
