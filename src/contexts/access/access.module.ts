@@ -3,9 +3,9 @@ import { APP_GUARD } from '@nestjs/core';
 import { defineContext } from '../../platform/context.js';
 import { OperatorDirectory } from '../../platform/operations/operator-directory.js';
 import { AdminCallers } from '../../platform/http/admin/admin-controller.js';
-import { Admission } from '../../platform/http/api-guard.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
 import { CallerRateLimiter } from '../../platform/http/rate-limit.js';
+import { MemoryBudget } from '../../platform/http/request-body.js';
 import { Database } from '../../platform/postgres/database.js';
 import { KeyedHash } from '../../platform/sealing/keyed-hash.js';
 import { AccessCommands, MERCHANT_HANDLERS } from './application/merchant-commands.js';
@@ -106,9 +106,9 @@ import { AdminRequestsController } from './http/admin/requests.controller.js';
     },
     {
       provide: APP_GUARD,
-      inject: [MERCHANT_DIRECTORY, Admission],
-      useFactory: (merchants: MerchantDirectory, admission: Admission) =>
-        new SignatureGuard(merchants, admission),
+      inject: [MERCHANT_DIRECTORY, MemoryBudget],
+      useFactory: (merchants: MerchantDirectory, memory: MemoryBudget) =>
+        new SignatureGuard(merchants, memory),
     },
     ...OPERATOR_HANDLERS,
     OperatorsView,

@@ -2,8 +2,8 @@ import { Logger, Module, type OnModuleInit } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { CLOCK, type Clock } from '../../kernel/clock.js';
 import { defineContext } from '../../platform/context.js';
-import { Admission } from '../../platform/http/api-guard.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
+import { MemoryBudget } from '../../platform/http/request-body.js';
 import { provideSaga } from '../../platform/projections/subscription-registry.js';
 import { WorkListCheck } from '../../platform/projections/table-check.js';
 import { ResponseStore } from '../../platform/idempotency/response-store.js';
@@ -126,9 +126,9 @@ const providers = [
     PayerGuard,
     {
       provide: APP_GUARD,
-      inject: [EXCHANGE_KEY_DIRECTORY, MERCHANT_DIRECTORY, Admission],
-      useFactory: (keys: ExchangeKeyDirectory, merchants: MerchantDirectory, admission: Admission) =>
-        new ExchangeKeyGuard(keys, merchants, admission),
+      inject: [EXCHANGE_KEY_DIRECTORY, MERCHANT_DIRECTORY, MemoryBudget],
+      useFactory: (keys: ExchangeKeyDirectory, merchants: MerchantDirectory, memory: MemoryBudget) =>
+        new ExchangeKeyGuard(keys, merchants, memory),
     },
     provideSaga([OrderEventLogger, WatchWorker], (log: OrderEventLogger, worker: WatchWorker) =>
       watchSaga((events) => {

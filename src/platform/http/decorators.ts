@@ -16,7 +16,6 @@ import type { FastifyRequest } from 'fastify';
 import type { EventMetadata } from '../event-store/port.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { isUuid, newId } from '../../kernel/ids.js';
-import { MemoryBudget } from './memory-budget.js';
 import type { ApiCaller } from './merchant-directory.js';
 import { Refusal, TOO_MANY_PAGES } from './problem.js';
 import { traceparent } from '../telemetry/tracing.js';
@@ -24,6 +23,7 @@ import { keepJsonText } from '../json-text/json-text.js';
 import { BodyPipe, InputsPipe, QueryPipe } from './validation.js';
 import { IdempotencyTicket } from '../idempotency/ticket.js';
 import { withinList } from '../postgres/page-cursor.js';
+import { MemoryBudget } from './request-body.js';
 import { rawPath, requestOf } from './request-state.js';
 
 /** Throws on an open route. */

@@ -31,6 +31,7 @@ The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</p>
 
 /** The documentation site (docs/adr/0183). It has the runbooks of operators and the calls of the sandbox: no part of production. */
 @Controller()
+@UseGuards(OpenGuard)
 export class DocsController {
   constructor(
     private readonly site: DocsSite,

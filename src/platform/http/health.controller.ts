@@ -4,8 +4,8 @@ import { RouteConstraints } from '@nestjs/platform-fastify';
 import { ApiRoute } from '../openapi/route.js';
 import { HealthRegistry } from '../telemetry/health.js';
 import { OpenGuard } from './api-guard.js';
+import { EVERY_LISTENER } from './connections.js';
 import { Reply } from './reply.js';
-import { EVERY_LISTENER } from './route-table.js';
 
 class Live {
   @ApiProperty({ const: 'ok' }) status!: 'ok';

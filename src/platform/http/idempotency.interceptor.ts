@@ -15,11 +15,11 @@ import { EVENT_STORE, type EventStore, type StoredResponse } from '../event-stor
 import { failpoint } from '../failpoints.js';
 import { ResponseStore } from '../idempotency/response-store.js';
 import { KeyedTicket } from '../idempotency/ticket.js';
-import { parseBody } from './api-guard.js';
 import { STORED_WITH_EVENTS } from './decorators.js';
 import { toProblem } from './problem-filter.js';
 import { problemJson, Refusal, UNAVAILABLE, type HttpProblem } from './problem.js';
 import { Reply } from './reply.js';
+import { parseBody } from './request-body.js';
 import { rawPath, rawTarget, type RequestState } from './request-state.js';
 
 const MALFORMED_KEY: HttpProblem = {
@@ -66,7 +66,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const { edge, method } = request;
     const key = parseIdempotencyKey(header);
     if (key === null) throw new Refusal(MALFORMED_KEY);
-    const path = edge.authentication?.inputsInQuery === true ? rawTarget(request) : rawPath(request);
+    const path = edge.inputsInQuery ? rawTarget(request) : rawPath(request);
     const fingerprint = fingerprintOf(method, path, edge.rawBody);
     const { inFlight, seal } = this.responses;
     const name = `${scope}:${key}`;

@@ -1,31 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { LoggerService } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpConfig } from '../config/config.js';
-import { clientOf } from './address.js';
-import type { HttpProblem } from './problem.js';
-import { RequestState } from './request-state.js';
-
-/** A year. Subdomains are left out: they are not ours to decide about. */
-const HSTS = 'max-age=31536000';
-
-/** Gives the request its state and the response its headers; HSTS where HTTPS is required, and over HTTPS alone (RFC 6797). */
-export function beginRequest(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { requireHttps }: HttpConfig,
-): void {
-  const { listener } = request.raw;
-  request.edge = new RequestState();
-  request.edge.client = listener?.isShell ? 'shell' : clientOf(request.ip);
-  request.edge.page = listener?.page ?? null;
-  reply.header('request-id', request.id);
-  reply.header('cache-control', 'no-store');
-  if (request.edge.page !== null) reply.header('x-content-type-options', 'nosniff');
-  if (requireHttps && request.protocol === 'https') reply.header('strict-transport-security', HSTS);
-}
-
-export const HTTPS_REQUIRED: HttpProblem = { status: 403, detail: 'HTTPS is required' };
 
 const FORWARDED = ['x-forwarded-for', 'x-forwarded-proto', 'forwarded'];
 

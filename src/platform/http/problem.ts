@@ -117,6 +117,8 @@ export const SUSPENDED: HttpProblem = { status: 403, detail: 'The merchant is su
 /** Of HTTP/1.1 alone: Node's own response would have no problem details. */
 export const HOST_REQUIRED: HttpProblem = { status: 400, detail: 'The Host header is required' };
 
+export const HTTPS_REQUIRED: HttpProblem = { status: 403, detail: 'HTTPS is required' };
+
 export const WRONG_MEDIA_TYPE: HttpProblem = {
   status: 415,
   detail: 'The content type must be application/json',

@@ -6,19 +6,25 @@ import type { Log } from '../telemetry/logger.js';
 import { SECRET_PREFIX } from '../../kernel/text.js';
 import { REDACTED, redactText } from '../telemetry/redaction.js';
 import { httpDuration, httpRequests, idempotentRequests } from '../telemetry/metrics.js';
-import type { ApiGuard } from './api-guard.js';
 import type { ApiCaller } from './merchant-directory.js';
 import type { Page } from './pages/page.js';
 import type { ServedRequest } from './request-log.js';
 import { isUnavailable } from './problem.js';
-import { MAX_UNKNOWN } from './validation.js';
 
 /** The request of a handler, for decorators of parameters and guards. */
 export function requestOf(context: ExecutionContext): FastifyRequest {
   return context.switchToHttp().getRequest<FastifyRequest>();
 }
 
+/** Whose the request is: the merchant's key where it has several that are kept apart, else the merchant. */
+export function callerOf({ callerId, merchantId }: ApiCaller): string {
+  return callerId ?? merchantId;
+}
+
 export const NO_BODY = Buffer.alloc(0);
+
+/** The most characters of a parameter that no operation has. */
+export const MAX_UNKNOWN = 2048;
 
 /** How a request with an Idempotency-Key got its response; part of its log line. */
 type IdempotencyOutcome = 'fresh' | 'replayed' | 'in_flight' | 'mismatch';
@@ -32,8 +38,8 @@ export class RequestState {
   route: string | null = null;
   /** {@link clientOf} its address. */
   client = '';
-  /** Of the API that the request is for; null for an open path. */
-  authentication: ApiGuard | null = null;
+  /** The query string is part of what an Idempotency-Key covers. */
+  inputsInQuery = false;
   /** The merchant that the request names, before it is authenticated. */
   identifiedMerchant: ApiCaller | null = null;
   merchant: ApiCaller | null = null;

@@ -2,12 +2,10 @@ import { ValidationPipe, type ArgumentMetadata } from '@nestjs/common';
 import { getMetadataStorage, type ValidationError } from 'class-validator';
 import { DomainError, type FieldErrors } from '../../kernel/domain-error.js';
 import { isObject } from '../dto/field.js';
+import { MAX_UNKNOWN } from './request-state.js';
 
 /** A query string as Fastify parsed it: a parameter given twice is an array. */
 type Query = Readonly<Record<string, unknown>>;
-
-/** The most characters of a parameter that no operation has. */
-export const MAX_UNKNOWN = 2048;
 
 /**
  * The members of a request that its DTO knows, as an instance of it; others are dropped: v1 only grows. Throws DomainError

@@ -1,8 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readConfig } from '../../../src/composition.js';
-import { addressLimit } from '../../../src/platform/http/address.js';
-import { CallerRateLimiter } from '../../../src/platform/http/rate-limit.js';
+import { addressLimit, CallerRateLimiter } from '../../../src/platform/http/rate-limit.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { startEdgeApp } from '../../support/http/edge-app.js';
 import { testDatabase, type TestDatabase } from '../../support/postgres.js';

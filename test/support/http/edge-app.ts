@@ -46,8 +46,9 @@ import { PageSize } from '../../../src/platform/http/list-query.js';
 import { Field, Nested } from '../../../src/platform/dto/field.js';
 import { digits, integer, text } from '../../../src/platform/dto/rules.js';
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
-import { Admission } from '../../../src/platform/http/api-guard.js';
 import { HttpModule } from '../../../src/platform/http/http.module.js';
+import { RateLimitModule } from '../../../src/platform/http/rate-limit.js';
+import { MemoryBudget } from '../../../src/platform/http/request-body.js';
 import { Reply } from '../../../src/platform/http/reply.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
@@ -230,7 +231,7 @@ export async function startEdgeApp(
 
   @Global()
   @Module({
-    imports: [configModule(config, CONFIG_PARTS), HttpModule, ReadinessModule, ...modules],
+    imports: [configModule(config, CONFIG_PARTS), HttpModule, RateLimitModule, ReadinessModule, ...modules],
     controllers: [ProbeController],
     providers: [
       { provide: Database, useValue: unclosed(database) },
@@ -240,9 +241,9 @@ export async function startEdgeApp(
       { provide: MERCHANT_DIRECTORY, useValue: { find: async (key: string) => merchants.get(key) ?? null } },
       {
         provide: APP_GUARD,
-        inject: [MERCHANT_DIRECTORY, Admission],
-        useFactory: (directory: MerchantDirectory, admission: Admission) =>
-          new SignatureGuard(directory, admission),
+        inject: [MERCHANT_DIRECTORY, MemoryBudget],
+        useFactory: (directory: MerchantDirectory, memory: MemoryBudget) =>
+          new SignatureGuard(directory, memory),
       },
       { provide: Probe, useValue: probe },
       { provide: Sealer, useValue: new Sealer(Buffer.alloc(32, 7)) },

@@ -1,12 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { readUuid } from '../../../kernel/ids.js';
+import { upTo } from '../../../platform/cache-size.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import {
-  CachedDirectory,
-  type KnownMerchant,
-  type MerchantDirectory,
-} from '../../../platform/http/merchant-directory.js';
+import type { KnownMerchant, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
 import { OperatorDirectory } from '../../../platform/operations/operator-directory.js';
 import type { Requester } from '../../../platform/operations/operations.js';
 import type { CredentialKind, MemoSigning } from '../domain/credential-kinds.js';
@@ -55,6 +53,71 @@ export interface KnownAdminKey extends Omit<Requester, 'address'> {
   readonly expiresAt: Date | null;
 }
 
+/** How long an entry of the directory may be used: a revoked key or a suspension takes effect no later. */
+export const FRESH_MS = 2000;
+/** An entry in use is reloaded in the background once it has less than this left, so that no request waits. */
+const REFRESH_BELOW_MS = 1000;
+const MAX_KNOWN = 10_000;
+/** Unknown names are kept apart, so that a flood of them pushes no known one out. */
+const MAX_UNKNOWN = 10_000;
+
+/** Resolution 0: each read gets the time, instead of keeping it until a timer runs, which a stalled process delays. */
+const FRESHNESS = { ttl: FRESH_MS, ttlResolution: 0 };
+
+interface PendingLoad<Entry> {
+  /** By `performance.now()`. */
+  readonly startedAt: number;
+  readonly found: Promise<Entry | null>;
+}
+
+/** Entries in memory, by name. Concurrent requests for a name share one `query`. */
+class CachedDirectory<Entry extends object> {
+  private readonly known = new LRUCache<string, Entry>({ ...upTo(MAX_KNOWN), ...FRESHNESS });
+  private readonly unknown = new LRUCache<string, true>({ ...upTo(MAX_UNKNOWN), ...FRESHNESS });
+  private readonly pending = new Map<string, PendingLoad<Entry>>();
+
+  constructor(private readonly query: (name: string) => Promise<Entry | null>) {}
+
+  async find(name: string): Promise<Entry | null> {
+    const found = this.known.get(name);
+    if (found !== undefined) {
+      // When this fails the entry expires, and the next request reports the failure.
+      if (this.known.getRemainingTTL(name) < REFRESH_BELOW_MS) this.refresh(name).catch(() => undefined);
+      return found;
+    }
+    if (this.unknown.has(name)) return null;
+    return this.refresh(name);
+  }
+
+  private refresh(name: string): Promise<Entry | null> {
+    const running = this.pending.get(name);
+    const startedAt = performance.now();
+    // The result of an older query may be outdated.
+    if (running !== undefined && startedAt - running.startedAt < FRESH_MS) return running.found;
+    const started: PendingLoad<Entry> = {
+      startedAt,
+      found: this.load(name, startedAt).finally(() => {
+        if (this.pending.get(name) === started) this.pending.delete(name);
+      }),
+    };
+    this.pending.set(name, started);
+    return started.found;
+  }
+
+  /** Freshness counts from the start of the query: the entry may be outdated when it arrives. */
+  private async load(name: string, start: number): Promise<Entry | null> {
+    const found = await this.query(name);
+    if (found === null) {
+      this.known.delete(name);
+      this.unknown.set(name, true, { start });
+    } else {
+      this.unknown.delete(name);
+      this.known.set(name, found, { start });
+    }
+    return found;
+  }
+}
+
 type Caller = KnownMerchant | KnownExchangeKey | KnownAdminKey;
 
 /**
@@ -70,13 +133,10 @@ export class CredentialDirectory extends OperatorDirectory {
   } as const satisfies Record<CredentialKind, unknown>;
 
   /** By kind too: an id of one kind opens no other. */
-  private readonly cached = new CachedDirectory<Caller>(
-    (name) => {
-      const [kind, id] = name.split(' ') as [CredentialKind, string];
-      return this.loads[kind](id);
-    },
-    (name) => name,
-  );
+  private readonly cached = new CachedDirectory<Caller>((name) => {
+    const [kind, id] = name.split(' ') as [CredentialKind, string];
+    return this.loads[kind](id);
+  });
 
   readonly allScopes: ReadonlySet<string> = new Set(SCOPES);
   readonly merchants: MerchantDirectory = {

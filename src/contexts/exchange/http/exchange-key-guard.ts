@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
-import { ApiGuard, type Admission } from '../../../platform/http/api-guard.js';
+import { ApiGuard } from '../../../platform/http/api-guard.js';
 import type { ApiCaller, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
 import { type HttpProblem, Refusal } from '../../../platform/http/problem.js';
-import { isLarge } from '../../../platform/http/request-body.js';
+import { isLarge, type MemoryBudget } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
 import type { ExchangeKeyDirectory, KnownExchangeKey } from '../../access/contract.js';
 import type { ExchangeVisitor } from './caller.js';
@@ -35,9 +35,9 @@ export class ExchangeKeyGuard extends ApiGuard {
   constructor(
     private readonly keys: ExchangeKeyDirectory,
     private readonly merchants: MerchantDirectory,
-    admission: Admission,
+    memory: MemoryBudget,
   ) {
-    super('/v1', admission);
+    super('/v1', memory);
   }
 
   override async identify(request: FastifyRequest): Promise<ApiCaller> {

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type HttpConfig, httpConfig } from '../../../platform/config/config.js';
-import { AddressRateLimiter } from '../../../platform/http/address.js';
-import { refuseUntil } from '../../../platform/http/pages/visitors.js';
+import { LocalRateLimiter, refuseUntil } from '../../../platform/http/rate-limit.js';
 import { exchangeConfig, type ExchangeConfig } from '../settings.js';
 
 /** How many clients at their full share use up the budget of a key. */
@@ -14,9 +13,9 @@ const SHARES = 5;
  */
 @Injectable()
 export class ProviderBudget {
-  private readonly clients: AddressRateLimiter;
-  private readonly keys: AddressRateLimiter;
-  private readonly owners: AddressRateLimiter;
+  private readonly clients: LocalRateLimiter;
+  private readonly keys: LocalRateLimiter;
+  private readonly owners: LocalRateLimiter;
 
   constructor(
     @Inject(exchangeConfig.KEY) { exchangeProviderCallsPerMinute }: ExchangeConfig,
@@ -24,9 +23,9 @@ export class ProviderBudget {
   ) {
     // Unless it is set, one client alone, such as a merchant's server, may call as often as anywhere else.
     const limit = exchangeProviderCallsPerMinute ?? SHARES * rateLimitPerMinute;
-    this.clients = new AddressRateLimiter(Math.ceil(limit / SHARES));
-    this.keys = new AddressRateLimiter(limit);
-    this.owners = new AddressRateLimiter(limit);
+    this.clients = new LocalRateLimiter(Math.ceil(limit / SHARES));
+    this.keys = new LocalRateLimiter(limit);
+    this.owners = new LocalRateLimiter(limit);
   }
 
   /** `countedAs`: the key itself for requests of its owner, else key and client. Throws Refusal (429). */

@@ -15,7 +15,7 @@ import {
 import { newId } from '../../../kernel/ids.js';
 import { QUERY_TIMEOUT_MS } from '../../postgres/session-settings.js';
 import { failpoint } from '../../failpoints.js';
-import { observeAppend } from '../../telemetry/metrics.js';
+import { appendDuration, appendUnits } from '../../telemetry/metrics.js';
 import {
   comparePositions,
   type Commit,
@@ -240,7 +240,8 @@ export class EventStoreDbEventStore implements EventStore {
       const stored = await this.readStream(stream);
       return resultOf(stored, ids) ?? { actual: stored.at(-1)?.revision ?? null };
     }
-    observeAppend(performance.now() - started, 1);
+    appendDuration.observe((performance.now() - started) / 1000);
+    appendUnits.inc();
     const revision = Number(result.nextExpectedRevision);
     const { position } = result;
     if (events.length === 1 && position !== undefined)

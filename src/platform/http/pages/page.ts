@@ -10,6 +10,7 @@ import {
   type CallHandler,
   type ExecutionContext,
   type NestInterceptor,
+  type Type,
 } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/internal';
 import { DiscoveryService } from '@nestjs/core';
@@ -21,9 +22,7 @@ import type { HttpConfig, ProcessConfig } from '../../config/config.js';
 import { isObject } from '../../dto/field.js';
 import type { EventMetadata } from '../../event-store/port.js';
 import { causeOf } from '../decorators.js';
-import { parseJsonBody, requireReadable } from '../json-body.js';
-import { MemoryBudget } from '../memory-budget.js';
-import { receiveBody } from '../request-body.js';
+import { MemoryBudget, parseBody, receiveBody } from '../request-body.js';
 import type { ScopedCaller } from '../admin/scoped-controller.js';
 import type { PageMessages } from './document.js';
 import { localeOf, type Locale } from './locale.js';
@@ -53,13 +52,19 @@ export type PageHandler = (request: FastifyRequest, reply: FastifyReply) => unkn
 /** The page that a controller belongs to. */
 export const OnPage = DiscoveryService.createDecorator<Page>();
 
+/** The handlers of the routes of a controller, by name. */
+export function handlersIn({ prototype }: Pick<Type, 'prototype'>): readonly (readonly [string, object])[] {
+  return Object.entries(Object.getOwnPropertyDescriptors(prototype as object))
+    .map(([name, { value }]) => [name, value as object] as const)
+    .filter(([, value]) => typeof value === 'function' && Reflect.hasMetadata(METHOD_METADATA, value));
+}
+
 /** A controller whose routes are reachable on the listener of the page and nowhere else. */
 export function PageController(page: Page, path = ''): ClassDecorator {
   return (target) => {
     // Nest passes the constraints of methods to Fastify, not those of classes.
-    for (const [name, method] of Object.entries(Object.getOwnPropertyDescriptors(target.prototype)))
-      if (typeof method.value === 'function' && Reflect.hasMetadata(METHOD_METADATA, method.value as object))
-        RouteConstraints({ listener: page.name })(target.prototype as object, name, method);
+    for (const [name, value] of handlersIn(target))
+      RouteConstraints({ listener: page.name })(target.prototype as object, name, { value });
     applyDecorators(Controller(path), OnPage(page), UseInterceptors(BodyInterceptor))(target);
   };
 }
@@ -124,18 +129,16 @@ export class BodyInterceptor implements NestInterceptor {
     if (request.method !== 'GET' && edge.page !== null) {
       const limit = Reflect.getMetadata(BodyInterceptor.LIMIT, context.getHandler()) as number | undefined;
       await receiveBody(request, http.getResponse<FastifyReply>(), this.memory, limit ?? JSON_LIMIT);
-      const { rawBody } = edge;
-      const isEmpty = rawBody.length === 0 && request.headers['content-type'] === undefined;
-      if (!isEmpty || limit !== undefined) request.body = limit === undefined ? objectIn(request) : rawBody;
+      if (limit !== undefined) request.body = edge.rawBody;
+      else requireObject(request);
       edge.idempotencyScope = (edge.visitor as Partial<ScopedCaller> | null)?.idempotencyScope ?? null;
     }
     return next.handle();
   }
 }
 
-function objectIn({ headers, edge }: FastifyRequest): object {
-  requireReadable(headers);
-  const value = parseJsonBody(edge.rawBody);
-  if (!isObject(value)) throw new DomainError('bad_request', 'The body must be a JSON object');
-  return value;
+function requireObject(request: FastifyRequest): void {
+  parseBody(request);
+  if (request.edge.rawBody.length > 0 && !isObject(request.body))
+    throw new DomainError('bad_request', 'The body must be a JSON object');
 }

@@ -10,6 +10,7 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
   type OnModuleInit,
+  type Type,
 } from '@nestjs/common';
 import { APP_FILTER, DiscoveryModule, DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
@@ -18,13 +19,13 @@ import { httpConfig, type HttpConfig } from '../../config/config.js';
 import { Log } from '../../telemetry/logger.js';
 import { CONSOLE_PAGE } from '../admin/listeners.js';
 import { listenOnSocket } from '../admin/shell-socket.js';
+import { ApiGuard, requireGuards } from '../api-guard.js';
 import { backlogOf, drainHttp, Listener, routedServer } from '../connections.js';
-import { EdgeHooks } from '../edge-hooks.js';
-import type { EdgeAdapter } from '../fastify-adapter.js';
+import { EdgeHooks, type EdgeAdapter } from '../fastify-adapter.js';
 import { noticeProxies } from '../listener-checks.js';
-import { MemoryBudget } from '../memory-budget.js';
 import { ProblemFilter } from '../problem-filter.js';
 import { Refusal } from '../problem.js';
+import { MemoryBudget } from '../request-body.js';
 import { rawPath } from '../request-state.js';
 import { readAssets, sendPageAsset } from './assets.js';
 import { OnPage, type Page } from './page.js';
@@ -71,8 +72,17 @@ export class PagesModule implements OnModuleInit, OnApplicationBootstrap, Before
     private readonly log: Log,
   ) {}
 
-  /** The routes of the built files of each page. */
+  /** Checks that no route is open by mistake; adds those of the built files of each page. */
   onModuleInit(): void {
+    const apis = this.discovery.getProviders().map(({ instance }) => instance as unknown);
+    const controllers = this.discovery
+      .getControllers()
+      .filter((each) => this.discovery.getMetadataByDecorator(OnPage, each) === undefined)
+      .map(({ metatype }) => metatype as Type);
+    requireGuards(
+      controllers.filter((each) => each !== UnknownPathController),
+      apis.filter((each) => each instanceof ApiGuard),
+    );
     for (const { name, path } of this.pages()) {
       const [assets, constraints] = [readAssets(name), { listener: name }];
       this.host.httpAdapter

@@ -6,8 +6,7 @@ import {
   PortalScopes,
   type PortalCaller,
 } from '../../../../platform/http/admin/portal-controller.js';
-import { Admission } from '../../../../platform/http/api-guard.js';
-import { WINDOW_SECONDS } from '../../../../platform/http/rate-limit.js';
+import { RateLimitGuard, WINDOW_SECONDS } from '../../../../platform/http/rate-limit.js';
 import { MerchantOfRequest } from '../../../../platform/http/decorators.js';
 import type { ApiCaller } from '../../../../platform/http/merchant-directory.js';
 import { DailyRequests } from '../../views/logged-requests.js';
@@ -19,7 +18,7 @@ import { PORTAL_SCOPES } from '../../domain/portal-session.js';
 export class PortalOverviewController {
   constructor(
     private readonly merchants: MerchantList,
-    private readonly admission: Admission,
+    private readonly limits: RateLimitGuard,
     private readonly days: DailyRequests,
   ) {}
 
@@ -42,7 +41,7 @@ export class PortalOverviewController {
   @Get('usage')
   @PortalScopes('usage:read')
   async usage(@MerchantOfRequest() merchant: ApiCaller) {
-    const { limit, used: leased, resetsAt } = await this.admission.usage(merchant);
+    const { limit, used: leased, resetsAt } = await this.limits.usage(merchant);
     // Processes lease more than they use. The first request arrived a little before the window began.
     const from = (resetsAt ?? 0) - (WINDOW_SECONDS + 1) * 1000;
     const used = await this.days.since(merchant.merchantId, from, leased);

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Logger, type OnModuleDestroy } from '@nestjs/common';
-import { clientOf } from '../../../../platform/http/address.js';
+import { clientOf } from '../../../../platform/http/rate-limit.js';
 import type { LoadedOrder, OwnOrders } from '../../application/order-actions.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { hasEnded } from '../../domain/order.js';
