@@ -4,10 +4,7 @@ import { defineContext } from '../../platform/context.js';
 import { OperatorDirectory } from '../../platform/operations/operator-directory.js';
 import { AdminCallers } from '../../platform/http/admin/admin-controller.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
-import { CallerRateLimiter } from '../../platform/http/rate-limit.js';
 import { MemoryBudget } from '../../platform/http/request-body.js';
-import { Database } from '../../platform/postgres/database.js';
-import { KeyedHash } from '../../platform/sealing/keyed-hash.js';
 import { AccessCommands, MERCHANT_HANDLERS } from './application/merchant-commands.js';
 import { CREDENTIAL_HANDLERS } from './application/credential-commands.js';
 import { CredentialSecrets } from './application/credential-secrets.js';
@@ -19,12 +16,7 @@ import {
   operatorHistory,
   portalSessionHistory,
 } from './domain/history.js';
-import {
-  ADMIN_RATE_LIMITER,
-  ADMIN_REQUESTS_PER_MINUTE,
-  AdminAuthentication,
-  adminScheme,
-} from './http/admin/admin-authentication.js';
+import { AdminAuthentication, adminScheme } from './http/admin/admin-authentication.js';
 import { AdminCredentials } from './http/admin/admin-credentials.js';
 import { AdminCredentialsController } from './http/admin/credentials.controller.js';
 import { AdminMerchantsController } from './http/admin/merchants.controller.js';
@@ -113,12 +105,6 @@ import { AdminRequestsController } from './http/admin/requests.controller.js';
     ...OPERATOR_HANDLERS,
     OperatorsView,
     AccessSearch,
-    {
-      provide: ADMIN_RATE_LIMITER,
-      inject: [Database, KeyedHash],
-      useFactory: ({ pool }: Database, keyedHash: KeyedHash) =>
-        new CallerRateLimiter(pool, ADMIN_REQUESTS_PER_MINUTE, keyedHash, Date.now, 'credential'),
-    },
     { provide: AdminCallers, useClass: AdminAuthentication },
     ConsoleSessionTable,
     LoginSecrets,

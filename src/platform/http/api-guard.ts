@@ -1,12 +1,12 @@
-import { Injectable, type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
-import { GUARDS_METADATA, PATH_METADATA } from '@nestjs/common/internal';
+import { SetMetadata, type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
+import { PATH_METADATA } from '@nestjs/common/internal';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { failpoint } from '../failpoints.js';
 import { isInside } from './address.js';
 import type { ApiCaller } from './merchant-directory.js';
 import { handlersIn } from './pages/page.js';
 import { Refusal, SUSPENDED } from './problem.js';
-import { MemoryBudget, parseBody, receiveBody } from './request-body.js';
+import { receiveBody, type MemoryBudget } from './request-body.js';
 import { callerOf, rawPath } from './request-state.js';
 
 /**
@@ -66,28 +66,17 @@ function requireAdmissible({ status, ipAllowList, callerId }: ApiCaller, { ip }:
   throw new Refusal({ status: 403, detail: `The address is outside the IP allow-list of the ${owner}` });
 }
 
-/** A guard of routes that need no caller: a body is refused there like elsewhere on the API. */
-@Injectable()
-export class OpenGuard implements CanActivate {
-  constructor(private readonly memory: MemoryBudget) {}
+const PUBLIC = 'public routes';
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    if (request.edge.page !== null) return true;
-    await receiveBody(request, http.getResponse<FastifyReply>(), this.memory);
-    parseBody(request);
-    return true;
-  }
-}
+/** Marks a controller whose routes need no caller. */
+export const Public = (): ClassDecorator => SetMetadata(PUBLIC, true);
 
-/** Throws for a route that no API covers and that is not open by an {@link OpenGuard}: the boot ends with its name. */
+/** Throws for a route that no API covers and that is not {@link Public}: the boot ends with its name. */
 export function requireGuards(controllers: readonly Type[], apis: readonly ApiGuard[]): void {
   for (const controller of controllers) {
+    if (Reflect.hasMetadata(PUBLIC, controller)) continue;
     const prefix = Reflect.getMetadata(PATH_METADATA, controller) as string;
     for (const [name, handler] of handlersIn(controller)) {
-      const guards: unknown = [controller, handler].map((each) => Reflect.getMetadata(GUARDS_METADATA, each));
-      if ((guards as unknown[]).flat().includes(OpenGuard)) continue;
       const paths = [Reflect.getMetadata(PATH_METADATA, handler) as string | readonly string[]].flat();
       if (!paths.every((path) => apis.some((api) => api.covers(`/${prefix}/${path}`))))
         throw new Error(`${controller.name}.${name} has no guard`);

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { Controller, Get, Inject, Param, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/domain-error.js';
 import {
@@ -11,7 +11,7 @@ import {
 } from '../config/config.js';
 import { ApiRoute } from '../openapi/route.js';
 import { signingGuide } from '../openapi/signing-guide.js';
-import { OpenGuard } from './api-guard.js';
+import { Public } from './api-guard.js';
 import { DocsSite } from './docs-site.js';
 import { sendAsset } from './pages/assets.js';
 import { acceptsHtml } from './pages/document.js';
@@ -31,7 +31,7 @@ The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</p>
 
 /** The documentation site (docs/adr/0183). It has the runbooks of operators and the calls of the sandbox: no part of production. */
 @Controller()
-@UseGuards(OpenGuard)
+@Public()
 export class DocsController {
   constructor(
     private readonly site: DocsSite,
@@ -83,7 +83,7 @@ export async function builtDocument(mode: ProcessConfig['mode']): Promise<object
 
 /** `/openapi.json`; the pages built from it are at `/docs`. */
 @Controller()
-@UseGuards(OpenGuard)
+@Public()
 export class OpenApiController {
   private text: Promise<string> | null = null;
 

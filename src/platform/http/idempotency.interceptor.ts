@@ -38,7 +38,7 @@ const TRANSIENT = [403, 404, 409, 412, 428];
  * Writes under an Idempotency-Key run once (contract.md 4): a key in progress is refused, a stored response is replayed,
  * and a new response is stored. Either the commit of the events carries the response (`@StoresResponseWithEvents()`, on
  * stores that can) and detects that the key was used before; or the key is queried before the handler and the response
- * stored after it. It is global for the API; controllers of pages have it behind the reader of their bodies.
+ * stored after it.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
@@ -51,8 +51,6 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const { idempotencyScope } = request.edge;
     if (idempotencyScope === null) return next.handle();
-    // A write that the portal shares passes twice: the global interceptor, and the one behind the reader of bodies.
-    request.edge.idempotencyScope = null;
     const { method } = request;
     const header = request.headers['idempotency-key'];
     if (header !== undefined && method !== 'GET' && method !== 'HEAD' && !request.is404)

@@ -4,24 +4,20 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import type { Pool, QueryConfig } from 'pg';
-import { RateLimiterMemory, RateLimiterPostgres, type RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory, RateLimiterPostgres } from 'rate-limiter-flexible';
 import { upTo } from '../cache-size.js';
 import { httpConfig, type HttpConfig } from '../config/config.js';
 import { GroupCall } from '../jobs/group-call.js';
-import { Database } from '../postgres/database.js';
 import { bounded } from '../postgres/session-settings.js';
-import { KeyedHash } from '../sealing/keyed-hash.js';
+import type { KeyedHash } from '../sealing/keyed-hash.js';
 import { parseAddress } from './address.js';
 import type { ApiCaller } from './merchant-directory.js';
 import { Refusal, type HttpProblem } from './problem.js';
-import { callerOf } from './request-state.js';
 
 /** Length of the window in seconds; it starts with a caller's first request. */
 export const WINDOW_SECONDS = 60;
 /** The most callers in memory; one that is evicted leases new points from the shared counter. */
 const MAX_CALLERS = 50_000;
-/** The most limits at a time that differ from the default. */
-const MAX_LIMITS = 1000;
 /** How long the store may take before the process counts on its own. */
 const STORE_TIMEOUT_MS = 1000;
 
@@ -64,8 +60,16 @@ interface Lease {
   readonly exhausted: boolean;
 }
 
-/** One caller: what it has leased, and its requests that wait for a lease. */
-interface Caller {
+/** A caller whose requests are counted: a merchant, one key of an API that has many, a credential of an operator. */
+interface LimitedCaller {
+  readonly counts: 'merchant' | 'key' | 'credential';
+  readonly name: string;
+  /** Requests per minute. */
+  readonly limit: number;
+}
+
+/** What one caller has leased, and its requests that wait for a lease. */
+interface Account {
   lease: Lease;
   readonly waiting: GroupCall<void, Quota>;
 }
@@ -73,116 +77,97 @@ interface Caller {
 const NO_LEASE: Lease = { leased: 0, remaining: 0, resetsAt: 0, exhausted: false };
 
 /**
- * Counts requests per merchant, or per key of an API that has many, over all processes (contract.md 5.1): a fixed window in
- * the database that starts with the first request. A process leases points (1 for limits up to 100, one hundredth above);
- * requests that arrive during a query share the next lease, and leases never exceed the limit. The table has keyed hashes
- * of callers: some are addresses of people. When the database is unavailable the process counts alone, up to the limit.
+ * Counts requests of callers over all processes (contract.md 5.1): a fixed window in the database that starts with the first
+ * request. A process leases points (1 for limits up to 100, one hundredth above); requests that arrive during a query share
+ * the next lease, and leases never exceed the limit. The table has keyed hashes of callers: some are addresses of people.
+ * When the database is unavailable the process counts alone, up to the limit.
  */
-export class CallerRateLimiter {
-  private readonly callers = new LRUCache<string, Caller>(upTo(MAX_CALLERS));
-  private readonly lease: number;
+export class RateLimits {
+  private readonly accounts = new LRUCache<string, Account>(upTo(MAX_CALLERS));
   private readonly shared: RateLimiterPostgres;
-  private readonly others = new LRUCache<number, CallerRateLimiter>(upTo(MAX_LIMITS));
 
   constructor(
-    private readonly pool: Pool,
-    readonly limit: number,
+    pool: Pool,
     private readonly keyedHash: Pick<KeyedHash, 'of'>,
     private readonly now: () => number = Date.now,
-    private readonly counts: 'merchant' | 'key' | 'credential' = 'merchant',
-    clearsExpired = true,
   ) {
-    this.lease = Math.ceil(limit / 100);
-    const points = { points: limit, duration: WINDOW_SECONDS };
+    // It counts alone: limits differ by caller.
+    const points = { points: Number.MAX_SAFE_INTEGER, duration: WINDOW_SECONDS, keyPrefix: '' };
     this.shared = new RateLimiterPostgres({
       ...points,
       storeClient: { query: (statement: QueryConfig) => pool.query(bounded(statement, STORE_TIMEOUT_MS)) },
       storeType: 'pool',
       schemaName: 'platform',
       tableName: 'rate_limits',
-      keyPrefix: counts,
       tableCreated: true,
-      clearExpiredByTimeout: clearsExpired,
       insuranceLimiter: new RateLimiterMemory(points),
     });
   }
 
-  /** The limiter of callers with another limit, on the same counts; null: this one. */
-  withLimit(limit: number | null): CallerRateLimiter {
-    if (limit === null || limit === this.limit) return this;
-    const known = this.others.get(limit);
-    if (known !== undefined) return known;
-    const other = new CallerRateLimiter(this.pool, limit, this.keyedHash, this.now, this.counts, false);
-    this.others.set(limit, other);
-    return other;
-  }
-
   /** Takes one point and describes the rest in the headers of the response. Throws {@link Refusal} (429). */
-  async admit(callerId: string, reply: FastifyReply): Promise<void> {
-    const quota = await this.take(callerId);
-    const retryAfter = retryAfterSeconds(quota.resetsAt, this.now());
+  async admit(caller: LimitedCaller, reply: FastifyReply): Promise<void> {
+    const { allowed, remaining, resetsAt } = await this.take(caller);
+    const { counts, limit } = caller;
     // draft-ietf-httpapi-ratelimit-headers
-    reply.header('ratelimit-policy', `"${this.counts}";q=${this.limit};w=${WINDOW_SECONDS}`);
-    reply.header('ratelimit', `"${this.counts}";r=${quota.remaining};t=${retryAfter}`);
-    if (!quota.allowed) refuseUntil(quota.resetsAt, this.now());
+    reply.header('ratelimit-policy', `"${counts}";q=${limit};w=${WINDOW_SECONDS}`);
+    reply.header('ratelimit', `"${counts}";r=${remaining};t=${retryAfterSeconds(resetsAt, this.now())}`);
+    if (!allowed) refuseUntil(resetsAt, this.now());
   }
 
   /** Takes one point. Synchronous while a lease lasts, so that a high limit costs no query a request. */
-  take(callerId: string): Quota | Promise<Quota> {
-    const caller = this.callers.get(callerId) ?? this.add(callerId);
-    return this.fromLease(caller) ?? caller.waiting.call();
+  take(caller: LimitedCaller): Quota | Promise<Quota> {
+    const name = `${caller.counts} ${caller.name} ${caller.limit}`;
+    let account = this.accounts.get(name);
+    if (account === undefined) this.accounts.set(name, (account = this.open(caller)));
+    return this.fromLease(account) ?? account.waiting.call();
   }
 
   /** What a caller has used in all processes. A lease that is not used up counts as used. */
-  async usage(callerId: string): Promise<Usage> {
-    const found = await this.shared.get(this.hash(callerId));
-    const { limit } = this;
+  async usage(caller: LimitedCaller): Promise<Usage> {
+    const found = await this.shared.get(this.keyFor(caller));
+    const { limit } = caller;
     if (found === null || found.msBeforeNext <= 0) return { limit, used: 0, resetsAt: null };
     return { limit, used: Math.min(limit, found.consumedPoints), resetsAt: this.now() + found.msBeforeNext };
   }
 
-  private hash(callerId: string): string {
-    return this.keyedHash.of('rate limit', callerId);
+  private keyFor({ counts, name }: LimitedCaller): string {
+    return `${counts}:${this.keyedHash.of('rate limit', name)}`;
   }
 
-  private add(callerId: string): Caller {
-    const key = this.hash(callerId);
-    const waiting = new GroupCall<void, Quota>(({ length }) => this.serve(key, caller, length));
-    const caller: Caller = { lease: NO_LEASE, waiting };
-    this.callers.set(callerId, caller);
-    return caller;
+  private open(caller: LimitedCaller): Account {
+    const key = this.keyFor(caller);
+    const serve = async ({ length }: readonly void[]): Promise<readonly Quota[]> => {
+      const quotas: Quota[] = [];
+      // Where a lease is used up or over, of the next.
+      while (quotas.length < length) {
+        const quota = this.fromLease(account);
+        const points = Math.max(Math.ceil(caller.limit / 100), length - quotas.length);
+        if (quota !== null) quotas.push(quota);
+        else account.lease = await this.consume(key, points, caller.limit);
+      }
+      return quotas;
+    };
+    const account: Account = { lease: NO_LEASE, waiting: new GroupCall(serve) };
+    return account;
   }
 
-  private fromLease(caller: Caller): Quota | null {
-    const { leased, remaining, resetsAt, exhausted } = caller.lease;
+  private fromLease(account: Account): Quota | null {
+    const { leased, remaining, resetsAt, exhausted } = account.lease;
     if (resetsAt <= this.now()) return null;
     if (leased === 0) return exhausted ? { allowed: false, remaining: 0, resetsAt } : null;
-    caller.lease = { ...caller.lease, leased: leased - 1 };
+    account.lease = { ...account.lease, leased: leased - 1 };
     return { allowed: true, remaining: leased - 1 + remaining, resetsAt };
   }
 
-  /** So many quotas, in order; where a lease is used up or over, of the next. */
-  private async serve(key: string, caller: Caller, count: number): Promise<readonly Quota[]> {
-    const quotas: Quota[] = [];
-    while (quotas.length < count) {
-      const quota = this.fromLease(caller);
-      const points = Math.max(this.lease, count - quotas.length);
-      if (quota !== null) quotas.push(quota);
-      else Object.assign(caller, { lease: await this.consume(key, points) });
-    }
-    return quotas;
-  }
-
-  private async consume(key: string, points: number): Promise<Lease> {
-    const result = await this.shared.consume(key, points).catch((refusal: RateLimiterRes) => refusal);
-    // A refusal may still grant the points that were left before it.
-    const excess = Math.max(0, result.consumedPoints - this.limit);
-    const leased = Math.max(0, points - excess);
+  private async consume(key: string, points: number, limit: number): Promise<Lease> {
+    const { consumedPoints, msBeforeNext } = await this.shared.consume(key, points);
+    // Above the limit it grants the points that were left before it.
+    const leased = Math.max(0, points - Math.max(0, consumedPoints - limit));
     return {
       leased,
       exhausted: leased < points,
-      remaining: Math.max(0, this.limit - result.consumedPoints),
-      resetsAt: this.now() + Math.max(1, result.msBeforeNext),
+      remaining: Math.max(0, limit - consumedPoints),
+      resetsAt: this.now() + Math.max(1, msBeforeNext),
     };
   }
 }
@@ -245,34 +230,28 @@ export function addressLimit(config: HttpConfig): number {
 /** The rate limit of merchants, and of keys of an API that has many: counts what an {@link ApiGuard} found authentic. */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
-  private readonly merchants: CallerRateLimiter;
-  private readonly keys: CallerRateLimiter;
-
   constructor(
-    { pool }: Database,
-    keyedHash: KeyedHash,
-    @Inject(httpConfig.KEY) { rateLimitPerMinute }: HttpConfig,
-  ) {
-    this.merchants = new CallerRateLimiter(pool, rateLimitPerMinute, keyedHash);
-    this.keys = new CallerRateLimiter(pool, rateLimitPerMinute, keyedHash, Date.now, 'key');
-  }
+    private readonly limits: RateLimits,
+    @Inject(httpConfig.KEY) private readonly config: HttpConfig,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const { merchant } = http.getRequest<FastifyRequest>().edge;
-    if (merchant === null) return true;
-    const limiter = merchant.callerId === undefined ? this.limiterFor(merchant) : this.keys;
-    await limiter.admit(merchant.countedAs ?? callerOf(merchant), http.getResponse<FastifyReply>());
+    if (merchant !== null) await this.limits.admit(this.limited(merchant), http.getResponse<FastifyReply>());
     return true;
   }
 
-  /** The use of the merchant's limit; `resetsAt`: epoch milliseconds, null while nothing is used. */
+  /** The use of the caller's limit; `resetsAt`: epoch milliseconds, null while nothing is used. */
   usage(merchant: ApiCaller): Promise<Usage> {
-    return this.limiterFor(merchant).usage(merchant.merchantId);
+    return this.limits.usage(this.limited(merchant));
   }
 
-  private limiterFor({ requestsPerMinute = null }: ApiCaller): CallerRateLimiter {
-    return this.merchants.withLimit(requestsPerMinute);
+  private limited({ merchantId, callerId, countedAs, requestsPerMinute }: ApiCaller): LimitedCaller {
+    const limit = this.config.rateLimitPerMinute;
+    return callerId === undefined
+      ? { counts: 'merchant', name: merchantId, limit: requestsPerMinute ?? limit }
+      : { counts: 'key', name: countedAs ?? callerId, limit };
   }
 }
 

@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parse } from 'secure-json-parse';
 import { DomainError } from '../../kernel/domain-error.js';
+import { isObject } from '../dto/field.js';
 import { depthOf } from '../json-text/json-text.js';
 import { PAGE_BYTES } from '../postgres/list-page.js';
 import { BUSY, Refusal, WRONG_MEDIA_TYPE, type HttpProblem } from './problem.js';
@@ -250,4 +252,35 @@ function requireReadable(headers: IncomingHttpHeaders): void {
   const utf8Charset = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
   if (!utf8Charset || !/^application\/([a-z0-9.-]+\+)?json$/.test(type.trim()))
     throw new Refusal(WRONG_MEDIA_TYPE);
+}
+
+/** JSON bodies of this many bytes and more are refused by pages with 413. */
+const PAGE_LIMIT = 16_384;
+
+/**
+ * Reads the body of a request where the guard of an API has not: after the guards, so that nothing is read of what a stranger
+ * sends, and into memory that is bounded for all of them. A JSON value, of a page an object; the bytes where the route says
+ * `@BytesBelow`.
+ */
+@Injectable()
+export class BodyInterceptor implements NestInterceptor {
+  static readonly LIMIT = 'bytes below';
+
+  constructor(private readonly memory: MemoryBudget) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler) {
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const { page, merchant } = request.edge;
+    if (request.is404 || (page === null ? merchant !== null : request.method === 'GET')) return next.handle();
+    const bytes = Reflect.getMetadata(BodyInterceptor.LIMIT, context.getHandler()) as number | undefined;
+    const limit = bytes ?? (page === null ? BODY_LIMIT : PAGE_LIMIT);
+    await receiveBody(request, http.getResponse<FastifyReply>(), this.memory, limit);
+    const { rawBody } = request.edge;
+    if (bytes === undefined) parseBody(request);
+    else request.body = rawBody;
+    if (page !== null && bytes === undefined && rawBody.length > 0 && !isObject(request.body))
+      throw new DomainError('bad_request', 'The body must be a JSON object');
+    return next.handle();
+  }
 }

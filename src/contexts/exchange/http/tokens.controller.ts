@@ -1,9 +1,9 @@
-import { Controller, Get, Inject, Param, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, Inject, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { httpConfig, type HttpConfig, listenerUrl } from '../../../platform/config/config.js';
 import { ApiProperty, Field, Many } from '../../../platform/dto/field.js';
-import { OpenGuard } from '../../../platform/http/api-guard.js';
+import { Public } from '../../../platform/http/api-guard.js';
 import { Inputs } from '../../../platform/http/decorators.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { ComplianceNotices } from '../application/compliance-notices.js';
@@ -94,7 +94,7 @@ export function sendIcon(name: string, reply: FastifyReply): FastifyReply {
 
 /** The pictures that `icon_url` names (contract.md 25.1). */
 @Controller('icons')
-@UseGuards(OpenGuard)
+@Public()
 export class IconsController {
   @Get(':file')
   file(@Param('file') name: string, @Res() reply: FastifyReply): void {

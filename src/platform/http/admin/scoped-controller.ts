@@ -1,16 +1,7 @@
-import {
-  applyDecorators,
-  RequestMethod,
-  UseGuards,
-  UseInterceptors,
-  type CanActivate,
-  type ExecutionContext,
-  type Type,
-} from '@nestjs/common';
+import { RequestMethod, UseGuards, type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/internal';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { requireScopes } from '../../operations/scopes.js';
-import { IdempotencyInterceptor } from '../idempotency.interceptor.js';
 import { handlersIn, PageController, sharedRouteOf, type Page } from '../pages/page.js';
 
 /** An API on the listener of a page, whose routes need scopes. */
@@ -57,6 +48,7 @@ export abstract class ScopesGuard implements CanActivate {
     const caller = await this.callers.admit(request, http.getResponse<FastifyReply>());
     requireScopes(caller, Reflect.getMetadata(this.api.scopesKey, context.getHandler()) as readonly string[]);
     edge.visitor = caller;
+    edge.idempotencyScope = caller.idempotencyScope;
     return true;
   }
 }
@@ -76,6 +68,6 @@ export function ScopedController(api: ScopedApi, path: string, guard: Type<Scope
         throw new Error(`${target.name}.${name} is shared, and no lookup confines it to a merchant`);
     }
     PageController(page, prefix + path)(target);
-    applyDecorators(UseGuards(guard), UseInterceptors(IdempotencyInterceptor))(target);
+    UseGuards(guard)(target);
   };
 }

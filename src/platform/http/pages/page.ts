@@ -3,13 +3,9 @@ import {
   Controller,
   createParamDecorator,
   HttpCode,
-  Injectable,
   Post,
   SetMetadata,
-  UseInterceptors,
-  type CallHandler,
   type ExecutionContext,
-  type NestInterceptor,
   type Type,
 } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/internal';
@@ -17,13 +13,10 @@ import { DiscoveryService } from '@nestjs/core';
 import { RouteConfig, RouteConstraints } from '@nestjs/platform-fastify';
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants.js';
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
-import { DomainError } from '../../../kernel/domain-error.js';
 import type { HttpConfig, ProcessConfig } from '../../config/config.js';
-import { isObject } from '../../dto/field.js';
 import type { EventMetadata } from '../../event-store/port.js';
 import { causeOf } from '../decorators.js';
-import { MemoryBudget, parseBody, receiveBody } from '../request-body.js';
-import type { ScopedCaller } from '../admin/scoped-controller.js';
+import { BodyInterceptor } from '../request-body.js';
 import type { PageMessages } from './document.js';
 import { localeOf, type Locale } from './locale.js';
 import { requestOf } from '../request-state.js';
@@ -65,7 +58,7 @@ export function PageController(page: Page, path = ''): ClassDecorator {
     // Nest passes the constraints of methods to Fastify, not those of classes.
     for (const [name, value] of handlersIn(target))
       RouteConstraints({ listener: page.name })(target.prototype as object, name, { value });
-    applyDecorators(Controller(path), OnPage(page), UseInterceptors(BodyInterceptor))(target);
+    applyDecorators(Controller(path), OnPage(page))(target);
   };
 }
 
@@ -108,37 +101,3 @@ export const Visit = createParamDecorator((_: unknown, context: ExecutionContext
   const { ip, edge } = request;
   return { ...(edge.visitor as object), ip, locale: localeOf(request), cause: causeOf(request) };
 });
-
-/** JSON bodies of this many bytes and more are refused with 413. */
-const JSON_LIMIT = 16_384;
-
-/**
- * Reads the body of a call: after the guards, so that nothing is read of what a stranger sends, and into memory that is
- * bounded for all of them. A JSON object, or the bytes where the route says `@BytesBelow`. The guard of an API reads its own.
- */
-@Injectable()
-export class BodyInterceptor implements NestInterceptor {
-  static readonly LIMIT = 'bytes below';
-
-  constructor(private readonly memory: MemoryBudget) {}
-
-  async intercept(context: ExecutionContext, next: CallHandler) {
-    const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    const { edge } = request;
-    if (request.method !== 'GET' && edge.page !== null) {
-      const limit = Reflect.getMetadata(BodyInterceptor.LIMIT, context.getHandler()) as number | undefined;
-      await receiveBody(request, http.getResponse<FastifyReply>(), this.memory, limit ?? JSON_LIMIT);
-      if (limit !== undefined) request.body = edge.rawBody;
-      else requireObject(request);
-      edge.idempotencyScope = (edge.visitor as Partial<ScopedCaller> | null)?.idempotencyScope ?? null;
-    }
-    return next.handle();
-  }
-}
-
-function requireObject(request: FastifyRequest): void {
-  parseBody(request);
-  if (request.edge.rawBody.length > 0 && !isObject(request.body))
-    throw new DomainError('bad_request', 'The body must be a JSON object');
-}

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Body, Get, Module, UseGuards, type CanActivate } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { APP_INTERCEPTOR, NestFactory } from '@nestjs/core';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { eventually } from '../../../../test/support/eventually.js';
@@ -12,6 +12,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { TelemetryModule } from '../../telemetry/telemetry.module.js';
 import { EdgeAdapter } from '../fastify-adapter.js';
 import { HealthController } from '../health.controller.js';
+import { BodyInterceptor } from '../request-body.js';
 import { BytesBelow, PageCall, PageController, type Page } from './page.js';
 import { PagesModule } from './pages.module.js';
 
@@ -76,7 +77,10 @@ class DeskController {
   }
 }
 
-@Module({ controllers: [ShopController, DeskController, HealthController] })
+@Module({
+  controllers: [ShopController, DeskController, HealthController],
+  providers: [{ provide: APP_INTERCEPTOR, useClass: BodyInterceptor }],
+})
 class PagesOfTwo {}
 
 const running: { close(): Promise<void> }[] = [];

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isInside } from '../../../../platform/http/address.js';
 import { AdminCallers, type AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import type { CallerRateLimiter } from '../../../../platform/http/rate-limit.js';
+import { RateLimits } from '../../../../platform/http/rate-limit.js';
 import { CredentialDirectory, type KnownAdminKey } from '../../application/credential-directory.js';
 import { isRole, ROLE_SCOPES } from '../../domain/roles.js';
 import { ConsoleAuthentication } from '../console/console-authentication.js';
@@ -13,9 +13,7 @@ import { BODY, EDGE_SCHEME, type ApiScheme } from '../../../../platform/openapi/
 import { problemResponse } from '../../../../platform/openapi/route.js';
 
 /** Requests a minute of one credential (admin-api.md 1). */
-export const ADMIN_REQUESTS_PER_MINUTE = 600;
-/** Nest injection token of the {@link CallerRateLimiter} of credentials. */
-export const ADMIN_RATE_LIMITER = Symbol('ADMIN_RATE_LIMITER');
+const REQUESTS_PER_MINUTE = 600;
 
 const BEARER = /^Bearer +([^ ]+)$/i;
 
@@ -24,8 +22,7 @@ const BEARER = /^Bearer +([^ ]+)$/i;
 export class AdminAuthentication extends AdminCallers {
   constructor(
     private readonly keys: CredentialDirectory,
-    @Inject(ADMIN_RATE_LIMITER)
-    private readonly limiter: Pick<CallerRateLimiter, 'admit'>,
+    private readonly limits: RateLimits,
     private readonly uses: CredentialUses,
     private readonly sessions: ConsoleAuthentication,
   ) {
@@ -40,7 +37,8 @@ export class AdminAuthentication extends AdminCallers {
         : await this.byKey(BEARER.exec(authorization)?.[1] ?? '', request);
     if (!caller) throw unauthorized(authorization === undefined);
     if (caller.credentialId !== null) this.uses.record(caller.credentialId);
-    await this.limiter.admit(caller.credentialId ?? caller.sessionId ?? '', reply);
+    const name = caller.credentialId ?? caller.sessionId ?? '';
+    await this.limits.admit({ counts: 'credential', name, limit: REQUESTS_PER_MINUTE }, reply);
     return caller;
   }
 
