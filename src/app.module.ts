@@ -6,7 +6,6 @@ import { configModule } from './platform/config/config.js';
 import { EventStoreModule } from './platform/event-store/event-store.module.js';
 import { ProjectionsModule } from './platform/projections/projections.module.js';
 import { HttpModule } from './platform/http/http.module.js';
-import { RateLimitModule } from './platform/http/rate-limit.js';
 import { DatabaseModule } from './platform/postgres/database.module.js';
 import { BackgroundModule } from './platform/jobs/background.module.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
@@ -31,7 +30,6 @@ export class AppModule {
         JobsModule,
         HttpModule,
         ContextsModule.of(config, ALL_CONTEXTS),
-        RateLimitModule,
         ...modules,
       ],
     };

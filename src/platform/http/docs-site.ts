@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assetOf, FOREVER } from './pages/assets.js';
@@ -29,47 +29,28 @@ function policyOf(html: string): string {
   ].join('; ');
 }
 
-/** A file of the site as it is sent. */
-type SiteFile = ReturnType<typeof openFile>;
-
-/** The built site of docs/. A file is read when it is first requested; a site that is built again is opened again. */
+/** The built site of docs/, read anew for each request: only the sandbox serves it, and builds it meanwhile. */
 export class DocsSite {
-  private readonly files = new Map<string, SiteFile>();
-  private names: ReadonlySet<string> = new Set();
-  private openedInode: number | null = null;
-
   constructor(private readonly places: readonly string[] = PLACES) {}
 
   /** False while the site is not built. */
   isBuilt(): boolean {
-    return this.open() !== null;
+    return this.folder() !== undefined;
   }
 
   /** The file of a path below `/docs/`: itself, the page of that name, or the index of that folder. */
-  find(path: string): SiteFile | null {
-    const folder = this.open();
-    const name = [path, `${path}.html`, `${path}index.html`, `${path}/index.html`].find((each) =>
-      this.names.has(each),
+  find(path: string): ReturnType<typeof openFile> | null {
+    const folder = this.folder();
+    if (folder === undefined) return null;
+    const names = new Set(readdirSync(folder, { recursive: true, encoding: 'utf8' }));
+    const name = [path, `${path}.html`, `${path}index.html`, `${path}/index.html`].find(
+      (each) => FILE.test(each) && names.has(each),
     );
-    if (folder === null || name === undefined) return null;
-    const file = this.files.get(name) ?? openFile(folder, name);
-    this.files.set(name, file);
-    return file;
+    return name === undefined ? null : openFile(folder, name);
   }
 
-  private open(): string | null {
-    for (const folder of this.places) {
-      const inode = statSync(folder, { throwIfNoEntry: false })?.ino;
-      if (inode === undefined) continue;
-      if (inode !== this.openedInode) {
-        this.openedInode = inode;
-        const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-        this.names = new Set(names.filter((name) => FILE.test(name)));
-        this.files.clear();
-      }
-      return folder;
-    }
-    return null;
+  private folder(): string | undefined {
+    return this.places.find((place) => existsSync(place));
   }
 }
 

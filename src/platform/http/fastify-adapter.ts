@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Inject, Injectable, Optional, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
@@ -17,7 +18,6 @@ import {
   REQUEST_TIMEOUT_MS,
   serverOptions,
 } from './connections.js';
-import { isForwarded } from './listener-checks.js';
 import { sendFavicon } from './pages/assets.js';
 import { acceptsHtml } from './pages/document.js';
 import type { PageHandler } from './pages/page.js';
@@ -163,6 +163,13 @@ function beginRequest(request: FastifyRequest, reply: FastifyReply, { requireHtt
   if (requireHttps && request.protocol === 'https') reply.header('strict-transport-security', HSTS);
 }
 
+const FORWARDED = ['x-forwarded-for', 'x-forwarded-proto', 'forwarded'];
+
+/** True for a request with a header that proxies add. */
+function isForwarded({ headers }: IncomingMessage): boolean {
+  return [...FORWARDED, 'x-real-ip', 'via'].some((name) => headers[name] !== undefined);
+}
+
 type Done = (error?: Error) => void;
 type DoneSending = (error: Error | null, payload?: unknown) => void;
 
@@ -170,6 +177,7 @@ type DoneSending = (error: Error | null, payload?: unknown) => void;
 @Injectable()
 export class EdgeHooks implements OnModuleInit {
   private readonly addresses: LocalRateLimiter;
+  private noticesProxies: boolean;
 
   constructor(
     private readonly host: HttpAdapterHost,
@@ -179,6 +187,7 @@ export class EdgeHooks implements OnModuleInit {
     @Optional() @Inject(RequestLog) private readonly requests: RequestLog | null = null,
   ) {
     this.addresses = new LocalRateLimiter(addressLimit(config));
+    this.noticesProxies = config.trustProxy === null;
   }
 
   onModuleInit(): void {
@@ -194,6 +203,7 @@ export class EdgeHooks implements OnModuleInit {
 
   private receive(request: FastifyRequest, reply: FastifyReply, routes: RouteTable, done: Done): void {
     beginRequest(request, reply, this.config);
+    if (this.noticesProxies) this.noticeProxy(request.raw);
     const refusal = this.refuse(request) ?? refuseOnPage(request, routes);
     const { edge } = request;
     edge.route = (request.is404 ? null : request.routeOptions.url) ?? null;
@@ -201,6 +211,16 @@ export class EdgeHooks implements OnModuleInit {
     if (refusal !== null) sendRefusal(request, reply, refusal);
     else if (isTracing()) startRequestSpan(request, done);
     else done();
+  }
+
+  /** Logs once that requests carry headers of a proxy while none is trusted. */
+  private noticeProxy({ headers }: IncomingMessage): void {
+    const header = FORWARDED.find((name) => headers[name] !== undefined);
+    if (header === undefined) return;
+    this.noticesProxies = false;
+    this.log.warn(
+      `A request came with ${header}, and TRUST_PROXY is not set: the header is ignored. Behind a proxy all clients share its address and its limits, and none counts as HTTPS: set TRUST_PROXY to its addresses.`,
+    );
   }
 
   /** What is checked before anything else, on every listener. */

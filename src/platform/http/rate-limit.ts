@@ -1,5 +1,4 @@
-import { Inject, Injectable, Module, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { APP_GUARD } from '@nestjs/core';
+import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
@@ -227,7 +226,10 @@ export function addressLimit(config: HttpConfig): number {
   );
 }
 
-/** The rate limit of merchants, and of keys of an API that has many: counts what an {@link ApiGuard} found authentic. */
+/**
+ * The rate limit of merchants, and of keys of an API that has many. It counts what an ApiGuard found authentic, so that
+ * it is the last of the global guards.
+ */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
   constructor(
@@ -254,7 +256,3 @@ export class RateLimitGuard implements CanActivate {
       : { counts: 'key', name: countedAs ?? callerId, limit };
   }
 }
-
-/** Nest runs global guards in the order of their modules: this one comes after those of the contexts, which name the caller. */
-@Module({ providers: [{ provide: APP_GUARD, useExisting: RateLimitGuard }] })
-export class RateLimitModule {}

@@ -47,7 +47,7 @@ import { Field, Nested } from '../../../src/platform/dto/field.js';
 import { digits, integer, text } from '../../../src/platform/dto/rules.js';
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
 import { HttpModule } from '../../../src/platform/http/http.module.js';
-import { RateLimitModule } from '../../../src/platform/http/rate-limit.js';
+import { RateLimitGuard } from '../../../src/platform/http/rate-limit.js';
 import { MemoryBudget } from '../../../src/platform/http/request-body.js';
 import { Reply } from '../../../src/platform/http/reply.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
@@ -231,7 +231,7 @@ export async function startEdgeApp(
 
   @Global()
   @Module({
-    imports: [configModule(config, CONFIG_PARTS), HttpModule, RateLimitModule, ReadinessModule, ...modules],
+    imports: [configModule(config, CONFIG_PARTS), HttpModule, ReadinessModule, ...modules],
     controllers: [ProbeController],
     providers: [
       { provide: Database, useValue: unclosed(database) },
@@ -255,6 +255,7 @@ export async function startEdgeApp(
 
   const adapter = new EdgeAdapter(config);
   const app = await NestFactory.create<NestFastifyApplication>(EdgeTestModule, adapter, { logger: false });
+  app.useGlobalGuards(app.get(RateLimitGuard));
   await app.listen(0, '127.0.0.1');
   const url = await app.getUrl();
   return {

@@ -9,7 +9,7 @@ import {
   type Type,
 } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/internal';
-import { DiscoveryService } from '@nestjs/core';
+import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { RouteConfig, RouteConstraints } from '@nestjs/platform-fastify';
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants.js';
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
@@ -47,9 +47,11 @@ export const OnPage = DiscoveryService.createDecorator<Page>();
 
 /** The handlers of the routes of a controller, by name. */
 export function handlersIn({ prototype }: Pick<Type, 'prototype'>): readonly (readonly [string, object])[] {
-  return Object.entries(Object.getOwnPropertyDescriptors(prototype as object))
-    .map(([name, { value }]) => [name, value as object] as const)
-    .filter(([, value]) => typeof value === 'function' && Reflect.hasMetadata(METHOD_METADATA, value));
+  const methods = prototype as Readonly<Record<string, object>>;
+  return new MetadataScanner()
+    .getAllMethodNames(methods)
+    .map((name) => [name, methods[name]!] as const)
+    .filter(([, method]) => Reflect.hasMetadata(METHOD_METADATA, method));
 }
 
 /** A controller whose routes are reachable on the listener of the page and nowhere else. */

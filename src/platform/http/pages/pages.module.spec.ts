@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { Body, Get, Module, UseGuards, type CanActivate } from '@nestjs/common';
+import { Body, Controller, Get, Module, UseGuards, type CanActivate, type Type } from '@nestjs/common';
 import { APP_INTERCEPTOR, NestFactory } from '@nestjs/core';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -83,16 +83,22 @@ class DeskController {
 })
 class PagesOfTwo {}
 
+@Controller('merchants')
+class ForgottenController {
+  @Get(':id')
+  read() {}
+}
+
 const running: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const app of running.splice(0)) await app.close();
 });
 
-async function started() {
+async function started(...controllers: Type[]) {
   const config = readConfig({ LOG_LEVEL: 'silent', SHUTDOWN_GRACE_MS: '20000' });
   const imports = [configModule(config, CONFIG_PARTS), TelemetryModule, PagesModule, PagesOfTwo];
   class Root {}
-  Module({ imports })(Root);
+  Module({ imports, controllers })(Root);
   const adapter = new EdgeAdapter(config);
   const app = await NestFactory.create(Root, adapter, { logger: false });
   running.push(app);
@@ -128,6 +134,9 @@ describe('pages', () => {
     const malformed = await at(desk, '/%');
     expect([malformed.status, malformed.headers.get('x-content-type-options')]).toEqual([400, 'nosniff']);
   });
+
+  it('are not opened while a route of the API has no guard', () =>
+    expect(started(ForgottenController)).rejects.toThrow('ForgottenController.read has no guard'));
 
   it('405 with Allow for a method that a path does not know, also where an application has every path', async () => {
     const { shop, desk, at } = await started();

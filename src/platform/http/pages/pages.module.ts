@@ -22,7 +22,6 @@ import { listenOnSocket } from '../admin/shell-socket.js';
 import { ApiGuard, requireGuards } from '../api-guard.js';
 import { backlogOf, drainHttp, Listener, routedServer } from '../connections.js';
 import { EdgeHooks, type EdgeAdapter } from '../fastify-adapter.js';
-import { noticeProxies } from '../listener-checks.js';
 import { ProblemFilter } from '../problem-filter.js';
 import { Refusal } from '../problem.js';
 import { MemoryBudget } from '../request-body.js';
@@ -94,11 +93,10 @@ export class PagesModule implements OnModuleInit, OnApplicationBootstrap, Before
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    const { config, log } = this;
+    const { config } = this;
     if (this.pages().size > 0) await this.host.httpAdapter.getInstance().ready();
     for (const page of this.pages()) {
       const server = this.open(page);
-      noticeProxies(server, config, log);
       const address = { port: page.port(config), host: config.host, backlog: backlogOf(config) };
       await new Promise<void>((done, failed) => server.once('error', failed).listen(address, done));
       if (page === CONSOLE_PAGE) await this.openShell();
