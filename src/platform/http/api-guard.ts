@@ -1,10 +1,10 @@
 import { SetMetadata, type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
 import { PATH_METADATA } from '@nestjs/common/internal';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { handlersIn } from '../discovered-methods.js';
 import { failpoint } from '../failpoints.js';
 import { isInside } from './address.js';
 import type { ApiCaller } from './merchant-directory.js';
-import { handlersIn } from './pages/page.js';
 import { Refusal, SUSPENDED } from './problem.js';
 import { receiveBody, type MemoryBudget } from './request-body.js';
 import { callerOf, rawPath } from './request-state.js';

@@ -10,7 +10,7 @@ import { Server as TcpServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpConfig } from '../config/config.js';
 import { connectionsCut } from '../telemetry/metrics.js';
-import type { Page } from './pages/page.js';
+import type { Page } from './listeners.js';
 import { problemJson, titleOf, type HttpProblem } from './problem.js';
 
 /** How long a client may take to send a request, and its headers; how long a connection may be idle between two. */

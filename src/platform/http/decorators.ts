@@ -12,25 +12,17 @@ import {
 } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiParam } from '@nestjs/swagger';
-import type { FastifyRequest } from 'fastify';
 import type { EventMetadata } from '../event-store/port.js';
 import { DomainError } from '../../kernel/domain-error.js';
-import { isUuid, newId } from '../../kernel/ids.js';
+import { isUuid } from '../../kernel/ids.js';
 import type { ApiCaller } from './merchant-directory.js';
 import { Refusal, TOO_MANY_PAGES } from './problem.js';
-import { traceparent } from '../telemetry/tracing.js';
 import { keepJsonText } from '../json-text/json-text.js';
 import { BodyPipe, InputsPipe, QueryPipe } from './validation.js';
-import { IdempotencyTicket } from '../idempotency/ticket.js';
+import type { IdempotencyTicket } from '../idempotency/ticket.js';
 import { withinList } from '../postgres/page-cursor.js';
 import { MemoryBudget } from './request-body.js';
-import { rawPath, requestOf } from './request-state.js';
-
-/** Throws on an open route. */
-export function merchantOf({ edge }: FastifyRequest): ApiCaller {
-  if (edge.merchant === null) throw new Error('the route is under no API');
-  return edge.merchant;
-}
+import { causeOf, merchantOf, rawPath, requestOf, ticketOf } from './request-state.js';
 
 /** The id of the merchant who signed the request. */
 export const MerchantId = createParamDecorator(
@@ -42,29 +34,10 @@ export const MerchantOfRequest = createParamDecorator((_: unknown, context: Exec
   merchantOf(requestOf(context)),
 );
 
-/** The request's {@link IdempotencyTicket}; one with random ids when there was no Idempotency-Key. */
-export function ticketOf({ edge }: FastifyRequest): IdempotencyTicket {
-  return (edge.ticket ??= new IdempotencyTicket(newId()));
-}
-
 /** {@link ticketOf} this request. */
 export const Ticket = createParamDecorator((_: unknown, context: ExecutionContext): IdempotencyTicket =>
   ticketOf(requestOf(context)),
 );
-
-/** Who and what caused the events of a request: the `metadata` of `CommandLoop.execute`. */
-export function causeOf(request: FastifyRequest): EventMetadata {
-  const parent = traceparent();
-  const { merchantId, callerId } = merchantOf(request);
-  return {
-    actor: `${request.method} ${request.edge.route ?? ''}`.trimEnd(),
-    request_id: request.id,
-    merchant_id: merchantId,
-    ...(callerId === undefined ? {} : { key_id: callerId }),
-    ...(request.edge.portalSessionId === null ? {} : { portal_session_id: request.edge.portalSessionId }),
-    ...(parent === undefined ? {} : { traceparent: parent }),
-  };
-}
 
 /** {@link causeOf} this request. */
 export const Cause = createParamDecorator((_: unknown, context: ExecutionContext): EventMetadata =>

@@ -1,13 +1,19 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import {
+  Injectable,
+  SetMetadata,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parse } from 'secure-json-parse';
 import { DomainError } from '../../kernel/domain-error.js';
 import { isObject } from '../dto/field.js';
 import { depthOf } from '../json-text/json-text.js';
 import { PAGE_BYTES } from '../postgres/list-page.js';
-import { BUSY, Refusal, WRONG_MEDIA_TYPE, type HttpProblem } from './problem.js';
+import { BODY_LIMIT, BUSY, Refusal, tooLarge, WRONG_MEDIA_TYPE } from './problem.js';
 import { callerOf, NO_BODY, type RequestState } from './request-state.js';
 
 /** Every request may hold this much: small ones pass while large ones are refused. */
@@ -84,16 +90,6 @@ export class MemoryBudget {
 
 function responderOf({ merchant, client }: RequestState): string {
   return merchant === null ? client : callerOf(merchant);
-}
-
-/** Bodies of this many bytes and more are refused with 413 (contract.md 5.5). */
-const BODY_LIMIT = 1_048_576;
-
-export const BODY_TOO_LARGE: HttpProblem = { status: 413, detail: tooLarge(BODY_LIMIT) };
-
-/** What is said of bodies that are not below `limit` bytes. */
-function tooLarge(limit: number): string {
-  return `The request body must be smaller than ${limit} bytes`;
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
@@ -257,6 +253,10 @@ function requireReadable(headers: IncomingHttpHeaders): void {
 /** JSON bodies of this many bytes and more are refused by pages with 413. */
 const PAGE_LIMIT = 16_384;
 
+const BYTES_BELOW = 'bytes below';
+/** Takes a body of any type, as a Buffer of less than this many bytes. */
+export const BytesBelow = (limit: number): MethodDecorator => SetMetadata(BYTES_BELOW, limit);
+
 /**
  * Reads the body of a request where the guard of an API has not: after the guards, so that nothing is read of what a stranger
  * sends, and into memory that is bounded for all of them. A JSON value, of a page an object; the bytes where the route says
@@ -264,8 +264,6 @@ const PAGE_LIMIT = 16_384;
  */
 @Injectable()
 export class BodyInterceptor implements NestInterceptor {
-  static readonly LIMIT = 'bytes below';
-
   constructor(private readonly memory: MemoryBudget) {}
 
   async intercept(context: ExecutionContext, next: CallHandler) {
@@ -273,7 +271,7 @@ export class BodyInterceptor implements NestInterceptor {
     const request = http.getRequest<FastifyRequest>();
     const { page, merchant } = request.edge;
     if (request.is404 || (page === null ? merchant !== null : request.method === 'GET')) return next.handle();
-    const bytes = Reflect.getMetadata(BodyInterceptor.LIMIT, context.getHandler()) as number | undefined;
+    const bytes = Reflect.getMetadata(BYTES_BELOW, context.getHandler()) as number | undefined;
     const limit = bytes ?? (page === null ? BODY_LIMIT : PAGE_LIMIT);
     await receiveBody(request, http.getResponse<FastifyReply>(), this.memory, limit);
     const { rawBody } = request.edge;

@@ -5,6 +5,7 @@ import { upTo } from '../../../platform/cache-size.js';
 import { ApiGuard } from '../../../platform/http/api-guard.js';
 import type { ApiCaller, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
 import {
+  BODY_TOO_LARGE,
   type HttpProblem,
   PROBLEM_TYPE,
   problemJson,
@@ -12,12 +13,7 @@ import {
   ResponseSent,
 } from '../../../platform/http/problem.js';
 import { LocalRateLimiter, refuseUntil } from '../../../platform/http/rate-limit.js';
-import {
-  BODY_TOO_LARGE,
-  isDeclaredTooLarge,
-  isLarge,
-  type MemoryBudget,
-} from '../../../platform/http/request-body.js';
+import { isDeclaredTooLarge, isLarge, type MemoryBudget } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
 import { bodyDigest, signerAmong } from '../application/hmac.js';
 import { ApiProperty } from '../../../platform/dto/field.js';

@@ -1,6 +1,6 @@
 import { applyDecorators, Injectable, SetMetadata, UseGuards } from '@nestjs/common';
 import { SharedWith } from '../pages/page.js';
-import { PORTAL_PAGE } from './listeners.js';
+import { PORTAL_PAGE } from '../listeners.js';
 import {
   Callers,
   ScopedController,

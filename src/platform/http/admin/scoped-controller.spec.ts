@@ -9,7 +9,7 @@ import { Reads } from '../reads.js';
 import type { MemoryBudget } from '../request-body.js';
 import { BodyPipe } from '../validation.js';
 import { AdminController } from './admin-controller.js';
-import { CONSOLE_PAGE, PORTAL_PAGE } from './listeners.js';
+import { CONSOLE_PAGE, PORTAL_PAGE } from '../listeners.js';
 import { PortalController, PortalRoute, PortalScopes } from './portal-controller.js';
 import { Callers, ScopesGuard, type ScopedApi, type ScopedCaller } from './scoped-controller.js';
 import { WriteBody } from './writes.js';

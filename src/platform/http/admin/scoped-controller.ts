@@ -1,8 +1,10 @@
 import { RequestMethod, UseGuards, type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/internal';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { handlersIn } from '../../discovered-methods.js';
 import { requireScopes } from '../../operations/scopes.js';
-import { handlersIn, PageController, sharedRouteOf, type Page } from '../pages/page.js';
+import type { Page } from '../listeners.js';
+import { PageController, sharedRouteOf } from '../pages/page.js';
 
 /** An API on the listener of a page, whose routes need scopes. */
 export interface ScopedApi {

@@ -4,55 +4,22 @@ import {
   createParamDecorator,
   HttpCode,
   Post,
-  SetMetadata,
   type ExecutionContext,
-  type Type,
 } from '@nestjs/common';
-import { METHOD_METADATA } from '@nestjs/common/internal';
-import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { DiscoveryService } from '@nestjs/core';
 import { RouteConfig, RouteConstraints } from '@nestjs/platform-fastify';
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants.js';
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
-import type { HttpConfig, ProcessConfig } from '../../config/config.js';
+import { handlersIn } from '../../discovered-methods.js';
 import type { EventMetadata } from '../../event-store/port.js';
-import { causeOf } from '../decorators.js';
-import { BodyInterceptor } from '../request-body.js';
-import type { PageMessages } from './document.js';
+import type { Page } from '../listeners.js';
 import { localeOf, type Locale } from './locale.js';
-import { requestOf } from '../request-state.js';
-
-/**
- * A page for people, with its own listener (its own origin). A context declares it once and serves it with
- * {@link PageController}s (docs/adr/0172).
- */
-export interface Page {
-  /** Its folder in widgets/. */
-  readonly name: string;
-  /** Its built files are at `<path>/assets/<file>`. */
-  readonly path: string;
-  /** Processes with this role serve it. */
-  readonly role: Exclude<ProcessConfig['roles'][number], 'api' | 'worker'>;
-  readonly port: (config: HttpConfig) => number;
-  readonly messages: Readonly<Record<Locale, PageMessages>>;
-  /** What it may load and display besides scripts and styles: directives of CSP. */
-  readonly media: string;
-  /** How long a browser may take to send a request. */
-  readonly requestTimeoutMs: number;
-}
+import { causeOf, requestOf } from '../request-state.js';
 
 export type PageHandler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
 /** The page that a controller belongs to. */
 export const OnPage = DiscoveryService.createDecorator<Page>();
-
-/** The handlers of the routes of a controller, by name. */
-export function handlersIn({ prototype }: Pick<Type, 'prototype'>): readonly (readonly [string, object])[] {
-  const methods = prototype as Readonly<Record<string, object>>;
-  return new MetadataScanner()
-    .getAllMethodNames(methods)
-    .map((name) => [name, methods[name]!] as const)
-    .filter(([, method]) => Reflect.hasMetadata(METHOD_METADATA, method));
-}
 
 /** A controller whose routes are reachable on the listener of the page and nowhere else. */
 export function PageController(page: Page, path = ''): ClassDecorator {
@@ -88,9 +55,6 @@ export const SharedWith =
 
 /** A call of a page's script: POST, 200. */
 export const PageCall = (path: string): MethodDecorator => applyDecorators(Post(path), HttpCode(200));
-
-/** Takes a body of any type, as a Buffer of less than this many bytes. */
-export const BytesBelow = (limit: number): MethodDecorator => SetMetadata(BodyInterceptor.LIMIT, limit);
 
 /** What a guard of the page left in `request.edge.visitor`, and what else a use case needs of a request. */
 export type Visit<Visitor = unknown> = Visitor & {

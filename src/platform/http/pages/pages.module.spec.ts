@@ -12,9 +12,10 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { TelemetryModule } from '../../telemetry/telemetry.module.js';
 import { EdgeAdapter } from '../fastify-adapter.js';
 import { HealthController } from '../health.controller.js';
-import { BodyInterceptor } from '../request-body.js';
-import { BytesBelow, PageCall, PageController, type Page } from './page.js';
-import { PagesModule } from './pages.module.js';
+import { BodyInterceptor, BytesBelow } from '../request-body.js';
+import type { Page } from '../listeners.js';
+import { PageCall, PageController } from './page.js';
+import { PagesModule } from '../http.module.js';
 
 const pageOf = (name: string, requestTimeoutMs = 15_000): Page => ({
   name,

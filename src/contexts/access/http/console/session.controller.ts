@@ -1,6 +1,6 @@
 import { Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CONSOLE_PAGE } from '../../../../platform/http/admin/listeners.js';
+import { CONSOLE_PAGE } from '../../../../platform/http/listeners.js';
 import { OPERATIONS } from '../../../../platform/operations/operation.js';
 import { PageController } from '../../../../platform/http/pages/page.js';
 import { ConsoleSessionTable } from '../../store/console-sessions.js';

@@ -2,8 +2,9 @@ import { Body, Param, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { BytesBelow, PageCall, PageController } from '../../../../platform/http/pages/page.js';
+import { PageCall, PageController } from '../../../../platform/http/pages/page.js';
 import { Refusal } from '../../../../platform/http/problem.js';
+import { BytesBelow } from '../../../../platform/http/request-body.js';
 import { ReceiveCallback, type CallbackOutcome } from '../../application/receive-callback.js';
 import { ONBOARDING_PAGE } from './onboarding-page.js';
 

@@ -12,10 +12,10 @@ import { CommandBus } from '@nestjs/cqrs';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Fault } from '../../../../kernel/fault.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
-import { toProblem } from '../../../../platform/http/problem-filter.js';
-import { BytesBelow, PageCall, PageController, Visit } from '../../../../platform/http/pages/page.js';
+import { PageCall, PageController, Visit } from '../../../../platform/http/pages/page.js';
 import { clientOf, LocalRateLimiter, refuseUntil } from '../../../../platform/http/rate-limit.js';
-import { Refusal } from '../../../../platform/http/problem.js';
+import { BytesBelow } from '../../../../platform/http/request-body.js';
+import { Refusal, toProblem } from '../../../../platform/http/problem.js';
 import {
   ConfirmDetails,
   RetryCard,
