@@ -44,7 +44,7 @@ function policyOf(html: string): string {
   ].join('; ');
 }
 
-/** The built site of docs/, read anew for each request: only the sandbox serves it, and builds it meanwhile. */
+/** The built site of docs/, read again for each request: only the sandbox serves it, and builds it meanwhile. */
 export class DocsSite {
   constructor(private readonly places: readonly string[] = PLACES) {}
 

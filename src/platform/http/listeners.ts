@@ -2,7 +2,7 @@ import type { HttpConfig, ProcessConfig } from '../config/config.js';
 
 type Texts<Kind extends string> = `refused${Kind}` | `refused${Kind}Text`;
 /** What every page says. Without words for `Suspended` and `Closing` a page displays those for `Link`. */
-export type PageMessages = Readonly<
+type PageMessages = Readonly<
   Record<'loading' | 'noScript' | Texts<'Link' | 'TooOften' | 'Trouble'>, string> &
     Partial<Record<Texts<'Suspended' | 'Closing'>, string>>
 >;

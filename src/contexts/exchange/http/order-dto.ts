@@ -3,7 +3,7 @@ import { datePoint, type DatePoint } from '../../../platform/dto/date-point.js';
 import { ApiProperty, Field, Many, Nested, type Rule, type Schema } from '../../../platform/dto/field.js';
 import { COUNT, TIME, UUID } from '../../../platform/dto/rules.js';
 import { Filter, MAX_PAGE, PageCursor, PageSize } from '../../../platform/http/list-query.js';
-import { throwBadRequest } from '../../../platform/http/validation.js';
+import { throwBadRequest } from '../../../platform/http/decorators.js';
 import { ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
 import type { OrderRecord } from '../domain/order-record.js';
 import { PAIRS } from '../domain/catalog.js';

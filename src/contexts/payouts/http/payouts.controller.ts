@@ -19,7 +19,8 @@ import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js'
 import { Reply, type StreamReply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { UserIds, USERS_VIEW } from '../../users/contract.js';
-import { PayeeCache, ReportPayout } from '../application/report-payout.js';
+import { PayeeCache } from '../application/payee-cache.js';
+import { ReportPayout } from '../application/report-payout.js';
 import {
   BalancesView,
   EvidenceView,

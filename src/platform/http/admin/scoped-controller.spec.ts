@@ -7,7 +7,7 @@ import { ApiRoute, SCOPES_KEY } from '../../openapi/route.js';
 import { ApiGuard, Public, requireGuards } from '../api-guard.js';
 import { Reads } from '../reads.js';
 import type { MemoryBudget } from '../request-body.js';
-import { BodyPipe } from '../validation.js';
+import { BodyPipe } from '../decorators.js';
 import { AdminController } from './admin-controller.js';
 import { CONSOLE_PAGE, PORTAL_PAGE } from '../listeners.js';
 import { PortalController, PortalRoute, PortalScopes } from './portal-controller.js';
@@ -107,13 +107,13 @@ describe('a controller whose routes need scopes', () => {
     @Controller('things')
     class Declared extends Routes {}
     @Controller('merchants/v10/things')
-    class Beside {
+    class Uncovered {
       @Get([':id'])
       @PortalRoute('things', 'payouts:read')
       read() {}
     }
     expect(() => requireGuards([Covered, Declared], apis)).not.toThrow();
-    expect(() => requireGuards([Covered, Beside], apis)).toThrow('Beside.read has no guard');
+    expect(() => requireGuards([Covered, Uncovered], apis)).toThrow('Uncovered.read has no guard');
   });
 
   it('leaves a request to another listener to the guard of that one', async () => {
