@@ -142,7 +142,7 @@ export class RateLimits {
         const quota = this.fromLease(account);
         const points = Math.max(Math.ceil(caller.limit / 100), length - quotas.length);
         if (quota !== null) quotas.push(quota);
-        else account.lease = await this.consume(key, points, caller.limit);
+        else Object.assign(account, { lease: await this.consume(key, points, caller.limit) });
       }
       return quotas;
     };
