@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
-import { BodyPipe } from '../src/platform/http/validation.js';
+import { BodyPipe } from '../src/platform/http/decorators.js';
 import { TransfersController } from './transfers.controller.js';
 
 const [metatype] = Reflect.getMetadata(

@@ -4,9 +4,10 @@ import type { Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import type { Config } from './composition.js';
+import { httpsNotices } from './platform/config/config.js';
 import { backlogOf, drainHttp } from './platform/http/connections.js';
 import { EdgeAdapter } from './platform/http/fastify-adapter.js';
-import { httpsNotices, noticeProxies } from './platform/http/listener-checks.js';
+import { RateLimitGuard } from './platform/http/rate-limit.js';
 import { HealthRegistry } from './platform/telemetry/health.js';
 import { Log } from './platform/telemetry/logger.js';
 import { MetricsServer } from './platform/http/metrics-server.js';
@@ -33,9 +34,9 @@ export async function startService(config: Config, modules: readonly Type[] = []
   });
   const log = app.get(Log);
   app.useLogger(log);
+  app.useGlobalGuards(app.get(RateLimitGuard));
   app.flushLogs();
   for (const sentence of httpsNotices(config)) log.warn(sentence);
-  noticeProxies(adapter.getHttpServer(), config, log);
   const close = async (): Promise<void> => {
     app.get(HealthRegistry).drain();
     await drainHttp(adapter.api, config.shutdownGraceMs);

@@ -1,3 +1,5 @@
+import type { Type } from '@nestjs/common';
+import { METHOD_METADATA } from '@nestjs/common/internal';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 
 /** A decorator of methods of providers, with a value; `discover` returns those of this process, bound to their providers. */
@@ -26,4 +28,13 @@ export function methodDecorator<
       );
   };
   return Object.assign(decorate, { declared, discover });
+}
+
+/** The handlers of the routes of a controller, by name. */
+export function handlersIn({ prototype }: Pick<Type, 'prototype'>): readonly (readonly [string, object])[] {
+  const methods = prototype as Readonly<Record<string, object>>;
+  return new MetadataScanner()
+    .getAllMethodNames(methods)
+    .map((name) => [name, methods[name]!] as const)
+    .filter(([, method]) => Reflect.hasMetadata(METHOD_METADATA, method));
 }

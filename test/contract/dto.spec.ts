@@ -14,7 +14,7 @@ import {
 } from '../../src/contexts/webhooks/http/webhook-dto.js';
 import { DomainError } from '../../src/kernel/domain-error.js';
 import type { Dto } from '../../src/platform/dto/field.js';
-import { BodyPipe } from '../../src/platform/http/validation.js';
+import { BodyPipe } from '../../src/platform/http/decorators.js';
 import { validItem } from '../support/tracking/event-batches.js';
 
 const ITEM_MEMBERS = ['event_name', 'payload', 'event_datetime', 'event_id', 'user_external_id', 'device_id'];

@@ -10,8 +10,8 @@ import { EVENT_STORE, type EventStore } from '../../src/platform/event-store/por
 import type { Database } from '../../src/platform/postgres/database.js';
 import { createMerchant, issueCredential, issueExchangeKey } from '../../sandbox/issuing.js';
 import { startService } from '../../sandbox/service.js';
-import { CONSOLE_PAGE } from '../../src/platform/http/admin/listeners.js';
-import { PagesModule } from '../../src/platform/http/pages/pages.module.js';
+import { CONSOLE_PAGE } from '../../src/platform/http/listeners.js';
+import { PagesModule } from '../../src/platform/http/http.module.js';
 import { newId } from '../../src/kernel/ids.js';
 import { AdminClient } from './admin/admin-client.js';
 import { TestChain } from './payouts/chain.js';

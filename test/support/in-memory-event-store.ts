@@ -11,7 +11,7 @@ import type {
   StreamAppend,
   Subscription,
 } from '../../src/platform/event-store/port.js';
-import { ChangeNotifier } from '../../src/platform/jobs/change-notifier.js';
+import { ChangeNotifier } from '../../src/platform/jobs/group-call.js';
 import { StoredEvent } from '../../src/platform/event-store/postgres/postgres-event-store.js';
 
 /** What survives a restart: hand it to a second store to rehearse one. */

@@ -3,11 +3,8 @@ import { APP_GUARD } from '@nestjs/core';
 import { defineContext } from '../../platform/context.js';
 import { OperatorDirectory } from '../../platform/operations/operator-directory.js';
 import { AdminCallers } from '../../platform/http/admin/admin-controller.js';
-import { Admission } from '../../platform/http/api-guard.js';
 import { MERCHANT_DIRECTORY, type MerchantDirectory } from '../../platform/http/merchant-directory.js';
-import { CallerRateLimiter } from '../../platform/http/rate-limit.js';
-import { Database } from '../../platform/postgres/database.js';
-import { KeyedHash } from '../../platform/sealing/keyed-hash.js';
+import { MemoryBudget } from '../../platform/http/request-body.js';
 import { AccessCommands, MERCHANT_HANDLERS } from './application/merchant-commands.js';
 import { CREDENTIAL_HANDLERS } from './application/credential-commands.js';
 import { CredentialSecrets } from './application/credential-secrets.js';
@@ -17,12 +14,7 @@ import { credentialHistory } from './domain/credentials.js';
 import { merchantHistory } from './domain/merchant.js';
 import { operatorHistory } from './domain/operator.js';
 import { portalSessionHistory } from './domain/portal-session.js';
-import {
-  ADMIN_RATE_LIMITER,
-  ADMIN_REQUESTS_PER_MINUTE,
-  AdminAuthentication,
-  adminScheme,
-} from './http/admin/admin-authentication.js';
+import { AdminAuthentication, adminScheme } from './http/admin/admin-authentication.js';
 import { AdminCredentials } from './http/admin/admin-credentials.js';
 import { AdminCredentialsController } from './http/admin/credentials.controller.js';
 import { AdminMerchantsController } from './http/admin/merchants.controller.js';
@@ -87,18 +79,12 @@ import { AdminRequestsController } from './http/admin/requests.controller.js';
     },
     {
       provide: APP_GUARD,
-      inject: [MERCHANT_DIRECTORY, Admission],
-      useFactory: (merchants: MerchantDirectory, admission: Admission) =>
-        new SignatureGuard(merchants, admission),
+      inject: [MERCHANT_DIRECTORY, MemoryBudget],
+      useFactory: (merchants: MerchantDirectory, memory: MemoryBudget) =>
+        new SignatureGuard(merchants, memory),
     },
     ...OPERATOR_HANDLERS,
     OperatorsView,
-    {
-      provide: ADMIN_RATE_LIMITER,
-      inject: [Database, KeyedHash],
-      useFactory: ({ pool }: Database, keyedHash: KeyedHash) =>
-        new CallerRateLimiter(pool, ADMIN_REQUESTS_PER_MINUTE, keyedHash, Date.now, 'credential'),
-    },
     AdminAuthentication,
     { provide: AdminCallers, useExisting: AdminAuthentication },
     ConsoleSessionTable,

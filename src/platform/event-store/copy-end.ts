@@ -1,16 +1,7 @@
 import { ConfigError } from '../config/settings.js';
 import type { Database } from '../postgres/database.js';
-import type { EventStore, RecordedEvent } from './port.js';
-import { PostgresCopyEnd } from './postgres/postgres-copy-end.js';
-
-/** One end of a copy of a log from one event store to another (ADR 189). */
-export interface CopyEnd {
-  readonly store: EventStore;
-  /** Adds events, or none, to the end of the log, which is at `after`, with the positions and times that they have. */
-  add(after: string | null, events: readonly RecordedEvent[]): Promise<void>;
-  /** Gives the log another identity. */
-  identify(logId: string): Promise<void>;
-}
+import type { CopyEnd, RecordedEvent } from './port.js';
+import { PostgresEventStore } from './postgres/postgres-event-store.js';
 
 /** What the options of the program name: the event store in DATABASE_URL, or an EventStoreDB. */
 export const COPY_END = /^(postgres$|esdb(\+discover)?:\/\/.)/;
@@ -24,5 +15,39 @@ export async function openCopyEnd(name: string, database: Database): Promise<Cop
   } catch (error) {
     // Without the address: it may hold a password.
     throw new ConfigError(`It is no address of an EventStoreDB: ${(error as Error).name}`, { cause: error });
+  }
+}
+
+/** The log in DATABASE_URL as one end of a copy. */
+export class PostgresCopyEnd implements CopyEnd {
+  readonly store: PostgresEventStore;
+
+  constructor(private readonly database: Database) {
+    this.store = new PostgresEventStore(database.pool);
+  }
+
+  async add(_after: string | null, events: readonly RecordedEvent[]): Promise<void> {
+    if (events.length === 0) return;
+    await this.database.query(
+      `with copied as (
+         insert into event_store.events (position, stream, revision, id, type, data, metadata, recorded_at)
+         select * from unnest($1::bigint[], $2::text[], $3::int[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
+       ) select setval('event_store.position', $9)`,
+      [
+        events.map(({ position }) => position),
+        events.map(({ stream }) => stream),
+        events.map(({ revision }) => revision),
+        events.map(({ id }) => id),
+        events.map(({ type }) => type),
+        events.map(({ data, dataText }) => dataText ?? JSON.stringify(data)),
+        events.map(({ metadata, metadataText }) => metadataText ?? JSON.stringify(metadata)),
+        events.map(({ recordedAt }) => recordedAt.toISOString()),
+        events.at(-1)!.position,
+      ],
+    );
+  }
+
+  async identify(logId: string): Promise<void> {
+    await this.database.query('update event_store.log_identity set log_id = $1', [logId]);
   }
 }

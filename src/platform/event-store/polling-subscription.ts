@@ -1,5 +1,5 @@
 import { waitForRetry, sleep } from '../jobs/backoff.js';
-import type { ChangeNotifier } from '../jobs/change-notifier.js';
+import type { ChangeNotifier } from '../jobs/group-call.js';
 import { EventStoreUnavailable, type RecordedEvent, type Subscription } from './port.js';
 
 const BATCH = 1000;

@@ -128,6 +128,15 @@ export interface EventStore {
   close(): Promise<void>;
 }
 
+/** One end of a copy of a log from one event store to another (ADR 189). */
+export interface CopyEnd {
+  readonly store: EventStore;
+  /** Adds events, or none, to the end of the log, which is at `after`, with the positions and times that they have. */
+  add(after: string | null, events: readonly RecordedEvent[]): Promise<void>;
+  /** Gives the log another identity. */
+  identify(logId: string): Promise<void>;
+}
+
 /** Nest injection token of the {@link EventStore}. */
 export const EVENT_STORE = Symbol('EVENT_STORE');
 

@@ -1,54 +1,13 @@
-import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { SetMetadata, type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
+import { PATH_METADATA } from '@nestjs/common/internal';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { httpConfig, type HttpConfig } from '../config/config.js';
+import { handlersIn } from '../discovered-methods.js';
 import { failpoint } from '../failpoints.js';
-import { Database } from '../postgres/database.js';
-import { KeyedHash } from '../sealing/keyed-hash.js';
 import { isInside } from './address.js';
-import { parseJsonBody, requireReadable } from './json-body.js';
-import { MemoryBudget } from './memory-budget.js';
-import { callerOf, type ApiCaller } from './merchant-directory.js';
+import type { ApiCaller } from './merchant-directory.js';
 import { Refusal, SUSPENDED } from './problem.js';
-import { CallerRateLimiter, type Usage } from './rate-limit.js';
-import { receiveBody } from './request-body.js';
-import { rawPath } from './request-state.js';
-
-/** Admits an authentic request to an API, or throws {@link Refusal}: 403 of contract.md 2, then 429. */
-@Injectable()
-export class Admission {
-  private readonly limiter: CallerRateLimiter;
-  private readonly keyLimiter: CallerRateLimiter;
-
-  constructor(
-    readonly memory: MemoryBudget,
-    { pool }: Database,
-    keyedHash: KeyedHash,
-    @Inject(httpConfig.KEY) { rateLimitPerMinute }: HttpConfig,
-  ) {
-    this.limiter = new CallerRateLimiter(pool, rateLimitPerMinute, keyedHash);
-    this.keyLimiter = new CallerRateLimiter(pool, rateLimitPerMinute, keyedHash, Date.now, 'key');
-  }
-
-  async admit(request: FastifyRequest, reply: FastifyReply, caller: ApiCaller): Promise<void> {
-    const { edge } = request;
-    const isKey = caller.callerId !== undefined;
-    if (caller.status === 'suspended') throw new Refusal(SUSPENDED);
-    if (caller.ipAllowList.length > 0 && !isInside(request.ip, caller.ipAllowList)) {
-      const detail = `The address is outside the IP allow-list of the ${isKey ? 'API key' : 'merchant'}`;
-      throw new Refusal({ status: 403, detail });
-    }
-    const limiter = isKey ? this.keyLimiter : this.limiter.withLimit(caller.requestsPerMinute ?? null);
-    await limiter.admit(caller.countedAs ?? callerOf(caller), reply);
-    Object.assign(edge, { merchant: caller });
-    failpoint('request.authenticated');
-    edge.idempotencyScope = callerOf(caller);
-  }
-
-  /** What the merchant has used of its limit; `resetsAt`: epoch milliseconds, null while it has used nothing. */
-  async usage({ merchantId, requestsPerMinute = null }: ApiCaller): Promise<Usage> {
-    return this.limiter.withLimit(requestsPerMinute).usage(merchantId);
-  }
-}
+import { receiveBody, type MemoryBudget } from './request-body.js';
+import { callerOf, rawPath } from './request-state.js';
 
 /**
  * The authentication of one API: a global guard of everything under its path, unknown paths too. The registered route
@@ -61,7 +20,7 @@ export abstract class ApiGuard implements CanActivate {
 
   constructor(
     private readonly prefix: string,
-    private readonly admission: Admission,
+    private readonly memory: MemoryBudget,
   ) {}
 
   /** Before the body is read: the merchant whom the request names. Throws {@link Refusal}. */
@@ -73,12 +32,13 @@ export abstract class ApiGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    return this.covers(request) ? this.admit(request, http.getResponse<FastifyReply>()) : true;
+    const { edge } = request;
+    if (edge.page !== null || !this.covers(edge.route ?? rawPath(request))) return true;
+    return this.admit(request, http.getResponse<FastifyReply>());
   }
 
-  private covers({ edge, raw }: FastifyRequest): boolean {
-    if (edge.page !== null) return false;
-    const path = edge.route ?? rawPath({ raw });
+  /** True for the paths of the API. */
+  covers(path: string): boolean {
     const { length } = this.prefix;
     return path.startsWith(this.prefix) && (path.length === length || path[length] === '/');
   }
@@ -86,34 +46,40 @@ export abstract class ApiGuard implements CanActivate {
   private async admit(request: FastifyRequest, reply: FastifyReply): Promise<true> {
     const { edge } = request;
     if (edge.route !== null) failpoint('request.received');
-    edge.authentication = this;
+    edge.inputsInQuery = this.inputsInQuery;
     const caller = await this.identify(request);
-    await receiveBody(request, reply, this.admission.memory);
+    await receiveBody(request, reply, this.memory);
     this.verify(request, reply, caller);
-    await this.admission.admit(request, reply, caller);
+    requireAdmissible(caller, request);
+    edge.merchant = caller;
+    edge.idempotencyScope = callerOf(caller);
+    failpoint('request.authenticated');
     return true;
   }
 }
 
-/** A guard of documented routes that need no caller: a body is refused there like elsewhere on the API. */
-@Injectable()
-export class OpenGuard implements CanActivate {
-  constructor(private readonly memory: MemoryBudget) {}
-
-  async canActivate(context: ExecutionContext): Promise<boolean> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    if (request.edge.page !== null) return true;
-    await receiveBody(request, http.getResponse<FastifyReply>(), this.memory);
-    parseBody(request);
-    return true;
-  }
+/** Throws {@link Refusal} (403) for a caller who is authentic, and suspended or elsewhere (contract.md 2). */
+function requireAdmissible({ status, ipAllowList, callerId }: ApiCaller, { ip }: FastifyRequest): void {
+  if (status === 'suspended') throw new Refusal(SUSPENDED);
+  if (ipAllowList.length === 0 || isInside(ip, ipAllowList)) return;
+  const owner = callerId === undefined ? 'merchant' : 'API key';
+  throw new Refusal({ status: 403, detail: `The address is outside the IP allow-list of the ${owner}` });
 }
 
-/** Puts the parsed body on the request. Throws DomainError, and {@link Refusal} because of its headers. */
-export function parseBody(request: FastifyRequest): void {
-  const { rawBody } = request.edge;
-  if (rawBody.length === 0 || (request.body ?? null) !== null) return;
-  requireReadable(request.headers);
-  request.body = request.routeOptions.config.bodyAsBytes ? rawBody : parseJsonBody(rawBody);
+const PUBLIC = 'public routes';
+
+/** Marks a controller whose routes need no caller. */
+export const Public = (): ClassDecorator => SetMetadata(PUBLIC, true);
+
+/** Throws for a route that no API covers and that is not {@link Public}: the boot ends with its name. */
+export function requireGuards(controllers: readonly Type[], apis: readonly ApiGuard[]): void {
+  for (const controller of controllers) {
+    if (Reflect.hasMetadata(PUBLIC, controller)) continue;
+    const prefix = Reflect.getMetadata(PATH_METADATA, controller) as string;
+    for (const [name, handler] of handlersIn(controller)) {
+      const paths = [Reflect.getMetadata(PATH_METADATA, handler) as string | readonly string[]].flat();
+      if (!paths.every((path) => apis.some((api) => api.covers(`/${prefix}/${path}`))))
+        throw new Error(`${controller.name}.${name} has no guard`);
+    }
+  }
 }

@@ -10,7 +10,7 @@ import { Server as TcpServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpConfig } from '../config/config.js';
 import { connectionsCut } from '../telemetry/metrics.js';
-import type { Page } from './pages/page.js';
+import type { Page } from './listeners.js';
 import { problemJson, titleOf, type HttpProblem } from './problem.js';
 
 /** How long a client may take to send a request, and its headers; how long a connection may be idle between two. */
@@ -101,6 +101,26 @@ export class Listener {
     if (pending.size > MAX_PENDING) request.socket.destroy();
   }
 }
+
+/** The constraint of a route that every listener serves. */
+export const EVERY_LISTENER = '*';
+/** The constraint of the API, and of routes that name no listener. */
+export const API = 'api';
+
+/** A constraint of the router: a route serves the requests of its listener alone. */
+export const listenerConstraint = {
+  name: 'listener',
+  storage: <Handler>() => {
+    const handlers = new Map<unknown, Handler>();
+    return {
+      get: (listener: unknown) => handlers.get(listener) ?? null,
+      set: (listener: unknown, handler: Handler) => void handlers.set(listener, handler),
+    };
+  },
+  deriveConstraint: ({ listener }: IncomingMessage): string => listener?.page?.name ?? API,
+  mustMatchWhenDerived: false,
+  validate: () => undefined,
+};
 
 /** The options of every server, for requests that take so long at most. Node applies the time only after the two others. */
 export function serverOptions(requestTimeout: number) {

@@ -6,30 +6,132 @@ import {
   Query,
   SetMetadata,
   UseInterceptors,
+  ValidationPipe,
+  type ArgumentMetadata,
   type CallHandler,
   type ExecutionContext,
   type NestInterceptor,
 } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiParam } from '@nestjs/swagger';
-import type { FastifyRequest } from 'fastify';
+import { getMetadataStorage, type ValidationError } from 'class-validator';
 import type { EventMetadata } from '../event-store/port.js';
-import { DomainError } from '../../kernel/domain-error.js';
-import { isUuid, newId } from '../../kernel/ids.js';
-import { MemoryBudget } from './memory-budget.js';
+import { DomainError, type FieldErrors } from '../../kernel/domain-error.js';
+import { isObject } from '../dto/field.js';
+import { isUuid } from '../../kernel/ids.js';
 import type { ApiCaller } from './merchant-directory.js';
 import { Refusal, TOO_MANY_PAGES } from './problem.js';
-import { traceparent } from '../telemetry/tracing.js';
 import { keepJsonText } from '../json-text/json-text.js';
-import { BodyPipe, InputsPipe, QueryPipe } from './validation.js';
-import { IdempotencyTicket } from '../idempotency/ticket.js';
+import type { IdempotencyTicket } from '../idempotency/ticket.js';
 import { withinList } from '../postgres/page-cursor.js';
-import { rawPath, requestOf } from './request-state.js';
+import { MemoryBudget } from './request-body.js';
+import { causeOf, MAX_UNKNOWN, merchantOf, rawPath, requestOf, ticketOf } from './request-state.js';
 
-/** Throws on an open route. */
-export function merchantOf({ edge }: FastifyRequest): ApiCaller {
-  if (edge.merchant === null) throw new Error('the route is under no API');
-  return edge.merchant;
+/** A query string as Fastify parsed it: a parameter given twice is an array. */
+type QueryString = Readonly<Record<string, unknown>>;
+
+/**
+ * The members of a request that its DTO knows, as an instance of it; others are dropped: v1 only grows. Throws DomainError
+ * `validation_failed` (422) naming each member at fault, `{webhook_endpoint: {url}}` as `url`.
+ */
+class DtoPipe extends ValidationPipe {
+  constructor(
+    exceptionFactory = (errors: ValidationError[]): Error => DomainError.invalid(fieldErrors(errors)),
+  ) {
+    const transformOptions = { excludeExtraneousValues: true, exposeUnsetFields: false };
+    super({ transform: true, transformOptions, validateCustomDecorators: true, exceptionFactory });
+  }
+}
+
+/** A JSON body. Throws DomainError `validation_failed` (422) for anything but an object as well. */
+export class BodyPipe extends DtoPipe {
+  constructor(private readonly mayBeAbsent: boolean) {
+    super();
+  }
+
+  override transform(body: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    const object = this.mayBeAbsent && body === undefined ? {} : body;
+    if (isObject(object)) return super.transform(object, metadata);
+    throw new DomainError('validation_failed', 'The request body must be a JSON object');
+  }
+}
+
+/**
+ * The parameters of a query string. Throws DomainError `bad_request` (400) whose detail names the parameter at fault; of a
+ * list also one that it does not know, as a misspelt filter must not list everything.
+ */
+export class QueryPipe extends DtoPipe {
+  constructor(private readonly isList: boolean) {
+    super((errors) => {
+      const [[name, messages] = ['', []]] = Object.entries(fieldErrors(errors));
+      return new DomainError('bad_request', `${name} ${messages[0] ?? ''}`);
+    });
+  }
+
+  override transform(given: QueryString, metadata: ArgumentMetadata): Promise<unknown> {
+    const known = membersOf(metadata.metatype);
+    const query = this.isList ? trimmed(given) : given;
+    const unknown = this.isList ? Object.keys(query).find((name) => !known.has(name)) : undefined;
+    if (unknown !== undefined) {
+      const rest = known.size > 0 ? ` (${[...known].join(', ')})` : ', which has none';
+      throwBadRequest(unknown, `is not a parameter of this list${rest}`);
+    }
+    for (const name of known) {
+      if (Array.isArray(query[name])) throwBadRequest(name, 'must be given once');
+      if (query[name] === '') throwBadRequest(name, 'must not be empty');
+    }
+    return super.transform(query, metadata);
+  }
+}
+
+/**
+ * The parameters of an operation whose inputs are all in its query: 422 naming each one at fault, as in a body. Throws
+ * DomainError `bad_request` (400) for one that is repeated, and for a long one that the operation does not know.
+ */
+class InputsPipe extends DtoPipe {
+  override transform(query: QueryString, metadata: ArgumentMetadata): Promise<unknown> {
+    const known = membersOf(metadata.metatype);
+    for (const [name, value] of Object.entries(query)) {
+      if (Array.isArray(value)) throwBadRequest(name, 'must be given once');
+      if (!known.has(name) && name.length + String(value).length > MAX_UNKNOWN)
+        throwBadRequest(name.slice(0, MAX_UNKNOWN), `must be at most ${MAX_UNKNOWN} characters`);
+    }
+    return super.transform(query, metadata);
+  }
+}
+
+/** Trims filters, as writes trim. A blank before digits stays: it may be the plus of a phone number. */
+function trimmed(query: QueryString): QueryString {
+  const trim = (text: string): string => (/^ \d[\d ().-]{5,30}$/.test(text) ? text : text.trim());
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => [name, typeof value === 'string' ? trim(value) : value]),
+  );
+}
+
+function membersOf(dto: ArgumentMetadata['metatype']): ReadonlySet<string> {
+  const rules = dto ? getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false) : [];
+  return new Set(rules.map(({ propertyName }) => propertyName));
+}
+
+/** Of an object in an array class-validator knows the index alone: its array names it. */
+function fieldErrors(errors: readonly ValidationError[], array = ''): FieldErrors {
+  const fields: Record<string, string[]> = {};
+  const add = (name: string, messages: readonly string[]): void => {
+    fields[name] = [...(fields[name] ?? []), ...messages];
+  };
+  for (const { property, constraints, children = [], value } of errors) {
+    if (constraints?.field !== undefined) add(property, [constraints.field]);
+    else if (constraints !== undefined) add(array, [`[${property}] must be an object`]);
+    else
+      Object.entries(fieldErrors(children, Array.isArray(value) ? property : array)).forEach((each) => {
+        add(...each);
+      });
+  }
+  return fields;
+}
+
+export function throwBadRequest(name: string, rule: string): never {
+  throw new DomainError('bad_request', `${name} ${rule}`);
 }
 
 /** The id of the merchant who signed the request. */
@@ -42,29 +144,10 @@ export const MerchantOfRequest = createParamDecorator((_: unknown, context: Exec
   merchantOf(requestOf(context)),
 );
 
-/** The request's {@link IdempotencyTicket}; one with random ids when there was no Idempotency-Key. */
-export function ticketOf({ edge }: FastifyRequest): IdempotencyTicket {
-  return (edge.ticket ??= new IdempotencyTicket(newId()));
-}
-
 /** {@link ticketOf} this request. */
 export const Ticket = createParamDecorator((_: unknown, context: ExecutionContext): IdempotencyTicket =>
   ticketOf(requestOf(context)),
 );
-
-/** Who and what caused the events of a request: the `metadata` of `CommandLoop.execute`. */
-export function causeOf(request: FastifyRequest): EventMetadata {
-  const parent = traceparent();
-  const { merchantId, callerId } = merchantOf(request);
-  return {
-    actor: `${request.method} ${request.edge.route ?? ''}`.trimEnd(),
-    request_id: request.id,
-    merchant_id: merchantId,
-    ...(callerId === undefined ? {} : { key_id: callerId }),
-    ...(request.edge.portalSessionId === null ? {} : { portal_session_id: request.edge.portalSessionId }),
-    ...(parent === undefined ? {} : { traceparent: parent }),
-  };
-}
 
 /** {@link causeOf} this request. */
 export const Cause = createParamDecorator((_: unknown, context: ExecutionContext): EventMetadata =>

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { fastify } from 'fastify';
 import { specFolder } from '../../../test/support/run-folder.js';
-import { DocsSite } from './docs-site.js';
-import { DocsController } from './docs.controller.js';
+import { DocsController, DocsSite } from './docs.controller.js';
 import { processConfig } from '../config/config.js';
 
 const SCRIPT = 'document.documentElement.id = "x"';

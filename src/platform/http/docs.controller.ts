@@ -1,5 +1,9 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { Controller, Get, Inject, Param, Req, Res, UseGuards } from '@nestjs/common';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/domain-error.js';
 import {
@@ -11,10 +15,66 @@ import {
 } from '../config/config.js';
 import { ApiRoute } from '../openapi/route.js';
 import { signingGuide } from '../openapi/signing-guide.js';
-import { OpenGuard } from './api-guard.js';
-import { DocsSite } from './docs-site.js';
-import { sendAsset } from './pages/assets.js';
+import { Public } from './api-guard.js';
+import { assetOf, FOREVER, sendAsset } from './pages/assets.js';
 import { acceptsHtml } from './pages/document.js';
+
+/** Where `npm run docs` builds the site, relative to the built file and to its source. */
+const PLACES = ['../../../../docs/.vitepress/dist', '../../../docs/.vitepress/dist'].map((place) =>
+  fileURLToPath(new URL(place, import.meta.url)),
+);
+
+/** No folder, and nothing hidden. */
+const FILE = /[^/.]\.[a-z0-9]+$/;
+
+/** Everything comes from this server; scripts in the document are allowed by their hashes alone. */
+function policyOf(html: string): string {
+  const inline = [...html.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(
+    ([, script]) => `'sha256-${createHash('sha256').update(script!).digest('base64')}'`,
+  );
+  return [
+    "default-src 'none'",
+    ["script-src 'self'", ...new Set(inline)].join(' '),
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+/** The built site of docs/, read again for each request: only the sandbox serves it, and builds it meanwhile. */
+export class DocsSite {
+  constructor(private readonly places: readonly string[] = PLACES) {}
+
+  /** False while the site is not built. */
+  isBuilt(): boolean {
+    return this.folder() !== undefined;
+  }
+
+  /** The file of a path below `/docs/`: itself, the page of that name, or the index of that folder. */
+  find(path: string): ReturnType<typeof openFile> | null {
+    const folder = this.folder();
+    if (folder === undefined) return null;
+    const names = new Set(readdirSync(folder, { recursive: true, encoding: 'utf8' }));
+    const name = [path, `${path}.html`, `${path}index.html`, `${path}/index.html`].find(
+      (each) => FILE.test(each) && names.has(each),
+    );
+    return name === undefined ? null : openFile(folder, name);
+  }
+
+  private folder(): string | undefined {
+    return this.places.find((place) => existsSync(place));
+  }
+}
+
+function openFile(folder: string, name: string) {
+  const plain = readFileSync(join(folder, name));
+  const cacheControl = name.startsWith('assets/') ? FOREVER : 'no-cache';
+  const policy = name.endsWith('.html') ? policyOf(plain.toString()) : undefined;
+  return { asset: assetOf(name, plain), cacheControl, policy };
+}
 
 /** While `npm start` builds the site, and where it was never built. */
 const NOT_BUILT = `<!doctype html>
@@ -31,6 +91,7 @@ The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</p>
 
 /** The documentation site (docs/adr/0183). It has the runbooks of operators and the calls of the sandbox: no part of production. */
 @Controller()
+@Public()
 export class DocsController {
   constructor(
     private readonly site: DocsSite,
@@ -82,7 +143,7 @@ export async function builtDocument(mode: ProcessConfig['mode']): Promise<object
 
 /** `/openapi.json`; the pages built from it are at `/docs`. */
 @Controller()
-@UseGuards(OpenGuard)
+@Public()
 export class OpenApiController {
   private text: Promise<string> | null = null;
 

@@ -1,22 +1,61 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { Inject, Injectable, Optional, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { HttpConfig } from '../config/config.js';
+import { httpConfig, type HttpConfig } from '../config/config.js';
+import { failpoint } from '../failpoints.js';
+import { Log } from '../telemetry/logger.js';
+import { isTracing } from '../telemetry/tracing.js';
 import {
+  EVERY_LISTENER,
   IDLE_TIMEOUT_MS,
   Listener,
+  listenerConstraint,
   refuseClientError,
   REQUEST_TIMEOUT_MS,
   serverOptions,
 } from './connections.js';
-import { beginRequest } from './listener-checks.js';
 import { sendFavicon } from './pages/assets.js';
+import { acceptsHtml } from './pages/document.js';
 import type { PageHandler } from './pages/page.js';
-import { sendError } from './problem-filter.js';
-import { JSON_TYPE, PROBLEM_TYPE } from './problem.js';
+import { sendError, sendRefusal } from './problem-filter.js';
+import {
+  applyProblem,
+  BUSY,
+  HOST_REQUIRED,
+  HTTPS_REQUIRED,
+  JSON_TYPE,
+  PROBLEM_TYPE,
+  QUERY_NOT_UTF8,
+  TOO_MANY_PAGES,
+  type HttpProblem,
+} from './problem.js';
+import { addressLimit, clientOf, LocalRateLimiter, tooManyRequests } from './rate-limit.js';
 import { Reply, StreamReply } from './reply.js';
-import { EVERY_LISTENER, RouteTable } from './route-table.js';
+import { MemoryBudget, settleBody } from './request-body.js';
+import { RequestLog } from './request-log.js';
+import {
+  endRequestSpan,
+  isHealthPath,
+  isQueryUtf8,
+  loggedRequest,
+  recordRequest,
+  RequestState,
+  startRequestSpan,
+} from './request-state.js';
+import { RouteTable } from './route-table.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** By `@ListQuery()`: the response is a page of at most about `PAGE_BYTES`. */
+    isListPage?: boolean;
+    /** The route parses its body itself (`@BodyAsBytes()`). */
+    bodyAsBytes?: boolean;
+  }
+}
 
 /** Longer than any request line may be: an overlong id is an unknown id, not a different error. */
 const MAX_PARAM_LENGTH = 16_384;
@@ -36,7 +75,7 @@ export class EdgeAdapter extends FastifyAdapter {
       requestTimeout,
       connectionTimeout: IDLE_TIMEOUT_MS,
       http,
-      routerOptions: { maxParamLength: MAX_PARAM_LENGTH, constraints: { listener: routes.constraint } },
+      routerOptions: { maxParamLength: MAX_PARAM_LENGTH, constraints: { listener: listenerConstraint } },
       logger: false,
       trustProxy: config.trustProxy ?? false,
       requestIdHeader: false,
@@ -107,4 +146,137 @@ function sendStream(reply: FastifyReply, { contentType, body }: StreamReply): Fa
   if (method !== 'HEAD' && !edge.isReleased) return reply.send(body);
   body.destroy();
   return reply.send();
+}
+
+/** A year. Subdomains are left out: they are not ours to decide about. */
+const HSTS = 'max-age=31536000';
+
+/** Gives the request its state and the response its headers; HSTS where HTTPS is required, and over HTTPS alone (RFC 6797). */
+function beginRequest(request: FastifyRequest, reply: FastifyReply, { requireHttps }: HttpConfig): void {
+  const { listener } = request.raw;
+  request.edge = new RequestState();
+  request.edge.client = listener?.isShell ? 'shell' : clientOf(request.ip);
+  request.edge.page = listener?.page ?? null;
+  reply.header('request-id', request.id);
+  reply.header('cache-control', 'no-store');
+  if (request.edge.page !== null) reply.header('x-content-type-options', 'nosniff');
+  if (requireHttps && request.protocol === 'https') reply.header('strict-transport-security', HSTS);
+}
+
+const FORWARDED = ['x-forwarded-for', 'x-forwarded-proto', 'forwarded'];
+
+/** True for a request with a header that proxies add. */
+function isForwarded({ headers }: IncomingMessage): boolean {
+  return [...FORWARDED, 'x-real-ip', 'via'].some((name) => headers[name] !== undefined);
+}
+
+type Done = (error?: Error) => void;
+type DoneSending = (error: Error | null, payload?: unknown) => void;
+
+/** The Fastify hooks of every request: before its route, before its response is sent, and after it. */
+@Injectable()
+export class EdgeHooks implements OnModuleInit {
+  private readonly addresses: LocalRateLimiter;
+  private noticesProxies: boolean;
+
+  constructor(
+    private readonly host: HttpAdapterHost,
+    @Inject(httpConfig.KEY) private readonly config: HttpConfig,
+    private readonly memory: MemoryBudget,
+    private readonly log: Log,
+    @Optional() @Inject(RequestLog) private readonly requests: RequestLog | null = null,
+  ) {
+    this.addresses = new LocalRateLimiter(addressLimit(config));
+    this.noticesProxies = config.trustProxy === null;
+  }
+
+  onModuleInit(): void {
+    const adapter: unknown = this.host.httpAdapter;
+    if (!(adapter instanceof EdgeAdapter)) return;
+    const fastify = adapter.getInstance();
+    fastify.addHook('onRequest', (request, reply, done) =>
+      this.receive(request, reply, adapter.routes, done),
+    );
+    fastify.addHook('onSend', (request, reply, payload, done) => this.send(request, reply, payload, done));
+    fastify.addHook('onResponse', (request, reply, done) => this.record(request, reply, done));
+  }
+
+  private receive(request: FastifyRequest, reply: FastifyReply, routes: RouteTable, done: Done): void {
+    beginRequest(request, reply, this.config);
+    if (this.noticesProxies) this.noticeProxy(request.raw);
+    const refusal = this.refuse(request) ?? refuseOnPage(request, routes);
+    const { edge } = request;
+    edge.route = (request.is404 ? null : request.routeOptions.url) ?? null;
+    reply.raw.once('close', () => this.memory.release(edge));
+    if (refusal !== null) sendRefusal(request, reply, refusal);
+    else if (isTracing()) startRequestSpan(request, done);
+    else done();
+  }
+
+  /** Logs once that requests carry headers of a proxy while none is trusted. */
+  private noticeProxy({ headers }: IncomingMessage): void {
+    const header = FORWARDED.find((name) => headers[name] !== undefined);
+    if (header === undefined) return;
+    this.noticesProxies = false;
+    this.log.warn(
+      `A request came with ${header}, and TRUST_PROXY is not set: the header is ignored. Behind a proxy all clients share its address and its limits, and none counts as HTTPS: set TRUST_PROXY to its addresses.`,
+    );
+  }
+
+  /** What is checked before anything else, on every listener. */
+  private refuse(request: FastifyRequest): HttpProblem | null {
+    const { raw, edge } = request;
+    if (raw.headers.host === undefined && raw.httpVersion === '1.1') return HOST_REQUIRED;
+    const isOpen = raw.listener?.isShell === true || isHealthPath(request);
+    if (this.config.requireHttps && request.protocol !== 'https' && !isOpen) return HTTPS_REQUIRED;
+    // Each listener has separate counts.
+    const { page, client } = edge;
+    const blockedUntil = this.addresses.take(page === null ? client : `${page.name} ${client}`);
+    if (blockedUntil !== null) return tooManyRequests(blockedUntil, Date.now());
+    return isQueryUtf8(request) ? null : QUERY_NOT_UTF8;
+  }
+
+  private send(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: DoneSending): void {
+    settleBody(request, reply);
+    if (request.raw.listener?.isDraining) reply.header('connection', 'close');
+    done(null, this.withinBudget(request, reply, payload));
+  }
+
+  private record(request: FastifyRequest, reply: FastifyReply, done: Done): void {
+    // Of keyed requests alone: a health check must not set it off.
+    if (request.edge.idempotency !== null) failpoint('response.sent');
+    if (request.edge.span !== undefined) endRequestSpan(request.edge.span, request, reply);
+    recordRequest(this.log, request, reply);
+    const logged = this.requests === null ? null : loggedRequest(request, reply);
+    if (logged !== null) this.requests?.record(logged);
+    done();
+  }
+
+  /** The payload, or a problem when there is no memory for it. A write always gets its response. */
+  private withinBudget(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
+    const { isListPage = false } = request.routeOptions.config;
+    const isBounded = request.edge !== undefined && (request.edge.page === null || isListPage);
+    if (!isBounded || (typeof payload !== 'string' && !Buffer.isBuffer(payload))) return payload;
+    const isRequired = request.method !== 'GET' && request.method !== 'HEAD';
+    return this.memory.reserveResponse(request.edge, payload.length, isRequired)
+      ? payload
+      : applyProblem(reply, isListPage ? TOO_MANY_PAGES : BUSY);
+  }
+}
+
+/**
+ * The socket of the shell leads to the admin API alone, and a proxy in front of it would make everybody the shell. A program
+ * that calls a page's path by a wrong method gets 405; people may find a page there. Strangers who open a link learn of no
+ * routes: 404.
+ */
+function refuseOnPage(request: FastifyRequest, routes: RouteTable): HttpProblem | null {
+  const { page } = request.edge;
+  if (page === null) return null;
+  const isShell = request.raw.listener?.isShell === true;
+  const { url = '*' } = request.routeOptions;
+  if (isShell && isForwarded(request.raw)) return { status: 403, detail: 'The socket is for no proxy' };
+  if (isShell && !url.startsWith('/admin/v1/'))
+    return { status: 404, detail: 'The socket serves /admin/v1 alone' };
+  const mayFindPage = page.role === 'widget' || !url.endsWith('*') || acceptsHtml(request);
+  return mayFindPage ? null : routes.wrongMethod(request);
 }

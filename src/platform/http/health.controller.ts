@@ -1,11 +1,11 @@
 import { ApiProperty } from '../dto/field.js';
-import { Controller, Get, UseGuards } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { RouteConstraints } from '@nestjs/platform-fastify';
 import { ApiRoute } from '../openapi/route.js';
 import { HealthRegistry } from '../telemetry/health.js';
-import { OpenGuard } from './api-guard.js';
+import { Public } from './api-guard.js';
+import { EVERY_LISTENER } from './connections.js';
 import { Reply } from './reply.js';
-import { EVERY_LISTENER } from './route-table.js';
 
 class Live {
   @ApiProperty({ const: 'ok' }) status!: 'ok';
@@ -27,7 +27,7 @@ class Health {
 
 /** Unsigned: for load balancers and operators. */
 @Controller('health')
-@UseGuards(OpenGuard)
+@Public()
 export class HealthController {
   constructor(private readonly health: HealthRegistry) {}
 

@@ -1,9 +1,8 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { isPrivateAddress } from './address.js';
-import { httpsNotices, noticeProxies } from './listener-checks.js';
-import { httpConfig } from '../config/config.js';
+import { httpConfig, httpsNotices } from '../config/config.js';
+import { EdgeAdapter, EdgeHooks } from './fastify-adapter.js';
+import { MemoryBudget } from './request-body.js';
 
 const roles = ['api', 'worker', 'widget'] as const;
 const production = {
@@ -45,33 +44,23 @@ it.each([
   ['', false],
 ])('metrics go in the clear to %s: %s', (address, may) => expect(isPrivateAddress(address)).toBe(may));
 
-describe('a listener', () => {
-  const listen = async (
-    trustProxy: string | null,
-  ): Promise<{ logged: string[]; done: () => Promise<void> }> => {
-    const logged: string[] = [];
-    const server = createServer((_, response) => response.end());
-    noticeProxies(
-      server,
-      { ...httpConfig({}), trustProxy },
-      { warn: (message: string) => void logged.push(message) },
-    );
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+describe('a service', () => {
+  const logged = async (trustProxy: string | null): Promise<readonly string[]> => {
+    const config = { ...httpConfig({}), trustProxy };
+    const adapter = new EdgeAdapter(config);
+    const lines: string[] = [];
+    const log = { warn: (line: string) => void lines.push(line), wideLog: () => undefined };
+    const memory = new MemoryBudget(1 << 20);
+    new EdgeHooks({ httpAdapter: adapter } as never, config, memory, log as never).onModuleInit();
     for (const headers of [{}, { 'x-forwarded-for': '1.2.3.4' }, { 'x-forwarded-proto': 'https' }])
-      await fetch(url, { headers: headers as Record<string, string> });
-    return { logged, done: () => new Promise((resolve) => server.close(() => resolve())) };
+      await adapter.getInstance().inject({ url: '/', headers: headers as Record<string, string> });
+    return lines;
   };
 
-  it('logs once that a proxy is in front of it', async () => {
-    const { logged, done } = await listen(null);
-    expect(logged).toEqual([expect.stringMatching(/^A request came with x-forwarded-for, and TRUST_PROXY/)]);
-    await done();
-  });
+  it('logs once that a proxy is in front of it', async () =>
+    expect(await logged(null)).toEqual([
+      expect.stringMatching(/^A request came with x-forwarded-for, and TRUST_PROXY/),
+    ]));
 
-  it('says nothing where proxies are known', async () => {
-    const { logged, done } = await listen('10.0.0.1');
-    expect(logged).toEqual([]);
-    await done();
-  });
+  it('says nothing where proxies are known', async () => expect(await logged('10.0.0.1')).toEqual([]));
 });

@@ -11,11 +11,11 @@ import type { StoredResponse } from '../event-store/port.js';
 import { ResponseSeal } from '../idempotency/response-seal.js';
 import type { ResponseStore } from '../idempotency/response-store.js';
 import { Sealer } from '../sealing/sealer.js';
-import { StoresResponseWithEvents, ticketOf } from './decorators.js';
+import { StoresResponseWithEvents } from './decorators.js';
 import { fingerprintOf, IdempotencyInterceptor, parseIdempotencyKey } from './idempotency.interceptor.js';
 import { Refusal } from './problem.js';
 import { Reply } from './reply.js';
-import { RequestState } from './request-state.js';
+import { RequestState, ticketOf } from './request-state.js';
 
 class Routes {
   plain(): void {}

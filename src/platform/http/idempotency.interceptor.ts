@@ -15,11 +15,10 @@ import { EVENT_STORE, type EventStore, type StoredResponse } from '../event-stor
 import { failpoint } from '../failpoints.js';
 import { ResponseStore } from '../idempotency/response-store.js';
 import { KeyedTicket } from '../idempotency/ticket.js';
-import { parseBody } from './api-guard.js';
 import { STORED_WITH_EVENTS } from './decorators.js';
-import { toProblem } from './problem-filter.js';
-import { problemJson, Refusal, UNAVAILABLE, type HttpProblem } from './problem.js';
+import { problemJson, Refusal, toProblem, UNAVAILABLE, type HttpProblem } from './problem.js';
 import { Reply } from './reply.js';
+import { parseBody } from './request-body.js';
 import { rawPath, rawTarget, type RequestState } from './request-state.js';
 
 const MALFORMED_KEY: HttpProblem = {
@@ -38,7 +37,7 @@ const TRANSIENT = [403, 404, 409, 412, 428];
  * Writes under an Idempotency-Key run once (contract.md 4): a key in progress is refused, a stored response is replayed,
  * and a new response is stored. Either the commit of the events carries the response (`@StoresResponseWithEvents()`, on
  * stores that can) and detects that the key was used before; or the key is queried before the handler and the response
- * stored after it. It is global for the API; controllers of pages have it behind the reader of their bodies.
+ * stored after it.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
@@ -51,8 +50,6 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const { idempotencyScope } = request.edge;
     if (idempotencyScope === null) return next.handle();
-    // A write that the portal shares passes twice: the global interceptor, and the one behind the reader of bodies.
-    request.edge.idempotencyScope = null;
     const { method } = request;
     const header = request.headers['idempotency-key'];
     if (header !== undefined && method !== 'GET' && method !== 'HEAD' && !request.is404)
@@ -66,7 +63,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const { edge, method } = request;
     const key = parseIdempotencyKey(header);
     if (key === null) throw new Refusal(MALFORMED_KEY);
-    const path = edge.authentication?.inputsInQuery === true ? rawTarget(request) : rawPath(request);
+    const path = edge.inputsInQuery ? rawTarget(request) : rawPath(request);
     const fingerprint = fingerprintOf(method, path, edge.rawBody);
     const { inFlight, seal } = this.responses;
     const name = `${scope}:${key}`;

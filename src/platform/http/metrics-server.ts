@@ -5,9 +5,8 @@ import { httpConfig, type HttpConfig } from '../config/config.js';
 import { HealthRegistry } from '../telemetry/health.js';
 import { collectNodeMetrics, registry, scrape } from '../telemetry/metrics.js';
 import { isPrivateAddress } from './address.js';
-import { HTTPS_REQUIRED } from './listener-checks.js';
 import { IDLE_TIMEOUT_MS, Listener, REQUEST_TIMEOUT_MS } from './connections.js';
-import { sendProblem } from './problem.js';
+import { HTTPS_REQUIRED, sendProblem } from './problem.js';
 
 /** Scrapers are few. */
 const MAX_CONNECTIONS = 32;

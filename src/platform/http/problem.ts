@@ -1,3 +1,4 @@
+import { HttpException } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { DomainError, type DomainErrorCode, type FieldErrors } from '../../kernel/domain-error.js';
 import { EventStoreUnavailable } from '../event-store/port.js';
@@ -35,7 +36,7 @@ export class Refusal extends Error {
 export class ResponseSent extends Error {}
 
 /** The one table from the domain's words to HTTP statuses (contract.md 3.3 to 3.8). */
-export const STATUS_OF: Readonly<Record<DomainErrorCode, number>> = {
+const STATUS_OF: Readonly<Record<DomainErrorCode, number>> = {
   bad_request: 400,
   forbidden: 403,
   not_found: 404,
@@ -92,7 +93,7 @@ export function problemJson(problem: HttpProblem): string {
 }
 
 /** Seconds after which a client may retry when a dependency is unavailable. */
-export const RETRY_AFTER = '1';
+const RETRY_AFTER = '1';
 
 export const UNAVAILABLE: HttpProblem = {
   status: 503,
@@ -117,10 +118,22 @@ export const SUSPENDED: HttpProblem = { status: 403, detail: 'The merchant is su
 /** Of HTTP/1.1 alone: Node's own response would have no problem details. */
 export const HOST_REQUIRED: HttpProblem = { status: 400, detail: 'The Host header is required' };
 
+export const HTTPS_REQUIRED: HttpProblem = { status: 403, detail: 'HTTPS is required' };
+
 export const WRONG_MEDIA_TYPE: HttpProblem = {
   status: 415,
   detail: 'The content type must be application/json',
 };
+
+/** Bodies of this many bytes and more are refused with 413 (contract.md 5.5). */
+export const BODY_LIMIT = 1_048_576;
+
+/** What is said of bodies that are not below `limit` bytes. */
+export function tooLarge(limit: number): string {
+  return `The request body must be smaller than ${limit} bytes`;
+}
+
+export const BODY_TOO_LARGE: HttpProblem = { status: 413, detail: tooLarge(BODY_LIMIT) };
 
 export const QUERY_NOT_UTF8: HttpProblem = {
   status: 400,
@@ -139,4 +152,44 @@ export function applyProblem(reply: FastifyReply, problem: HttpProblem): string 
 
 export function sendProblem(reply: FastifyReply, problem: HttpProblem): FastifyReply {
   return reply.send(applyProblem(reply, problem));
+}
+
+const UNEXPECTED: HttpProblem = { status: 500, detail: 'An unexpected error occurred' };
+
+/** What Fastify reports before a handler runs, in words for the merchant. */
+const FRAMEWORK_DETAILS: Readonly<Record<string, string>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: BODY_TOO_LARGE.detail,
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: WRONG_MEDIA_TYPE.detail,
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The request body does not match its Content-Length',
+  FST_ERR_BAD_URL: 'The request path is malformed',
+};
+
+function codeOf(error: object): string | undefined {
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Any thrown value as a problem. Unexpected errors reveal nothing internal. */
+export function toProblem(error: unknown): HttpProblem {
+  if (error instanceof DomainError) {
+    const status = STATUS_OF[error.code];
+    const { message: detail, fields: errors, isTransient } = error;
+    const problem = { status, detail, errors, isTransient };
+    const retryAfter = error.retryAfterSeconds?.toString() ?? (status === 503 ? RETRY_AFTER : undefined);
+    return retryAfter === undefined ? problem : { ...problem, headers: { 'retry-after': retryAfter } };
+  }
+  if (error instanceof Refusal) return error.problem;
+  if (isUnavailable(error)) return UNAVAILABLE;
+  if (error instanceof HttpException && error.getStatus() < 500) {
+    return { status: error.getStatus(), detail: error.message };
+  }
+  return fromFramework(error) ?? UNEXPECTED;
+}
+
+function fromFramework(error: unknown): HttpProblem | undefined {
+  if (!(error instanceof Error) || !('statusCode' in error)) return undefined;
+  const status = error.statusCode;
+  if (typeof status !== 'number' || status < 400 || status >= 500) return undefined;
+  const code = codeOf(error);
+  const known = code === undefined ? undefined : FRAMEWORK_DETAILS[code];
+  return { status, detail: known ?? titleOf(status) };
 }

@@ -1,23 +1,26 @@
+import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
-import { upTo } from '../cache-size.js';
 import type { Pool, QueryConfig } from 'pg';
-import { RateLimiterMemory, RateLimiterPostgres, type RateLimiterRes } from 'rate-limiter-flexible';
-import type { KeyedHash } from '../sealing/keyed-hash.js';
-import { Refusal, type HttpProblem } from './problem.js';
+import { RateLimiterMemory, RateLimiterPostgres } from 'rate-limiter-flexible';
+import { upTo } from '../cache-size.js';
+import { httpConfig, type HttpConfig } from '../config/config.js';
 import { GroupCall } from '../jobs/group-call.js';
-import type { FastifyReply } from 'fastify';
 import { bounded } from '../postgres/session-settings.js';
+import type { KeyedHash } from '../sealing/keyed-hash.js';
+import { parseAddress } from './address.js';
+import type { ApiCaller } from './merchant-directory.js';
+import { Refusal, type HttpProblem } from './problem.js';
 
 /** Length of the window in seconds; it starts with a caller's first request. */
 export const WINDOW_SECONDS = 60;
 /** The most callers in memory; one that is evicted leases new points from the shared counter. */
 const MAX_CALLERS = 50_000;
-/** The most limits at a time that differ from the default. */
-const MAX_LIMITS = 1000;
 /** How long the store may take before the process counts on its own. */
 const STORE_TIMEOUT_MS = 1000;
 
-/** What one request was granted, and what is left of the window. */
+/** The grant of one request, and the rest of the window. */
 interface Quota {
   readonly allowed: boolean;
   readonly remaining: number;
@@ -34,8 +37,13 @@ export function tooManyRequests(resetsAt: number, now: number): HttpProblem {
   return { status: 429, detail: 'Rate limit exceeded', headers };
 }
 
-/** Of the current window. */
-export interface Usage {
+/** Throws {@link Refusal} (429) until that time; returns for null. */
+export function refuseUntil(blockedUntil: number | null, now = Date.now()): void {
+  if (blockedUntil !== null) throw new Refusal(tooManyRequests(blockedUntil, now));
+}
+
+/** The use of the current window. */
+interface Usage {
   readonly limit: number;
   readonly used: number;
   /** Epoch milliseconds at which the window ends; null while nothing was used. */
@@ -51,8 +59,16 @@ interface Lease {
   readonly exhausted: boolean;
 }
 
-/** One caller: what it has leased, and its requests that wait for a lease. */
-interface Caller {
+/** A caller whose requests are counted: a merchant, one key of an API that has many, a credential of an operator. */
+interface LimitedCaller {
+  readonly counts: 'merchant' | 'key' | 'credential';
+  readonly name: string;
+  /** Requests per minute. */
+  readonly limit: number;
+}
+
+/** What one caller has leased, and its requests that wait for a lease. */
+interface Account {
   lease: Lease;
   readonly waiting: GroupCall<void, Quota>;
 }
@@ -60,116 +76,183 @@ interface Caller {
 const NO_LEASE: Lease = { leased: 0, remaining: 0, resetsAt: 0, exhausted: false };
 
 /**
- * Counts requests per merchant, or per key of an API that has many, over all processes (contract.md 5.1): a fixed window in
- * the database that starts with the first request. A process leases points (1 for limits up to 100, one hundredth above);
- * requests that arrive during a query share the next lease, and leases never exceed the limit. The table has keyed hashes
- * of callers: some are addresses of people. When the database is unavailable the process counts alone, up to the limit.
+ * Counts requests of callers over all processes (contract.md 5.1): a fixed window in the database that starts with the first
+ * request. A process leases points (1 for limits up to 100, one hundredth above); requests that arrive during a query share
+ * the next lease, and leases never exceed the limit. The table has keyed hashes of callers: some are addresses of people.
+ * When the database is unavailable the process counts alone, up to the limit.
  */
-export class CallerRateLimiter {
-  private readonly callers = new LRUCache<string, Caller>(upTo(MAX_CALLERS));
-  private readonly lease: number;
+export class RateLimits {
+  private readonly accounts = new LRUCache<string, Account>(upTo(MAX_CALLERS));
   private readonly shared: RateLimiterPostgres;
-  private readonly others = new LRUCache<number, CallerRateLimiter>(upTo(MAX_LIMITS));
 
   constructor(
-    private readonly pool: Pool,
-    readonly limit: number,
+    pool: Pool,
     private readonly keyedHash: Pick<KeyedHash, 'of'>,
     private readonly now: () => number = Date.now,
-    private readonly counts: 'merchant' | 'key' | 'credential' = 'merchant',
-    clearsExpired = true,
   ) {
-    this.lease = Math.ceil(limit / 100);
-    const points = { points: limit, duration: WINDOW_SECONDS };
+    // It counts alone: limits differ by caller.
+    const points = { points: Number.MAX_SAFE_INTEGER, duration: WINDOW_SECONDS, keyPrefix: '' };
     this.shared = new RateLimiterPostgres({
       ...points,
       storeClient: { query: (statement: QueryConfig) => pool.query(bounded(statement, STORE_TIMEOUT_MS)) },
       storeType: 'pool',
       schemaName: 'platform',
       tableName: 'rate_limits',
-      keyPrefix: counts,
       tableCreated: true,
-      clearExpiredByTimeout: clearsExpired,
       insuranceLimiter: new RateLimiterMemory(points),
     });
   }
 
-  /** The limiter of callers with another limit, on the same counts; null: this one. */
-  withLimit(limit: number | null): CallerRateLimiter {
-    if (limit === null || limit === this.limit) return this;
-    const known = this.others.get(limit);
-    if (known !== undefined) return known;
-    const other = new CallerRateLimiter(this.pool, limit, this.keyedHash, this.now, this.counts, false);
-    this.others.set(limit, other);
-    return other;
-  }
-
   /** Takes one point and describes the rest in the headers of the response. Throws {@link Refusal} (429). */
-  async admit(callerId: string, reply: FastifyReply): Promise<void> {
-    const quota = await this.take(callerId);
-    const retryAfter = retryAfterSeconds(quota.resetsAt, this.now());
+  async admit(caller: LimitedCaller, reply: FastifyReply): Promise<void> {
+    const { allowed, remaining, resetsAt } = await this.take(caller);
+    const { counts, limit } = caller;
     // draft-ietf-httpapi-ratelimit-headers
-    reply.header('ratelimit-policy', `"${this.counts}";q=${this.limit};w=${WINDOW_SECONDS}`);
-    reply.header('ratelimit', `"${this.counts}";r=${quota.remaining};t=${retryAfter}`);
-    if (!quota.allowed) throw new Refusal(tooManyRequests(quota.resetsAt, this.now()));
+    reply.header('ratelimit-policy', `"${counts}";q=${limit};w=${WINDOW_SECONDS}`);
+    reply.header('ratelimit', `"${counts}";r=${remaining};t=${retryAfterSeconds(resetsAt, this.now())}`);
+    if (!allowed) refuseUntil(resetsAt, this.now());
   }
 
   /** Takes one point. Synchronous while a lease lasts, so that a high limit costs no query a request. */
-  take(callerId: string): Quota | Promise<Quota> {
-    const caller = this.callers.get(callerId) ?? this.add(callerId);
-    return this.fromLease(caller) ?? caller.waiting.call();
+  take(caller: LimitedCaller): Quota | Promise<Quota> {
+    const name = `${caller.counts} ${caller.name} ${caller.limit}`;
+    let account = this.accounts.get(name);
+    if (account === undefined) this.accounts.set(name, (account = this.open(caller)));
+    return this.fromLease(account) ?? account.waiting.call();
   }
 
   /** What a caller has used in all processes. A lease that is not used up counts as used. */
-  async usage(callerId: string): Promise<Usage> {
-    const found = await this.shared.get(this.keyedHash.of('rate limit', callerId));
-    const { limit } = this;
+  async usage(caller: LimitedCaller): Promise<Usage> {
+    const found = await this.shared.get(this.keyFor(caller));
+    const { limit } = caller;
     if (found === null || found.msBeforeNext <= 0) return { limit, used: 0, resetsAt: null };
     return { limit, used: Math.min(limit, found.consumedPoints), resetsAt: this.now() + found.msBeforeNext };
   }
 
-  private add(callerId: string): Caller {
-    const waiting = new GroupCall<void, Quota>(({ length }) => this.serve(callerId, caller, length));
-    const caller: Caller = { lease: NO_LEASE, waiting };
-    this.callers.set(callerId, caller);
-    return caller;
+  private keyFor({ counts, name }: LimitedCaller): string {
+    return `${counts}:${this.keyedHash.of('rate limit', name)}`;
   }
 
-  private fromLease(caller: Caller): Quota | null {
-    const { leased, remaining, resetsAt, exhausted } = caller.lease;
+  private open(caller: LimitedCaller): Account {
+    const key = this.keyFor(caller);
+    const serve = async ({ length }: readonly void[]): Promise<readonly Quota[]> => {
+      const quotas: Quota[] = [];
+      // Where a lease is used up or over, of the next.
+      while (quotas.length < length) {
+        const quota = this.fromLease(account);
+        const points = Math.max(Math.ceil(caller.limit / 100), length - quotas.length);
+        if (quota !== null) quotas.push(quota);
+        else Object.assign(account, { lease: await this.consume(key, points, caller.limit) });
+      }
+      return quotas;
+    };
+    const account: Account = { lease: NO_LEASE, waiting: new GroupCall(serve) };
+    return account;
+  }
+
+  private fromLease(account: Account): Quota | null {
+    const { leased, remaining, resetsAt, exhausted } = account.lease;
     if (resetsAt <= this.now()) return null;
     if (leased === 0) return exhausted ? { allowed: false, remaining: 0, resetsAt } : null;
-    caller.lease = { ...caller.lease, leased: leased - 1 };
+    account.lease = { ...account.lease, leased: leased - 1 };
     return { allowed: true, remaining: leased - 1 + remaining, resetsAt };
   }
 
-  /** So many quotas, in order; where a lease is used up or over, of the next. */
-  private async serve(callerId: string, caller: Caller, count: number): Promise<readonly Quota[]> {
-    const quotas: Quota[] = [];
-    while (quotas.length < count) {
-      const quota = this.fromLease(caller);
-      const points = Math.max(this.lease, count - quotas.length);
-      if (quota !== null) quotas.push(quota);
-      else Object.assign(caller, { lease: await this.consume(callerId, points) });
-    }
-    return quotas;
-  }
-
-  private async consume(callerId: string, points: number): Promise<Lease> {
-    const key = this.keyedHash.of('rate limit', callerId);
-    const result = await this.shared.consume(key, points).catch((refusal: RateLimiterRes) => refusal);
-    return this.grantOf(result, points);
-  }
-
-  /** A refusal may still grant the points that were left before it. */
-  private grantOf(result: RateLimiterRes, points: number): Lease {
-    const excess = Math.max(0, result.consumedPoints - this.limit);
-    const leased = Math.max(0, points - excess);
+  private async consume(key: string, points: number, limit: number): Promise<Lease> {
+    const { consumedPoints, msBeforeNext } = await this.shared.consume(key, points);
+    // Above the limit it grants the points that were left before it.
+    const leased = Math.max(0, points - Math.max(0, consumedPoints - limit));
     return {
       leased,
       exhausted: leased < points,
-      remaining: Math.max(0, this.limit - result.consumedPoints),
-      resetsAt: this.now() + Math.max(1, result.msBeforeNext),
+      remaining: Math.max(0, limit - consumedPoints),
+      resetsAt: this.now() + Math.max(1, msBeforeNext),
     };
+  }
+}
+
+/** One client: an IPv4 address, or the /64 of an IPv6 subscriber. */
+export function clientOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const parsed = parseAddress(address);
+  if (parsed === null || parsed instanceof ipaddr.IPv4) return parsed?.toString() ?? address;
+  return parsed.parts.slice(0, 4).join(':');
+}
+
+interface Window {
+  points: number;
+  readonly resetsAt: number;
+}
+
+/**
+ * Counts points per name in windows of a minute, each of which starts with the first point. In this process alone: it
+ * blunts floods cheaply.
+ */
+export class LocalRateLimiter {
+  private readonly windows = new LRUCache<string, Window>(upTo(MAX_CALLERS));
+
+  constructor(
+    private readonly limit: number,
+    private readonly now: () => number = Date.now,
+  ) {}
+
+  /** Counts the points. Null while the limit allows them, else the epoch milliseconds at which the next may come. */
+  take(name: string, points = 1): number | null {
+    let window = this.windows.get(name);
+    if (window === undefined || window.resetsAt <= this.now()) {
+      window = { points: 0, resetsAt: this.now() + WINDOW_SECONDS * 1000 };
+      this.windows.set(name, window);
+    }
+    window.points += points;
+    return this.blockedUntil(name);
+  }
+
+  /** As {@link take}, without a point. */
+  blockedUntil(name: string): number | null {
+    const { points, resetsAt } = this.windows.get(name) ?? { points: 0, resetsAt: 0 };
+    return points > this.limit && resetsAt > this.now() ? resetsAt : null;
+  }
+}
+
+/** The default limit of an address: that of 60 merchants, and at least 6000. */
+const MERCHANTS_PER_ADDRESS = 60;
+const MIN_PER_ADDRESS = 6000;
+
+/** Requests per minute that one address may send (contract.md 5.3). */
+export function addressLimit(config: HttpConfig): number {
+  return (
+    config.rateLimitPerIpPerMinute ??
+    Math.max(MIN_PER_ADDRESS, MERCHANTS_PER_ADDRESS * config.rateLimitPerMinute)
+  );
+}
+
+/**
+ * The rate limit of merchants, and of keys of an API that has many. It counts what an ApiGuard found authentic, so that
+ * it is the last of the global guards.
+ */
+@Injectable()
+export class RateLimitGuard implements CanActivate {
+  constructor(
+    private readonly limits: RateLimits,
+    @Inject(httpConfig.KEY) private readonly config: HttpConfig,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const http = context.switchToHttp();
+    const { merchant } = http.getRequest<FastifyRequest>().edge;
+    if (merchant !== null) await this.limits.admit(this.limited(merchant), http.getResponse<FastifyReply>());
+    return true;
+  }
+
+  /** The use of the caller's limit; `resetsAt`: epoch milliseconds, null while nothing is used. */
+  usage(merchant: ApiCaller): Promise<Usage> {
+    return this.limits.usage(this.limited(merchant));
+  }
+
+  private limited({ merchantId, callerId, countedAs, requestsPerMinute }: ApiCaller): LimitedCaller {
+    const limit = this.config.rateLimitPerMinute;
+    return callerId === undefined
+      ? { counts: 'merchant', name: merchantId, limit: requestsPerMinute ?? limit }
+      : { counts: 'key', name: countedAs ?? callerId, limit };
   }
 }

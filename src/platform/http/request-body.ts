@@ -1,18 +1,95 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  Injectable,
+  SetMetadata,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { parse } from 'secure-json-parse';
 import { DomainError } from '../../kernel/domain-error.js';
-import { SMALL_BYTES, type MemoryBudget } from './memory-budget.js';
-import { BUSY, Refusal, type HttpProblem } from './problem.js';
-import { NO_BODY } from './request-state.js';
+import { isObject } from '../dto/field.js';
+import { depthOf } from '../json-text/json-text.js';
+import { PAGE_BYTES } from '../postgres/list-page.js';
+import { BODY_LIMIT, BUSY, Refusal, tooLarge, WRONG_MEDIA_TYPE } from './problem.js';
+import { callerOf, NO_BODY, type RequestState } from './request-state.js';
 
-/** Bodies of this many bytes and more are refused with 413 (contract.md 5.5). */
-const BODY_LIMIT = 1_048_576;
+/** Every request may hold this much: small ones pass while large ones are refused. */
+export const SMALL_BYTES = 16_384;
 
-export const BODY_TOO_LARGE: HttpProblem = { status: 413, detail: tooLarge(BODY_LIMIT) };
+/** The part of all bytes that one client may hold: a quarter. */
+const SHARES = 4;
+/** How long a list waits for the memory of its page, and how often it tries. */
+const PAGE_WAIT_MS = 5000;
+const PAGE_RETRY_MS = 20;
 
-/** What is said of bodies that are not below `limit` bytes. */
-function tooLarge(limit: number): string {
-  return `The request body must be smaller than ${limit} bytes`;
+/**
+ * The bound on the bytes of request bodies and of responses not yet sent, of the process and of each client: an address
+ * while its request is read, the merchant or its key once that is known. Above the bound large ones are refused.
+ */
+export class MemoryBudget {
+  private total = 0;
+  private readonly held = new Map<string, number>();
+
+  constructor(private readonly limit: number) {}
+
+  /** Reserves bytes for a request's body; false when they exceed the budget. */
+  reserveBody(edge: RequestState, bytes: number): boolean {
+    if (edge.isReleased) return false;
+    if (edge.bodyBytes + bytes > SMALL_BYTES && !this.fits(edge.client, bytes)) return false;
+    edge.bodyBytes += bytes;
+    this.add(edge.client, bytes);
+    return true;
+  }
+
+  /** Reserves bytes for a response; false when they exceed the budget, unless the response is required. */
+  reserveResponse(edge: RequestState, bytes: number, isRequired: boolean): boolean {
+    if (edge.isReleased) return true;
+    const more = bytes - edge.responseBytes;
+    if (bytes > SMALL_BYTES && !isRequired && !this.fits(responderOf(edge), more)) return false;
+    this.add(responderOf(edge), more);
+    edge.responseBytes = bytes;
+    return true;
+  }
+
+  /**
+   * Reserves what a page of a list may take before the database reads it, and waits for other responses to the same client:
+   * many clients that read nothing would each have one built. False when there was no room in time.
+   */
+  async reservePage(edge: RequestState): Promise<boolean> {
+    const bytes = Math.min(PAGE_BYTES, this.limit / SHARES);
+    const deadline = performance.now() + PAGE_WAIT_MS;
+    while (!this.reserveResponse(edge, bytes, false)) {
+      if (performance.now() > deadline) return false;
+      await sleep(PAGE_RETRY_MS);
+    }
+    return true;
+  }
+
+  /** Called once the response was sent or its client is gone. */
+  release(edge: RequestState): void {
+    edge.isReleased = true;
+    if (edge.bodyBytes > 0) this.add(edge.client, -edge.bodyBytes);
+    if (edge.responseBytes > 0) this.add(responderOf(edge), -edge.responseBytes);
+  }
+
+  private fits(holder: string, bytes: number): boolean {
+    const ofHolder = (this.held.get(holder) ?? 0) + bytes;
+    return ofHolder <= this.limit / SHARES && this.total + bytes <= this.limit;
+  }
+
+  private add(holder: string, bytes: number): void {
+    this.total += bytes;
+    const left = (this.held.get(holder) ?? 0) + bytes;
+    if (left === 0) this.held.delete(holder);
+    else this.held.set(holder, left);
+  }
+}
+
+function responderOf({ merchant, client }: RequestState): string {
+  return merchant === null ? client : callerOf(merchant);
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
@@ -106,4 +183,102 @@ export function settleBody(request: FastifyRequest, reply: FastifyReply): void {
   }
   reply.removeHeader('connection');
   request.raw.resume();
+}
+
+/** The deepest nesting of arrays and objects that a body may have: 32 levels of free-form JSON inside two wrappers. */
+const MAX_DEPTH = 34;
+
+/** Drops a byte order mark. */
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * The value of a JSON body. Throws DomainError `bad_request` (400) for bytes that are no UTF-8 or no JSON and for
+ * the keys `__proto__` and `constructor.prototype`; `validation_failed` (422) for nesting deeper than {@link MAX_DEPTH}.
+ */
+export function parseJsonBody(bytes: Buffer): unknown {
+  const text = decode(bytes);
+  if (depthOf(text) > MAX_DEPTH) {
+    throw new DomainError('validation_failed', `The request body is nested deeper than ${MAX_DEPTH} levels`);
+  }
+  return parseText(text);
+}
+
+/** As {@link parseJsonBody}, of any depth: the caller checks it. */
+export function parseDeepJsonBody(bytes: Buffer): unknown {
+  return parseText(decode(bytes));
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new DomainError('bad_request', 'The request body is not valid UTF-8');
+  }
+}
+
+function parseText(text: string): unknown {
+  try {
+    // The search for forbidden keys costs more than the parser; both of them hold these letters, unless escaped.
+    return text.includes('proto') || text.includes('\\u') ? parse(text) : JSON.parse(text);
+  } catch (error) {
+    const detail = (error as Error).message.startsWith('Object contains forbidden')
+      ? 'holds a key that is not allowed (__proto__ or constructor.prototype)'
+      : 'is not valid JSON';
+    throw new DomainError('bad_request', `The request body ${detail}`);
+  }
+}
+
+/** Puts the parsed body on the request. Throws DomainError, and {@link Refusal} because of its headers. */
+export function parseBody(request: FastifyRequest): void {
+  const { rawBody } = request.edge;
+  if (rawBody.length === 0 || (request.body ?? null) !== null) return;
+  requireReadable(request.headers);
+  request.body = request.routeOptions.config.bodyAsBytes ? rawBody : parseJsonBody(rawBody);
+}
+
+/** Throws {@link Refusal} (415) for a body that is encoded or not called JSON. No media type counts as JSON. */
+function requireReadable(headers: IncomingHttpHeaders): void {
+  const { 'content-type': contentType = 'application/json', 'content-encoding': encoding = '' } = headers;
+  if (!/^[ \t,]*(identity[ \t,]*)*$/i.test(encoding)) {
+    const detail = `The Content-Encoding ${encoding.slice(0, 64)} is not accepted: send the body without one`;
+    throw new Refusal({ status: 415, detail, headers: { 'accept-encoding': 'identity' } });
+  }
+  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
+  const charset = parameters.map((each) => each.trim()).find((each) => each.startsWith('charset='));
+  const utf8Charset = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
+  if (!utf8Charset || !/^application\/([a-z0-9.-]+\+)?json$/.test(type.trim()))
+    throw new Refusal(WRONG_MEDIA_TYPE);
+}
+
+/** JSON bodies of this many bytes and more are refused by pages with 413. */
+const PAGE_LIMIT = 16_384;
+
+const BYTES_BELOW = 'bytes below';
+/** Takes a body of any type, as a Buffer of less than this many bytes. */
+export const BytesBelow = (limit: number): MethodDecorator => SetMetadata(BYTES_BELOW, limit);
+
+/**
+ * Reads the body of a request where the guard of an API has not: after the guards, so that nothing is read of what a stranger
+ * sends, and into memory that is bounded for all of them. A JSON value, of a page an object; the bytes where the route says
+ * `@BytesBelow`.
+ */
+@Injectable()
+export class BodyInterceptor implements NestInterceptor {
+  constructor(private readonly memory: MemoryBudget) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler) {
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const { page, merchant } = request.edge;
+    if (request.is404 || (page === null ? merchant !== null : request.method === 'GET')) return next.handle();
+    const bytes = Reflect.getMetadata(BYTES_BELOW, context.getHandler()) as number | undefined;
+    const limit = bytes ?? (page === null ? BODY_LIMIT : PAGE_LIMIT);
+    await receiveBody(request, http.getResponse<FastifyReply>(), this.memory, limit);
+    const { rawBody } = request.edge;
+    if (bytes === undefined) parseBody(request);
+    else request.body = rawBody;
+    if (page !== null && bytes === undefined && rawBody.length > 0 && !isObject(request.body))
+      throw new DomainError('bad_request', 'The body must be a JSON object');
+    return next.handle();
+  }
 }

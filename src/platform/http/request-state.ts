@@ -1,24 +1,33 @@
 import { context, propagation, SpanKind, SpanStatusCode, trace, type Span } from '@opentelemetry/api';
 import type { ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { IdempotencyTicket } from '../idempotency/ticket.js';
+import { newId } from '../../kernel/ids.js';
+import type { EventMetadata } from '../event-store/port.js';
+import { IdempotencyTicket } from '../idempotency/ticket.js';
+import { traceparent } from '../telemetry/tracing.js';
 import type { Log } from '../telemetry/logger.js';
 import { SECRET_PREFIX } from '../../kernel/text.js';
 import { REDACTED, redactText } from '../telemetry/redaction.js';
 import { httpDuration, httpRequests, idempotentRequests } from '../telemetry/metrics.js';
-import type { ApiGuard } from './api-guard.js';
 import type { ApiCaller } from './merchant-directory.js';
-import type { Page } from './pages/page.js';
+import type { Page } from './listeners.js';
 import type { ServedRequest } from './request-log.js';
 import { isUnavailable } from './problem.js';
-import { MAX_UNKNOWN } from './validation.js';
 
 /** The request of a handler, for decorators of parameters and guards. */
 export function requestOf(context: ExecutionContext): FastifyRequest {
   return context.switchToHttp().getRequest<FastifyRequest>();
 }
 
+/** Whose the request is: the merchant's key where it has several that are kept apart, else the merchant. */
+export function callerOf({ callerId, merchantId }: ApiCaller): string {
+  return callerId ?? merchantId;
+}
+
 export const NO_BODY = Buffer.alloc(0);
+
+/** The most characters of a parameter that no operation has. */
+export const MAX_UNKNOWN = 2048;
 
 /** How a request with an Idempotency-Key got its response; part of its log line. */
 type IdempotencyOutcome = 'fresh' | 'replayed' | 'in_flight' | 'mismatch';
@@ -32,8 +41,8 @@ export class RequestState {
   route: string | null = null;
   /** {@link clientOf} its address. */
   client = '';
-  /** Of the API that the request is for; null for an open path. */
-  authentication: ApiGuard | null = null;
+  /** The query string is part of what an Idempotency-Key covers. */
+  inputsInQuery = false;
   /** The merchant that the request names, before it is authenticated. */
   identifiedMerchant: ApiCaller | null = null;
   merchant: ApiCaller | null = null;
@@ -70,6 +79,31 @@ declare module 'fastify' {
   interface FastifyRequest {
     edge: RequestState;
   }
+}
+
+/** Throws on an open route. */
+export function merchantOf({ edge }: FastifyRequest): ApiCaller {
+  if (edge.merchant === null) throw new Error('the route is under no API');
+  return edge.merchant;
+}
+
+/** The request's {@link IdempotencyTicket}; one with random ids when there was no Idempotency-Key. */
+export function ticketOf({ edge }: FastifyRequest): IdempotencyTicket {
+  return (edge.ticket ??= new IdempotencyTicket(newId()));
+}
+
+/** Who and what caused the events of a request: the `metadata` of `CommandLoop.execute`. */
+export function causeOf(request: FastifyRequest): EventMetadata {
+  const parent = traceparent();
+  const { merchantId, callerId } = merchantOf(request);
+  return {
+    actor: `${request.method} ${request.edge.route ?? ''}`.trimEnd(),
+    request_id: request.id,
+    merchant_id: merchantId,
+    ...(callerId === undefined ? {} : { key_id: callerId }),
+    ...(request.edge.portalSessionId === null ? {} : { portal_session_id: request.edge.portalSessionId }),
+    ...(parent === undefined ? {} : { traceparent: parent }),
+  };
 }
 
 /** The path exactly as it was sent: percent-encoding kept; scheme, host and query string left out. */

@@ -1,11 +1,7 @@
 import type { FastifyRequest, RouteOptions } from 'fastify';
+import { API, EVERY_LISTENER, listenerConstraint } from './connections.js';
 import type { HttpProblem } from './problem.js';
 import { rawPath } from './request-state.js';
-
-/** The constraint of a route that every listener serves. */
-export const EVERY_LISTENER = '*';
-/** The constraint of the API, and of routes that name no listener. */
-const API = 'api';
 
 interface Route {
   readonly method: string;
@@ -18,21 +14,6 @@ interface Route {
 /** The routes of all listeners: distinguishes an unknown path (404) from a wrong method (405). */
 export class RouteTable {
   private readonly routes: Route[] = [];
-
-  /** A constraint of the router: a route serves the requests of its listener alone. */
-  readonly constraint = {
-    name: 'listener',
-    storage: <Handler>() => {
-      const handlers = new Map<unknown, Handler>();
-      return {
-        get: (listener: unknown) => handlers.get(listener) ?? null,
-        set: (listener: unknown, handler: Handler) => void handlers.set(listener, handler),
-      };
-    },
-    deriveConstraint: ({ listener }: FastifyRequest['raw']): string => listener?.page?.name ?? API,
-    mustMatchWhenDerived: false,
-    validate: () => undefined,
-  };
 
   /** Adds a route before the router does, and gives it its constraint. */
   add(route: RouteOptions): void {
@@ -50,7 +31,7 @@ export class RouteTable {
   /** 405 with `Allow` (contract.md 3.5) for a path with other methods than that of the request; null otherwise. */
   wrongMethod(request: FastifyRequest): HttpProblem | null {
     const path = rawPath(request);
-    const listener = this.constraint.deriveConstraint(request.raw);
+    const listener = listenerConstraint.deriveConstraint(request.raw);
     const found = this.routes.filter(
       (route) =>
         (route.listener === listener || route.listener === EVERY_LISTENER) &&

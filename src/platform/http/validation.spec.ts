@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { queryInstant } from '../dto/date-point.js';
 import { oneOf, text, uuid } from '../dto/rules.js';
 import { Day, Filter, ListParameters } from './list-query.js';
-import { QueryPipe } from './validation.js';
+import { QueryPipe } from './decorators.js';
 
 const ID = '00000000-1111-2222-3333-444444444444';
 

@@ -1,5 +1,5 @@
 import pg, { type QueryConfig } from 'pg';
-import { isMeasuring } from '../telemetry/metrics.js';
+import { measuring } from '../telemetry/metrics.js';
 import { outliveConnections } from './unavailable.js';
 
 /** TCP keep-alive: an unresponsive peer is probed after so long, and given up after three probes. */
@@ -77,7 +77,7 @@ class ServicePool extends pg.Pool {
 
   override connect(...args: unknown[]): never {
     // pg.Pool declares an overload for each kind of result: both of them come from the pool below.
-    if (isMeasuring()) return this.measuring.connect(...(args as [])) as never;
+    if (measuring.getStore()) return this.measuring.connect(...(args as [])) as never;
     return super.connect(...(args as [])) as never;
   }
 

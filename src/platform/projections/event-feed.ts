@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { waitForRetry } from '../jobs/backoff.js';
-import { ChangeNotifier } from '../jobs/change-notifier.js';
+import { ChangeNotifier } from '../jobs/group-call.js';
 import {
   comparePositions,
   type EventStore,

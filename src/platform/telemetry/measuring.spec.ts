@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.js';
 import { testDatabase } from '../../../test/support/postgres.js';
 import { HealthRegistry } from './health.js';
-import { isMeasuring, measureOnScrape, scrape, sharedMeasurement } from './metrics.js';
+import { measureOnScrape, measuring, scrape, sharedMeasurement } from './metrics.js';
 
 describe('a measurement that many callers share', () => {
   it('runs once for all who call meanwhile and shortly after, and again later', async () => {
@@ -10,13 +10,13 @@ describe('a measurement that many callers share', () => {
     const measure = sharedMeasurement(async () => {
       runs += 1;
       await new Promise<void>((resolve) => (finish = resolve));
-      return isMeasuring();
+      return measuring.getStore();
     });
     const first = Array.from({ length: 960 }, () => measure());
     finish();
     expect(new Set(await Promise.all(first))).toEqual(new Set([true]));
     await Promise.all(Array.from({ length: 100 }, () => measure()));
-    expect([runs, isMeasuring()]).toEqual([1, false]);
+    expect([runs, measuring.getStore()]).toEqual([1, undefined]);
     await eventually(() => {
       void measure();
       return runs === 2;

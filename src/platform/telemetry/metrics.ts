@@ -44,14 +44,14 @@ export const commandConflicts = new Counter({
   registers,
 });
 
-const appendDuration = new Histogram({
+export const appendDuration = new Histogram({
   name: 'disburse_append_duration_seconds',
   help: 'Time of one call that appends to the event store.',
   buckets: SECONDS,
   registers,
 });
 
-const appendUnits = new Counter({
+export const appendUnits = new Counter({
   name: 'disburse_append_units_total',
   help: 'Units of work that went along in appends: divided by the count of appends it is the size of a group commit.',
   registers,
@@ -91,18 +91,8 @@ export const clockSkew = new Gauge({
   registers,
 });
 
-/** Observes one call to the event store with the units of work that it carried. */
-export function observeAppend(durationMs: number, units: number): void {
-  appendDuration.observe(durationMs / 1000);
-  appendUnits.inc(units);
-}
-
-const measuring = new AsyncLocalStorage<true>();
-
-/** Checks whether the caller is part of a measurement, whose statements use connections apart from requests. */
-export function isMeasuring(): boolean {
-  return measuring.getStore() === true;
-}
+/** True within a measurement, whose statements take connections that no request waits for. */
+export const measuring = new AsyncLocalStorage<true>();
 
 const KEPT_MS = 500;
 

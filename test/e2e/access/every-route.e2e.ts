@@ -164,6 +164,27 @@ describe('every route', () => {
     },
   );
 
+  it('of the admin API and of the merchant API refuses a key from outside its addresses', async () => {
+    const [owner, merchant] = [await app.newAdmin(), await app.newMerchant()];
+    const elsewhere = ['203.0.113.0/24'];
+    const change = { ip_allow_list: elsewhere, reason: 'a test' };
+    const changed = await owner.change(`/merchants/${merchant.credentials.apiKey}`, '', change);
+    expect(changed.status).toBe(200);
+    const admin = await app.newAdmin({ addresses: elsewhere });
+    const headers = { authorization: `Bearer ${admin.key}` };
+    expect(
+      await statuses(under('/admin/v1/'), ({ method, url }) =>
+        send(admin.baseUrl + withIds(url), { method, headers }),
+      ),
+    ).toEqual(expected(under('/admin/v1/'), 403));
+    await eventually(async () => (await merchant.get('/merchants/v1/payouts')).status === 403);
+    expect(
+      await statuses(under('/merchants/v1/'), ({ method, url }) =>
+        merchant.call({ method, path: withIds(url) }),
+      ),
+    ).toEqual(expected(under('/merchants/v1/'), 403));
+  });
+
   describe('of a resource', () => {
     const ids = new Map<string, string>();
     beforeAll(async () => {
@@ -180,7 +201,8 @@ describe('every route', () => {
       ids.set('webhook_deliveries', delivery).set('deliveries', delivery);
       const admin = await app.newAdmin();
       const keys = await admin.get(`/credentials?merchant_id=${merchant.credentials.apiKey}`);
-      ids.set('keys', keys.json<{ credentials: { id: string }[] }>().credentials[0]!.id);
+      const key = keys.json<{ credentials: { id: string }[] }>().credentials[0]!.id;
+      ids.set('keys', key).set('credentials', key).set('merchants', merchant.credentials.apiKey);
       ids.set('portal_sessions', (await createPortalSession(merchant)).portal_session.id);
       const order = await app.exchange.open.order({
         pair_id: 'USDCSOL',
@@ -214,6 +236,17 @@ describe('every route', () => {
           : browser.get(target(route.url)),
       );
       expect(inPortal).toEqual(expected(single('/api/v1/'), 404));
+    });
+
+    it('is hidden from an operator whose key is confined to another merchant', async () => {
+      const merchants = [app.secondMerchant.credentials.apiKey];
+      const [all, confined] = [await app.newAdmin(), await app.newAdmin({ merchants })];
+      const reads = single('/admin/v1/').filter((route) => !isWrite(route));
+      const read = (admin: typeof all): Promise<readonly string[]> =>
+        statuses(reads, ({ url }) => admin.get(target(url).slice('/admin/v1'.length)));
+      expect(await read(confined)).toEqual(expected(reads, 404));
+      const displayed = (await read(all)).filter((each) => each.endsWith(' 200'));
+      expect(displayed.length).toBeGreaterThan(6);
     });
 
     it('is displayed to its own merchant, by signature and by session', async () => {

@@ -127,6 +127,14 @@ describe('the data of the portal', () => {
     expect((await browser.post(`${DATA}/endpoints/${endpointId}/recover`, { since })).status).toBe(202);
   });
 
+  it('rotates a secret by an empty body that is called JSON, as the merchant does', async () => {
+    const json = { 'content-type': 'application/json' };
+    const inPortal = await browser.post(`${DATA}/endpoints/${endpointId}/rotate_secret`, undefined, json);
+    const path = `/merchants/v1/webhook_endpoints/${endpointId}/rotate_secret`;
+    const signed = await app.merchant.call({ method: 'POST', path, headers: json });
+    expect([inPortal.status, signed.status]).toEqual([200, 200]);
+  });
+
   it('registers an endpoint with its secret, once per Idempotency-Key, and deletes it', async () => {
     const key = { 'idempotency-key': `"${randomUUID()}"` };
     const body = { webhook_endpoint: { url: `${receiver.url}/second` } };

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, it, test } from '@jest/globals';
-import { MemoryBudget } from '../../../src/platform/http/memory-budget.js';
+import { MemoryBudget } from '../../../src/platform/http/request-body.js';
 import { RequestState } from '../../../src/platform/http/request-state.js';
 import { startEdgeApp, type EdgeApp } from '../../support/http/edge-app.js';
 import { eventually, WAIT_MS } from '../../support/eventually.js';

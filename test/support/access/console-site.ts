@@ -2,8 +2,8 @@ import { CommandBus } from '@nestjs/cqrs';
 import { CreateOperator } from '../../../src/contexts/access/application/operator-commands.js';
 import { LoginSecrets } from '../../../src/contexts/access/store/console-sessions.js';
 import { newId } from '../../../src/kernel/ids.js';
-import { CONSOLE_PAGE } from '../../../src/platform/http/admin/listeners.js';
-import { PagesModule } from '../../../src/platform/http/pages/pages.module.js';
+import { CONSOLE_PAGE } from '../../../src/platform/http/listeners.js';
+import { PagesModule } from '../../../src/platform/http/http.module.js';
 import type { TestApp } from '../app.js';
 import { CookieClient } from './cookie-client.js';
 

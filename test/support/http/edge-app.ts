@@ -44,8 +44,9 @@ import { PageSize } from '../../../src/platform/http/list-query.js';
 import { Field, Nested } from '../../../src/platform/dto/field.js';
 import { digits, integer, text } from '../../../src/platform/dto/rules.js';
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
-import { Admission } from '../../../src/platform/http/api-guard.js';
 import { HttpModule } from '../../../src/platform/http/http.module.js';
+import { RateLimitGuard } from '../../../src/platform/http/rate-limit.js';
+import { MemoryBudget } from '../../../src/platform/http/request-body.js';
 import { Reply } from '../../../src/platform/http/reply.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { Sealer } from '../../../src/platform/sealing/sealer.js';
@@ -222,9 +223,9 @@ export async function startEdgeApp(
       { provide: MERCHANT_DIRECTORY, useValue: { find: async (key: string) => merchants.get(key) ?? null } },
       {
         provide: APP_GUARD,
-        inject: [MERCHANT_DIRECTORY, Admission],
-        useFactory: (directory: MerchantDirectory, admission: Admission) =>
-          new SignatureGuard(directory, admission),
+        inject: [MERCHANT_DIRECTORY, MemoryBudget],
+        useFactory: (directory: MerchantDirectory, memory: MemoryBudget) =>
+          new SignatureGuard(directory, memory),
       },
       { provide: Probe, useValue: probe },
       { provide: Sealer, useValue: new Sealer(Buffer.alloc(32, 7)) },
@@ -236,6 +237,7 @@ export async function startEdgeApp(
 
   const adapter = new EdgeAdapter(config);
   const app = await NestFactory.create<NestFastifyApplication>(EdgeTestModule, adapter, { logger: false });
+  app.useGlobalGuards(app.get(RateLimitGuard));
   await app.listen(0, '127.0.0.1');
   const url = await app.getUrl();
   return {

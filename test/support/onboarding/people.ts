@@ -7,7 +7,7 @@ import { ONBOARDING_PAGE } from '../../../src/contexts/onboarding/http/widget/on
 import { readConfig } from '../../../src/composition.js';
 import { Database } from '../../../src/platform/postgres/database.js';
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
-import { PagesModule } from '../../../src/platform/http/pages/pages.module.js';
+import { PagesModule } from '../../../src/platform/http/http.module.js';
 import { IdempotencyTicket } from '../../../src/platform/idempotency/ticket.js';
 import { UsersView } from '../../../src/contexts/users/contract.js';
 import { expectAuditPasses } from '../audit-passes.js';

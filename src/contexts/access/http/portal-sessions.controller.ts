@@ -32,8 +32,8 @@ import { PortalSessions } from '../application/portal-sessions.js';
 import { DIRECTORY_VIEW } from '../views/directory-projection.js';
 import { PortalSessionsView } from '../views/portal-sessions.js';
 import { ModuleRef } from '@nestjs/core';
-import { PORTAL_PAGE } from '../../../platform/http/admin/listeners.js';
-import { PagesModule } from '../../../platform/http/pages/pages.module.js';
+import { PORTAL_PAGE } from '../../../platform/http/listeners.js';
+import { PagesModule } from '../../../platform/http/http.module.js';
 
 const MAX_LENGTH = 255;
 const MAX_URL = 2048;

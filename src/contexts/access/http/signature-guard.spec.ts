@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Admission } from '../../../platform/http/api-guard.js';
 import type { ApiCaller } from '../../../platform/http/merchant-directory.js';
 import { Refusal } from '../../../platform/http/problem.js';
+import type { MemoryBudget } from '../../../platform/http/request-body.js';
 import { sign } from '../application/credential-secrets.js';
 import { signedPrefix, SignatureGuard } from './signature-guard.js';
 
@@ -38,7 +38,7 @@ describe('the signature of a merchant request', () => {
   beforeEach(() => {
     authentication = new SignatureGuard(
       { find: async (key) => (key === KEY ? (MERCHANT as never) : null) },
-      {} as Admission,
+      {} as MemoryBudget,
       () => NOW,
     );
     reply = new Reply();

@@ -1,24 +1,24 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiGuard, type Admission } from '../../../platform/http/api-guard.js';
+import { LRUCache } from 'lru-cache';
+import { upTo } from '../../../platform/cache-size.js';
+import { ApiGuard } from '../../../platform/http/api-guard.js';
 import type { ApiCaller, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
 import {
+  BODY_TOO_LARGE,
   type HttpProblem,
   PROBLEM_TYPE,
   problemJson,
   Refusal,
   ResponseSent,
 } from '../../../platform/http/problem.js';
-import { tooManyRequests } from '../../../platform/http/rate-limit.js';
-import { isDeclaredTooLarge, BODY_TOO_LARGE, isLarge } from '../../../platform/http/request-body.js';
+import { LocalRateLimiter, refuseUntil } from '../../../platform/http/rate-limit.js';
+import { isDeclaredTooLarge, isLarge, type MemoryBudget } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
 import { bodyDigest, signerAmong } from '../application/credential-secrets.js';
 import { ApiProperty } from '../../../platform/dto/field.js';
 import { BODY, EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.js';
 import { ProblemDetails, problemResponse } from '../../../platform/openapi/route.js';
-import { LRUCache } from 'lru-cache';
-import { upTo } from '../../../platform/cache-size.js';
-import { MinuteCounts } from '../../../platform/http/address.js';
 
 /** How far `svc-timestamp` may be from server time, either way, in seconds (contract.md 2.4). */
 const MAX_DRIFT_SECONDS = 300;
@@ -32,10 +32,10 @@ export class SignatureGuard extends ApiGuard {
 
   constructor(
     private readonly directory: MerchantDirectory,
-    admission: Admission,
+    memory: MemoryBudget,
     private readonly now: () => number = Date.now,
   ) {
-    super('/merchants/v1', admission);
+    super('/merchants/v1', memory);
     this.failures = new FailedSignatures(now);
   }
 
@@ -79,10 +79,6 @@ export class SignatureGuard extends ApiGuard {
   }
 }
 
-function refuseUntil(blockedUntil: number | null, now: number): void {
-  if (blockedUntil !== null) throw new Refusal(tooManyRequests(blockedUntil, now));
-}
-
 function header(request: FastifyRequest, name: string): string {
   const value = request.raw.headers[name];
   return typeof value === 'string' ? value : '';
@@ -90,6 +86,60 @@ function header(request: FastifyRequest, name: string): string {
 
 function sourceOf({ edge }: FastifyRequest, { merchantId }: ApiCaller): SignatureSource {
   return { client: edge.client, merchantId };
+}
+
+/** The most signers in memory; the least recently used are evicted. */
+const MAX_SIGNERS = 50_000;
+
+/** A failure costs a point, and one more for each of these bytes that were read and would be sent back fourfold. */
+const BYTES_PER_POINT = 16_384;
+/** Points per minute: 300 failures without a body, or four with a megabyte. */
+const MAX_PER_ADDRESS = 300;
+const MAX_PER_KEY = 3000;
+
+/** Who a request says it is from: an address and a merchant. */
+export interface SignatureSource {
+  readonly client: string;
+  readonly merchantId: string;
+}
+
+/**
+ * Counts wrong signatures per address and per key, in this process alone. Above either bound a wrong signature gets 429
+ * instead of the bytes that were signed; above that of its address a request with a large body is refused unread. A caller
+ * who has signed correctly from that address is not refused, and others can prove themselves with a small request: api keys
+ * are public, so a stranger's failures lock no merchant out.
+ */
+export class FailedSignatures {
+  private readonly addresses: LocalRateLimiter;
+  private readonly keys: LocalRateLimiter;
+  private readonly signers = new LRUCache<string, true>(upTo(MAX_SIGNERS));
+
+  constructor(now: () => number = Date.now) {
+    this.addresses = new LocalRateLimiter(MAX_PER_ADDRESS, now);
+    this.keys = new LocalRateLimiter(MAX_PER_KEY, now);
+  }
+
+  /** Null when a large body may be read, else the epoch milliseconds at which the next may. */
+  blockedUntil(source: SignatureSource): number | null {
+    const until = this.addresses.blockedUntil(source.client);
+    return until !== null && this.signers.has(nameOf(source)) ? null : until;
+  }
+
+  succeeded(source: SignatureSource): void {
+    const name = nameOf(source);
+    if (this.signers.get(name) === undefined) this.signers.set(name, true);
+  }
+
+  /** Counts a failure. Null when it may be explained, else when the next may. */
+  failed({ client, merchantId }: SignatureSource, bodyBytes: number): number | null {
+    const points = 1 + Math.floor(bodyBytes / BYTES_PER_POINT);
+    const ofKey = this.keys.take(merchantId, points);
+    return this.addresses.take(client, points) ?? ofKey;
+  }
+}
+
+function nameOf({ client, merchantId }: SignatureSource): string {
+  return `${client} ${merchantId}`;
 }
 
 /** What is signed, apart from the body: timestamp, method and path, each followed by LF (contract.md 2.2). */
@@ -224,59 +274,3 @@ export const merchantScheme: ApiScheme = {
     signature: securityHeader('svc-signature', 'Lower-case hex HMAC-SHA256; see above.'),
   },
 };
-
-/** The most signers in memory; the least recently used are evicted. */
-const MAX_SIGNERS = 50_000;
-
-/** A failure costs a point, and one more for each of these bytes that were read and would be sent back fourfold. */
-const BYTES_PER_POINT = 16_384;
-/** Points per minute: 300 failures without a body, or four with a megabyte. */
-const MAX_PER_ADDRESS = 300;
-const MAX_PER_KEY = 3000;
-
-/** Who a request says it is from: an address and a merchant. */
-export interface SignatureSource {
-  readonly client: string;
-  readonly merchantId: string;
-}
-
-/**
- * Counts wrong signatures per address and per key, in this process alone. Above either bound a wrong signature gets 429
- * instead of the bytes that were signed; above that of its address a request with a large body is refused unread. A caller
- * who has signed correctly from that address is not refused, and others can prove themselves with a small request: api keys
- * are public, so a stranger's failures lock no merchant out.
- */
-export class FailedSignatures {
-  private readonly addresses: MinuteCounts;
-  private readonly keys: MinuteCounts;
-  private readonly signers = new LRUCache<string, true>(upTo(MAX_SIGNERS));
-
-  constructor(now: () => number = Date.now) {
-    this.addresses = new MinuteCounts(now);
-    this.keys = new MinuteCounts(now);
-  }
-
-  /** Null when a large body may be read, else the epoch milliseconds at which the next may. */
-  blockedUntil(source: SignatureSource): number | null {
-    const count = this.addresses.of(source.client);
-    if (count === null || count.points <= MAX_PER_ADDRESS) return null;
-    return this.signers.has(nameOf(source)) ? null : count.resetsAt;
-  }
-
-  succeeded(source: SignatureSource): void {
-    this.signers.set(nameOf(source), true);
-  }
-
-  /** Counts a failure. Null when it may be explained, else when the next may. */
-  failed({ client, merchantId }: SignatureSource, bodyBytes: number): number | null {
-    const points = 1 + Math.floor(bodyBytes / BYTES_PER_POINT);
-    const address = this.addresses.add(client, points);
-    const key = this.keys.add(merchantId, points);
-    if (address.points > MAX_PER_ADDRESS) return address.resetsAt;
-    return key.points > MAX_PER_KEY ? key.resetsAt : null;
-  }
-}
-
-function nameOf({ client, merchantId }: SignatureSource): string {
-  return `${client} ${merchantId}`;
-}

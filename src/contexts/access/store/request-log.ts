@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { Counter } from 'prom-client';
 import { upTo } from '../../../platform/cache-size.js';
 import { Background, BackgroundWork } from '../../../platform/jobs/background-work.js';
-import { MinuteCounts } from '../../../platform/http/address.js';
+import { LocalRateLimiter } from '../../../platform/http/rate-limit.js';
 import { RequestLog, type ServedRequest } from '../../../platform/http/request-log.js';
 import { registers } from '../../../platform/telemetry/metrics.js';
 import { RequestTable, type RequestBatch } from './request-table.js';
@@ -51,7 +51,9 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
   private counts = new Map<string, Counts>();
   /** What is being written, or could not be written yet. */
   private batch: RequestBatch | null = null;
-  private readonly unsigned = new MinuteCounts(Date.now);
+  /** Rows that no secret signed: of merchants and of signers' addresses, and of strangers' addresses. */
+  private readonly unsigned = new LocalRateLimiter(MAX_UNSIGNED);
+  private readonly strangers = new LocalRateLimiter(MAX_OF_ADDRESS);
   /** Addresses and merchants of signed requests. */
   private readonly signers = new LRUCache<string, true>(upTo(MAX_CREDENTIALS));
   /** When the use of each credential was last written, by `performance.now()`. */
@@ -100,9 +102,10 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
       return false;
     }
     const points = 1 + Math.floor(bytesOf(request) / BYTES_PER_POINT);
-    const share = this.unsigned.add(source, points).points;
-    if (this.signers.has(source)) return share > MAX_UNSIGNED;
-    return share > MAX_OF_ADDRESS || this.unsigned.add(merchantId, points).points > MAX_UNSIGNED;
+    const blockedUntil = this.signers.has(source)
+      ? this.unsigned.take(source, points)
+      : (this.strangers.take(source, points) ?? this.unsigned.take(merchantId, points));
+    return blockedUntil !== null;
   }
 
   private count({ merchantId, status }: ServedRequest): void {

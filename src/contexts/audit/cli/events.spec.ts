@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { someEvent } from '../../../../test/conformance/support.js';
 import { testDatabase, type TestDatabase } from '../../../../test/support/postgres.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
-import type { CopyEnd } from '../../../platform/event-store/copy-end.js';
-import { PostgresCopyEnd } from '../../../platform/event-store/postgres/postgres-copy-end.js';
+import { PostgresCopyEnd } from '../../../platform/event-store/copy-end.js';
+import type { CopyEnd } from '../../../platform/event-store/port.js';
 import { hashOfEvent } from '../domain/event-leaf.js';
 import { MerkleTree } from '../domain/merkle-tree.js';
 import type { SignedHead } from '../domain/signed-head.js';

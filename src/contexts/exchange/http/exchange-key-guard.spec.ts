@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FastifyRequest } from 'fastify';
 import { exchangeSignature, querySignature } from '../../../../test/support/exchange/exchange-client.js';
-import type { Admission } from '../../../platform/http/api-guard.js';
 import type { KnownMerchant } from '../../../platform/http/merchant-directory.js';
 import { Refusal } from '../../../platform/http/problem.js';
+import type { MemoryBudget } from '../../../platform/http/request-body.js';
 import { RequestState } from '../../../platform/http/request-state.js';
 import type { KnownExchangeKey } from '../../access/contract.js';
 import { ExchangeKeyGuard } from './exchange-key-guard.js';
@@ -38,7 +38,7 @@ async function identify({ route, query = {}, headers = {} }: Call, key: Partial<
         apiKey === 'key' || apiKey === 'orphan' ? { ...KEY, ...key, merchantId: apiKey } : null,
     },
     { find: async (id) => (id === 'key' ? ({ status: 'active' } as KnownMerchant) : null) },
-    {} as Admission,
+    {} as MemoryBudget,
   );
   const edge = Object.assign(new RequestState(), { route, client: '203.0.113.9' });
   const parameters = route === LIST ? query : { api_key: 'key', ...query };

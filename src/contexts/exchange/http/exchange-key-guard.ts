@@ -1,17 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { type HttpConfig, httpConfig } from '../../../platform/config/config.js';
-import { AddressRateLimiter } from '../../../platform/http/address.js';
-import type { Visit } from '../../../platform/http/pages/page.js';
-import { refuseUntil } from '../../../platform/http/pages/visitors.js';
-import { Admission, ApiGuard } from '../../../platform/http/api-guard.js';
+import { ApiGuard } from '../../../platform/http/api-guard.js';
 import {
   MERCHANT_DIRECTORY,
   type ApiCaller,
   type MerchantDirectory,
 } from '../../../platform/http/merchant-directory.js';
+import type { Visit } from '../../../platform/http/pages/page.js';
 import { Refusal } from '../../../platform/http/problem.js';
-import { isLarge } from '../../../platform/http/request-body.js';
+import { LocalRateLimiter, refuseUntil } from '../../../platform/http/rate-limit.js';
+import { isLarge, MemoryBudget } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
 import { BODY, EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.js';
 import { problemResponse } from '../../../platform/openapi/route.js';
@@ -57,9 +56,9 @@ export class ExchangeKeyGuard extends ApiGuard {
   constructor(
     @Inject(EXCHANGE_KEY_DIRECTORY) private readonly keys: ExchangeKeyDirectory,
     @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
-    admission: Admission,
+    memory: MemoryBudget,
   ) {
-    super('/v1', admission);
+    super('/v1', memory);
   }
 
   override async identify(request: FastifyRequest): Promise<ApiCaller> {
@@ -136,9 +135,9 @@ const SHARES = 5;
  */
 @Injectable()
 export class ProviderBudget {
-  private readonly clients: AddressRateLimiter;
-  private readonly keys: AddressRateLimiter;
-  private readonly owners: AddressRateLimiter;
+  private readonly clients: LocalRateLimiter;
+  private readonly keys: LocalRateLimiter;
+  private readonly owners: LocalRateLimiter;
 
   constructor(
     @Inject(exchangeConfig.KEY) { exchangeProviderCallsPerMinute }: ExchangeConfig,
@@ -146,9 +145,9 @@ export class ProviderBudget {
   ) {
     // Unless it is set, one client alone, such as a merchant's server, may call as often as anywhere else.
     const limit = exchangeProviderCallsPerMinute ?? SHARES * rateLimitPerMinute;
-    this.clients = new AddressRateLimiter(Math.ceil(limit / SHARES));
-    this.keys = new AddressRateLimiter(limit);
-    this.owners = new AddressRateLimiter(limit);
+    this.clients = new LocalRateLimiter(Math.ceil(limit / SHARES));
+    this.keys = new LocalRateLimiter(limit);
+    this.owners = new LocalRateLimiter(limit);
   }
 
   /** `countedAs`: the key itself for requests of its owner, else key and client. Throws Refusal (429). */

@@ -16,7 +16,7 @@ import {
 import { COUNT, oneOf, text, TIME, UUID, uuid } from '../../../platform/dto/rules.js';
 import { WriteBody } from '../../../platform/http/admin/writes.js';
 import { Filter, ListParameters, MAX_PAGE, PageCursor, PageSize } from '../../../platform/http/list-query.js';
-import { throwBadRequest } from '../../../platform/http/validation.js';
+import { throwBadRequest } from '../../../platform/http/decorators.js';
 import { ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
 import { readEvmAddress } from '../domain/addresses.js';
 import type { ListedOrder, OrderRecord } from '../domain/order-record.js';

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { httpConfig, type HttpConfig, listenerUrl } from '../../../platform/config/config.js';
 import { ApiProperty, Field, Many } from '../../../platform/dto/field.js';
+import { Public } from '../../../platform/http/api-guard.js';
 import { Inputs } from '../../../platform/http/decorators.js';
 import { Visit } from '../../../platform/http/pages/page.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
@@ -94,6 +95,7 @@ export function sendIcon(name: string, reply: FastifyReply): void {
 
 /** The pictures that `icon_url` names (contract.md 25.1). */
 @Controller('icons')
+@Public()
 export class IconsController {
   @Get(':file')
   file(@Param('file') name: string, @Res() reply: FastifyReply): void {

@@ -19,7 +19,7 @@ import {
   textFault,
   TEXT_MAX_LENGTH,
 } from '../domain/event-batch.js';
-import { parseDeepJsonBody } from '../../../platform/http/json-body.js';
+import { parseDeepJsonBody } from '../../../platform/http/request-body.js';
 import { endOfValue } from '../../../platform/json-text/json-text.js';
 import { Fault } from '../../../kernel/fault.js';
 import { Field, Many, type Rule, type Schema } from '../../../platform/dto/field.js';

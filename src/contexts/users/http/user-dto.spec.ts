@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { BodyPipe } from '../../../platform/http/validation.js';
+import { BodyPipe } from '../../../platform/http/decorators.js';
 import { MAX_EXTERNAL_ID_LENGTH } from '../application/profile.js';
 import { parsePhoneNumber } from '../application/phone-number.js';
 import { NewUser } from './users.controller.js';

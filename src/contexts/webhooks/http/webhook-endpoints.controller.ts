@@ -12,14 +12,11 @@ import { ApiBody } from '@nestjs/swagger';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { PortalRoute } from '../../../platform/http/admin/portal-controller.js';
 import {
-  causeOf,
   ListQuery,
   MerchantId,
   OptionalBody,
   UuidParam,
   ValidBody,
-  merchantOf,
-  ticketOf,
 } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
@@ -43,7 +40,7 @@ import {
   WebhookEndpointWithSecretResponse,
 } from './webhook-dto.js';
 import { WriteResponses } from './write-responses.js';
-import { requestOf } from '../../../platform/http/request-state.js';
+import { causeOf, merchantOf, requestOf, ticketOf } from '../../../platform/http/request-state.js';
 
 const WHAT = 'Webhook endpoint';
 const READ = 'endpoints:read';

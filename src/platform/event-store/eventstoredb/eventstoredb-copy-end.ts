@@ -1,7 +1,6 @@
 import { newId } from '../../../kernel/ids.js';
 import { ConfigError } from '../../config/settings.js';
-import type { CopyEnd } from '../copy-end.js';
-import type { RecordedEvent, StreamAppend } from '../port.js';
+import type { CopyEnd, RecordedEvent, StreamAppend } from '../port.js';
 import { Connection } from './connection.js';
 import { EventStoreDbEventStore } from './eventstoredb-event-store.js';
 import { COPIED_STREAM, COPIED_TYPE, toCopy } from './wire.js';

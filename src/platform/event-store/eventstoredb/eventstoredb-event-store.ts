@@ -15,7 +15,7 @@ import {
 import { newId } from '../../../kernel/ids.js';
 import { QUERY_TIMEOUT_MS } from '../../postgres/session-settings.js';
 import { failpoint } from '../../failpoints.js';
-import { observeAppend } from '../../telemetry/metrics.js';
+import { appendDuration, appendUnits } from '../../telemetry/metrics.js';
 import {
   comparePositions,
   type Commit,
@@ -224,11 +224,10 @@ export class EventStoreDbEventStore implements EventStore {
   private async append({ stream, events, expected }: StreamAppend): Promise<Done | Conflict> {
     const started = performance.now();
     let result: AppendResult;
-    const ids = events.map(({ id }) => id);
     try {
       const sent = await this.retrying(async (attemptMs) => {
         // The server knows a repeat only where the expectation is the one of the first time, and forgets.
-        const known = expected === 'no_stream' ? null : resultOf(await this.latest(stream), ids);
+        const known = expected === 'no_stream' ? null : resultOf(await this.latest(stream), events);
         if (known !== null) return known;
         setImmediate(() => failpoint('commit.sent'));
         return inTime(this.send({ stream, events, expected }, attemptMs), attemptMs);
@@ -238,9 +237,10 @@ export class EventStoreDbEventStore implements EventStore {
     } catch (error) {
       if (!(error instanceof WrongExpectedVersionError)) throw error;
       const stored = await this.readStream(stream);
-      return resultOf(stored, ids) ?? { actual: stored.at(-1)?.revision ?? null };
+      return resultOf(stored, events) ?? { actual: stored.at(-1)?.revision ?? null };
     }
-    observeAppend(performance.now() - started, 1);
+    appendDuration.observe((performance.now() - started) / 1000);
+    appendUnits.inc();
     const revision = Number(result.nextExpectedRevision);
     const { position } = result;
     if (events.length === 1 && position !== undefined)
@@ -344,10 +344,10 @@ function positionOf(each: AllStreamResolvedEvent): Position | undefined {
  * What became of an append whose events are in the stream already: done when all of them are, refused when only
  * some are. Null when none is.
  */
-function resultOf(stored: readonly RecordedEvent[], ids: readonly string[]): Done | Conflict | null {
-  const known = stored.filter(({ id }) => ids.includes(id));
+function resultOf(stored: readonly RecordedEvent[], events: StreamAppend['events']): Done | Conflict | null {
+  const known = stored.filter(({ id }) => events.some((each) => each.id === id));
   const last = known.at(-1);
   if (last === undefined) return null;
-  if (known.length === ids.length) return { revision: last.revision, position: last.position };
+  if (known.length === events.length) return { revision: last.revision, position: last.position };
   return { actual: stored.at(-1)?.revision ?? null };
 }

@@ -3,9 +3,8 @@ import type { Pool, QueryArrayConfig } from 'pg';
 import { bounded, QUERY_TIMEOUT_MS } from '../../postgres/session-settings.js';
 import { failpoint } from '../../failpoints.js';
 import { waitForRetry } from '../../jobs/backoff.js';
-import { ChangeNotifier } from '../../jobs/change-notifier.js';
-import { GroupCall } from '../../jobs/group-call.js';
-import { observeAppend } from '../../telemetry/metrics.js';
+import { ChangeNotifier, GroupCall } from '../../jobs/group-call.js';
+import { appendDuration, appendUnits } from '../../telemetry/metrics.js';
 import { PollingSubscription } from '../polling-subscription.js';
 import {
   comparePositions,
@@ -157,7 +156,8 @@ export class PostgresEventStore implements EventStore {
         units,
         await this.withRetries((remainingMs) => this.send(units, remainingMs)),
       );
-      observeAppend(performance.now() - started, units.length);
+      appendDuration.observe((performance.now() - started) / 1000);
+      appendUnits.inc(units.length);
       this.committed.notify();
       return results.map((value) => ({ status: 'fulfilled', value }));
     } catch (reason) {

@@ -7,9 +7,9 @@ import { SCOPES_KEY } from '../../openapi/route.js';
 import { OperatorDirectory } from '../../operations/operator-directory.js';
 import { SHELL, type Requester } from '../../operations/operations.js';
 import type { IdempotencyTicket } from '../../idempotency/ticket.js';
-import { documentUuid, ticketOf, uuidIn } from '../decorators.js';
+import { documentUuid, uuidIn } from '../decorators.js';
 import { READS_KEY } from '../reads.js';
-import { CONSOLE_PAGE } from './listeners.js';
+import { CONSOLE_PAGE } from '../listeners.js';
 import {
   Callers,
   ScopedController,
@@ -17,7 +17,7 @@ import {
   type ScopedApi,
   type ScopedCaller,
 } from './scoped-controller.js';
-import { requestOf } from '../request-state.js';
+import { requestOf, ticketOf } from '../request-state.js';
 
 /** Who calls the admin API: a person, by an admin key or a session of the console, or the shell of the machine. */
 export interface AdminCaller extends Requester, ScopedCaller {

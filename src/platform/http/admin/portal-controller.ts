@@ -1,7 +1,6 @@
-import { applyDecorators, Injectable, SetMetadata, UseGuards, UseInterceptors } from '@nestjs/common';
-import { IdempotencyInterceptor } from '../idempotency.interceptor.js';
-import { BodyInterceptor, SharedWith } from '../pages/page.js';
-import { PORTAL_PAGE } from './listeners.js';
+import { applyDecorators, Injectable, SetMetadata, UseGuards } from '@nestjs/common';
+import { SharedWith } from '../pages/page.js';
+import { PORTAL_PAGE } from '../listeners.js';
 import {
   Callers,
   ScopedController,
@@ -52,5 +51,4 @@ export const PortalRoute = (path: string, scope: string): MethodDecorator =>
     PortalScopes(scope),
     SharedWith(PORTAL_PAGE, `/${PORTAL_API.prefix}${path}`),
     UseGuards(PortalGuard),
-    ...(scope.endsWith(':write') ? [UseInterceptors(BodyInterceptor, IdempotencyInterceptor)] : []),
   );

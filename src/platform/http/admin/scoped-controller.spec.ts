@@ -1,13 +1,15 @@
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
-import { Get, Post } from '@nestjs/common';
+import { Controller, Get, Post } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { ApiRoute, SCOPES_KEY } from '../../openapi/route.js';
+import { ApiGuard, Public, requireGuards } from '../api-guard.js';
 import { Reads } from '../reads.js';
-import { BodyPipe } from '../validation.js';
+import type { MemoryBudget } from '../request-body.js';
+import { BodyPipe } from '../decorators.js';
 import { AdminController } from './admin-controller.js';
-import { CONSOLE_PAGE, PORTAL_PAGE } from './listeners.js';
+import { CONSOLE_PAGE, PORTAL_PAGE } from '../listeners.js';
 import { PortalController, PortalRoute, PortalScopes } from './portal-controller.js';
 import { Callers, ScopesGuard, type ScopedApi, type ScopedCaller } from './scoped-controller.js';
 import { WriteBody } from './writes.js';
@@ -92,6 +94,26 @@ describe('a controller whose routes need scopes', () => {
     }
     expect(() => AdminController('things')(Unconfined)).toThrow('Unconfined.read is shared');
     expect(() => AdminController('things')(Written)).toThrow('Written.write is shared');
+  });
+
+  it('stops the boot when a route of the API is under none, also one that the portal shares', () => {
+    class Api extends ApiGuard {
+      identify = () => Promise.reject(new Error());
+    }
+    const apis = [new Api('/merchants/v1', {} as MemoryBudget)];
+    @Controller('merchants/v1/things')
+    class Covered extends Routes {}
+    @Public()
+    @Controller('things')
+    class Declared extends Routes {}
+    @Controller('merchants/v10/things')
+    class Uncovered {
+      @Get([':id'])
+      @PortalRoute('things', 'payouts:read')
+      read() {}
+    }
+    expect(() => requireGuards([Covered, Declared], apis)).not.toThrow();
+    expect(() => requireGuards([Covered, Uncovered], apis)).toThrow('Uncovered.read has no guard');
   });
 
   it('leaves a request to another listener to the guard of that one', async () => {

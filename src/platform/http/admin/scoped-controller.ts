@@ -1,17 +1,10 @@
-import {
-  applyDecorators,
-  RequestMethod,
-  UseGuards,
-  UseInterceptors,
-  type CanActivate,
-  type ExecutionContext,
-  type Type,
-} from '@nestjs/common';
+import { RequestMethod, UseGuards, type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/internal';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { handlersIn } from '../../discovered-methods.js';
 import { requireScopes } from '../../operations/scopes.js';
-import { IdempotencyInterceptor } from '../idempotency.interceptor.js';
-import { PageController, sharedRouteOf, type Page } from '../pages/page.js';
+import type { Page } from '../listeners.js';
+import { PageController, sharedRouteOf } from '../pages/page.js';
 
 /** An API on the listener of a page, whose routes need scopes. */
 export interface ScopedApi {
@@ -57,6 +50,7 @@ export abstract class ScopesGuard implements CanActivate {
     const caller = await this.callers.admit(request, http.getResponse<FastifyReply>());
     requireScopes(caller, Reflect.getMetadata(this.api.scopesKey, context.getHandler()) as readonly string[]);
     edge.visitor = caller;
+    edge.idempotencyScope = caller.idempotencyScope;
     return true;
   }
 }
@@ -65,20 +59,17 @@ export abstract class ScopesGuard implements CanActivate {
 export function ScopedController(api: ScopedApi, path: string, guard: Type<ScopesGuard>): ClassDecorator {
   const { page, prefix, scopesKey, readsKey } = api;
   return (target) => {
-    for (const name of Object.getOwnPropertyNames(target.prototype)) {
-      const method: unknown = (target.prototype as Record<string, unknown>)[name];
-      const verb = typeof method === 'function' ? Reflect.getMetadata(METHOD_METADATA, method) : undefined;
-      if (typeof method !== 'function' || verb === undefined) continue;
+    for (const [name, method] of handlersIn(target)) {
       if (!Array.isArray(Reflect.getMetadata(scopesKey, method)))
         throw new Error(`${target.name}.${name} declares no scopes`);
       if (readsKey === undefined) continue;
       const reads = Reflect.getMetadata(readsKey, method) as { readonly lookup: string | null } | undefined;
-      if (verb === RequestMethod.GET && reads === undefined)
+      if (Reflect.getMetadata(METHOD_METADATA, method) === RequestMethod.GET && reads === undefined)
         throw new Error(`${target.name}.${name} declares no ${readsKey}`);
       if (sharedRouteOf(method) !== null && !reads?.lookup)
         throw new Error(`${target.name}.${name} is shared, and no lookup confines it to a merchant`);
     }
     PageController(page, prefix + path)(target);
-    applyDecorators(UseGuards(guard), UseInterceptors(IdempotencyInterceptor))(target);
+    UseGuards(guard)(target);
   };
 }

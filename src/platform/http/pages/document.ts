@@ -4,15 +4,8 @@ import { SUSPENDED, type HttpProblem } from '../problem.js';
 import { readAssets } from './assets.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import type { Locale } from './locale.js';
-import type { Page } from './page.js';
+import type { Page } from '../listeners.js';
 import { PAGE_STYLE } from './page-style.js';
-
-type Texts<Kind extends string> = `refused${Kind}` | `refused${Kind}Text`;
-/** What every page says. Without words for `Suspended` and `Closing` a page displays those for `Link`. */
-export type PageMessages = Readonly<
-  Record<'loading' | 'noScript' | Texts<'Link' | 'TooOften' | 'Trouble'>, string> &
-    Partial<Record<Texts<'Suspended' | 'Closing'>, string>>
->;
 
 /** Who may show a page in a frame: `null` is any site, an empty list none. */
 export type Framers = readonly string[] | null;

@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify';
+import type { Page } from '../listeners.js';
 
 /** Languages of all pages; English where the browser requests none of them. */
-const LOCALES = ['en', 'es', 'de'] as const;
-export type Locale = (typeof LOCALES)[number];
+const LOCALES = ['en', 'es', 'de'] as const satisfies readonly Locale[];
+export type Locale = keyof Page['messages'];
 
 /** How many languages of the header are read. */
 const MAX_RANGES = 32;

@@ -3,50 +3,18 @@ import {
   Controller,
   createParamDecorator,
   HttpCode,
-  Injectable,
   Post,
-  SetMetadata,
-  UseInterceptors,
-  type CallHandler,
   type ExecutionContext,
-  type NestInterceptor,
 } from '@nestjs/common';
-import { METHOD_METADATA } from '@nestjs/common/internal';
 import { DiscoveryService } from '@nestjs/core';
 import { RouteConfig, RouteConstraints } from '@nestjs/platform-fastify';
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants.js';
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
-import { DomainError } from '../../../kernel/domain-error.js';
-import type { HttpConfig, ProcessConfig } from '../../config/config.js';
-import { isObject } from '../../dto/field.js';
+import { handlersIn } from '../../discovered-methods.js';
 import type { EventMetadata } from '../../event-store/port.js';
-import { causeOf } from '../decorators.js';
-import { parseJsonBody, requireReadable } from '../json-body.js';
-import { MemoryBudget } from '../memory-budget.js';
-import { receiveBody } from '../request-body.js';
-import type { ScopedCaller } from '../admin/scoped-controller.js';
-import type { PageMessages } from './document.js';
+import type { Page } from '../listeners.js';
 import { localeOf, type Locale } from './locale.js';
-import { requestOf } from '../request-state.js';
-
-/**
- * A page for people, with its own listener (its own origin). A context declares it once and serves it with
- * {@link PageController}s (docs/adr/0172).
- */
-export interface Page {
-  /** Its folder in widgets/. */
-  readonly name: string;
-  /** Its built files are at `<path>/assets/<file>`. */
-  readonly path: string;
-  /** Processes with this role serve it. */
-  readonly role: Exclude<ProcessConfig['roles'][number], 'api' | 'worker'>;
-  readonly port: (config: HttpConfig) => number;
-  readonly messages: Readonly<Record<Locale, PageMessages>>;
-  /** What it may load and display besides scripts and styles: directives of CSP. */
-  readonly media: string;
-  /** How long a browser may take to send a request. */
-  readonly requestTimeoutMs: number;
-}
+import { causeOf, requestOf } from '../request-state.js';
 
 export type PageHandler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
@@ -57,10 +25,9 @@ export const OnPage = DiscoveryService.createDecorator<Page>();
 export function PageController(page: Page, path = ''): ClassDecorator {
   return (target) => {
     // Nest passes the constraints of methods to Fastify, not those of classes.
-    for (const [name, method] of Object.entries(Object.getOwnPropertyDescriptors(target.prototype)))
-      if (typeof method.value === 'function' && Reflect.hasMetadata(METHOD_METADATA, method.value as object))
-        RouteConstraints({ listener: page.name })(target.prototype as object, name, method);
-    applyDecorators(Controller(path), OnPage(page), UseInterceptors(BodyInterceptor))(target);
+    for (const [name, value] of handlersIn(target))
+      RouteConstraints({ listener: page.name })(target.prototype as object, name, { value });
+    applyDecorators(Controller(path), OnPage(page))(target);
   };
 }
 
@@ -89,9 +56,6 @@ export const SharedWith =
 /** A call of a page's script: POST, 200. */
 export const PageCall = (path: string): MethodDecorator => applyDecorators(Post(path), HttpCode(200));
 
-/** Takes a body of any type, as a Buffer of less than this many bytes. */
-export const BytesBelow = (limit: number): MethodDecorator => SetMetadata(BodyInterceptor.LIMIT, limit);
-
 /** What a guard of the page left in `request.edge.visitor`, and what else a use case needs of a request. */
 export type Visit<Visitor = unknown> = Visitor & {
   readonly ip: string;
@@ -103,39 +67,3 @@ export const Visit = createParamDecorator((_: unknown, context: ExecutionContext
   const { ip, edge } = request;
   return { ...(edge.visitor as object), ip, locale: localeOf(request), cause: causeOf(request) };
 });
-
-/** JSON bodies of this many bytes and more are refused with 413. */
-const JSON_LIMIT = 16_384;
-
-/**
- * Reads the body of a call: after the guards, so that nothing is read of what a stranger sends, and into memory that is
- * bounded for all of them. A JSON object, or the bytes where the route says `@BytesBelow`. The guard of an API reads its own.
- */
-@Injectable()
-export class BodyInterceptor implements NestInterceptor {
-  static readonly LIMIT = 'bytes below';
-
-  constructor(private readonly memory: MemoryBudget) {}
-
-  async intercept(context: ExecutionContext, next: CallHandler) {
-    const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    const { edge } = request;
-    if (request.method !== 'GET' && edge.page !== null) {
-      const limit = Reflect.getMetadata(BodyInterceptor.LIMIT, context.getHandler()) as number | undefined;
-      await receiveBody(request, http.getResponse<FastifyReply>(), this.memory, limit ?? JSON_LIMIT);
-      const { rawBody } = edge;
-      const isEmpty = rawBody.length === 0 && request.headers['content-type'] === undefined;
-      if (!isEmpty || limit !== undefined) request.body = limit === undefined ? objectIn(request) : rawBody;
-      edge.idempotencyScope = (edge.visitor as Partial<ScopedCaller> | null)?.idempotencyScope ?? null;
-    }
-    return next.handle();
-  }
-}
-
-function objectIn({ headers, edge }: FastifyRequest): object {
-  requireReadable(headers);
-  const value = parseJsonBody(edge.rawBody);
-  if (!isObject(value)) throw new DomainError('bad_request', 'The body must be a JSON object');
-  return value;
-}

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { Body, Get, Module, UseGuards, type CanActivate } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { Body, Controller, Get, Module, UseGuards, type CanActivate, type Type } from '@nestjs/common';
+import { APP_INTERCEPTOR, NestFactory } from '@nestjs/core';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { eventually } from '../../../../test/support/eventually.js';
@@ -12,8 +12,10 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { TelemetryModule } from '../../telemetry/telemetry.module.js';
 import { EdgeAdapter } from '../fastify-adapter.js';
 import { HealthController } from '../health.controller.js';
-import { BytesBelow, PageCall, PageController, type Page } from './page.js';
-import { PagesModule } from './pages.module.js';
+import { BodyInterceptor, BytesBelow } from '../request-body.js';
+import type { Page } from '../listeners.js';
+import { PageCall, PageController } from './page.js';
+import { PagesModule } from '../http.module.js';
 
 const pageOf = (name: string, requestTimeoutMs = 15_000): Page => ({
   name,
@@ -76,19 +78,28 @@ class DeskController {
   }
 }
 
-@Module({ controllers: [ShopController, DeskController, HealthController] })
+@Module({
+  controllers: [ShopController, DeskController, HealthController],
+  providers: [{ provide: APP_INTERCEPTOR, useClass: BodyInterceptor }],
+})
 class PagesOfTwo {}
+
+@Controller('merchants')
+class ForgottenController {
+  @Get(':id')
+  read() {}
+}
 
 const running: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   for (const app of running.splice(0)) await app.close();
 });
 
-async function started() {
+async function started(...controllers: Type[]) {
   const config = readConfig({ LOG_LEVEL: 'silent', SHUTDOWN_GRACE_MS: '20000' });
   const imports = [configModule(config, CONFIG_PARTS), TelemetryModule, PagesModule, PagesOfTwo];
   class Root {}
-  Module({ imports })(Root);
+  Module({ imports, controllers })(Root);
   const adapter = new EdgeAdapter(config);
   const app = await NestFactory.create(Root, adapter, { logger: false });
   running.push(app);
@@ -124,6 +135,9 @@ describe('pages', () => {
     const malformed = await at(desk, '/%');
     expect([malformed.status, malformed.headers.get('x-content-type-options')]).toEqual([400, 'nosniff']);
   });
+
+  it('are not opened while a route of the API has no guard', () =>
+    expect(started(ForgottenController)).rejects.toThrow('ForgottenController.read has no guard'));
 
   it('405 with Allow for a method that a path does not know, also where an application has every path', async () => {
     const { shop, desk, at } = await started();

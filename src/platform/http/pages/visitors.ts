@@ -4,9 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../../../kernel/clock.js';
 import { httpConfig, type HttpConfig } from '../../config/config.js';
 import type { KeyedHash } from '../../sealing/keyed-hash.js';
-import { addressLimit, AddressRateLimiter, clientOf } from '../address.js';
-import { Refusal } from '../problem.js';
-import { tooManyRequests } from '../rate-limit.js';
+import { addressLimit, clientOf, LocalRateLimiter, refuseUntil } from '../rate-limit.js';
 
 const MAX_CHARACTERS = 8192;
 
@@ -52,17 +50,17 @@ export function bearerOf({ headers }: FastifyRequest): string {
  */
 @Injectable()
 export class VisitorLimits {
-  private readonly visitors: AddressRateLimiter;
-  private readonly shares: AddressRateLimiter;
-  private readonly owners: AddressRateLimiter;
+  private readonly visitors: LocalRateLimiter;
+  private readonly shares: LocalRateLimiter;
+  private readonly owners: LocalRateLimiter;
 
   constructor(@Inject(httpConfig.KEY) config: HttpConfig) {
-    this.visitors = new AddressRateLimiter(config.rateLimitPerMinute);
-    this.shares = new AddressRateLimiter(config.rateLimitPerMinute);
-    this.owners = new AddressRateLimiter(addressLimit(config));
+    this.visitors = new LocalRateLimiter(config.rateLimitPerMinute);
+    this.shares = new LocalRateLimiter(config.rateLimitPerMinute);
+    this.owners = new LocalRateLimiter(addressLimit(config));
   }
 
-  /** Counts a request. Throws {@link Refusal} (429). */
+  /** Counts a request. Throws Refusal (429). */
   take(address: string, owner: string, visitor: string): void {
     const client = clientOf(address);
     refuseUntil(this.visitors.take(`${client} ${visitor}`) ?? this.ofOwner(client, owner));
@@ -71,9 +69,4 @@ export class VisitorLimits {
   private ofOwner(client: string, owner: string): number | null {
     return this.shares.take(`${client} ${owner}`) === null ? null : this.owners.take(owner);
   }
-}
-
-/** Throws {@link Refusal} (429) until that time; returns for null. */
-export function refuseUntil(blockedUntil: number | null): void {
-  if (blockedUntil !== null) throw new Refusal(tooManyRequests(blockedUntil, Date.now()));
 }

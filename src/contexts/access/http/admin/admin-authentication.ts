@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isInside } from '../../../../platform/http/address.js';
 import { AdminCallers, type AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
 import { Refusal } from '../../../../platform/http/problem.js';
-import type { CallerRateLimiter } from '../../../../platform/http/rate-limit.js';
+import { RateLimits } from '../../../../platform/http/rate-limit.js';
 import { CredentialDirectory, type KnownAdminKey } from '../../application/credential-directory.js';
 import { effectiveScopes, isRole, ROLE_SCOPES, SCOPES } from '../../domain/roles.js';
 import { CredentialUses } from '../../store/credential-uses.js';
@@ -24,9 +24,7 @@ export interface ConsoleSession extends ConsoleSessionRow {
 }
 
 /** Requests a minute of one credential (admin-api.md 1). */
-export const ADMIN_REQUESTS_PER_MINUTE = 600;
-/** Nest injection token of the {@link CallerRateLimiter} of credentials. */
-export const ADMIN_RATE_LIMITER = Symbol('ADMIN_RATE_LIMITER');
+const REQUESTS_PER_MINUTE = 600;
 
 const BEARER = /^Bearer +([^ ]+)$/i;
 
@@ -35,8 +33,7 @@ const BEARER = /^Bearer +([^ ]+)$/i;
 export class AdminAuthentication extends AdminCallers {
   constructor(
     private readonly keys: CredentialDirectory,
-    @Inject(ADMIN_RATE_LIMITER)
-    private readonly limiter: Pick<CallerRateLimiter, 'admit'>,
+    private readonly limits: RateLimits,
     private readonly uses: CredentialUses,
     private readonly sessions: ConsoleSessionTable,
     private readonly people: People,
@@ -54,7 +51,8 @@ export class AdminAuthentication extends AdminCallers {
         : await this.byKey(BEARER.exec(authorization)?.[1] ?? '', request);
     if (!caller) throw unauthorized(authorization === undefined);
     if (caller.credentialId !== null) this.uses.record(caller.credentialId);
-    await this.limiter.admit(caller.credentialId ?? caller.sessionId ?? '', reply);
+    const name = caller.credentialId ?? caller.sessionId ?? '';
+    await this.limits.admit({ counts: 'credential', name, limit: REQUESTS_PER_MINUTE }, reply);
     return caller;
   }
 

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Field } from '../../../../platform/dto/field.js';
 import { freeForm, text } from '../../../../platform/dto/rules.js';
-import { CONSOLE_PAGE } from '../../../../platform/http/admin/listeners.js';
+import { CONSOLE_PAGE } from '../../../../platform/http/listeners.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
 import { PageController } from '../../../../platform/http/pages/page.js';
 import { VisitorLimits } from '../../../../platform/http/pages/visitors.js';

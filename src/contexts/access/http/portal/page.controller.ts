@@ -5,7 +5,7 @@ import { DomainError } from '../../../../kernel/domain-error.js';
 import { processConfig, type ProcessConfig } from '../../../../platform/config/config.js';
 import { Field } from '../../../../platform/dto/field.js';
 import { text } from '../../../../platform/dto/rules.js';
-import { PORTAL_PAGE } from '../../../../platform/http/admin/listeners.js';
+import { PORTAL_PAGE } from '../../../../platform/http/listeners.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
 import { sendApplication } from '../../../../platform/http/pages/document.js';
 import { PageController } from '../../../../platform/http/pages/page.js';

@@ -5,8 +5,7 @@ import {
   PortalScopes,
   type PortalCaller,
 } from '../../../../platform/http/admin/portal-controller.js';
-import { Admission } from '../../../../platform/http/api-guard.js';
-import { WINDOW_SECONDS } from '../../../../platform/http/rate-limit.js';
+import { RateLimitGuard, WINDOW_SECONDS } from '../../../../platform/http/rate-limit.js';
 import {
   MerchantOfRequest,
   Cause,
@@ -45,7 +44,7 @@ class NewPortalKey {
 export class PortalMerchantController {
   constructor(
     private readonly merchants: MerchantList,
-    private readonly admission: Admission,
+    private readonly limits: RateLimitGuard,
     private readonly requests: RequestTable,
     private readonly credentials: AdminCredentials,
     private readonly commandBus: CommandBus,
@@ -68,7 +67,7 @@ export class PortalMerchantController {
   @Get('usage')
   @PortalScopes('usage:read')
   async usage(@MerchantOfRequest() merchant: ApiCaller) {
-    const { limit, used: leased, resetsAt } = await this.admission.usage(merchant);
+    const { limit, used: leased, resetsAt } = await this.limits.usage(merchant);
     // Processes lease more than they use. The first request arrived a little before the window began.
     const from = (resetsAt ?? 0) - (WINDOW_SECONDS + 1) * 1000;
     const used = await this.requests.since(merchant.merchantId, from, leased);

@@ -5,7 +5,7 @@ import { Fault } from '../../../../kernel/fault.js';
 import { deriveId } from '../../../../kernel/ids.js';
 import { Field } from '../../../../platform/dto/field.js';
 import { text } from '../../../../platform/dto/rules.js';
-import { clientOf } from '../../../../platform/http/address.js';
+import { clientOf } from '../../../../platform/http/rate-limit.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
 import { PageCall, PageController, Visit } from '../../../../platform/http/pages/page.js';
 import { Refusal } from '../../../../platform/http/problem.js';

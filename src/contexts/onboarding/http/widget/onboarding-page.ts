@@ -1,6 +1,6 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { Page } from '../../../../platform/http/pages/page.js';
+import type { Page } from '../../../../platform/http/listeners.js';
 import { CLOCK, type Clock, HOUR_MS } from '../../../../kernel/clock.js';
 import { bearerOf, PageSessions, VisitorLimits } from '../../../../platform/http/pages/visitors.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { BodyPipe } from '../../../../platform/http/validation.js';
+import { BodyPipe } from '../../../../platform/http/decorators.js';
 import { CodeRequest, DetailsEntry } from './steps.controller.js';
 
 const consent = { terms_version: '1', privacy_version: '1' };

@@ -11,12 +11,11 @@ import {
 import { CommandBus } from '@nestjs/cqrs';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Fault } from '../../../../kernel/fault.js';
-import { AddressRateLimiter, clientOf } from '../../../../platform/http/address.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
-import { toProblem } from '../../../../platform/http/problem-filter.js';
-import { BytesBelow, PageCall, PageController, Visit } from '../../../../platform/http/pages/page.js';
-import { refuseUntil } from '../../../../platform/http/pages/visitors.js';
-import { Refusal } from '../../../../platform/http/problem.js';
+import { PageCall, PageController, Visit } from '../../../../platform/http/pages/page.js';
+import { clientOf, LocalRateLimiter, refuseUntil } from '../../../../platform/http/rate-limit.js';
+import { BytesBelow } from '../../../../platform/http/request-body.js';
+import { Refusal, toProblem } from '../../../../platform/http/problem.js';
 import {
   ConfirmDetails,
   Onboardings,
@@ -109,7 +108,7 @@ type StepVisit = Visit<OnboardingVisitor>;
 @Injectable()
 class UploadGuard implements CanActivate {
   /** By user, from any address. */
-  private readonly uploads = new AddressRateLimiter(IMAGES_PER_MINUTE);
+  private readonly uploads = new LocalRateLimiter(IMAGES_PER_MINUTE);
 
   canActivate(context: ExecutionContext): boolean {
     const { params, edge } = requestOf(context);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { MemoryBudget, SMALL_BYTES } from './memory-budget.js';
+import { MemoryBudget, parseJsonBody, SMALL_BYTES } from './request-body.js';
 import { RequestState } from './request-state.js';
 
 const MIB = 1 << 20;
@@ -51,5 +51,23 @@ describe('the memory of requests', () => {
     expect(memory.reserveResponse(gone, 4 * MIB, false)).toBe(true);
     expect(await memory.reservePage(gone)).toBe(true);
     expect(respond('a', 4 * MIB)).toBe(true);
+  });
+});
+
+describe('a JSON body', () => {
+  it('is parsed, escapes included', () => {
+    expect(parseJsonBody(Buffer.from('{"a":"\\u00e9","constructor":1}'))).toEqual({ a: 'é', constructor: 1 });
+  });
+
+  it.each([
+    '{"__proto__":{}}',
+    '{"a":[{"__proto__":1}]}',
+    '{"\\u005f_proto__":{}}',
+    '{"__pr\\u006fto__":{}}',
+    '{"constructor":{"prototype":{}}}',
+    '{"constructor":{"pr\\u006ftotype":{}}}',
+    '{"c\\u006fnstructor":{"\\u0070rototype":{}}}',
+  ])('with a key that changes prototypes is refused: %s', (text) => {
+    expect(() => parseJsonBody(Buffer.from(text))).toThrow('a key that is not allowed');
   });
 });

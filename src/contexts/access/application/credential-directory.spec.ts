@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { type ApiCaller, CachedDirectory, FRESH_MS } from './merchant-directory.js';
+import { systemClock } from '../../../kernel/clock.js';
+import type { ApiCaller, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
+import { merchant } from '../domain/merchant.js';
+import { CredentialDirectory, FRESH_MS } from './credential-directory.js';
 
 const ID = '0b8f5d0e-6a0e-4d4c-9a55-3f0f6ad0a001';
 
@@ -15,6 +18,19 @@ beforeEach(() => {
 });
 afterEach(() => void jest.restoreAllMocks());
 
+/** The directory of merchants over a query: what it finds is in the events of the merchant. */
+function directoryOver(query: () => Promise<ApiCaller | null>): MerchantDirectory {
+  let found: ApiCaller | null = null;
+  const index = { isMerchant: async () => (found = await query()) !== null };
+  const load = async (aggregate: object) => ({
+    state:
+      aggregate === merchant
+        ? { status: found!.status, name: 'Shop', embedding: {}, cidrs: [], requests_per_minute: null }
+        : { credentials: [] },
+  });
+  return new CredentialDirectory(index as never, { load } as never, {} as never, systemClock).merchants;
+}
+
 /** A directory over `results`, the last of which is repeated, each after `queryMs`; counts its queries. */
 function directoryOf(results: readonly (ApiCaller | null | Error)[], queryMs = 0) {
   const query = jest.fn(async () => {
@@ -24,7 +40,7 @@ function directoryOf(results: readonly (ApiCaller | null | Error)[], queryMs = 0
     if (result instanceof Error) throw result;
     return result;
   });
-  return { directory: new CachedDirectory(query), query };
+  return { directory: directoryOver(query), query };
 }
 
 describe('a directory in memory', () => {
@@ -76,7 +92,7 @@ describe('a directory in memory', () => {
 
   it('does not wait for a query that started longer ago than an entry is fresh', async () => {
     const results: ((found: ApiCaller) => void)[] = [];
-    const directory = new CachedDirectory<ApiCaller>(() => new Promise((resolve) => results.push(resolve)));
+    const directory = directoryOver(() => new Promise((resolve) => results.push(resolve)));
     const before = directory.find(ID);
     now += FRESH_MS + 1;
     const after = directory.find(ID);
