@@ -13,6 +13,7 @@ import { DomainError } from '../../kernel/domain-error.js';
 import { isObject } from '../dto/field.js';
 import { depthOf } from '../json-text/json-text.js';
 import { PAGE_BYTES } from '../postgres/list-page.js';
+import { PORTAL_PAGE } from './listeners.js';
 import { BODY_LIMIT, BUSY, Refusal, tooLarge, WRONG_MEDIA_TYPE } from './problem.js';
 import { callerOf, NO_BODY, type RequestState } from './request-state.js';
 
@@ -277,7 +278,10 @@ export class BodyInterceptor implements NestInterceptor {
     const { rawBody } = request.edge;
     if (bytes === undefined) parseBody(request);
     else request.body = rawBody;
-    if (page !== null && bytes === undefined && rawBody.length > 0 && !isObject(request.body))
+    // The portal shares routes with merchants, whose empty bodies are none, whatever they are called.
+    const isNone =
+      rawBody.length === 0 && (page === PORTAL_PAGE || request.headers['content-type'] === undefined);
+    if (page !== null && bytes === undefined && !isNone && !isObject(request.body))
       throw new DomainError('bad_request', 'The body must be a JSON object');
     return next.handle();
   }
