@@ -1,4 +1,7 @@
-/** What other contexts may know of access: the directory of exchange keys, published events, accepted commands, what verifies signatures, the form of callbacks, and the scopes of roles. */
+/**
+ * The contract of access: directories of keys, published events, accepted commands, verification of signatures, the
+ * form of callbacks.
+ */
 export { leadsToApp } from './application/allow-lists.js';
 export { bodyDigest, signerAmong } from './application/credential-secrets.js';
 export {

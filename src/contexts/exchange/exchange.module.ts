@@ -61,7 +61,7 @@ import { OrdersView, orderViews } from './views/orders.js';
 const providers = [
   SideShiftShifts,
   {
-    // Null where its settings are missing.
+    // The provider is null where its settings are missing.
     provide: SideShiftProvider,
     inject: [exchangeConfig.KEY, SideShiftShifts, CLOCK],
     useFactory: (config: ExchangeConfig, shifts: SideShiftShifts, clock: Clock): SideShiftProvider | null => {

@@ -91,7 +91,7 @@ function refundable<Event extends PublishedOrderEvent>(
   );
 }
 
-/** What endpoints receive of orders (contract.md 13.9). The late outcome of a provider changes no order: nothing is sent for it. */
+/** The webhooks of orders (contract.md 13.9). The late outcome of a provider changes no order and sends none. */
 export const ORDER_PUBLISHES: Readonly<Record<PublishedEventType, readonly Publication[]>> = {
   'order.cancelled.v1': [refundable('cancelled')],
   'order.processing_started.v1': [
@@ -106,7 +106,7 @@ export const ORDER_PUBLISHES: Readonly<Record<PublishedEventType, readonly Publi
   'order.failed.v1': [sends<'order.failed.v1'>(failed, 'reason'), refundable('failed')],
   'order.refunded.v1': [sends<'order.refunded.v1'>(refunded, 'amount', 'refund_transaction_hash')],
   'order.late_deposit_recorded.v1': [refundable('late_deposit')],
-  // Of an open order they may still be exchanged together with a deposit.
+  // The dust of an open order may still be exchanged together with a deposit.
   'order.dust_recorded.v1': [refundable<OrderEventOf<'order.dust_recorded.v1'>>('small_deposits', hasEnded)],
   'order.refund_recorded.v1': [
     publication<OrderEventOf<'order.refund_recorded.v1'>>(refunded, (data) => {

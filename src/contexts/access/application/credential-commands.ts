@@ -37,7 +37,7 @@ import { AccessCommands } from './merchant-commands.js';
 import { areWithin, canonicalCidrs } from './allow-lists.js';
 import { CredentialSecrets, type IssuedCredential } from './credential-secrets.js';
 
-/** Whose a credential is (admin-api.md 3): one of the two. */
+/** The owner of a credential (admin-api.md 3): one of the two. */
 interface CredentialOwner {
   readonly merchant_id: string | null;
   readonly operator_id: string | null;
@@ -45,13 +45,13 @@ interface CredentialOwner {
 
 export interface CredentialSubject extends CredentialOwner {
   readonly kind: CredentialKind;
-  /** Of the exchange. */
+  /** The API key of the exchange. */
   readonly api_key: string | null;
 }
 
 export interface IssueParameters extends CredentialSubject, Omit<Terms, 'name' | 'scopes'> {
   readonly name: string;
-  /** Null: those of the person's role now. */
+  /** The scopes; null for those of the person's current role. */
   readonly scopes: readonly string[] | null;
 }
 
@@ -227,7 +227,7 @@ export class RollCredentialHandler implements OperationHandler<RollCredential> {
     private readonly secrets: CredentialSecrets,
   ) {}
 
-  /** By the events of the owner: a row may say anything. */
+  /** Compares with the owner's events, because a row may be forged. */
   async own(command: RollCredential, by: Pick<Requester, 'operatorId' | 'credentialId'>): Promise<boolean> {
     const { state, found } = await this.find(command);
     if (found !== undefined)
@@ -262,11 +262,11 @@ function nextId({ operation }: RollCredential): string {
   return deriveId(operation!.id, 'credential');
 }
 
-/** For good. Throws `not_found`, and `invalid_transition` for one that is revoked. */
+/** Revokes a credential for good. Throws `not_found`, and `invalid_transition` for a revoked one. */
 @Operation({ ...CREDENTIAL, name: 'credentials.revoke' })
 export class RevokeCredential extends CredentialCommand<CredentialOwner> {}
 
-/** As {@link RevokeCredential}, also where it is revoked already. */
+/** Revokes a credential as {@link RevokeCredential} does; a revoked one is no error. */
 @Operation({ ...CREDENTIAL, name: 'credentials.revoke_leaked' })
 export class RevokeLeakedCredential extends CredentialCommand<CredentialOwner & { readonly url: string }> {}
 

@@ -30,12 +30,12 @@ export interface ExchangeCaller {
 export interface KnownExchangeKey extends ExchangeCaller {
   /** CIDRs it may be used from; empty means anywhere. */
   readonly cidrs: readonly string[];
-  /** Where its orders may pay out to; empty: anywhere. */
+  /** The addresses to which its orders may pay out; empty for any. */
   readonly withdrawAddresses: readonly string[];
   readonly page: PayPageSettings;
 }
 
-/** Null for a key that is unknown, revoked or expired. Cached for two seconds. */
+/** The directory of exchange keys: null for a key that is unknown, revoked or expired. Cached for two seconds. */
 export interface ExchangeKeyDirectory {
   find(apiKey: string): Promise<KnownExchangeKey | null>;
 }
@@ -48,11 +48,11 @@ export interface KnownAdminKey extends Omit<Requester, 'address'> {
   readonly credentialId: string;
   /** CIDRs it may be used from; empty: anywhere. */
   readonly addresses: readonly string[];
-  /** When it ends, by expiry or because another replaces it; null: never. */
+  /** The end of the key, by expiry or replacement, or null. */
   readonly expiresAt: Date | null;
 }
 
-/** How long an entry of the directory may be used: a revoked key or a suspension takes effect no later. */
+/** The age at which an entry is no longer used. A revoked key or a suspension takes effect no later. */
 export const FRESH_MS = 2000;
 /** An entry in use is reloaded in the background once it has less than this left, so that no request waits. */
 const REFRESH_BELOW_MS = 1000;
@@ -64,7 +64,7 @@ const MAX_UNKNOWN = 10_000;
 const FRESHNESS = { ttl: FRESH_MS, ttlResolution: 0 };
 
 interface PendingLoad<Entry> {
-  /** By `performance.now()`. */
+  /** The start, on the clock of `performance.now()`. */
   readonly startedAt: number;
   readonly found: Promise<Entry | null>;
 }
@@ -77,7 +77,7 @@ class CachedDirectory<Entry extends object> {
 
   constructor(
     private readonly query: (id: string) => Promise<Entry | null>,
-    /** Null for what can be no key: it is not queried. */
+    /** Returns the id, or null for a text that can be no key and is not queried. */
     private readonly keyOf: (apiKey: string) => string | null = readUuid,
   ) {}
 
@@ -86,7 +86,7 @@ class CachedDirectory<Entry extends object> {
     if (id === null) return null;
     const found = this.known.get(id);
     if (found !== undefined) {
-      // When this fails the entry expires, and the next request reports the failure.
+      // After a failure the entry expires, and the next request reports the failure.
       if (this.known.getRemainingTTL(id) < REFRESH_BELOW_MS) this.refresh(id).catch(() => undefined);
       return found;
     }
@@ -132,7 +132,7 @@ export class CredentialDirectory extends OperatorDirectory {
   readonly allScopes: ReadonlySet<string> = new Set(SCOPES);
   readonly merchants: MerchantDirectory = new CachedDirectory((id) => this.loadMerchant(id));
   readonly exchangeKeys: ExchangeKeyDirectory = new CachedDirectory((id) => this.loadExchangeKey(id));
-  /** By the hashes of their secrets. */
+  /** The admin keys by the hashes of their secrets. */
   private readonly adminKeys = new CachedDirectory(
     (hash) => this.loadAdminKey(hash),
     (hash) => hash,
@@ -147,7 +147,7 @@ export class CredentialDirectory extends OperatorDirectory {
     super();
   }
 
-  /** Null for what is no admin key, also one that is pending, revoked or expired, and for one of a disabled person. */
+  /** Returns null for a text that is no active admin key, and for a disabled person. */
   async findAdminKey(token: string): Promise<KnownAdminKey | null> {
     if (!this.secrets.isAdmin(token)) return null;
     const key = await this.adminKeys.find(this.secrets.hashOf(token));
@@ -183,7 +183,7 @@ export class CredentialDirectory extends OperatorDirectory {
     const [first] = own;
     if (first === undefined) return null;
     const { texts: secrets, ids: secretIds } = this.open(own);
-    // Also for calls that need no signature: a key without a valid secret has expired.
+    // The key has expired without a valid secret, also for calls that need no signature.
     if (secrets.length === 0) return null;
     return {
       keyId,

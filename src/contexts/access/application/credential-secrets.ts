@@ -23,7 +23,7 @@ const SECRET_BYTES = 32;
 /** The secret of a credential, for the response alone. */
 export interface IssuedCredential {
   readonly credential_id: string;
-  /** Null a day after it was requested. */
+  /** The secret; null a day after it was requested. */
   readonly secret: string | null;
 }
 
@@ -64,12 +64,12 @@ export class CredentialSecrets {
     return { credential_id: id, secret: await this.fresh.find(id) };
   }
 
-  /** Whether the text can be the secret of an admin key here: only then is it worth a query. */
+  /** Checks the form of an admin key before it is worth a query. */
   isAdmin(text: string): boolean {
     return isAdminSecret(this.mode, text);
   }
 
-  /** What is stored to find the credential by its secret. */
+  /** Returns the hash under which a credential is stored. */
   hashOf(secret: string): string {
     return this.keyedHash.of('credential secret', secret);
   }
@@ -100,7 +100,7 @@ export function adminSecret(mode: KeyMode, bytes: Uint8Array): string {
   return text + checkOf(text);
 }
 
-/** Whether the text has the form of an admin key of this mode and its check is right: only then is it worth a query. */
+/** Checks that the text has the form of an admin key of this mode with a right check sum. */
 export function isAdminSecret(mode: KeyMode, text: string): boolean {
   if (FORM.exec(text)?.[1] !== mode) return false;
   return checkOf(text.slice(0, -CHECK_DIGITS)) === text.slice(-CHECK_DIGITS);
@@ -130,7 +130,7 @@ export function sign(secret: string, prefix: string, body: Buffer): Buffer {
   return createHmac('sha256', keys.memo(secret)).update(prefix, 'utf8').update(body).digest();
 }
 
-/** Which of the secrets created the signature (lower-case hex), compared in constant time; -1: none. */
+/** Returns the place of the secret that created the signature (lower-case hex), or -1. Compares in constant time. */
 export function signerAmong(
   secrets: readonly string[],
   signature: string,

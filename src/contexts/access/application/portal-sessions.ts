@@ -58,7 +58,7 @@ export class PortalSessions {
     const at = timestamp(this.clock);
     const id = ticket.id('portal_session');
     const code = this.secretFor(id);
-    // In the fragment, so that no log has it.
+    // The code is in the fragment, which no log contains.
     const url = `${portalUrl.replace(/\/+$/, '')}/enter#${code}`;
     const code_hash = this.hashOf('code', code);
     const command = { session_id: id, ...session, code_hash, created_at: at };
@@ -91,7 +91,7 @@ export class PortalSessions {
     return { token, expiresAt: state!.session_expires_at! };
   }
 
-  /** Its code and its cookie are worth nothing from now on. Throws `not_found`. */
+  /** Revokes a session with its code and cookie. Throws `not_found`. */
   async revoke(merchant_id: string, id: string, metadata: EventMetadata): Promise<void> {
     const command = { merchant_id, revoked_at: timestamp(this.clock) };
     const { position } = await this.loop.execute(

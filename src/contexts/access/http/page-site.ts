@@ -18,7 +18,7 @@ export function isActivity({ method, headers }: FastifyRequest): boolean {
   return !isRead || headers['disburse-background'] !== 'true';
 }
 
-/** Without TLS, but on this machine alone. */
+/** Checks for an address without TLS on this machine. */
 export function isPlainLoopback(url: string): boolean {
   const { protocol, host } = new URL(url);
   return protocol === 'http:' && LOOPBACK.test(host);

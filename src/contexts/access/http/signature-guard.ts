@@ -20,7 +20,7 @@ import { ApiProperty } from '../../../platform/dto/field.js';
 import { BODY, EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.js';
 import { ProblemDetails, problemResponse } from '../../../platform/openapi/route.js';
 
-/** How far `svc-timestamp` may be from server time, either way, in seconds (contract.md 2.4). */
+/** The largest difference between `svc-timestamp` and server time in seconds, either way (contract.md 2.4). */
 const MAX_DRIFT_SECONDS = 300;
 const UNIX_SECONDS = /^[0-9]{1,12}$/;
 const HEADERS = ['svc-api-key', 'svc-timestamp', 'svc-signature'];
@@ -39,7 +39,7 @@ export class SignatureGuard extends ApiGuard {
     this.failures = new FailedSignatures(now);
   }
 
-  /** What comes from where signatures fail is refused here as well, when its body is large. */
+  /** Also refuses large bodies from addresses whose signatures fail. */
   override async identify(request: FastifyRequest): Promise<ApiCaller> {
     const { edge } = request;
     const absent = HEADERS.filter((name) => !request.raw.headers[name]);
@@ -97,7 +97,7 @@ const BYTES_PER_POINT = 16_384;
 const MAX_PER_ADDRESS = 300;
 const MAX_PER_KEY = 3000;
 
-/** Who a request says it is from: an address and a merchant. */
+/** The claimed source of a request: an address and a merchant. */
 export interface SignatureSource {
   readonly client: string;
   readonly merchantId: string;
@@ -119,7 +119,7 @@ export class FailedSignatures {
     this.keys = new LocalRateLimiter(MAX_PER_KEY, now);
   }
 
-  /** Null when a large body may be read, else the epoch milliseconds at which the next may. */
+  /** Returns null when a large body may be read, else the epoch milliseconds at which the next may. */
   blockedUntil(source: SignatureSource): number | null {
     const until = this.addresses.blockedUntil(source.client);
     return until !== null && this.signers.has(nameOf(source)) ? null : until;
@@ -142,7 +142,7 @@ function nameOf({ client, merchantId }: SignatureSource): string {
   return `${client} ${merchantId}`;
 }
 
-/** What is signed, apart from the body: timestamp, method and path, each followed by LF (contract.md 2.2). */
+/** Returns the signed text before the body: timestamp, method and path, each with LF (contract.md 2.2). */
 export function signedPrefix(timestamp: string, method: string, path: string): string {
   return `${timestamp}\n${method}\n${path}\n`;
 }
@@ -214,7 +214,7 @@ function* joined(
     yield separator + write(body.subarray(from, from + PIECE_BYTES));
 }
 
-/** Whether the client would rather have text/plain than JSON: JSON wins a tie and is the default. */
+/** Checks that the client prefers text/plain. JSON is the default and wins a tie. */
 export function prefersText(accept: string | undefined): boolean {
   if (accept === undefined || !/text\//i.test(accept)) return false;
   let text = 0;

@@ -11,7 +11,7 @@ import { accessConfig, type AccessConfig } from '../settings.js';
 export interface LoginFacts {
   readonly method: 'passkey' | 'oidc' | 'link';
   readonly address: string;
-  /** By another clock; absent: now. */
+  /** The time of the login on another clock; now when absent. */
   readonly authenticatedAt?: Date;
 }
 
@@ -116,7 +116,7 @@ export class ConsoleSessionTable {
     );
   }
 
-  /** Of a person who gets another way to sign in. */
+  /** Ends all sessions of a person who gets another way to sign in. */
   async endAll(operatorId: string): Promise<void> {
     await this.database.query(
       'update access.console_sessions set ended_at = now() where operator_id = $1 and ended_at is null',
@@ -129,7 +129,7 @@ export class ConsoleSessionTable {
   }
 }
 
-/** What a login secret is good for: a one-time link, or a challenge of WebAuthn. */
+/** The purpose of a login secret: a one-time link, or a challenge of WebAuthn. */
 export type LoginPurpose = 'link' | 'enrol' | 'passkey';
 
 interface SecretRow {

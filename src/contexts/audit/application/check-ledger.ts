@@ -6,27 +6,30 @@ import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import type { Leaf, LedgerState } from '../store/ledger.js';
 import type { HeadVerifier } from './ledger-keys.js';
 
-/** What a log is compared with. All of it is read before the first event, so that the log has every event it covers. */
+/**
+ * The ledger with which a log is compared. It is read completely before the first event, so that the log has every
+ * event it covers.
+ */
 export interface CheckedLedger {
-  /** Null: no leaves are at hand, as for an export; only the heads prove which events there were. */
+  /** The state; null without leaves, as for an export, where only the heads prove which events existed. */
   readonly state: LedgerState | null;
   /** Leaves from `index` on. */
   readonly leaves: (index: number, limit: number) => Promise<readonly Leaf[]>;
-  /** In order of their sizes. */
+  /** The heads in order of their sizes. */
   readonly heads: AsyncIterable<SignedHead>;
   readonly trust: Pick<HeadVerifier, 'verify' | 'trusts' | 'findings'>;
   /** Heads that the auditor retained, and that are not stored: the stored ones alone form a chain. */
   readonly retained?: ReadonlySet<SignedHead>;
-  /** Whether the service did not write the event; absent: the keys that say so are not at hand. */
+  /** Checks that the service did not write the event; absent without the keys for it. */
   readonly isForged?: (event: LeafEvent) => boolean | Promise<boolean>;
-  /** What is wrong with the rows that the follower and the signer authenticate. */
+  /** The faults of rows that follower and signer authenticate. */
   readonly forgedRows?: readonly string[];
 }
 
 export interface LedgerReport {
   /** Events of the log. */
   readonly events: number;
-  /** Those behind `proven`: no head that the log agrees with covers them. */
+  /** The number of events behind `proven`, which no agreeing head covers. */
   readonly unsigned: number;
   readonly heads: number;
   /** The largest head that is well signed and that the log agrees with, as with all before it. */
@@ -41,7 +44,7 @@ const MAX_FINDINGS = 100;
 /** Differences that are kept, with their events. */
 const MAX_DIFFERENCES = 50;
 const UNTRUSTED = 'its key is older than the one that you brought, which does not prove it';
-/** Of no event. */
+/** The hash of no event. */
 const NO_HASH = Buffer.alloc(HASH_BYTES);
 
 /** One place where log and leaves differ: an event, a leaf, or both at one position. */
@@ -63,19 +66,19 @@ export class LedgerCheck {
   private readonly nextHeads: Ahead<SignedHead>;
   private readonly differences = new ListedFindings<Difference>(MAX_DIFFERENCES);
   private readonly findings = new ListedFindings<LedgerFinding>(MAX_FINDINGS);
-  /** Of the last leaf, and of the last event. */
+  /** The position of the last leaf and of the last event. */
   private lastPosition: string | null = null;
   private lastEvent: string | null = null;
 
   private heads = 0;
-  /** Of the last stored head. */
+  /** The hash of the last stored head. */
   private previous: string | null = null;
   /** The last trusted head that agreed before the first that did not. */
   private lastGood: SignedHead | null = null;
   /** The last one that agreed and is not trusted. */
   private lastUntrusted: SignedHead | null = null;
   private firstBad: SignedHead | null = null;
-  /** Of those that are well signed. */
+  /** The largest head with a valid signature. */
   private largest: SignedHead | null = null;
 
   private constructor(private readonly ledger: CheckedLedger) {
@@ -105,7 +108,7 @@ export class LedgerCheck {
     }
   }
 
-  /** After the last event. */
+  /** Ends the comparison after the last event. */
   async end(): Promise<LedgerReport> {
     const { log, leaves, nextLeaves } = this;
     const isCut = nextLeaves.item !== null;
@@ -128,7 +131,7 @@ export class LedgerCheck {
     };
   }
 
-  /** Whether the event is another one than the ledger has. */
+  /** Checks whether the event differs from the ledger's. */
   private async compare(event: LeafEvent, hash: Buffer): Promise<boolean> {
     const position = BigInt(event.position);
     let leaf = this.nextLeaves.item;
@@ -228,7 +231,7 @@ export class LedgerCheck {
 
 /** An iteration whose next item is known. */
 class Ahead<T> {
-  /** Null before the first {@link advance}, and after the last item. */
+  /** The current item; null before the first {@link advance}, and after the last item. */
   item: T | null = null;
   private readonly rest: AsyncIterator<T>;
 
@@ -242,7 +245,7 @@ class Ahead<T> {
   }
 }
 
-/** Those that came since are not part of the check. */
+/** Yields the leaves of the state, without those that came since. */
 async function* leavesOf({ state, leaves }: CheckedLedger): AsyncGenerator<Leaf> {
   const size = state?.tree.size ?? 0;
   for (let index = 0; index < size;) {
@@ -252,7 +255,7 @@ async function* leavesOf({ state, leaves }: CheckedLedger): AsyncGenerator<Leaf>
   }
 }
 
-/** Null when the event cannot be read. */
+/** Returns null for an event that cannot be read. */
 function hashOf(event: LeafEvent | ExportedEvent): Buffer | null {
   return 'leaf' in event ? event.leaf : hashAt(event);
 }

@@ -8,13 +8,13 @@ import { isAuthenticState, type Ledger, type LedgerState } from '../store/ledger
 import type { CheckedLedger } from './check-ledger.js';
 import { HeadVerifier } from './ledger-keys.js';
 
-/** What an auditor brings along. */
+/** The inputs of an auditor. */
 export interface AuditorInputs {
   /** Heads that were retained outside the reach of the operators. */
   readonly heads: readonly SignedHead[];
   /** The public key as it was first published. */
   readonly key: Pick<SigningKey, 'key_id' | 'public_key'> | null;
-  /** Of the master key, where it is at hand: proves which keys the service created. */
+  /** The sealer with the master key, where it is available. It proves which keys the service created. */
   readonly sealer: Pick<Sealer, 'openBytes' | 'isAuthentic'> | null;
   readonly isForged?: CheckedLedger['isForged'];
 }
@@ -33,7 +33,7 @@ export async function currentLedger(
   logId: string,
   { heads: kept, key, sealer, ...forged }: AuditorInputs,
 ): Promise<CheckedLedger> {
-  // In this order: the keys may have signed more than this head, and the leaves are at least those that it covers.
+  // The order matters: keys may have signed more than this head, and the leaves are at least those that it covers.
   const newest = await stored.heads.newest();
   const state = await stored.ledger.state();
   return {

@@ -69,7 +69,7 @@ export class LedgerKeys implements OperationHandler<RotateLedgerKey> {
     await this.keys.change((present) => (present.length > 0 ? null : this.make(null)));
   }
 
-  /** Those that the service created, from the first on. */
+  /** Lists the keys that the service created, from the first on. */
   async listOwn(): Promise<readonly SigningKey[]> {
     return (await this.keys.all()).filter((key) => isOwnKey(key, this.sealer));
   }
@@ -103,7 +103,7 @@ export class LedgerKeys implements OperationHandler<RotateLedgerKey> {
   }
 }
 
-/** Whether a process with the master key wrote this row: only these can seal. */
+/** Checks that a process with the master key wrote this row. Only such processes can seal. */
 export function isOwnKey(key: StoredSigningKey, sealer: Pick<Sealer, 'openBytes'>): boolean {
   try {
     const bytes = sealer.openBytes(key.sealedPublicKey, placeOfPublic(key));
@@ -133,7 +133,7 @@ export function keyIdOf(publicKey: Buffer): string {
   return sha256(publicKey).toString('hex').slice(0, 16);
 }
 
-/** In hex. `privateKey` is PKCS #8. */
+/** Signs and returns hex. `privateKey` is PKCS #8. */
 export function signText(text: string, privateKey: Buffer): string {
   const key = createPrivateKey({ key: privateKey, format: 'der', type: 'pkcs8' });
   return sign(null, Buffer.from(text), key).toString('hex');
@@ -155,7 +155,7 @@ export function isSignedHead(head: SignedHead, { public_key }: Pick<SigningKey, 
   return verifies(headText(head), head.signature, public_key);
 }
 
-/** Whether `former` signed `key`. */
+/** Checks that `former` signed `key`. */
 function isSignedKey(key: SigningKey, former: SigningKey): boolean {
   return (
     key.former_key_id === former.key_id &&
@@ -176,7 +176,7 @@ function publicKeyOf(base64: string): KeyObject {
   return createPublicKey({ key: Buffer.from(base64, 'base64'), format: 'der', type: 'spki' });
 }
 
-/** Whose signatures count: keys that follow one another, from one that the auditor knows. */
+/** Verifies heads by keys that follow one another, from one that the auditor trusts. */
 export class HeadVerifier {
   readonly findings: LedgerFinding[] = [];
   private readonly keys = new Map<string, SigningKey>();
@@ -207,7 +207,7 @@ export class HeadVerifier {
       this.findings.push({ kind: 'key', key_id: known.key_id, why: 'the ledger does not know it' });
   }
 
-  /** What is wrong with a head; null when it is good. */
+  /** Returns the fault of a head, or null. */
   verify(head: SignedHead): string | null {
     const key = this.keys.get(head.key_id);
     if (head.log_id !== this.logId) return `it is of the log ${head.log_id}`;
@@ -224,7 +224,7 @@ export class HeadVerifier {
   }
 }
 
-/** Null: the key is good. */
+/** Returns the fault of a key, or null. */
 function wrongOf(
   key: SigningKey | StoredSigningKey,
   former: SigningKey | null,

@@ -34,7 +34,7 @@ export class PayoutProofs {
     return this.withKey(head);
   }
 
-  /** Null before the first. */
+  /** Returns the newest head, or null. */
   @ReportsAudit('head')
   async reportedHead(): Promise<object | null> {
     return this.newestHead().catch((error: unknown) => {
@@ -60,7 +60,7 @@ export class PayoutProofs {
     return { ...head, public_key: pemOf(key) };
   }
 
-  /** Whose payout it is. Throws `not_found`. */
+  /** Returns the payout's merchant. Throws `not_found`. */
   async merchantOf(payoutId: string): Promise<string> {
     return (await this.read(payoutId)).merchantId;
   }
@@ -98,7 +98,7 @@ export class PayoutProofs {
   }
 }
 
-/** As proofs are published. */
+/** Returns the hash in the form of published proofs. */
 export function toHex(hash: Buffer): string {
   return hash.toString('hex');
 }

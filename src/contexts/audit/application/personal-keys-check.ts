@@ -46,7 +46,7 @@ export class PersonalKeysCheck implements TableCheck {
       if (erased !== undefined) this.erased.set(String(data[erased]), recordedAt);
       const sealed = this.sealed.get(type);
       if (sealed === undefined || comparePositions(position, this.rules.position) > 0) continue;
-      // Without any field there is nothing to seal, and no key.
+      // An event without any such field seals nothing and needs no key.
       if (sealed.fields.some((field) => typeof data[field] === 'string'))
         this.persons.add(String(data[sealed.subject]));
     }

@@ -72,7 +72,7 @@ export interface Copied {
   readonly log_id: string;
   readonly copied: number;
   readonly events: number;
-  /** Over all leaves, read from either store: the root of a head of this size. */
+  /** The root over all leaves, read from either store: that of a head of this size. */
   readonly merkle_root: string;
 }
 

@@ -36,7 +36,7 @@ const UNOPENED =
   'whether each personal key is the one of its person, and whether the service created each delivery: that takes the MASTER_KEY';
 const UNCOVERED = 'no signed head covers any event: nothing proves that the log is the recorded one';
 
-/** Of rebuilt read models, and of the readers of log and tables. */
+/** The connections for rebuilt read models, and for the readers of log and tables. */
 const CONNECTIONS = 16;
 
 /** `npm run audit -- verify`: replays every event and verifies everything against it. Changes nothing. */
@@ -97,10 +97,10 @@ interface Options {
   readonly key?: string;
 }
 
-/** What an auditor brings along but for the master key. */
+/** The inputs of an auditor except for the master key. */
 type Given = Pick<AuditorInputs, 'heads' | 'key'>;
 
-/** For operators (`GET /admin/v1/system`). An auditor may have a connection that only reads. */
+/** Records the outcome for operators (`GET /admin/v1/system`). The connection of an auditor may be read-only. */
 async function record(cli: CliContext, outcome: LastVerify['outcome'], readTo: string | null): Promise<void> {
   const verified = { at: new Date().toISOString(), outcome, read_to: readTo };
   await connected(cli, (database) => new LastVerifies(database).record(verified), 1).catch(() => undefined);
@@ -162,7 +162,7 @@ async function verifyConnected(
       const isOther = manifest !== null && manifest.log_id !== logId;
       const exportedHead = why === null ? (manifest?.signed_head ?? null) : null;
       const tables = storedLedger(database);
-      // Before the log is read: every event of the ledger is then in it.
+      // The ledger is read before the log, so that every event of it is then in the log.
       const stored = await currentLedger(tables, logId, {
         heads: exportedHead === null ? heads : [exportedHead, ...heads],
         key,

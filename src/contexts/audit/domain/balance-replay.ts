@@ -14,12 +14,12 @@ export interface BookedEvent {
   readonly data: object;
 }
 
-/** What a user's payouts add up to, in minor units. */
+/** The sums of a user's payouts in minor units. */
 interface BookedBalance {
   readonly merchantId: string;
   confirmed: bigint;
   pending: bigint;
-  /** From the start of its user's deactivation on. */
+  /** True from the start of the user's deactivation on. */
   isDeactivating: boolean;
 }
 
@@ -31,7 +31,7 @@ interface BookedBalance {
 export class BalanceReplay {
   readonly balances = new Map<string, BookedBalance>();
   readonly counts = { pending: 0, received: 0, expired: 0 };
-  /** In minor units, by the ids of payouts without an outcome. */
+  /** The amounts of payouts without an outcome, in minor units, by id. */
   private readonly open = new Map<string, bigint>();
   private readonly usedTransfers = new NameTable();
   /** Claims on transfers, each with the stream that holds it. */
@@ -121,7 +121,7 @@ export class BalanceReplay {
 type Facts = PayoutEvent['data'];
 type Note = (rule: string) => void;
 
-/** Whether what a payout was received for is what it is: the amount, to its user's wallet, of the token. */
+/** The check that a payout was received for the amount, in the user's wallet, of the token. */
 export class EvidenceCheck {
   /** Payouts whose evidence was checked. */
   checked = 0;

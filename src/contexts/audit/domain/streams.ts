@@ -8,29 +8,29 @@ import type { HistoryRules } from '../../../kernel/history-rules.js';
 const FREED_BY: Readonly<Record<string, string>> = { user_phone_number: 'user.deactivated.v1' };
 const FREEING = new Set(Object.values(FREED_BY));
 
-/** What an owner's stream holds. */
+/** Marks the stream of an owner. */
 const OWN_EVENTS = 1;
 const FREES = 2;
-/** Its beginning is not there. */
+/** Marks a stream whose beginning is missing. */
 const BEGUN_EARLIER = 4;
 
-/** Which part of a log is verified. */
+/** The part of a log that is verified. */
 export interface Extent {
   /** Every stream, from its first event on. */
   readonly wholeStreams: boolean;
-  /** Also claims that others took. */
+  /** True where claims of other owners are included. */
   readonly allClaims: boolean;
 }
 export const WHOLE: Extent = { wholeStreams: true, allClaims: true };
 
-/** What holds for streams of every category: places, and claims. Memory: some 35 bytes a stream. */
+/** The invariants of streams of every category: places and claims. Takes some 35 bytes a stream. */
 export class Streams {
   events = 0;
   private readonly names = new NameTable();
-  /** Of the last event, and one more: 0 before the first. */
+  /** The revision of the last event, plus one; 0 before the first. */
   private lengths = new Int32Array(1 << 10);
   private holds = new Uint8Array(1 << 10);
-  /** Of a claim: the number of its owner's stream, and one more. */
+  /** The number of a claim's owner stream, plus one. */
   private owners = new Uint32Array(1 << 10);
   private last: string | null = null;
 
@@ -39,7 +39,7 @@ export class Streams {
     private readonly extent: Extent = WHOLE,
   ) {}
 
-  /** How many there are. */
+  /** The number of streams. */
   get count(): number {
     return this.names.size;
   }
@@ -63,7 +63,7 @@ export class Streams {
     return number;
   }
 
-  /** Whether the stream of that number is there from its first event on. */
+  /** Checks that the stream with that number is present from its first event on. */
   isWhole(number: number): boolean {
     return (this.holds[number]! & BEGUN_EARLIER) === 0;
   }
@@ -111,7 +111,7 @@ export class Histories {
   /** Events that were evaluated. */
   evaluated = 0;
   private readonly rules: ReadonlyMap<string, HistoryRules>;
-  /** By the number of their stream. */
+  /** The states by the number of their stream. */
   private readonly states: unknown[] = [];
 
   constructor(

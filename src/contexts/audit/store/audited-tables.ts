@@ -9,11 +9,11 @@ import type { TableComparison } from '../../../platform/projections/compare-tabl
 
 const BEGIN = `begin isolation level repeatable read, read only; ${WITHOUT_TIMEOUTS}`;
 
-/** What tables hold, in one snapshot of the database. */
+/** The contents of tables in one snapshot of the database. */
 export class AuditedTables {
   private constructor(
     private readonly tx: PoolClient,
-    /** By which other sessions read the same, as long as this one is open. */
+    /** The id with which other sessions read the same snapshot while this one is open. */
     readonly snapshot: string,
   ) {}
 
@@ -25,7 +25,7 @@ export class AuditedTables {
   ): Promise<T> {
     return database.transaction(
       async (tx) => {
-        // Before the snapshot: in tables that a rebuild put in place after it, it would find no rows.
+        // The locks precede the snapshot, which would find no rows in tables that a rebuild swapped in after it.
         await tx.query(`lock table ${locked.join(', ')} in access share mode`);
         const { rows } = await tx.query<{ snapshot: string }>('select pg_export_snapshot() as snapshot');
         await tx.query('savepoint audited');
@@ -64,7 +64,7 @@ export class AuditedTables {
   };
 }
 
-/** Of the platform; contexts have one schema each, of their name. */
+/** The schemas of the platform. Each context has one with its name. */
 const SCHEMAS = ['event_store', 'platform', 'work'];
 
 /** Triggers, rules, row security and functions are those of the migrations: others hide rows, or change what is written. */
@@ -93,12 +93,12 @@ interface CatalogueEntry {
   /** `schema.name` of the table, or the schema of a function. */
   readonly place: string;
   readonly name: string;
-  /** Of a function: its body. */
+  /** The body of a function. */
   readonly source: string;
   readonly enabled: boolean;
 }
 
-/** Of the schemas `$1`. */
+/** Reads the entries of the schemas `$1`. */
 const CATALOGUE = `
   with tables as (
     select c.oid, n.nspname || '.' || c.relname as place, c.relrowsecurity or c.relforcerowsecurity as secured
@@ -114,7 +114,7 @@ const CATALOGUE = `
   from pg_proc join pg_namespace on pg_namespace.oid = pronamespace where nspname = any($1)
   order by 1, 2, 3`;
 
-/** What migrations create that is not a table: the text of all their statements. */
+/** Returns all statements of the migrations, which also create triggers, policies and functions. */
 async function statementsOf(migrations: readonly Migration[]): Promise<string> {
   const statements: string[] = [];
   const query = async (sql: string): Promise<number> => statements.push(sql);
@@ -122,7 +122,7 @@ async function statementsOf(migrations: readonly Migration[]): Promise<string> {
   return statements.join('\n');
 }
 
-/** What entries say that no migration does, and the other way round, in words. */
+/** Lists in words the entries that no migration creates, and those that are missing. */
 function strangeEntries(entries: readonly CatalogueEntry[], statements: string): readonly string[] {
   const created = (kind: string): ReadonlySet<string> =>
     new Set(

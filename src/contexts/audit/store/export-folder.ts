@@ -7,7 +7,7 @@ import type { ExportLine } from '../domain/event-leaf.js';
 import { type Manifest, MANIFEST_FILE, type Part, readManifest, type Signed } from '../domain/manifest.js';
 
 const UNFINISHED_FILE = 'unfinished.json';
-/** What runs that were killed had begun to write. */
+/** The unfinished files of runs that were killed. */
 const OF_KILLED = /^\.(events-\d+\.ndjson|unfinished\.json|manifest\.json)\.\d+$/;
 
 /** The state of an unfinished export after its last whole part. */
@@ -28,7 +28,7 @@ export class ExportFolder {
     return new ExportFolder(path);
   }
 
-  /** Null when the export is not complete. */
+  /** Returns null when the export is not complete. */
   async manifest(): Promise<Manifest | null> {
     const text = await this.read(MANIFEST_FILE);
     if (text === null) return null;
@@ -37,7 +37,7 @@ export class ExportFolder {
     throw new DomainError('invalid_transition', `${join(this.path, MANIFEST_FILE)} ${manifest}`);
   }
 
-  /** Null when nothing has begun. */
+  /** Returns null when no export has begun. */
   async unfinished(): Promise<Unfinished | null> {
     const text = await this.read(UNFINISHED_FILE);
     return text === null ? null : (JSON.parse(text) as Unfinished);
@@ -76,7 +76,7 @@ export class ExportFolder {
 
 /** A file that is being written under another name: a part, or what is said of the parts. */
 export class PartWriter {
-  /** Of a part. */
+  /** The number of events in a part. */
   events = 0;
   private first = '';
   private last = '';

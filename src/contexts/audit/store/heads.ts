@@ -25,7 +25,7 @@ const EMPTY = `truncate audit.heads, audit.last_head, audit.leaves, audit.ledger
 const PURPOSE = 'last head';
 const PAGE = 1000;
 
-/** As {@link SignedHead}. */
+/** The query for {@link SignedHead}. */
 const HEADS = `select l.log_id, h.size::float8 as size, encode(h.root, 'hex') as root, h.position::text as position,
     to_char(h.signed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as signed_at, h.key_id,
     encode(h.previous, 'hex') as previous, encode(h.signature, 'hex') as signature
@@ -62,7 +62,7 @@ export class Heads {
     return row ?? null;
   }
 
-  /** What {@link extend} left; null where that row is missing or was not written by the service. */
+  /** Returns the extent that {@link extend} stored; null where the row is missing or forged. */
   async lastSigned(macs: Pick<Macs, 'isAuthentic'>): Promise<SignedExtent | null> {
     const [row] = await this.database.query<LastRow>('select size, hash, mac from audit.last_head');
     const last = row === undefined ? null : { size: Number(row.size), hash: row.hash };
@@ -121,7 +121,7 @@ function textOf({ size, hash }: SignedExtent): string {
 
 /** A key as it is stored. */
 export interface StoredSigningKey extends SigningKey {
-  /** Null once another key has replaced it. */
+  /** The sealed private key; null once another key has replaced it. */
   readonly sealedPrivateKey: string | null;
   readonly sealedPublicKey: string;
 }
@@ -129,7 +129,7 @@ export interface StoredSigningKey extends SigningKey {
 /** Any constant: keys are created by one process at a time. */
 const KEYS_LOCK = 7_331_130;
 
-/** As {@link StoredSigningKey}. */
+/** The query for {@link StoredSigningKey}. */
 const KEYS = `select key_id, encode(public_key, 'base64') as public_key,
     to_char(made_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as made_at, former_key_id,
     encode(signature, 'hex') as signature, sealed_private_key as "sealedPrivateKey", sealed_public_key as "sealedPublicKey"
@@ -144,7 +144,7 @@ export const SEALED_SIGNING_KEYS = `select sealed_public_key as sealed from audi
 export class SigningKeys {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query' | 'transaction'>) {}
 
-  /** From the first on. */
+  /** Returns all keys from the first on. */
   async all(): Promise<readonly StoredSigningKey[]> {
     return this.database.query<StoredSigningKey>(KEYS);
   }

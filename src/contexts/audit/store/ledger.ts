@@ -12,13 +12,13 @@ import {
   subtreesOf,
 } from '../domain/merkle-tree.js';
 
-/** How far the tree over the log is. */
+/** The extent of the tree over the log. */
 export interface LedgerState {
   readonly logId: string;
   readonly tree: MerkleTree;
-  /** Of the last leaf. */
+  /** The position of the last leaf. */
   readonly position: string;
-  /** Over the three. */
+  /** The MAC over the three. */
   readonly mac: string;
 }
 
@@ -42,7 +42,7 @@ interface StateRow {
 const STATE = 'select log_id, size, position, peaks, mac from audit.ledger';
 const PURPOSE = 'ledger';
 
-/** Whether the follower wrote this state. */
+/** Checks that the follower wrote this state. */
 export function isAuthenticState(state: LedgerState, macs: Pick<Macs, 'isAuthentic'>): boolean {
   return macs.isAuthentic(PURPOSE, textOf(state), state.mac);
 }
@@ -65,7 +65,7 @@ export async function beginLedger(tx: Pick<PoolClient, 'query'>, logId: string, 
 export class Ledger {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query'>) {}
 
-  /** Null before the first event. */
+  /** Returns null before the first event. */
   async state(): Promise<LedgerState | null> {
     const [row] = await this.database.query<StateRow>(`${STATE} where size > 0`);
     return row === undefined ? null : stateOf(row);

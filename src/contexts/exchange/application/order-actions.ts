@@ -40,7 +40,7 @@ export interface OrderAction {
   readonly authorize?: ((order: ExistingOrder) => void) | undefined;
   /** Goes into the response that is stored: {@link orderResponse}. */
   readonly complianceNotice: string | null;
-  /** Absent: the response is stored nowhere. */
+  /** The ticket; absent where the response is not stored. */
   readonly ticket?: IdempotencyTicket;
   readonly cause: EventMetadata;
 }

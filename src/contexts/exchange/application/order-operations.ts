@@ -129,7 +129,7 @@ export type RecordedRefund = { readonly unchecked: string | null };
 interface RefundParameters {
   readonly amount: string;
   readonly transaction_hash: string;
-  /** Null: one of the addresses that paid. */
+  /** The recipient; null for one of the addresses that paid. */
   readonly recipient: string | null;
 }
 
@@ -149,7 +149,7 @@ export class RecordRefundHandler implements OperationHandler<RecordRefund> {
     @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
-  /** Whether the chain has the refund is checked when it is recorded. */
+  /** Does not check the chain, which happens when the refund is recorded. */
   async check(command: RecordRefund): Promise<void> {
     await this.decide(command);
   }
@@ -175,7 +175,8 @@ export class RecordRefundHandler implements OperationHandler<RecordRefund> {
         await this.loop.execute(order, orderId, (current) => recordRefund(given, current), {
           metadata: { actor: 'operator' },
           claims,
-          // Before any claim: a store that is not atomic keeps the claims of a refused refund.
+          // The preconditions precede every claim: a store that is not atomic would keep the claims of a refused
+          // refund.
           preconditions: async () => {
             const other = await claimOwner(this.store, excluded);
             if (other !== null) throw alreadyRecorded(other);

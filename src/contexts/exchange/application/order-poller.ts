@@ -42,7 +42,7 @@ export class OrderPoller {
     return poll;
   }
 
-  /** As {@link poll}, for a caller that waits: throws DomainError `unavailable` during an outage. */
+  /** Polls as {@link poll} does, for a caller that waits. Throws DomainError `unavailable` during an outage. */
   pollFor(orderId: string, cause: EventMetadata): Promise<PolledOrder> {
     return this.poll(orderId, cause).catch((error: unknown) => {
       throw unavailableResponse(error);

@@ -15,7 +15,7 @@ import { chainConfig, type ChainConfig } from '../../../platform/config/config.j
 const MAX_DEPOSITS = 100;
 
 export interface CheckedRefund {
-  /** Why the transfer was not checked: no node of its chain is configured. Null when it was. */
+  /** The reason why the transfer was not checked: no node of its chain is configured. Null when it was. */
   readonly unchecked: string | null;
   /** Log indexes of the transfers that may be this refund; at least one when it was checked. */
   readonly logIndexes: readonly number[];
@@ -61,7 +61,7 @@ export class OrderTransfers {
     const { receipt } = responses[0]!;
     if (receipt === null || !receipt.succeeded)
       throw refused('The chain has no such transaction, or it failed');
-    // Without the places of its logs one transfer could be recorded twice.
+    // A receipt without the places of its logs could record one transfer twice.
     if (receipt.partial) throw refused('The receipt of the transaction is too large for the node');
     if (!this.isQuorum(responses, ({ final }) => receipt.blockNumber <= final.number))
       throw new DomainError(
@@ -177,12 +177,12 @@ export class OrderTransfers {
 
 type Receipt = NonNullable<ReturnType<ChainObservation['receipts']['get']>>;
 
-/** What one node says of a transaction, and of its newest final block. */
+/** The response of one node about a transaction, with its newest final block. */
 interface Response extends Pick<ChainObservation, 'final'> {
   readonly receipt: Receipt | null;
 }
 
-/** Without the text of the receipt, which nodes write in their own ways. */
+/** Returns the facts without the receipt's text, which nodes write differently. */
 function factsIn({ receipt }: Response): string {
   const facts = receipt && { ...receipt, source: null };
   return JSON.stringify(facts, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));

@@ -48,7 +48,7 @@ export interface ProviderReference {
 
 export interface NewProviderOrder extends Omit<RequestedOrder, 'key_id' | 'merchant_id' | 'user_id'> {
   readonly order_id: string;
-  /** Null: the pair's default amount. */
+  /** The amount; null for the pair's default. */
   readonly amount_from: string | null;
   /** The network address of the caller, for providers that require it; never stored. */
   readonly caller_address?: string;
@@ -66,7 +66,7 @@ export interface ProviderStatus extends Omit<Observation, 'at' | 'hasForeignDepo
 }
 
 export interface Settlement {
-  /** What is exchanged; the rest of the deposit is refundable. */
+  /** The amount to exchange. The rest of the deposit is refundable. */
   readonly amountFrom: string;
   readonly amountTo: string;
 }

@@ -5,7 +5,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { httpConfig, type HttpConfig, listenerUrl } from '../../../platform/config/config.js';
 import type { ExchangeCaller } from '../../access/contract.js';
 
-/** How long a signed link to the pay widget may be opened (contract.md 25.4). */
+/** The time in which a signed link to the pay widget can be opened (contract.md 25.4). */
 export const SIGNED_URL_LASTS_MS = 30 * 60_000;
 const NONCE_BYTES = 16;
 

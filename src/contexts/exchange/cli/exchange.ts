@@ -117,7 +117,7 @@ export function recheckCommand(program: Command, cli: CliContext): void {
           ),
         );
         const { on_chain, missing, unknown, orders_elsewhere } = sum;
-        // Also where no node of any order's chain is configured: nothing was checked then.
+        // The check is also incomplete where no node of any order's chain is configured.
         const isIncomplete = unknown > 0 || (on_chain + missing === 0 && orders_elsewhere > 0);
         if (missing > 0) cli.exit(EXIT_MISSING);
         else if (isIncomplete) cli.exit(EXIT_INCOMPLETE);
@@ -133,7 +133,7 @@ interface Finding extends Omit<CheckedDeposit, 'depositId'> {
   readonly position: string | null;
 }
 
-/** How many deposits were found, and up to where the log was read. */
+/** The number of deposits by finding, and the position up to which the log was read. */
 interface Sum extends Record<CheckedDeposit['found'] | 'orders_elsewhere', number> {
   position: string | null;
 }
@@ -166,7 +166,7 @@ async function recheck(
   return sum;
 }
 
-/** Null where no node knows their chain; unknown, all of them, while too few nodes respond. */
+/** Returns null where no node has their chain; all are unknown while too few nodes respond. */
 async function depositsOf(
   state: ExistingOrder,
   transfers: OrderTransfers,

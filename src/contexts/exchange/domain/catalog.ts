@@ -16,7 +16,7 @@ interface Token {
   readonly id: string;
   readonly name: string;
   readonly symbol: string;
-  /** By chain id: digits after the point there. */
+  /** The digits after the point by chain id. */
   readonly decimals: Readonly<Record<string, number>>;
 }
 

@@ -127,7 +127,7 @@ export function acrossOrders(): LogRule {
   };
 }
 
-/** Of an order that has ended: its refundable amount, its refunds, and whose it is. */
+/** Reduces an ended order to its refundable amount, its refunds and its owner. */
 function ended(state: ExistingOrder): ExistingOrder {
   const { order_id, key_id, merchant_id, created_at } = state.facts;
   const facts = { order_id, key_id, merchant_id, created_at } as ExistingOrder['facts'];

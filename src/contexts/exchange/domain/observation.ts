@@ -99,7 +99,7 @@ function sumsOf(state: ExistingOrder) {
   const received = amountReceived(state);
   return {
     state,
-    /** Until then a deposit counts; null: none does any more. */
+    /** The time until which a deposit counts; null where none does any more. */
     endMs: isOpen(state) ? Date.parse(endOf(state)) : null,
     received,
     /** The part of the requested amount that has not arrived. */
@@ -133,7 +133,7 @@ function isWorthRecording(amount: string, recorded: number, whole: string): bool
   return recorded < ONE_BY_ONE || isAtLeast(times(amount, SHARE), whole);
 }
 
-/** At the order's rate, up to the pair's maximum; the rest is refundable. */
+/** Exchanges at the order's rate up to the pair's maximum. The rest is refundable. */
 function processingStarted(
   total: string,
   at: string,
@@ -188,7 +188,7 @@ function outcomeOf(
     return [
       { type: 'order.failed.v1', data: { order_id, reason: outcome.reason, refundable: received, at } },
     ];
-  // Of an exchange that began the provider had the deposits, although they may have moved to another block since.
+  // The provider had the deposits of an exchange that began, although they may be in another block since.
   const counted = sum([received, state.lost]);
   if (isZero(counted)) return [];
   if (outcome.kind === 'refunded') {

@@ -20,7 +20,7 @@ export interface ExistingOrder {
   readonly status: OrderStatus;
   readonly facts: OrderFacts;
   readonly updatedAt: string;
-  /** Until when an order that was marked as paid waits for its deposit; null unless it was marked. */
+  /** The time until which an order that was marked as paid waits for its deposit; null unless it was marked. */
   readonly waitsUntil: string | null;
   /** The deposits that count towards the requested amount. */
   readonly deposits: readonly DepositFacts[];
@@ -31,7 +31,7 @@ export interface ExistingOrder {
     readonly count: number;
     readonly amount: string;
     readonly at: string | null;
-    /** How often their sum was recorded. */
+    /** The number of times that their sum was recorded. */
     readonly records: number;
   };
   /** The amount that is exchanged; before the exchange begins, the requested amount. */
@@ -152,12 +152,15 @@ export function isOpen({ status }: Pick<ExistingOrder, 'status'>): boolean {
   return status === 'pending' || status === 'paid';
 }
 
-/** Whether the order has ended: only late deposits are recorded after that (contract.md 23.1). */
+/** Checks that the order has ended: only late deposits are recorded after that (contract.md 23.1). */
 export function hasEnded(order: Pick<ExistingOrder, 'status'>): boolean {
   return !isOpen(order) && order.status !== 'processing';
 }
 
-/** Until when a deposit counts, ISO 8601. An order that was marked as paid waits longer for its first deposit. */
+/**
+ * Returns the time until which a deposit counts, ISO 8601. An order that was marked as paid waits longer for its first
+ * deposit.
+ */
 export function endOf({ facts, waitsUntil, deposits }: ExistingOrder): string {
   if (waitsUntil === null || deposits.length > 0) return facts.expires_at;
   return isAfter(waitsUntil, facts.expires_at) ? waitsUntil : facts.expires_at;

@@ -12,7 +12,7 @@ const SECOND_MS = 1000;
 const OPEN_MS = 20 * SECOND_MS;
 const CLOSING_MS = 5 * SECOND_MS;
 const PROCESSING_MS = 10 * MINUTE_MS;
-/** After the end, for late deposits: shortest and longest interval, and for how long after the last change. */
+/** The intervals after the end, for late deposits: shortest, longest, and the time after the last change. */
 const ENDED_MIN_MS = MINUTE_MS;
 const ENDED_MS = DAY_MS;
 const WATCHED_MS = 30 * DAY_MS;

@@ -186,7 +186,7 @@ export class AdminOrdersQuery extends ListParameters {
   refundable?: 'true' | 'false';
 }
 
-/** Without the scope users_personal:read, user_id, tag and memo are null. */
+/** An order for operators. Without the scope users_personal:read, user_id, tag and memo are null. */
 class AdminOrder extends Order implements ListedOrder {
   @ApiProperty(UUID) merchant_id!: string;
   @ApiProperty({ ...UUID, description: 'Of the key that created it.' }) api_key!: string;

@@ -76,7 +76,7 @@ function searchKeys(state: ExistingOrder): readonly string[] {
 const statusNumber = (status: OrderStatus): number => ORDER_STATUSES.indexOf(status);
 
 interface Filter extends KeysetPage {
-  /** As the merchant named its user. */
+  /** The merchant's name for its user. */
   readonly user_id?: string | undefined;
   readonly status?: OrderStatus | undefined;
 }
@@ -170,7 +170,7 @@ export class OrdersView {
     return rows.map(({ id }) => id);
   }
 
-  /** For gauges. */
+  /** Counts orders for gauges. */
   async totals() {
     const open = OPEN.map((status) => [status, `status = ${statusNumber(status)}`] as const);
     const conditions = [...open, ['refundable', 'refundable > 0'], ['shortfall', 'shortfall > 0']] as const;
@@ -216,7 +216,7 @@ export class OrdersView {
     return known.map(({ hash }) => hash);
   }
 
-  /** Those that created orders, by leaps through the index. A key is of one merchant. */
+  /** Returns the keys that created orders, by leaps through the index. A key belongs to one merchant. */
   private async keys(merchants: readonly string[] | null): Promise<readonly string[]> {
     const rows = await this.database.query<{ key: string }>(
       `with recursive keys as (

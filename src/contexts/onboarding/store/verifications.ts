@@ -42,7 +42,7 @@ export class Verifications {
     private readonly sealer: Sealer,
   ) {}
 
-  /** Before the first call of the provider; a repeat returns the row. */
+  /** Opens the row before the first call of the provider. A repeat returns it. */
   async open(verificationId: string, provider: string, userId: string): Promise<Verification> {
     const [opened] = await this.database.query<Row>(
       `insert into onboarding.verifications (verification_id, provider, user_id) values ($1, $2, $3)
@@ -69,7 +69,7 @@ export class Verifications {
     return kept === undefined ? null : this.own(kept).applicant;
   }
 
-  /** Whether this process alone may open the check for `seconds`. */
+  /** Claims the check for this process alone, for `seconds`. */
   async claimCheck(verificationId: string, provider: string, seconds: number): Promise<boolean> {
     const claimed = await this.database.query(
       `update onboarding.verifications set check_claimed_until = now() + make_interval(secs => $3)
@@ -173,7 +173,7 @@ export class Verifications {
     });
   }
 
-  /** Also what providers call the person. */
+  /** Drops all rows of a person, with the provider's ids of the person. */
   async dropAll(userId: string): Promise<void> {
     for (const table of TABLES)
       await this.database.query(`delete from onboarding.${table} where user_id = $1`, [userId]);

@@ -100,7 +100,7 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
   }
 }
 
-/** What operators do to a delivery of any merchant (admin-api.md 4); it has no revision. */
+/** Resends a delivery of any merchant for an operator (admin-api.md 4). It has no revision. */
 @Operation({ name: 'deliveries.resend', scope: 'webhooks:write', subject: 'delivery', streams: () => [] })
 export class ResendDelivery extends OperatorCommand {}
 

@@ -17,7 +17,10 @@ const MARGIN_MS = DAY_MS;
 /** Rows read in one transaction, and deleted when they are old enough. */
 export const PRUNED_AT_ONCE = 500;
 
-/** How long finished deliveries are retained at least; Infinity: for ever. Attempts that still count as failures are kept. */
+/**
+ * Returns the seconds for which finished deliveries are retained at least. Attempts that still count as failures are
+ * kept.
+ */
 export function retentionSeconds({
   webhookRetentionDays,
   webhookDisableWindowSeconds,
@@ -110,7 +113,9 @@ const PRUNE = `
     delete from webhooks.attempts using expired where attempts.delivery_id = expired.delivery_id
   ) ${LAST}`;
 
-/** What names the user and arrived is deleted with its attempts; of the rest the responses of receivers are. */
+/**
+ * Deletes deliveries that name the user and arrived, with their attempts, and the receivers' responses of the others.
+ */
 const ERASE = `
   with read as materialized (
     select delivery_id, created_at, position($4 in body) > 0 as names_user from webhooks.deliveries

@@ -26,9 +26,12 @@ import { SigningSecrets } from './signing-secrets.js';
 const USER_AGENT = 'svc-Webhooks/1.0';
 /** Pause after a delivery that could not be decided here (the event store was unavailable), and between tries to record one. */
 const PAUSE_MS = 1000;
-/** Between two log lines about deliveries that cannot be recorded: thousands may wait for the database at once. */
+/**
+ * The pause between two log lines about deliveries that cannot be recorded. Thousands may wait for the database at
+ * once.
+ */
 const WARN_EVERY_MS = 10_000;
-/** What the system says when this process or machine has no sockets left: no receiver's fault. */
+/** The system's errors when this process or machine has no sockets left, which are no fault of a receiver. */
 const OUT_OF_SOCKETS = /\b(EMFILE|ENFILE|ENOBUFS)\b/;
 
 type SendResult = DeliveryResult & { readonly attempt: AttemptRecord };
@@ -40,13 +43,13 @@ type SendResult = DeliveryResult & { readonly attempt: AttemptRecord };
 @Injectable()
 export class DeliverySender {
   private readonly logger = new Logger(DeliverySender.name);
-  /** By URL. */
+  /** The hosts by URL. */
   private readonly hosts = new LRUCache<string, string>({
     ...upTo(10_000),
     memoMethod: (url) => new URL(url).host,
   });
   private stopped = false;
-  /** On the clock of `performance.now()`. */
+  /** The time of the last warning, on the clock of `performance.now()`. */
   private warnedAt = -Infinity;
 
   constructor(
@@ -101,7 +104,7 @@ export class DeliverySender {
       : await send();
     this.report(delivery, destination.url, result);
     if (!fills) observeFirstAttempt(delivery, result.attempt.started_at);
-    // Before the attempt is recorded: a crash in between sends again, and the next 410 disables.
+    // The endpoint is disabled before the attempt is recorded: after a crash in between, the next 410 disables it.
     const isDone =
       result.attempt.outcome !== 'gone' ||
       (await this.retryUntilDone(() => this.disable(delivery, destination.url, result.attempt)));

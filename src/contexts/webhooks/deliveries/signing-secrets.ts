@@ -10,7 +10,7 @@ interface Place {
   readonly endpoint_id: string;
 }
 
-/** What is fixed when a delivery is created. */
+/** The immutable part of a delivery. */
 export interface NewDelivery extends Place {
   readonly delivery_id: string;
   readonly type: string;
@@ -54,12 +54,15 @@ export class SigningSecrets {
     return signatureHeader(secrets, message);
   }
 
-  /** Of a delivery that the service creates: nothing else is signed with a merchant's secret. */
+  /** Returns the MAC of a delivery that the service creates. Nothing else is signed with a merchant's secret. */
   macOf(delivery: NewDelivery): string {
     return this.sealer.mac(DELIVERY, textOf(delivery));
   }
 
-  /** Whether the service created the delivery as it is; a process that stalled while a key was added reads the ring again. */
+  /**
+   * Checks that the service created the delivery unchanged. A process that stalled while a key was added reads the ring
+   * again.
+   */
   async isAuthentic(delivery: DeliveryWithMac): Promise<boolean> {
     const isValid = (): boolean => isAuthenticDelivery(this.sealer, delivery);
     if (isValid()) return true;
@@ -87,7 +90,7 @@ function associatedDataOf({ merchant_id, endpoint_id }: Place): string {
 
 const SECRET_BYTES = 32;
 
-/** What is signed: `timestamp` is Unix seconds. */
+/** The message to sign; `timestamp` is Unix seconds. */
 interface SignedMessage {
   readonly id: string;
   readonly timestamp: number;

@@ -28,7 +28,10 @@ const REQUESTS_PER_MINUTE = 600;
 
 const BEARER = /^Bearer +([^ ]+)$/i;
 
-/** Who calls the admin API: `Authorization: Bearer <admin key>`, else the cookie of a session (admin-api.md 1 and 5). */
+/**
+ * Authenticates calls of the admin API: `Authorization: Bearer <admin key>`, else the session's cookie (admin-api.md 1
+ * and 5).
+ */
 @Injectable()
 export class AdminAuthentication extends AdminCallers {
   constructor(

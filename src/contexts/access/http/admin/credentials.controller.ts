@@ -191,7 +191,7 @@ export class AdminCredentialsController {
   ): Promise<Reply> {
     const { credential_id, secret } = result as IssuedCredential;
     const credential = { ...(await this.credentials.find(credential_id, requester)), secret };
-    // Of a repeat: what is left.
+    // A repeat gets the remaining time.
     const until = Date.parse(operation.requested_at) + SECRET_DISPLAYED_MS;
     idempotency.hideSecretAfter(Math.min(SECRET_DISPLAYED_MS, until - Date.now()));
     return operation.status === 'pending_approval'

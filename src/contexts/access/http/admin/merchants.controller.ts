@@ -145,7 +145,7 @@ export class AdminMerchantsController {
     @ValidBody() { name, ip_allow_list, embedding, limits, ...body }: MerchantBody,
   ): Promise<Reply> {
     const change = { name, ip_allow_list, embedding, limits };
-    // Without what is undefined: it is recorded as JSON.
+    // Undefined members are dropped, because the parameters are recorded as JSON.
     const parameters = JSON.parse(JSON.stringify(change)) as typeof change;
     return this.request(200, new UpdateMerchant(write.subject.id, parameters), writeOf(write, body));
   }

@@ -53,7 +53,7 @@ class OperatorWritten extends OperatorResponse {
 class OperatorsResponse extends PageOf('operators', DisplayedOperator) {}
 
 class WhoamiActor {
-  /** Null for the shell of the machine. */
+  /** The operator, or null for the shell of the machine. */
   @ApiProperty(UUID) operator_id!: string | null;
   @ApiProperty({ type: 'string' }) name!: string;
 

@@ -59,7 +59,9 @@ function faultOf<T>(read: () => T): T | Fault {
 
 const MAX_URL = 2048;
 
-/** Where a secret was found: an https address without user, query and fragment, which may hold the secret or another one. */
+/**
+ * The place at which a secret was found: an https address without user, query and fragment, which may contain a secret.
+ */
 export const place: Rule = text({ minLength: 1, maxLength: MAX_URL, format: 'uri' }, (value) => {
   if (!URL.canParse(value)) return new Fault('must be an https address');
   const { protocol, origin, pathname } = new URL(value);

@@ -87,7 +87,7 @@ export class ConsoleController {
     await this.signIn(request, reply, person, { method: 'passkey' });
   }
 
-  /** In the sandbox alone: a one-time link signs in without a passkey. */
+  /** Signs in with a one-time link instead of a passkey, in the sandbox alone. */
   @Post('login/link')
   @HttpCode(204)
   async link(
@@ -135,7 +135,7 @@ export class ConsoleController {
     }
     const person = await this.personOf(await this.secrets.find('link', token));
     const verified = await this.passkeys.verifyEnrolment(person.operatorId, response, origin);
-    // Of two concurrent attempts with one link, one adds its passkey.
+    // One of two concurrent attempts with one link adds its passkey.
     await this.personOf(await this.secrets.take('link', token));
     const by = { reason: 'enrolled with a one-time link', address: request.ip, sessionId: null };
     await this.people.addPasskey(person, verified, by);
@@ -171,7 +171,7 @@ export class ConsoleController {
     reply.redirect(returnPath(attempt.returnTo), 303);
   }
 
-  /** Who is signed in. `decisions`: operations that the person may decide as another one's second person. */
+  /** Returns the person of the session. `decisions` are operations that the person may decide as the second one. */
   @Get('session')
   async session(@Req() request: FastifyRequest) {
     const { person, method, authenticated_at, idle_expires_at, expires_at } =
@@ -186,7 +186,7 @@ export class ConsoleController {
     };
   }
 
-  /** Also where the session has ended already. */
+  /** Ends the session. A repeat is no error. */
   @Post('logout')
   @HttpCode(204)
   async logout(
@@ -206,13 +206,18 @@ export class ConsoleController {
     sendApplication(request, reply, CONSOLE_PAGE, { title: 'Disburse console', facts });
   }
 
-  /** Of the console's own page, and within the limits of visitors: anybody may call these. */
+  /**
+   * Requires the origin of the console's own page and the limits of visitors, because anybody may call these routes.
+   */
   private arrive(request: FastifyRequest): void {
     this.site.requireOwnOrigin(request);
     this.limits.take(request.ip, 'console', 'login');
   }
 
-  /** With an identity provider people sign in there alone: who leaves the company could keep a passkey. A one-time link stays. */
+  /**
+   * Refuses passkeys where an identity provider is set, because people who left could keep one. A one-time link
+   * remains.
+   */
   private requirePasskeys(): void {
     if (this.oidc.isConfigured) throw new Refusal(NO_PASSKEYS);
   }
@@ -230,7 +235,7 @@ export class ConsoleController {
       };
       if (until > Date.now()) return attempt;
     } catch {
-      // Of another browser, or of no one.
+      // The cookie belongs to another browser, or to none.
     }
     throw new Refusal(BAD_ATTEMPT);
   }
@@ -267,7 +272,7 @@ export class ConsoleController {
     if (session !== null) await this.sessions.end(session.session_id);
   }
 
-  /** Of the scopes that an operation gives nothing follows here: a role with its own scope has them all. */
+  /** Returns the decisions of these scopes. A role that may approve has all scopes that an operation grants. */
   private decisionsWith(scopes: ReadonlySet<string>): readonly string[] {
     return [...OPERATIONS.values()]
       .filter(({ secondPerson, scope }) => secondPerson && scopes.has(scope))

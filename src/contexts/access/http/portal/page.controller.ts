@@ -55,13 +55,13 @@ export class PortalAuthentication extends PortalCallers {
     return callerOf(session);
   }
 
-  /** Of the cookie, while it is active; null otherwise. */
+  /** Returns the active session of the cookie, or null. */
   async session(request: FastifyRequest): Promise<PortalSession | null> {
     const token = this.site.session(request);
     return token === null ? null : this.sessions.find(token);
   }
 
-  /** Null also where the session was idle for too long. */
+  /** Returns null also for a session that was idle for too long. */
   private async merchantOf(session: PortalSession, uses: boolean): Promise<KnownMerchant | null> {
     const { session_id, merchant_id } = session;
     return (await this.uses.find(session_id, uses)) ? this.merchants.find(merchant_id) : null;
@@ -132,7 +132,7 @@ export class PortalPageController {
     this.site.setSession(reply, token, seconds);
   }
 
-  /** Also where the session has ended already. */
+  /** Ends the session. A repeat is no error. */
   @Post('logout')
   @HttpCode(204)
   async logout(

@@ -34,7 +34,7 @@ const REFUND_WAITS = 'refund_address_needed';
 interface ReportedDeposit {
   readonly status: DepositStatus;
   readonly deposit: ProviderDeposit | null;
-  /** Of the payout or the refund. */
+  /** The hash of the payout or the refund. */
   readonly hash: string | null;
   readonly amountTo: string | null;
 }
@@ -110,7 +110,7 @@ function lower(value: unknown): string | null {
   return typeof value === 'string' ? value.toLowerCase() : null;
 }
 
-/** What the deposits of a shift are read with. */
+/** The facts with which the deposits of a shift are read. */
 type Shift = { readonly agreed: AgreedShift; readonly pair: Pair; readonly nowMs: number };
 
 function depositsOf(response: SideShiftObject, shift: Shift): readonly ReportedDeposit[] {
@@ -186,10 +186,10 @@ function outcomeOf(deposits: readonly ReportedDeposit[], agreed: AgreedShift): O
   return { kind: 'refunded', transactionHash: deposits[0]!.hash };
 }
 
-/** Of MACs. */
+/** The purpose of the MACs. */
 const AGREED_SHIFT = 'agreed shift';
 
-/** What was agreed when a shift, whose id is the `provider_reference`, was created. */
+/** The agreement at the creation of a shift, whose id is the `provider_reference`. */
 export interface AgreedShift extends ProviderOrder {
   readonly pair_id: string;
   readonly created_at: string;

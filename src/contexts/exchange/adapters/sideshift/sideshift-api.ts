@@ -103,7 +103,7 @@ function errorOf(status: number, refusal: Refusal | null): Error {
   return new ProviderUnavailable(`it responds with ${status}`);
 }
 
-/** By the sentences of docs.sideshift.ai/troubleshoot-errors. */
+/** Classifies a refusal by the sentences of docs.sideshift.ai/troubleshoot-errors. */
 function refused(message: string): Error {
   if (/receiving address|settle ?address/i.test(message))
     return new ProviderRefused('is not accepted by the exchange provider', 'withdraw_address');

@@ -25,7 +25,7 @@ import {
 import { publicAddress } from '../../application/compliance-notices.js';
 import { contradiction, SideShiftApi, type SideShiftAccount, type SideShiftObject } from './sideshift-api.js';
 
-/** How long a quote without an order is displayed. */
+/** The time for which a quote without an order is displayed. */
 const QUOTE_MS = 30_000;
 const TIMES = {
   /** An order takes two calls, and its caller waits for both. */

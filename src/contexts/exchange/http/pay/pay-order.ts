@@ -46,7 +46,7 @@ export class TestPayments {
     return this.money !== undefined && mode === 'sandbox' && chainId === DEV_CHAIN_ID;
   }
 
-  /** What is missing of the order. Throws `not_found` outside the sandbox, and `invalid_transition`. */
+  /** Pays the missing part of the order. Throws `not_found` outside the sandbox, and `invalid_transition`. */
   async pay(state: ExistingOrder): Promise<void> {
     const { provider, deposit_address: address } = state.facts;
     if (!this.areOffered || this.money === undefined || provider !== 'sandbox')

@@ -109,7 +109,7 @@ export class PayPageController {
 
   private offers(): PayFacts['offers'] {
     const { mode, chainId, usdcAddress } = this.chain;
-    // In production every chain is the one of its name.
+    // The sandbox pays on its own chain; in production every chain is the one of its name.
     const testChain = mode === 'sandbox' ? { chainId, usdc: usdcAddress ?? '' } : null;
     const open = this.providers.isConfigured ? this.providers.current.pairIds : [];
     return pairsTo(TO).map(({ id, from }) => {

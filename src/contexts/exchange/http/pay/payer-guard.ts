@@ -54,7 +54,7 @@ export class PaySessions extends PageSessions<PayerSession> {
     return this.keyedHash.of('pay link', JSON.stringify(parts)).slice(0, 32);
   }
 
-  /** What a session holds of the secret that opened it. */
+  /** Returns a session's hash of the secret that opened it. */
   hashOf(secret: string): string {
     return this.keyedHash.of('pay session secret', secret).slice(0, 32);
   }
@@ -62,7 +62,7 @@ export class PaySessions extends PageSessions<PayerSession> {
 
 export const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
 
-/** Who pays, and whose key it is by. */
+/** The payer and the key of the link. */
 export interface PayVisitor {
   readonly payer: PayerSession;
   readonly merchant: KnownMerchant;
@@ -120,12 +120,12 @@ const UNAUTHORIZED: HttpProblem = {
 /** The parameters of the configuration (contract.md 25.3) that a page uses. */
 type Parameters = Readonly<Record<string, string | undefined>>;
 
-/** Who opened a page, and for whom. */
+/** The person who opened a page, with the link's parameters. */
 export interface PayLink {
   readonly key: KnownExchangeKey;
   readonly payer: PayerSession;
   readonly parameters: Parameters;
-  /** Where the page leads back to. */
+  /** The address to which the page leads back. */
   readonly returnUrl: string | null;
 }
 

@@ -126,7 +126,7 @@ export class OnfidoCallbacks implements CallbackReader {
   async read(headers: CallbackHeaders, body: Buffer): Promise<Callback | CallbackRefusal> {
     const { OnfidoInvalidSignatureError, WebhookEventVerifier } = await import('@onfido/api');
     const signature = headers['x-sha2-signature'];
-    // For another length the package's comparison throws a different error.
+    // The package's comparison throws a different error for another length.
     if (typeof signature !== 'string' || !SIGNATURE.test(signature)) return 'forged';
     try {
       return callbackOf(new WebhookEventVerifier(this.token).readPayload(body, signature));
@@ -166,7 +166,7 @@ const BREAKDOWNS: readonly (readonly [report: RegExp, path: readonly string[], r
   [/^facial/, ['face_comparison'], en.reasonFace],
 ];
 
-/** By the reports of a check that failed. A suspicion is not explained to the person. */
+/** Returns the reason by the reports of a failed check. A suspicion is not explained to the person. */
 export function checkReason(reports: readonly unknown[]): string {
   const suspected = reports.some((report) => field(report, 'sub_result') === 'suspected');
   if (suspected) return en.reasonVerification;

@@ -20,7 +20,7 @@ import {
 
 const TIMES = {
   timeoutMs: 15_000,
-  /** For so long only one process may open the check; after that it counts as dead. */
+  /** The time in which only one process may open the check. After it that process counts as dead. */
   claimSeconds: 120,
 };
 const ID = /^[A-Za-z0-9-]{8,64}$/;

@@ -32,7 +32,7 @@ class ReviewBody extends WriteBody implements ReviewDecision {
   @Field(oneOf(REVIEW_DECISIONS)) decision!: ReviewDecision['decision'];
 }
 
-/** How operators continue the onboarding of a user (admin-api.md 3). */
+/** The actions of operators on the onboarding of a user (admin-api.md 3). */
 @AdminController('users')
 export class AdminOnboardingsController {
   constructor(private readonly users: AdminUsers) {}

@@ -30,7 +30,7 @@ export function acceptCallbackUrl(
   allowed: readonly string[] = [],
   isSandbox = false,
 ): string | null {
-  // As browsers do, URL drops the tabs and line ends that hide a scheme.
+  // The URL class drops tabs and line ends that hide a scheme, as browsers do.
   if (!URL.canParse(text)) return null;
   const { protocol, hostname, origin, username, password, href } = new URL(text);
   const isLocal = isSandbox && protocol === 'http:' && hostname === 'localhost';

@@ -24,7 +24,7 @@ export const ONBOARDING_PAGE: Page = {
   messages: MESSAGES,
   // The camera and images to upload are blobs.
   media: "img-src 'self' data: blob:; media-src blob:",
-  // For photos over a slow connection.
+  // The timeout allows photos over a slow connection.
   requestTimeoutMs: 60_000,
 };
 

@@ -52,7 +52,7 @@ const READABLE = /\p{L}/u;
 /** Control characters, lone surrogates and bidirectional controls. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
 
-/** At least 128 bits, so that none is shared by chance. */
+/** A value of at least 128 bits, so that no two pages share one by chance. */
 const nonce = text({}, (given) =>
   /^[0-9a-f]{32,64}$/.test(given) ? given : new Fault('must be 32 to 64 hex digits'),
 );
@@ -99,7 +99,7 @@ export class DetailsEntry implements Required<StepBodies['details']> {
 /** 413 for images of so many bytes. */
 const IMAGE_LIMIT = 8 * 1_048_576;
 
-/** Of one user, in a process. */
+/** The uploads a minute of one user in a process. */
 const IMAGES_PER_MINUTE = 20;
 
 type StepVisit = Visit<OnboardingVisitor>;
@@ -107,7 +107,7 @@ type StepVisit = Visit<OnboardingVisitor>;
 /** Refuses unknown kinds of images, and too many of them, before a byte of the image is read. After {@link SessionGuard}. */
 @Injectable()
 class UploadGuard implements CanActivate {
-  /** By user, from any address. */
+  /** The limiter by user, across addresses. */
   private readonly uploads = new LocalRateLimiter(IMAGES_PER_MINUTE);
 
   canActivate(context: ExecutionContext): boolean {
@@ -134,7 +134,7 @@ export class StepsController {
   @PageCall('code')
   async sendCode(@Visit() visit: StepVisit, @ValidBody() body: CodeRequest): Promise<SentCode> {
     const { merchant, userId, ip, locale, cause } = visit;
-    // Without terms no message is sent.
+    // This throws without terms, so that no message is sent.
     this.terms.present();
     const applicant = await this.applicantOf(visit);
     if (!isSameSubscriber(body.phone_number, applicant.phone_number))
