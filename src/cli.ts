@@ -15,13 +15,13 @@ import { exitCodeOf } from './exit-codes.js';
 import { onOwnSchema } from './platform/postgres/migrate.js';
 import { Unreachable } from './platform/postgres/unavailable.js';
 
-/** Of a processor it takes what the service leaves: all of it where there is one to spare. */
+/** The program that runs at low CPU priority so that it does not slow down the service. */
 const YIELDS = 'rebuild';
 
 const exit = (code: number): void => void (process.exitCode = code);
 const print = (text: string): boolean => process.stdout.write(`${text}\n`);
 
-/** Those of the platform; the others are the contexts'. */
+/** The programs of the platform, in addition to those of the contexts. */
 const PLATFORM_COMMANDS: CliCommands = {
   keys: async () => (await import('./platform/cli/keys.js')).keysProgram,
   migrate: async () => (await import('./platform/cli/migrate.js')).migrateProgram,
@@ -29,7 +29,7 @@ const PLATFORM_COMMANDS: CliCommands = {
   subscriptions: async () => (await import('./platform/cli/subscriptions.js')).subscriptionsProgram,
 };
 
-/** Where a program's settings come from, and where its response and its exit code go. */
+/** The environment of a program: its settings, its output and its exit code. */
 export interface CliIo extends Pick<CliContext, 'print' | 'exit'> {
   readonly env: NodeJS.ProcessEnv;
   /** Adds what the settings leave out, where the service runs with a companion. */

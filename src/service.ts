@@ -16,7 +16,7 @@ import { startTracing } from './platform/telemetry/tracing.js';
 /** A running service, in this process. */
 export interface Service {
   readonly app: NestFastifyApplication;
-  /** Where the API listens; null without the role `api`. */
+  /** The address of the API; null without the role `api`. */
   readonly address: string | null;
   /** Reports "not ready", finishes what is in flight, and closes everything. */
   close(): Promise<void>;
@@ -29,7 +29,7 @@ export async function startService(config: Config, modules: readonly Type[] = []
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config, modules), adapter, {
     bufferLogs: true,
     abortOnError: false,
-    // What went wrong in a boot is said by run, once.
+    // The error of a boot is printed once, by run.
     autoFlushLogs: false,
   });
   const log = app.get(Log);

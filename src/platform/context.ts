@@ -49,7 +49,7 @@ export interface CheckedTables<C extends object = ProcessConfig> {
   readonly codec: EventCodec;
   readonly contexts: readonly Context[];
   readonly config: C;
-  /** Null without the MASTER_KEY: MACs are not checked. */
+  /** The sealer; null without the MASTER_KEY, when MACs are not checked. */
   readonly sealer: Pick<Sealer, 'isAuthentic'> | null;
   /** The position of the checkpoint: the tables follow from the events up to it. */
   readonly position: string | null;

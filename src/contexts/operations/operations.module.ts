@@ -20,7 +20,10 @@ import { AdminSearchController } from './http/admin/search.controller.js';
 import { AdminSystemController } from './http/admin/system.controller.js';
 import { OperationsView, operationViews } from './views/operations.js';
 
-/** What operators do, why, and who approved it (admin-api.md 4); the state of the service, and the search across contexts. */
+/**
+ * The operations of operators with reasons and approvals (admin-api.md 4), the state of the service, the search across
+ * contexts.
+ */
 @Global()
 @Module({
   imports: [DiscoveryModule],

@@ -38,7 +38,7 @@ export interface CurrentOperation {
   readonly expected: Map<string, number | null>;
   /** The command loop adds each event that it wrote. */
   readonly written: { readonly stream: string; readonly eventId: string; readonly type: string }[];
-  /** Its own stream: its first commit requires that the operation is still at this revision, so neither decided nor ended. */
+  /** The operation's own stream. Its first commit requires this revision, at which it is neither decided nor ended. */
   readonly own?: { readonly stream: string; readonly revision: number };
 }
 
@@ -167,7 +167,7 @@ export class CommandLoop {
   private async find<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Found<S>> {
     const stream = streamOf(aggregate, id);
     let snapshot = (await this.snapshots?.find(aggregate, stream)) ?? null;
-    // From the event that the snapshot ends with, to see that the stream still has it.
+    // The read begins with the snapshot's last event, to check that the stream still has it.
     let stored = await this.store.readStream(stream, { fromRevision: snapshot?.revision ?? 0 });
     if (snapshot !== null && stored[0]?.id === snapshot.eventId) stored = stored.slice(1);
     else if (snapshot !== null) {

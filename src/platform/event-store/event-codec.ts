@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { PersonalKeys, type PersonalKey } from '../sealing/personal-keys.js';
 import type { JsonObject, NewEvent, RecordedEvent } from './port.js';
 
-/** What the store must know of an event type beyond its name. */
+/** The definition of an event type for the store, beyond its name. */
 export interface EventTypeDefinition {
   /** Stored name with version: `user.created.v1`. */
   readonly type: string;
@@ -49,7 +49,7 @@ export class EventCodec {
     return this;
   }
 
-  /** Whether this version knows the stored name. */
+  /** Checks whether this version knows the stored name. */
   knows(type: string): boolean {
     return this.definitions.has(type);
   }
@@ -72,7 +72,7 @@ export class EventCodec {
     return changed(event, type, data);
   }
 
-  /** Whether any of them holds personal fields. */
+  /** Checks whether any of the events has personal fields. */
   seals(events: readonly { readonly type: string }[]): boolean {
     return events.some(({ type }) => this.known(type).sealed !== undefined);
   }

@@ -35,7 +35,7 @@ export class Snapshots {
     @Inject(PersonalKeys) private readonly personalKeys: Pick<PersonalKeys, 'obtain' | 'find'>,
   ) {}
 
-  /** What is kept of a stream; null when there is nothing to go by. Whether the stream agrees is for the caller to see. */
+  /** Returns the snapshot of a stream, or null. The caller checks that the stream agrees with it. */
   async find<S, E extends DomainEvent>(
     { snapshots }: Aggregate<S, E>,
     stream: string,

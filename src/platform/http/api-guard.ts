@@ -23,10 +23,10 @@ export abstract class ApiGuard implements CanActivate {
     private readonly memory: MemoryBudget,
   ) {}
 
-  /** Before the body is read: the merchant whom the request names. Throws {@link Refusal}. */
+  /** Returns the merchant that the request names, before the body is read. Throws {@link Refusal}. */
   abstract identify(request: FastifyRequest): Promise<ApiCaller>;
 
-  /** With the body read: throws unless the merchant sent the request. */
+  /** Verifies, with the body read, that the merchant sent the request. Throws otherwise. */
   verify(_request: FastifyRequest, _reply: FastifyReply, _caller: ApiCaller): void {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {

@@ -113,7 +113,9 @@ function membersOf(dto: ArgumentMetadata['metatype']): ReadonlySet<string> {
   return new Set(rules.map(({ propertyName }) => propertyName));
 }
 
-/** Of an object in an array class-validator knows the index alone: its array names it. */
+/**
+ * Collects errors by field. For an object in an array class-validator has the index alone; the array's name is added.
+ */
 function fieldErrors(errors: readonly ValidationError[], array = ''): FieldErrors {
   const fields: Record<string, string[]> = {};
   const add = (name: string, messages: readonly string[]): void => {
@@ -169,7 +171,7 @@ export const BodyAsBytes = (): MethodDecorator => RouteConfig({ bodyAsBytes: tru
 /** The body as an instance of its DTO class; 422 naming each member at fault otherwise. */
 export const ValidBody = (): ParameterDecorator => Body(new BodyPipe(false));
 
-/** As {@link ValidBody}, for a request whose body may be left out: then it is checked as an empty object. */
+/** The body as {@link ValidBody}, or an empty object where it is left out. */
 export const OptionalBody = (): ParameterDecorator => Body(new BodyPipe(true));
 
 const WithText = createParamDecorator((path: readonly string[], context: ExecutionContext): unknown => {
@@ -177,7 +179,7 @@ const WithText = createParamDecorator((path: readonly string[], context: Executi
   return keepJsonText(body, path, edge.rawBody.toString('utf8'));
 });
 
-/** As {@link ValidBody}; where the object at `path` came in a body, its rule reads its exact text, a `JsonText`. */
+/** The body as {@link ValidBody}, where the rule of the object at `path` reads its exact text, a `JsonText`. */
 export const BodyWithText = (...path: readonly string[]): ParameterDecorator =>
   WithText(path, new BodyPipe(false));
 
@@ -200,7 +202,10 @@ class ListCursors implements NestInterceptor {
   }
 }
 
-/** As {@link ValidQuery}, of a list: 400 also for a parameter that it does not know. `isPaged`: false where the list is short. */
+/**
+ * The query of a list: {@link ValidQuery} that refuses unknown parameters with 400. `isPaged` is false where the list
+ * is short.
+ */
 export const ListQuery =
   ({ isPaged = true } = {}): ParameterDecorator =>
   (target, key, index) => {
@@ -211,7 +216,7 @@ export const ListQuery =
     UseInterceptors(ListCursors)(target, key!, method);
   };
 
-/** As {@link ValidQuery}, where all inputs of an operation are in its query: 422 naming each parameter at fault. */
+/** The query as {@link ValidQuery}, where all inputs of an operation are in it: 422 naming each parameter at fault. */
 export const Inputs = (): ParameterDecorator => Query(new InputsPipe());
 
 /** Throws `not_found` for what is no uuid: it names nothing (contract.md 3.4). */

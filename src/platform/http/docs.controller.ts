@@ -19,7 +19,7 @@ import { Public } from './api-guard.js';
 import { assetOf, FOREVER, sendAsset } from './pages/assets.js';
 import { acceptsHtml } from './pages/document.js';
 
-/** Where `npm run docs` builds the site, relative to the built file and to its source. */
+/** The folders in which `npm run docs` builds the site, relative to the built file and to its source. */
 const PLACES = ['../../../../docs/.vitepress/dist', '../../../docs/.vitepress/dist'].map((place) =>
   fileURLToPath(new URL(place, import.meta.url)),
 );
@@ -129,7 +129,7 @@ export class DocsController {
   }
 }
 
-/** Where `scripts/openapi.mjs` writes, seen from the built file, and from its source. */
+/** The folders in which `scripts/openapi.mjs` writes, relative to the built file and to its source. */
 const DOCUMENTS = ['../../../openapi', '../../../dist/openapi'];
 
 /** The document that the build created from the decorators. Throws when there is none. */

@@ -122,7 +122,7 @@ export class PagesModule implements OnModuleInit, OnApplicationBootstrap, Before
     await Promise.all(this.listeners.map((listener) => drainHttp(listener, this.config.shutdownGraceMs)));
   }
 
-  /** Where a page listens; null in a process without its role. */
+  /** Returns the port of a page; null in a process without its role. */
   portOf(page: Page): number | null {
     const listener = this.listeners.find((each) => each.page === page);
     return (listener?.server.address() as AddressInfo | null | undefined)?.port ?? null;
@@ -161,7 +161,7 @@ export class PagesModule implements OnModuleInit, OnApplicationBootstrap, Before
   imports: [PagesModule],
   controllers: [HealthController, DocsController, OpenApiController],
   providers: [
-    // In this order: a body is read before its Idempotency-Key is.
+    // The order matters: a body is read before its Idempotency-Key.
     { provide: APP_INTERCEPTOR, useClass: BodyInterceptor },
     { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
     ResponseStore,

@@ -74,7 +74,7 @@ export class ReadInterceptor implements NestInterceptor {
     const { view, mayBeLate = false, etag } = facts;
     const request = requestOf(context);
     const { id } = request.params as { readonly id?: string };
-    // Before the rows: a change in between makes the ETag too old, and not the response.
+    // The revision precedes the rows: a change in between makes the ETag too old, and not the response.
     const revision = etag && isUuid(id) ? await this.operations.revisionOf(etag(id.toLowerCase())) : null;
     // A merchant reads all that was written before, through the portal too.
     const isPortal = request.edge.portalSessionId !== null;

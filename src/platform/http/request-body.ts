@@ -21,7 +21,7 @@ export const SMALL_BYTES = 16_384;
 
 /** The part of all bytes that one client may hold: a quarter. */
 const SHARES = 4;
-/** How long a list waits for the memory of its page, and how often it tries. */
+/** The time for which a list waits for the memory of its page, and the interval of its tries. */
 const PAGE_WAIT_MS = 5000;
 const PAGE_RETRY_MS = 20;
 
@@ -97,12 +97,12 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Whether the headers declare a body that is too large. */
+/** Checks whether the headers declare a body that is too large. */
 export function isDeclaredTooLarge({ headers }: IncomingMessage, limit = BODY_LIMIT): boolean {
   return Number(headers['content-length'] ?? 0) >= limit;
 }
 
-/** Whether the body may be more than a small one. */
+/** Checks whether the body may be more than a small one. */
 export function isLarge({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > SMALL_BYTES;
 }
@@ -203,7 +203,7 @@ export function parseJsonBody(bytes: Buffer): unknown {
   return parseText(text);
 }
 
-/** As {@link parseJsonBody}, of any depth: the caller checks it. */
+/** Parses as {@link parseJsonBody} does, at any depth: the caller checks it. */
 export function parseDeepJsonBody(bytes: Buffer): unknown {
   return parseText(decode(bytes));
 }

@@ -4,7 +4,7 @@ export interface ServedRequest {
   readonly merchantId: string;
   /** The secret that signed it; null where none was verified. */
   readonly credentialId: string | null;
-  /** When it arrived, by `performance.now()`. */
+  /** The arrival, by `performance.now()`. */
   readonly startedAt: number;
   readonly method: string;
   /** The address, or its part that is one client; it is not recorded. */
@@ -16,7 +16,7 @@ export interface ServedRequest {
   readonly durationMs: number;
   /** The `detail` of the problem that it got. */
   readonly refusal: string | null;
-  /** What a signature that did not match should have signed, without the body. */
+  /** The text that a signature should have covered but did not match, without the body. */
   readonly stringToSign: string | null;
 }
 

@@ -86,7 +86,7 @@ class CachedDirectory<Entry extends object> {
     if (id === null) return null;
     const found = this.known.get(id);
     if (found !== undefined) {
-      // After a failure the entry expires, and the next request reports the failure.
+      // The entry expires after a failure, and the next request reports the failure.
       if (this.known.getRemainingTTL(id) < REFRESH_BELOW_MS) this.refresh(id).catch(() => undefined);
       return found;
     }

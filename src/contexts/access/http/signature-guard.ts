@@ -39,7 +39,7 @@ export class SignatureGuard extends ApiGuard {
     this.failures = new FailedSignatures(now);
   }
 
-  /** Also refuses large bodies from addresses whose signatures fail. */
+  /** Refuses, besides unknown callers, large bodies from addresses whose signatures fail. */
   override async identify(request: FastifyRequest): Promise<ApiCaller> {
     const { edge } = request;
     const absent = HEADERS.filter((name) => !request.raw.headers[name]);

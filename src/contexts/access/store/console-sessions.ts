@@ -133,7 +133,7 @@ export class ConsoleSessionTable {
 export type LoginPurpose = 'link' | 'enrol' | 'passkey';
 
 interface SecretRow {
-  /** Null: no particular person. */
+  /** The operator; null for no particular person. */
   readonly operator_id: string | null;
   readonly expires_at: Date;
   readonly mac: string | null;
@@ -200,7 +200,7 @@ export class LoginSecrets {
     );
   }
 
-  /** As {@link find}; afterwards it is used. Of two concurrent calls one gets null. */
+  /** Finds a secret as {@link find} does, and uses it up. One of two concurrent calls gets null. */
   async take(purpose: LoginPurpose, secret: string): Promise<SecretRow | null> {
     return this.one(
       `delete from access.login_secrets where hash = $1 and purpose = $2 and expires_at > now()

@@ -49,14 +49,14 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
   });
   private buffer: ServedRequest[] = [];
   private counts = new Map<string, Counts>();
-  /** What is being written, or could not be written yet. */
+  /** The batch that is being written, or could not be written yet. */
   private batch: RequestBatch | null = null;
   /** Rows that no secret signed: of merchants and of signers' addresses, and of strangers' addresses. */
   private readonly unsigned = new LocalRateLimiter(MAX_UNSIGNED);
   private readonly strangers = new LocalRateLimiter(MAX_OF_ADDRESS);
   /** Addresses and merchants of signed requests. */
   private readonly signers = new LRUCache<string, true>(upTo(MAX_CREDENTIALS));
-  /** When the use of each credential was last written, by `performance.now()`. */
+  /** The times at which the use of each credential was written, by `performance.now()`. */
   private readonly used = new LRUCache<string, number>(upTo(MAX_CREDENTIALS));
 
   constructor(private readonly table: RequestTable) {
@@ -118,14 +118,14 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
   private next(): RequestBatch | null {
     if (this.counts.size === 0 && this.buffer.length === 0) return null;
     const requests = this.buffer.splice(0, MAX_BATCH);
-    // In one order in every process: none waits for another that waits for it.
+    // The order is the same in every process, so that no two wait for each other.
     const usage = [...this.counts].map(([merchantId, counts]) => ({ merchantId, ...counts }));
     usage.sort((a, b) => (a.merchantId < b.merchantId ? -1 : 1));
     this.counts = new Map();
     return { requests, usage, credentialIds: this.newlyUsed(requests) };
   }
 
-  /** Those whose last use was written a minute ago or longer. */
+  /** Returns the credentials whose last use was written a minute ago or longer. */
   private newlyUsed(requests: readonly ServedRequest[]): readonly string[] {
     const before = performance.now() - MINUTE_MS;
     const ids = new Set<string>();

@@ -61,7 +61,7 @@ export class LoggedRequest {
 
 interface RequestsFilter extends KeysetPage {
   readonly status?: number;
-  /** What the path begins with. */
+  /** The beginning of the path. */
   readonly path?: string;
   readonly request_id?: string;
 }
@@ -70,7 +70,7 @@ interface DayOfRequests {
   /** `YYYY-MM-DD`, in UTC. */
   readonly day: string;
   readonly requests: number;
-  /** Those of them with a status from 400. */
+  /** The number of requests with a status from 400. */
   readonly refused: number;
 }
 

@@ -38,7 +38,7 @@ import { TwilioSms } from './twilio-sms.js';
 const absent = (provider: string) => (): Promise<never> =>
   Promise.reject(new DomainError('unavailable', `No ${provider} provider is configured`));
 
-/** In place of providers that are not configured: onboardings wait, and nothing is lost. */
+/** The stand-in for a provider that is not configured. Onboardings wait, and no data are lost. */
 class AbsentProvider implements SmsSender, IdentityVerifier, WalletProvisioner, CardIssuer {
   readonly provider = 'none';
   readonly send = absent('SMS');
@@ -58,7 +58,7 @@ interface Port {
   /** Names who does it. */
   readonly setting: string;
   readonly token: symbol;
-  /** By name. The boot has checked that the account of each is configured. */
+  /** The recipes by name. The boot has checked that the account of each is configured. */
   readonly by: Readonly<Record<string, Recipe>>;
 }
 

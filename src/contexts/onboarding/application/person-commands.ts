@@ -64,7 +64,9 @@ export class Onboardings {
   }
 }
 
-/** Of a person, who must be a user of the merchant: throws `not_found`, and `invalid_transition` for one who is deactivating. */
+/**
+ * A command about a user of the merchant. Throws `not_found`, and `invalid_transition` for a user who is deactivating.
+ */
 export abstract class PersonCommand<Result = Onboarding> extends Command<Result> {
   constructor(
     readonly merchantId: string,

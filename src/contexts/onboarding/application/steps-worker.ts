@@ -20,7 +20,7 @@ import { onboardingConfig, type OnboardingConfig } from '../settings.js';
 export const STEP = 'onboarding.step';
 
 interface State {
-  /** How often the verification was under review. */
+  /** The number of polls under review. */
   readonly polls?: number;
 }
 type Step = WorkItem<State>;

@@ -57,7 +57,9 @@ export class Definitions implements OnModuleInit {
     return this.find(operationFacts(constructor)?.name ?? constructor.name);
   }
 
-  /** How long its execution may take; undefined: the default, or it is no operation of this version. */
+  /**
+   * Returns the time that an execution may take; undefined for the default, and for an operation of another version.
+   */
   takesMs(name: string): number | undefined {
     return this.byName.get(name)?.takesMs;
   }

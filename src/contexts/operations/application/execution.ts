@@ -37,7 +37,7 @@ import {
 class Subject {
   constructor(private readonly streams: ReadonlyMap<string, readonly RecordedEvent[]>) {}
 
-  /** By stream: null for one that does not exist. */
+  /** The revisions by stream; null for one that does not exist. */
   get revisions(): Map<string, number | null> {
     return new Map([...this.streams].map(([stream, events]) => [stream, events.at(-1)?.revision ?? null]));
   }
@@ -49,7 +49,7 @@ class Subject {
     return all === own ? null : all - own - 1;
   }
 
-  /** What the operation wrote after this position, or at all. */
+  /** Returns the operation's changes after this position, or all of them. */
   changesOf(operationId: string, after: string | null = null): Change[] {
     return [...this.streams.values()]
       .flat()
@@ -80,7 +80,7 @@ export class OperationStreams {
     );
   }
 
-  /** Where in the log the operation was approved; null where it needed no approval. */
+  /** Returns the position of the approval, or null where none was needed. */
   async approvedAt(id: string): Promise<string | null> {
     const events = await this.store.readStream(streamOf(operation, id));
     return events.find(({ type }) => type === 'operation.approved.v1')?.position ?? null;
@@ -149,7 +149,7 @@ export class Execution {
     }
   }
 
-  /** What was written was executed, also where another process did it, or an error came later. */
+  /** Records as executed whatever was written, also by another process or before an error. */
   private async afterError(
     error: unknown,
     { facts, phase }: ExistingOperation,
@@ -228,7 +228,7 @@ export class Execution {
       const result = await withinOperation(current, async () => handler.follow?.(command, { status, by }));
       return { operation: operationJson(state), result: result ?? {} };
     } catch (error) {
-      // Of a concurrent repeat: the other one has written it.
+      // A concurrent repeat lost the race: the other one has written it.
       const isRefused = error instanceof DomainError && !(error instanceof SubjectChanged);
       if (status === 'pending' && isRefused && !TRANSIENT.includes(error.code))
         await this.failed(facts, error.code, error.message);

@@ -72,12 +72,12 @@ export class RequestedOperations extends Operations {
       return this.proceed(state);
     }
     const facts = await this.factsOf(id, command, request);
-    // Its end follows from when it is requested.
+    // The end of the operation depends on the clock.
     if (facts.expires_at !== null) await this.clockCheck.require();
     const recorded = await this.log.record(id, (current) => requestOperation(facts, current));
     failpoint('operation.requested');
     return this.proceed(existingOperation(recorded.state)).catch((error: unknown) => {
-      // What was read has changed, before or after the operation was recorded: to the client it is the same.
+      // The client gets one response for a change before or after the operation was recorded.
       if (error instanceof SubjectChanged && request.revision !== null)
         throw otherRevision(this.definitions.of(command));
       throw error;
@@ -172,7 +172,10 @@ export class RequestedOperations extends Operations {
     return { operation: operationJson(state), result: {} };
   }
 
-  /** Without effect on an operation that is decided, or may still be approved. Throws `unavailable` as {@link approve} does. */
+  /**
+   * Lapses an operation; does nothing to one that is decided or may still be approved. Throws `unavailable` as {@link
+   * approve} does.
+   */
   async lapse(id: string): Promise<ExistingOperation> {
     await this.clockCheck.require();
     const lapsed = { operation_id: id, at: timestamp(this.clock) };
@@ -215,7 +218,10 @@ export class RequestedOperations extends Operations {
     return state;
   }
 
-  /** Why the person may not do what needs these scopes; null where they may. By the events: keys and sessions are read late. */
+  /**
+   * Returns the reason the person may no longer act, or null. Read from events, because the caches of keys and sessions
+   * lag.
+   */
   private async lostBy(operatorId: string | null, scopes: readonly string[]): Promise<string | null> {
     if (operatorId === null) return null;
     const now = await this.operators.scopesOf(operatorId);

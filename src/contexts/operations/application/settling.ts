@@ -93,7 +93,7 @@ export function settlingSaga(
     name: SETTLING_SAGA,
     events: operationHistory.events,
     async apply(events, tx) {
-      // Of a batch only the last event of an operation counts.
+      // The last event of an operation in a batch is the one that counts.
       const next = new Map<string, NewItem | null>();
       for (const event of events) next.set(event.data.operation_id, itemOf(event, definitions));
       const due = [...next.values()].filter((item) => item !== null);

@@ -152,7 +152,7 @@ function newestOf(schedules: readonly ScheduleState[]): readonly ScheduleState[]
   return [...newest.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Of each name what a process reports that is not `ok`; else any. */
+/** Selects by name the report of a process that is not `ok`, or else any. */
 function worstOf<T extends { readonly status: string }>(
   reported: readonly T[],
   nameOf: (each: T) => string,

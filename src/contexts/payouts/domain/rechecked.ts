@@ -12,7 +12,7 @@ export type Rechecked =
   | { readonly kind: 'unknown'; readonly why: string };
 
 export interface SeenAgain {
-  /** Null when the transaction is in no block; undefined without a usable response. */
+  /** The receipt; null when the transaction is in no block, undefined without a usable response. */
   readonly receipt: TransactionReceipt | null | undefined;
   readonly final: number;
   /**

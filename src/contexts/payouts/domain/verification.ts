@@ -72,7 +72,7 @@ const REASONS = {
 export type Finding =
   /** Any of the transfers would confirm the payout. */
   | { readonly kind: 'settled'; readonly transfers: readonly Sighting[] }
-  /** Its block is this many blocks after the newest final one. */
+  /** The block lies this many blocks after the newest final one. */
   | { readonly kind: 'confirming'; readonly blocks: number }
   | { readonly kind: keyof typeof REASONS };
 

@@ -35,7 +35,7 @@ export function resultOf(
   }
   if (status === 400) return badRequest(reply, events, waits);
   if (status === 401) return unavailable('unauthorized', 'the API key is refused', waitMs);
-  // From its firewall.
+  // This status comes from the provider's firewall.
   if (status === 403) return { outcome: 'rejected', reason: 'forbidden' };
   if (status === 413) return { outcome: 'too_large' };
   if (status === 429) {

@@ -24,7 +24,7 @@ export interface ValidItem {
 
 /** An item in normalized form, as `tracking.events` has it. */
 export interface TrackedItem {
-  /** In lower case. */
+  /** The id in lower case. */
   readonly event_id: string;
   /** Trimmed and in lower case. */
   readonly event_name: string;
@@ -53,7 +53,7 @@ export function faultOf(item: unknown): string | null {
   return null;
 }
 
-/** In the order in which faults are reported. */
+/** The checks in the order in which faults are reported. */
 const CHECKS: readonly (readonly [keyof ValidItem, (value: unknown) => string | null])[] = [
   ['event_name', textFault],
   ['payload', payloadFault],
@@ -75,7 +75,7 @@ export function itemOf(item: Omit<ValidItem, 'payload'>, payload: string): Track
   };
 }
 
-/** Whether the arrays and objects of a value nest no deeper than `levels`. */
+/** Checks that the arrays and objects of a value nest no deeper than `levels`. */
 function nestsWithin(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (levels === 0) return false;
@@ -84,7 +84,7 @@ function nestsWithin(value: unknown, levels: number): boolean {
   return true;
 }
 
-/** What is no text, or a blank one. */
+/** The fault of a value that is no text, or a blank one. */
 function blankFault(value: unknown): string | null {
   if (typeof value !== 'string') return missing(value) ? 'is required' : 'must be a string';
   return value.trim() === '' ? 'must not be blank' : null;
@@ -105,7 +105,7 @@ export function externalIdFault(value: unknown): string | null {
   return textFault(typeof value === 'string' && !PLAIN.test(value) ? tidy(value) : value);
 }
 
-/** As {@link textFault}; the id is not trimmed, so surrounding space counts too. */
+/** Checks as {@link textFault} does. The id is not trimmed, so surrounding space counts too. */
 export function deviceFault(value: unknown): string | null {
   return textFault(value) ?? keptTextFault(value as string);
 }
@@ -145,7 +145,7 @@ export class RefusedBatch extends DomainError {
   constructor(
     code: 'bad_request' | 'too_large',
     message: string,
-    /** As far as the batch was read. */
+    /** The number of items as far as the batch was read. */
     readonly items = 0,
   ) {
     super(code, message);

@@ -37,7 +37,7 @@ export function readBatch(bytes: Buffer): number {
   return itemsOf(body);
 }
 
-/** Whether text that cannot be parsed has too many items, as far as it can be read. */
+/** Checks whether text that cannot be parsed has too many items, as far as it can be read. */
 function holdsTooMany(json: string): boolean {
   try {
     const items = elementsOf(json, (text, at, all: number[]) => {

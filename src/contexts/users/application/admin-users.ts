@@ -21,7 +21,7 @@ import { readExternalId } from './profile.js';
 const AT_A_TIME = 16;
 const WALLET = /^0x[0-9a-f]{40}$/i;
 
-/** Who sees personal data. */
+/** The scope that grants personal data. */
 export const PERSONAL_SCOPE = 'users_personal:read';
 
 interface UsersFilter extends UserFilter {
@@ -76,7 +76,7 @@ export class AdminUsers {
     return this.operations.request(command, { ...write, merchantId });
   }
 
-  /** What a write responds: without personal data, because it is stored under an Idempotency-Key. */
+  /** Returns the response of a write without personal data, because it is stored under an Idempotency-Key. */
   async written(userId: string): Promise<{ readonly user: AdminUser }> {
     return { user: await this.json(await this.find(userId), false) };
   }

@@ -18,7 +18,7 @@ import type { NewProfile } from './profile.js';
 /** Claims that are read at a time. */
 const AT_A_TIME = 16;
 
-/** What is unique among a merchant's users. A claim names a stream, so personal values in it are keyed hashes. */
+/** The claims of a merchant's users. A claim names a stream, so personal values in it are keyed hashes. */
 @Injectable()
 export class UserClaims {
   constructor(

@@ -34,12 +34,12 @@ export type UserDeactivationStarted = DomainEvent<'user.deactivation_started.v1'
 /** `reason` and `actor` are those of the start. */
 export type UserDeactivated = DomainEvent<'user.deactivated.v1', ActData>;
 
-/** From here on personal data is dropped (contract.md 8.10). */
+/** The erasure of a user, from which on personal data are dropped (contract.md 8.10). */
 export type UserErased = DomainEvent<'user.erased.v1', ActData>;
 
 export type UserEvent = UserCreated | UserActivated | UserDeactivationStarted | UserDeactivated | UserErased;
 
-/** In the order in which users go through them (contract.md 8.7, 8.8). */
+/** The states of an account in their order (contract.md 8.7, 8.8). */
 export const ACCOUNT_STATES = ['onboarding', 'active', 'deactivating', 'deactivated'] as const;
 export type AccountState = (typeof ACCOUNT_STATES)[number];
 
@@ -105,7 +105,7 @@ export const user: Aggregate<User, UserEvent> = {
   },
 };
 
-/** What payouts know of a user; no personal data. */
+/** The part of a user that payouts need, without personal data. */
 export type Payee =
   | { readonly accountState: 'unknown' }
   | {
@@ -159,7 +159,7 @@ export function activateUser(
   return [{ type: 'user.activated.v1', data: { user_id, merchant_id, ...command } }];
 }
 
-/** In code points. */
+/** The length in code points. */
 const MAX_REASON_LENGTH = 500;
 const MAX_ACTOR_LENGTH = 100;
 
@@ -249,7 +249,7 @@ export const userHistory = historyRules(
     'user.activated.v1': ({ issuer_wallet_address, activated_at }, state) =>
       activateUser({ issuer_wallet_address, activated_at }, state),
     'user.deactivation_started.v1': startDeactivation,
-    // How many payouts were pending is checked across streams.
+    // The rule across streams checks the number of pending payouts.
     'user.deactivated.v1': ({ at }, state) => completeDeactivation({ pendingPayouts: 0, at }, state),
     'user.erased.v1': eraseUser,
   },

@@ -20,7 +20,7 @@ export const USERS_VIEW = subscriptionName('users.views');
 
 export type UserState = AccountState | 'erased';
 
-/** In the order in which users go through them; the column holds the place. */
+/** The states of users in their order. The column holds the place. */
 export const USER_STATES: readonly UserState[] = [...ACCOUNT_STATES, 'erased'];
 
 /**
@@ -95,7 +95,7 @@ export class UsersView {
     private readonly ids: UserIds,
   ) {}
 
-  /** Null when the merchant has no such user, or the user is erased. */
+  /** Returns null when the merchant has no such user, or the user is erased. */
   async find(merchantId: string, userId: string): Promise<ExistingUser | null> {
     if (!isUuid(userId)) return null;
     const state = await this.loop.loadForDisplay(user, userId.toLowerCase());
@@ -127,7 +127,7 @@ const COLUMNS = `user_id as id, merchant_id, external_id, created_at,
 export interface UserFilter extends KeysetPage {
   readonly user_ids?: readonly string[] | undefined;
   readonly external_id?: string | undefined;
-  /** In either letter case. */
+  /** The wallet in either letter case. */
   readonly wallet?: string | undefined;
   readonly state?: UserState | undefined;
 }

@@ -42,9 +42,9 @@ import {
 
 /** Events of one read of the log. */
 const PAGE = 1000;
-/** How many events back an append searches its own events: a repeat follows soon. */
+/** The number of events back in which an append searches its own: a repeat follows soon. */
 const REPEATS_WITHIN = 100;
-/** How long the client may take to end open calls; then the process continues without it. */
+/** The time in which the client may end open calls. Then the process continues without it. */
 const CLOSE_TIMEOUT_MS = 1000;
 
 /** One append in the store. */
@@ -245,7 +245,7 @@ export class EventStoreDbEventStore implements EventStore {
     const { position } = result;
     if (events.length === 1 && position !== undefined)
       return { revision, position: String(position.commit + this.shift) };
-    // Of several events the server does not say which one its position is of.
+    // The server does not name the event of several to which its position belongs.
     const [last] = await this.readStream(stream, { fromRevision: revision });
     return { revision, position: last?.position ?? null };
   }
@@ -278,7 +278,7 @@ export class EventStoreDbEventStore implements EventStore {
     return stored.map((each) => toRecordedEvent(each, shift)).filter((event) => event !== null);
   }
 
-  /** For a copy, which changes them. */
+  /** Returns the positions for a copy, which changes them. */
   refreshedPositions(): Promise<Positions> {
     this.known = null;
     return this.positions();

@@ -79,7 +79,7 @@ export class PostgresEventStore implements EventStore {
   }
 
   async readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]> {
-    // From the start means every row: readers of a stream see those that somebody put before the first position, too.
+    // A read from the start includes rows that somebody inserted before the first position.
     return after === null
       ? this.read('event_store.read_first', pageOf('true', '$1'), [limit])
       : this.read('event_store.read_all', pageOf('position > $1', '$2'), [after, limit]);

@@ -19,13 +19,13 @@ import {
 } from './scoped-controller.js';
 import { requestOf, ticketOf } from '../request-state.js';
 
-/** Who calls the admin API: a person, by an admin key or a session of the console, or the shell of the machine. */
+/** The caller of the admin API: a person, by an admin key or a session of the console, or the shell of the machine. */
 export interface AdminCaller extends Requester, ScopedCaller {
-  /** When the key or the session ends; null: never. */
+  /** The end of the key or the session, or null. */
   readonly expiresAt: string | null;
-  /** When the person signed in, ISO 8601; null for a key. */
+  /** The time of the login, ISO 8601; null for a key. */
   readonly authenticatedAt: string | null;
-  /** Of the session; null for a key. */
+  /** The session; null for a key. */
   readonly sessionId: string | null;
 }
 
@@ -81,7 +81,7 @@ function revisionIn({ headers }: FastifyRequest): number {
   return Number(match[1]);
 }
 
-/** Who requests a write, and under which Idempotency-Key. */
+/** The requester of a write with its Idempotency-Key. */
 export interface AdminWrite {
   readonly requester: AdminCaller;
   readonly idempotency: IdempotencyTicket;

@@ -17,7 +17,7 @@ export interface ScopedApi {
   readonly readsKey?: string;
 }
 
-/** Who calls an API whose routes need scopes. */
+/** The caller of an API whose routes need scopes. */
 export interface ScopedCaller {
   readonly scopes: ReadonlySet<string>;
   /** Ids of the merchants whose data the caller reads; null: all. */

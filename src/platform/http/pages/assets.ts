@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 
-/** Where `scripts/widgets.mjs` writes, relative to the built file and to its source. */
+/** The folders in which `scripts/widgets.mjs` writes, relative to the built file and to its source. */
 const PLACES = ['../../../../widgets', '../../../../dist/widgets'];
 const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
@@ -15,7 +15,7 @@ const TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',
 };
 export const FOREVER = 'public, max-age=31536000, immutable';
-/** Of a file that is no document. */
+/** The policy of a file that is no document. */
 const NOTHING_LOADED = "default-src 'none'; frame-ancestors 'none'";
 
 interface Asset {

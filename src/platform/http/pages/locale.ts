@@ -5,7 +5,7 @@ import type { Page } from '../listeners.js';
 const LOCALES = ['en', 'es', 'de'] as const satisfies readonly Locale[];
 export type Locale = keyof Page['messages'];
 
-/** How many languages of the header are read. */
+/** The number of languages of the header that are read. */
 const MAX_RANGES = 32;
 const RANGE = /^([a-z]{1,8})(?:-[a-z0-9]{1,8})*$|^\*$/;
 const WEIGHT = /^q=([01](?:\.[0-9]{0,3})?)$/;

@@ -33,7 +33,7 @@ export function PageController(page: Page, path = ''): ClassDecorator {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** By {@link SharedWith}. */
+    /** The page and the path that {@link SharedWith} sets. */
     sharedWith?: { readonly page: Page; readonly url: string };
   }
 }
@@ -42,7 +42,7 @@ function configOf(handler: object): FastifyContextConfig {
   return (Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) ?? {}) as FastifyContextConfig;
 }
 
-/** Where a page serves the handler in addition to its own path; null for most handlers. */
+/** Returns the page that serves the handler in addition to its own path; null for most handlers. */
 export function sharedRouteOf(handler: object): NonNullable<FastifyContextConfig['sharedWith']> | null {
   return configOf(handler).sharedWith ?? null;
 }
@@ -56,7 +56,7 @@ export const SharedWith =
 /** A call of a page's script: POST, 200. */
 export const PageCall = (path: string): MethodDecorator => applyDecorators(Post(path), HttpCode(200));
 
-/** What a guard of the page left in `request.edge.visitor`, and what else a use case needs of a request. */
+/** The visitor that the guard of the page found, with further parts of the request for use cases. */
 export type Visit<Visitor = unknown> = Visitor & {
   readonly ip: string;
   readonly locale: Locale;

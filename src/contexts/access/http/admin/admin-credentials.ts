@@ -185,7 +185,7 @@ export class AdminCredentials {
       ...(kind === 'exchange' && { api_key: KIND_RULES.exchange.deriveKeyId(id, '', null) }),
       ...(kind === 'admin' && {
         operator_id: operator_id ?? caller.operatorId,
-        // Absent scopes become those of the current role, which the second person reads.
+        // The scopes of the current role replace absent ones; the second person reads them.
         scopes:
           body.scopes ?? (caller.role !== null && isRole(caller.role) ? ROLE_SCOPES[caller.role] : null),
       }),

@@ -25,9 +25,9 @@ type DepositStatus = (typeof STATUSES)[keyof typeof STATUSES];
 
 const HASH = /^[!-~]{8,200}$/;
 const MAX_DEPOSITS = 1000;
-/** How far SideShift's clock and the times of chains may be from ours. */
+/** The largest difference between SideShift's clock, the times of chains and the local clock. */
 const CLOCK_TOLERANCE_MS = HOUR_MS;
-/** Of an order whose deposit waits at SideShift for an address to go back to. */
+/** The reason of an order whose deposit waits at SideShift for a return address. */
 const REFUND_WAITS = 'refund_address_needed';
 
 /** A deposit as SideShift reports it; null as long as it has no hash. */

@@ -141,7 +141,7 @@ const COLUMNS = 'generation, first_requested_at, last_requested_at, cardholder_i
 export class StripeCards {
   constructor(private readonly database: Database) {}
 
-  /** Before a request to Stripe. */
+  /** Stores the row before a request to Stripe. */
   async begin(userId: string): Promise<StripeCardRow> {
     const [row] = await this.database.query<StripeCardRow & Record<string, unknown>>(
       `insert into onboarding.stripe_cards (user_id) values ($1)

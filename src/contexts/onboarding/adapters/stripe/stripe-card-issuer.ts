@@ -30,9 +30,9 @@ type StripeAccount = Readonly<
 
 /** Overrides the version of the account. */
 const STRIPE_VERSION = '2026-10-28.endive';
-/** Of one person; bounds an endless list. */
+/** The largest list of one person's objects, against an endless list. */
 const MAX_LISTED = 500;
-/** Of all persons in the period in which one person's were created. */
+/** The largest list of all persons' objects in the period in which one person's were created. */
 const MAX_LISTED_OF_ALL = 100_000;
 const CLOCK_TOLERANCE_SECONDS = 3600;
 /** Replaces the data of a person: a reserved domain and a fictitious number. */

@@ -34,7 +34,7 @@ class DecisionBody {
   @Field(reasonRule, { description: 'Why, without personal data: it is kept for ever.' }) reason!: string;
 }
 
-/** Of a write whose resource is nothing but the operation. */
+/** The response of a write whose resource is the operation alone. */
 export class WrittenResponse extends OperationResponse {
   @ApiProperty(UUID) operation_id!: string;
 }
@@ -152,7 +152,7 @@ export class AdminOperationsController {
     return this.decide('confirm', id, write, reason);
   }
 
-  /** Of the results of an execution only the login of a new operator is for the one who approves it. */
+  /** Decides. The login of a new operator is the only result that is for the person who approves. */
   private async decide(
     decision: 'approve' | 'reject' | 'confirm',
     id: string,
@@ -169,7 +169,7 @@ export class AdminOperationsController {
   }
 }
 
-/** When operators read or changed the merchant's data; every session may know (admin-api.md 6). */
+/** The reads and changes of the merchant's data by operators, open to every session (admin-api.md 6). */
 @PortalController('lookups')
 export class PortalLookupsController {
   constructor(private readonly lookups: LookupsView) {}

@@ -25,7 +25,7 @@ import { SystemResponse, SystemStatus } from '../../application/system-status.js
 import { WrittenResponse } from './operations.controller.js';
 
 const TAG = 'Admin: system';
-/** What a subscription or a type of event may be called. */
+/** The form of names of subscriptions and event types. */
 const NAME = /^[a-z][a-z0-9_.]{0,99}$/;
 const Name = (name: string): MethodDecorator => ApiParam({ name, schema: { type: 'string' } });
 

@@ -4,9 +4,9 @@ import type { DueBatch, ForwardingRefusal } from '../../store/forwarding-table.j
 import { storedItems } from '../batch-items.js';
 import type { Analytics, AnalyticsEvent, SendResult, Unavailable } from '../ports.js';
 
-/** After so many requests in a row were rejected without a reason, the provider rejects this service. */
+/** The number of consecutive rejections without a reason after which the provider counts as unavailable. */
 const MAX_REJECTED_IN_ROW = 20;
-/** Of the names, quotes, commas and the merchant's id of an event. */
+/** The bytes of an event's names, quotes, commas and merchant id. */
 const OVERHEAD_BYTES = 300;
 const MAX_BYTES_PER_CHARACTER = 3;
 
@@ -67,9 +67,9 @@ export class PendingBatch {
 }
 
 export interface RoundEnd {
-  /** Why the provider accepts nothing more for now. */
+  /** The reason why the provider accepts no more for now, or null. */
   readonly unavailable: Unavailable | null;
-  /** Whether it accepted an event or named one that it refuses. */
+  /** True where it accepted an event or named one that it refuses. */
   readonly responded: boolean;
 }
 
