@@ -8,6 +8,6 @@ const EXIT_CODES = [
 ] as const;
 
 /** Returns the exit code after this error; 1 for any other. */
-export function exitCodeOf(error: unknown): number {
+export function toExitCode(error: unknown): number {
   return EXIT_CODES.find(([kind]) => error instanceof kind)?.[1] ?? 1;
 }

@@ -1,6 +1,6 @@
 import type { INestApplicationContext, Type } from '@nestjs/common';
 import { readConfig, type Config } from './composition.js';
-import { exitCodeOf } from './exit-codes.js';
+import { toExitCode } from './exit-codes.js';
 import { onOwnSchema } from './platform/postgres/migrate.js';
 import { Log } from './platform/telemetry/logger.js';
 import { startService, type Service } from './service.js';
@@ -70,7 +70,7 @@ function stopOnSignal(service: Service, companion: Companion | null, graceMs: nu
 
 /** A sentence for what the operator can correct, a stack for what only an engineer can. */
 function fail(error: unknown): never {
-  const exitCode = exitCodeOf(error);
+  const exitCode = toExitCode(error);
   const { message, stack = message } = error instanceof Error ? error : { message: String(error) };
   process.stderr.write(`${exitCode === 1 ? stack : message}\n`);
   process.exit(exitCode);

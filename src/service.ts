@@ -5,7 +5,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import type { Config } from './composition.js';
 import { httpsNotices } from './platform/config/config.js';
-import { backlogOf, drainHttp } from './platform/http/connections.js';
+import { toBacklog, drainHttp } from './platform/http/connections.js';
 import { EdgeAdapter } from './platform/http/fastify-adapter.js';
 import { RateLimitGuard } from './platform/http/rate-limit.js';
 import { HealthRegistry } from './platform/telemetry/health.js';
@@ -58,7 +58,7 @@ async function listen(app: NestFastifyApplication, config: Config): Promise<stri
     await app.init();
     return null;
   }
-  await app.listen({ port: config.port, host: config.host, backlog: backlogOf(config) });
+  await app.listen({ port: config.port, host: config.host, backlog: toBacklog(config) });
   const { address, port } = app.getHttpServer().address() as AddressInfo;
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }

@@ -8,7 +8,7 @@ export {
   EXCHANGE_KEY_DIRECTORY,
   type ExchangeCaller,
   type ExchangeKeyDirectory,
-  type KnownExchangeKey,
+  type ExchangeKey as KnownExchangeKey,
 } from './application/credential-directory.js';
 export type { MemoSigning } from './domain/credential-kinds.js';
 export type { CredentialIssued } from './domain/credentials.js';

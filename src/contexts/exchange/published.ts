@@ -61,7 +61,7 @@ const refunded = {
   data: OrderRefundedData,
 };
 
-function contentOf(data: PublishedOrderEvent['data'], more: object): WebhookContent {
+function toContent(data: PublishedOrderEvent['data'], more: object): WebhookContent {
   const { at, order_id, key_id: api_key, status, amount_refundable } = data;
   return { occurredAt: at, fields: { order_id, api_key, status, amount_refundable, ...more } };
 }
@@ -72,7 +72,7 @@ function sends<Type extends PublishedEventType>(
   ...names: readonly (keyof OrderEventOf<Type>['data'])[]
 ): Publication {
   return publication<OrderEventOf<Type>>(description, (data) =>
-    contentOf(data, Object.fromEntries(names.map((name) => [name, data[name]]))),
+    toContent(data, Object.fromEntries(names.map((name) => [name, data[name]]))),
   );
 }
 
@@ -87,7 +87,7 @@ function refundable<Event extends PublishedOrderEvent>(
       when: `Money of an order has to be refunded. May repeat the same \`amount_refundable\`. ${ONLY_LISTED}`,
       data: OrderRefundableData,
     },
-    (data) => (isZero(data.amount_refundable) || !isSent(data) ? null : contentOf(data, { cause })),
+    (data) => (isZero(data.amount_refundable) || !isSent(data) ? null : toContent(data, { cause })),
   );
 }
 
@@ -111,7 +111,7 @@ export const ORDER_PUBLISHES: Readonly<Record<PublishedEventType, readonly Publi
   'order.refund_recorded.v1': [
     publication<OrderEventOf<'order.refund_recorded.v1'>>(refunded, (data) => {
       const { amount, transaction_hash: refund_transaction_hash } = data;
-      return contentOf(data, { amount, refund_transaction_hash });
+      return toContent(data, { amount, refund_transaction_hash });
     }),
   ],
 };

@@ -174,7 +174,7 @@ export function checkProviderSettings(config: OnboardingConfig): void {
 /**
  * Returns the provider by port: a name, `sandbox` or `none`. The default is the sandbox's own, and none in production.
  */
-export function chosenOf(
+export function chooseProvider(
   config: OnboardingConfig,
 ): Readonly<Record<'sms' | 'identity' | 'wallet' | 'card', string>> {
   const otherwise = config.mode === 'sandbox' ? 'sandbox' : 'none';

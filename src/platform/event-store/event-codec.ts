@@ -84,7 +84,7 @@ export class EventCodec {
       events.map(async (event) => {
         const { sealed } = this.known(event.type);
         if (!sealed || !sealed.fields.some((field) => (event.data[field] ?? null) !== null)) return event;
-        const key = await this.personalKeys.obtain(subjectOf(sealed, event.data));
+        const key = await this.personalKeys.obtain(findSubject(sealed, event.data));
         return {
           ...event,
           data: mapFields(sealed, event.data, (value, field) =>
@@ -111,7 +111,7 @@ export class EventCodec {
   ): Promise<readonly E[]> {
     const subjects = events.flatMap(({ type, data }) => {
       const sealed = this.definitions.get(type)?.sealed;
-      return sealed ? [subjectOf(sealed, data)] : [];
+      return sealed ? [findSubject(sealed, data)] : [];
     });
     if (subjects.length === 0) return events;
     const keys = await this.personalKeys.find(subjects);
@@ -125,7 +125,7 @@ export class EventCodec {
     const { stream, type, data } = event;
     const sealed = this.definitions.get(type)?.sealed;
     if (!sealed) return event;
-    const key = keys.get(subjectOf(sealed, data));
+    const key = keys.get(findSubject(sealed, data));
     const opened = mapFields(sealed, data, (value, field) =>
       typeof value === 'string' && key ? JSON.parse(key.open(value, place(stream, type, field))) : null,
     );
@@ -150,7 +150,7 @@ function place(stream: string, type: string, field: string): string {
   return `event/${stream}/${type}/${field}`;
 }
 
-function subjectOf(sealed: Sealed, data: JsonObject): string {
+function findSubject(sealed: Sealed, data: JsonObject): string {
   const subject = data[sealed.subject];
   if (typeof subject !== 'string') throw new Error(`the field ${sealed.subject} names no subject`);
   return subject;

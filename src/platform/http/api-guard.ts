@@ -7,7 +7,7 @@ import { isInside } from './address.js';
 import type { ApiCaller } from './merchant-directory.js';
 import { Refusal, SUSPENDED } from './problem.js';
 import { receiveBody, type MemoryBudget } from './request-body.js';
-import { callerOf, rawPath } from './request-state.js';
+import { toCaller, rawPath } from './request-state.js';
 
 /**
  * The authentication of one API: a global guard of everything under its path, unknown paths too. The registered route
@@ -52,7 +52,7 @@ export abstract class ApiGuard implements CanActivate {
     this.verify(request, reply, caller);
     requireAdmissible(caller, request);
     edge.merchant = caller;
-    edge.idempotencyScope = callerOf(caller);
+    edge.idempotencyScope = toCaller(caller);
     failpoint('request.authenticated');
     return true;
   }

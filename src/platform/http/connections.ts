@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpConfig } from '../config/config.js';
 import { connectionsCut } from '../telemetry/metrics.js';
 import type { Page } from './listeners.js';
-import { problemJson, titleOf, type HttpProblem } from './problem.js';
+import { problemJson, toTitle, type HttpProblem } from './problem.js';
 
 /** The times in which a client must send a request and its headers, and may idle between two. */
 export const REQUEST_TIMEOUT_MS = 30_000;
@@ -22,7 +22,7 @@ const KEEP_ALIVE_MS = 72_000;
 const TIMEOUT_CHECK_MS = 5_000;
 
 /** Connections that wait to be accepted: clients that come at once. Node's own number, 511, is the least. */
-export function backlogOf({ maxConnections }: HttpConfig): number {
+export function toBacklog({ maxConnections }: HttpConfig): number {
   return Math.max(511, maxConnections);
 }
 
@@ -141,7 +141,7 @@ export function routedServer(routing: RequestListener, requestTimeout: number): 
   return server.on('clientError', refuseClientError);
 }
 
-function problemOf(error: NodeJS.ErrnoException): HttpProblem {
+function toProblem(error: NodeJS.ErrnoException): HttpProblem {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return { status: 408, detail: 'The request did not arrive in time' };
   }
@@ -156,10 +156,10 @@ export function refuseClientError(error: NodeJS.ErrnoException, socket: Socket):
     socket.destroy();
     return;
   }
-  const problem = problemOf(error);
+  const problem = toProblem(error);
   const body = problemJson(problem);
   const head = [
-    `HTTP/1.1 ${problem.status} ${titleOf(problem.status)}`,
+    `HTTP/1.1 ${problem.status} ${toTitle(problem.status)}`,
     'Connection: close',
     'Content-Type: application/problem+json; charset=utf-8',
     'Cache-Control: no-store',

@@ -33,7 +33,7 @@ import {
   TOO_MANY_PAGES,
   type HttpProblem,
 } from './problem.js';
-import { addressLimit, clientOf, LocalRateLimiter, tooManyRequests } from './rate-limit.js';
+import { addressLimit, toClient, LocalRateLimiter, tooManyRequests } from './rate-limit.js';
 import { Reply, StreamReply } from './reply.js';
 import { MemoryBudget, settleBody } from './request-body.js';
 import { RequestLog } from './request-log.js';
@@ -155,7 +155,7 @@ const HSTS = 'max-age=31536000';
 function beginRequest(request: FastifyRequest, reply: FastifyReply, { requireHttps }: HttpConfig): void {
   const { listener } = request.raw;
   request.edge = new RequestState();
-  request.edge.client = listener?.isShell ? 'shell' : clientOf(request.ip);
+  request.edge.client = listener?.isShell ? 'shell' : toClient(request.ip);
   request.edge.page = listener?.page ?? null;
   reply.header('request-id', request.id);
   reply.header('cache-control', 'no-store');

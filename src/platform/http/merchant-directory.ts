@@ -17,7 +17,7 @@ export interface ApiCaller {
 }
 
 /** The part of a merchant that pages of its users need. */
-export interface KnownMerchant extends ApiCaller {
+export interface MerchantProfile extends ApiCaller {
   /** The name on pages. */
   readonly displayName: string;
   /** Origins that may show these pages in a frame; empty: none was named. */
@@ -30,7 +30,7 @@ export interface KnownMerchant extends ApiCaller {
 
 /** Finds a merchant by API key; the access context provides it. Every request calls it: it caches. */
 export interface MerchantDirectory {
-  find(apiKey: string): Promise<KnownMerchant | null>;
+  find(apiKey: string): Promise<MerchantProfile | null>;
 }
 
 /** Nest injection token of the {@link MerchantDirectory}. */

@@ -75,7 +75,7 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Service unavailable',
 };
 
-export function titleOf(status: number): string {
+export function toTitle(status: number): string {
   return TITLES[status] ?? (status < 500 ? 'Bad request' : 'Internal server error');
 }
 
@@ -83,7 +83,7 @@ export function titleOf(status: number): string {
 export function problemJson(problem: HttpProblem): string {
   return JSON.stringify({
     type: 'about:blank',
-    title: problem.title ?? titleOf(problem.status),
+    title: problem.title ?? toTitle(problem.status),
     status: problem.status,
     detail: problem.detail,
     instance: null,
@@ -164,7 +164,7 @@ const FRAMEWORK_DETAILS: Readonly<Record<string, string>> = {
   FST_ERR_BAD_URL: 'The request path is malformed',
 };
 
-function codeOf(error: object): string | undefined {
+function readCode(error: object): string | undefined {
   return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
@@ -189,7 +189,7 @@ function fromFramework(error: unknown): HttpProblem | undefined {
   if (!(error instanceof Error) || !('statusCode' in error)) return undefined;
   const status = error.statusCode;
   if (typeof status !== 'number' || status < 400 || status >= 500) return undefined;
-  const code = codeOf(error);
+  const code = readCode(error);
   const known = code === undefined ? undefined : FRAMEWORK_DETAILS[code];
-  return { status, detail: known ?? titleOf(status) };
+  return { status, detail: known ?? toTitle(status) };
 }

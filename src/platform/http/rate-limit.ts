@@ -172,7 +172,7 @@ export class RateLimits {
 }
 
 /** One client: an IPv4 address, or the /64 of an IPv6 subscriber. */
-export function clientOf(address: string): string {
+export function toClient(address: string): string {
   if (!address.includes(':')) return address;
   const parsed = parseAddress(address);
   if (parsed === null || parsed instanceof ipaddr.IPv4) return parsed?.toString() ?? address;

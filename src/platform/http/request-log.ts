@@ -1,5 +1,5 @@
 /** A request of a merchant as it is recorded (admin-api.md 3): nothing of its body and no value of its query. */
-export interface ServedRequest {
+export interface RequestRecord {
   readonly requestId: string;
   readonly merchantId: string;
   /** The secret that signed it; null where none was verified. */
@@ -23,5 +23,5 @@ export interface ServedRequest {
 /** Records requests to the APIs of merchants. The access context provides it; without one none is recorded. */
 export abstract class RequestLog {
   /** Called with each response. Returns at once and never throws. */
-  abstract record(request: ServedRequest): void;
+  abstract record(request: RequestRecord): void;
 }

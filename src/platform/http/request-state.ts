@@ -11,16 +11,16 @@ import { REDACTED, redactText } from '../telemetry/redaction.js';
 import { httpDuration, httpRequests, idempotentRequests } from '../telemetry/metrics.js';
 import type { ApiCaller } from './merchant-directory.js';
 import type { Page } from './listeners.js';
-import type { ServedRequest } from './request-log.js';
+import type { RequestRecord } from './request-log.js';
 import { isUnavailable } from './problem.js';
 
 /** The request of a handler, for decorators of parameters and guards. */
-export function requestOf(context: ExecutionContext): FastifyRequest {
+export function getRequest(context: ExecutionContext): FastifyRequest {
   return context.switchToHttp().getRequest<FastifyRequest>();
 }
 
 /** Returns the caller: the merchant's key where it has several that are counted apart, else the merchant. */
-export function callerOf({ callerId, merchantId }: ApiCaller): string {
+export function toCaller({ callerId, merchantId }: ApiCaller): string {
   return callerId ?? merchantId;
 }
 
@@ -39,7 +39,7 @@ export class RequestState {
   rawBody: Buffer = NO_BODY;
   /** The route as registered, for example `/merchants/v1/payouts/:id`; null for an unknown path. */
   route: string | null = null;
-  /** {@link clientOf} its address. */
+  /** The client address, normalised by {@link toClient}. */
   client = '';
   /** The query string is part of what an Idempotency-Key covers. */
   inputsInQuery = false;
@@ -82,20 +82,20 @@ declare module 'fastify' {
 }
 
 /** Throws on an open route. */
-export function merchantOf({ edge }: FastifyRequest): ApiCaller {
+export function getMerchant({ edge }: FastifyRequest): ApiCaller {
   if (edge.merchant === null) throw new Error('the route is under no API');
   return edge.merchant;
 }
 
 /** The request's {@link IdempotencyTicket}; one with random ids when there was no Idempotency-Key. */
-export function ticketOf({ edge }: FastifyRequest): IdempotencyTicket {
+export function getTicket({ edge }: FastifyRequest): IdempotencyTicket {
   return (edge.ticket ??= new IdempotencyTicket(newId()));
 }
 
 /** Returns the cause of the events of a request: the `metadata` of `CommandLoop.execute`. */
-export function causeOf(request: FastifyRequest): EventMetadata {
+export function toCause(request: FastifyRequest): EventMetadata {
   const parent = traceparent();
-  const { merchantId, callerId } = merchantOf(request);
+  const { merchantId, callerId } = getMerchant(request);
   return {
     actor: `${request.method} ${request.edge.route ?? ''}`.trimEnd(),
     request_id: request.id,
@@ -189,7 +189,7 @@ const QUERY_NAME = /^[A-Za-z_][\w.-]{0,63}$/;
 const UNNAMED = '?';
 
 /** Returns the record of a request and its response for the {@link RequestLog}; null for one that names no merchant. */
-export function loggedRequest(request: FastifyRequest, reply: FastifyReply): ServedRequest | null {
+export function loggedRequest(request: FastifyRequest, reply: FastifyReply): RequestRecord | null {
   const { edge, method } = request;
   if (edge.identifiedMerchant === null) return null;
   const parts = queryParts(request.raw.url ?? '');

@@ -4,7 +4,7 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { readUuid } from '../../../kernel/ids.js';
 import { upTo } from '../../../platform/cache-size.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import type { KnownMerchant, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
+import type { MerchantProfile, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
 import { OperatorDirectory } from '../../../platform/operations/operator-directory.js';
 import type { Requester } from '../../../platform/operations/operations.js';
 import { NO_PAGE_SETTINGS, type MemoSigning, type PayPageSettings } from '../domain/credential-kinds.js';
@@ -27,7 +27,7 @@ export interface ExchangeCaller {
   readonly secretIds?: readonly string[];
 }
 
-export interface KnownExchangeKey extends ExchangeCaller {
+export interface ExchangeKey extends ExchangeCaller {
   /** CIDRs it may be used from; empty means anywhere. */
   readonly cidrs: readonly string[];
   /** The addresses to which its orders may pay out; empty for any. */
@@ -37,12 +37,12 @@ export interface KnownExchangeKey extends ExchangeCaller {
 
 /** The directory of exchange keys: null for a key that is unknown, revoked or expired. Cached for two seconds. */
 export interface ExchangeKeyDirectory {
-  find(apiKey: string): Promise<KnownExchangeKey | null>;
+  find(apiKey: string): Promise<ExchangeKey | null>;
 }
 
 export const EXCHANGE_KEY_DIRECTORY = Symbol('EXCHANGE_KEY_DIRECTORY');
 
-export interface KnownAdminKey extends Omit<Requester, 'address'> {
+export interface AdminKey extends Omit<Requester, 'address'> {
   readonly operatorId: string;
   readonly role: string;
   readonly credentialId: string;
@@ -148,23 +148,23 @@ export class CredentialDirectory extends OperatorDirectory {
   }
 
   /** Returns null for a text that is no active admin key, and for a disabled person. */
-  async findAdminKey(token: string): Promise<KnownAdminKey | null> {
+  async findAdminKey(token: string): Promise<AdminKey | null> {
     if (!this.secrets.isAdmin(token)) return null;
-    const key = await this.adminKeys.find(this.secrets.hashOf(token));
+    const key = await this.adminKeys.find(this.secrets.toHash(token));
     const end = key?.expiresAt ?? null;
     return end !== null && end <= this.clock.now() ? null : key;
   }
 
-  async scopesOf(operatorId: string): Promise<ReadonlySet<string> | null> {
+  async findScopes(operatorId: string): Promise<ReadonlySet<string> | null> {
     const { state } = await this.loop.load(operatorPerson, operatorId);
     return state.status === 'active' ? effectiveScopes(SCOPES, state.role) : null;
   }
 
-  private async loadMerchant(merchantId: string): Promise<KnownMerchant | null> {
+  private async loadMerchant(merchantId: string): Promise<MerchantProfile | null> {
     if (!(await this.index.isMerchant(merchantId))) return null;
     const [{ state }, keys] = await Promise.all([
       this.loop.load(merchant, merchantId),
-      this.credentialsOf(merchantId),
+      this.loadCredentials(merchantId),
     ]);
     if (state.status === 'unknown') return null;
     const { status, name, embedding, cidrs: ipAllowList, requests_per_minute: requestsPerMinute } = state;
@@ -175,10 +175,10 @@ export class CredentialDirectory extends OperatorDirectory {
     return { merchantId, status, ipAllowList, privateKeys, privateKeyIds, ...settings };
   }
 
-  private async loadExchangeKey(keyId: string): Promise<KnownExchangeKey | null> {
+  private async loadExchangeKey(keyId: string): Promise<ExchangeKey | null> {
     const merchantId = await this.index.ownerOfKey(keyId);
     if (merchantId === null) return null;
-    const { credentials: all, pages } = await this.credentialsOf(merchantId);
+    const { credentials: all, pages } = await this.loadCredentials(merchantId);
     const own = all.filter(({ kind, key_id }) => kind === 'exchange' && key_id === keyId);
     const [first] = own;
     if (first === undefined) return null;
@@ -198,10 +198,10 @@ export class CredentialDirectory extends OperatorDirectory {
     };
   }
 
-  private async loadAdminKey(hash: string): Promise<KnownAdminKey | null> {
+  private async loadAdminKey(hash: string): Promise<AdminKey | null> {
     const operatorId = await this.index.ownerOfSecret(hash);
     if (operatorId === null) return null;
-    const { credentials: all } = await this.credentialsOf(operatorId);
+    const { credentials: all } = await this.loadCredentials(operatorId);
     const key = all.find(({ kind, secret_hash }) => kind === 'admin' && secret_hash === hash);
     if (key === undefined || key.is_pending) return null;
     const { state: person } = await this.loop.load(operatorPerson, operatorId);
@@ -213,7 +213,7 @@ export class CredentialDirectory extends OperatorDirectory {
     return { credentialId, operatorId, name, role, ...terms, expiresAt: end === null ? null : new Date(end) };
   }
 
-  private async credentialsOf(ownerId: string): Promise<Credentials> {
+  private async loadCredentials(ownerId: string): Promise<Credentials> {
     return (await this.loop.load(credentials, ownerId)).state;
   }
 

@@ -21,7 +21,7 @@ import { upTo } from '../../../platform/cache-size.js';
 const SECRET_BYTES = 32;
 
 /** The secret of a credential, for the response alone. */
-export interface IssuedCredential {
+export interface CredentialWithSecret {
   readonly credential_id: string;
   /** The secret; null a day after it was requested. */
   readonly secret: string | null;
@@ -55,12 +55,12 @@ export class CredentialSecrets {
     });
     if (secret === null)
       throw new DomainError('invalid_transition', 'The secret was generated a day ago and is no longer kept');
-    const sealed = prefix === null ? null : this.secrets.seal(associatedDataOf(kind, ownerId, id), secret);
-    return { credential_id: id, sealed_secret: sealed, secret_hash: this.hashOf(secret) };
+    const sealed = prefix === null ? null : this.secrets.seal(toAssociatedData(kind, ownerId, id), secret);
+    return { credential_id: id, sealed_secret: sealed, secret_hash: this.toHash(secret) };
   }
 
   /** The secret that was obtained for this id. */
-  async issued(id: string): Promise<IssuedCredential> {
+  async issued(id: string): Promise<CredentialWithSecret> {
     return { credential_id: id, secret: await this.fresh.find(id) };
   }
 
@@ -70,19 +70,19 @@ export class CredentialSecrets {
   }
 
   /** Returns the hash under which a credential is stored. */
-  hashOf(secret: string): string {
+  toHash(secret: string): string {
     return this.keyedHash.of('credential secret', secret);
   }
 
   /** Throws SealError when the text was sealed for another owner, kind or credential. */
   open({ kind, owner_id, credential_id, sealed_secret }: SealedCredential): string {
-    return this.secrets.open(associatedDataOf(kind, owner_id, credential_id), sealed_secret ?? '');
+    return this.secrets.open(toAssociatedData(kind, owner_id, credential_id), sealed_secret ?? '');
   }
 }
 
 type SealedCredential = Pick<Credential, 'kind' | 'owner_id' | 'credential_id' | 'sealed_secret'>;
 
-function associatedDataOf(kind: CredentialKind, ownerId: string, id: string): string {
+function toAssociatedData(kind: CredentialKind, ownerId: string, id: string): string {
   return `${kind}/${ownerId}/secret/${id}`;
 }
 
@@ -97,16 +97,16 @@ type KeyMode = 'live' | 'test';
 export function adminSecret(mode: KeyMode, bytes: Uint8Array): string {
   if (bytes.length !== SECRET_BYTES) throw new RangeError(`an admin key has ${SECRET_BYTES} bytes`);
   const text = `dsb_${mode}_admin_${base62(BigInt(`0x${Buffer.from(bytes).toString('hex')}`), SECRET_DIGITS)}`;
-  return text + checkOf(text);
+  return text + checksum(text);
 }
 
 /** Checks that the text has the form of an admin key of this mode with a right check sum. */
 export function isAdminSecret(mode: KeyMode, text: string): boolean {
   if (FORM.exec(text)?.[1] !== mode) return false;
-  return checkOf(text.slice(0, -CHECK_DIGITS)) === text.slice(-CHECK_DIGITS);
+  return checksum(text.slice(0, -CHECK_DIGITS)) === text.slice(-CHECK_DIGITS);
 }
 
-function checkOf(text: string): string {
+function checksum(text: string): string {
   return base62(BigInt(crc32(text)), CHECK_DIGITS);
 }
 

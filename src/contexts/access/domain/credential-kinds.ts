@@ -129,8 +129,8 @@ const MAX_URL_LENGTH = 2048;
 const LOGO = /^data:image\/(png|webp);base64,([A-Za-z0-9+/]+={0,2})$/;
 
 /** No SVG: it can hold scripts and links. Throws `validation_failed` for another format or too many bytes. */
-export function logoOf(bytes: Buffer): string {
-  const type = typeOf(bytes);
+export function toLogo(bytes: Buffer): string {
+  const type = readType(bytes);
   if (type === null || bytes.length > MAX_LOGO_BYTES) throw wrongLogo();
   return `data:image/${type};base64,${bytes.toString('base64')}`;
 }
@@ -145,14 +145,14 @@ export function checkPage({ logo, help_url, terms_url }: PayPageSettings): void 
   if (logo === null) return;
   const [, type, base64 = ''] = LOGO.exec(logo) ?? [];
   const bytes = Buffer.from(base64, 'base64');
-  if (bytes.length > MAX_LOGO_BYTES || type === undefined || type !== typeOf(bytes)) throw wrongLogo();
+  if (bytes.length > MAX_LOGO_BYTES || type === undefined || type !== readType(bytes)) throw wrongLogo();
 }
 
 function isWebLink(text: string): boolean {
   return text.length <= MAX_URL_LENGTH && URL.canParse(text) && new URL(text).protocol === 'https:';
 }
 
-function typeOf(bytes: Buffer): 'png' | 'webp' | null {
+function readType(bytes: Buffer): 'png' | 'webp' | null {
   if (bytes.subarray(0, 8).toString('latin1') === '\x89PNG\r\n\x1a\n') return 'png';
   const isWebp = bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP';
   return isWebp ? 'webp' : null;

@@ -54,13 +54,13 @@ export class SignatureGuard extends ApiGuard {
     const now = this.now();
     if (!isFresh(timestamp, now)) throw new Refusal(timestampDrift(timestamp, now));
     // A small body costs little, and may prove that its sender is the merchant while others fail from the same address.
-    if (isLarge(request.raw)) refuseUntil(this.failures.blockedUntil(sourceOf(request, merchant)), now);
+    if (isLarge(request.raw)) refuseUntil(this.failures.blockedUntil(toSource(request, merchant)), now);
     return merchant;
   }
 
   override verify(request: FastifyRequest, reply: FastifyReply, merchant: ApiCaller): void {
     const { rawBody } = request.edge;
-    const source = sourceOf(request, merchant);
+    const source = toSource(request, merchant);
     const signature = header(request, 'svc-signature');
     const prefix = signedPrefix(header(request, 'svc-timestamp'), request.method, rawPath(request));
     const signer = signerAmong(merchant.privateKeys, signature, prefix, rawBody);
@@ -84,7 +84,7 @@ function header(request: FastifyRequest, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-function sourceOf({ edge }: FastifyRequest, { merchantId }: ApiCaller): SignatureSource {
+function toSource({ edge }: FastifyRequest, { merchantId }: ApiCaller): SignatureSource {
   return { client: edge.client, merchantId };
 }
 
@@ -122,11 +122,11 @@ export class FailedSignatures {
   /** Returns null when a large body may be read, else the epoch milliseconds at which the next may. */
   blockedUntil(source: SignatureSource): number | null {
     const until = this.addresses.blockedUntil(source.client);
-    return until !== null && this.signers.has(nameOf(source)) ? null : until;
+    return until !== null && this.signers.has(toName(source)) ? null : until;
   }
 
   succeeded(source: SignatureSource): void {
-    const name = nameOf(source);
+    const name = toName(source);
     if (this.signers.get(name) === undefined) this.signers.set(name, true);
   }
 
@@ -138,7 +138,7 @@ export class FailedSignatures {
   }
 }
 
-function nameOf({ client, merchantId }: SignatureSource): string {
+function toName({ client, merchantId }: SignatureSource): string {
   return `${client} ${merchantId}`;
 }
 

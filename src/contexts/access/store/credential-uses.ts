@@ -86,7 +86,7 @@ export class NewSecrets {
   async obtain(id: string, generate: () => string): Promise<string | null> {
     await this.database.query(
       'insert into access.new_secrets (secret_id, sealed, created_at) values ($1, $2, now()) on conflict do nothing',
-      [id, this.sealer.seal(generate(), associatedDataOf(id))],
+      [id, this.sealer.seal(generate(), toAssociatedData(id))],
     );
     return this.find(id);
   }
@@ -100,7 +100,7 @@ export class NewSecrets {
     );
     if (row === undefined) return null;
     try {
-      return this.sealer.open(row.sealed, associatedDataOf(id));
+      return this.sealer.open(row.sealed, toAssociatedData(id));
     } catch (error) {
       // The master key of this secret was retired.
       if (error instanceof SealError) return null;
@@ -120,6 +120,6 @@ export class NewSecrets {
   }
 }
 
-function associatedDataOf(id: string): string {
+function toAssociatedData(id: string): string {
   return `new secret/${id}`;
 }

@@ -4,7 +4,7 @@ import { Counter } from 'prom-client';
 import { upTo } from '../../../platform/cache-size.js';
 import { Background, BackgroundWork } from '../../../platform/jobs/background-work.js';
 import { LocalRateLimiter } from '../../../platform/http/rate-limit.js';
-import { RequestLog, type ServedRequest } from '../../../platform/http/request-log.js';
+import { RequestLog, type RequestRecord } from '../../../platform/http/request-log.js';
 import { registers } from '../../../platform/telemetry/metrics.js';
 import { RequestTable, type RequestBatch } from './request-table.js';
 
@@ -47,7 +47,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     run: () => this.flush(),
     stopsWithProvider: true,
   });
-  private buffer: ServedRequest[] = [];
+  private buffer: RequestRecord[] = [];
   private counts = new Map<string, Counts>();
   /** The batch that is being written, or could not be written yet. */
   private batch: RequestBatch | null = null;
@@ -63,7 +63,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     super();
   }
 
-  record(request: ServedRequest): void {
+  record(request: RequestRecord): void {
     this.count(request);
     if (this.isOneTooMany(request)) requestsLeftOut.inc({ reason: 'unsigned' });
     else if (this.buffer.length >= MAX_BUFFERED) requestsLeftOut.inc({ reason: 'full' });
@@ -94,21 +94,21 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     await this.flush().catch(() => undefined);
   }
 
-  private isOneTooMany(request: ServedRequest): boolean {
+  private isOneTooMany(request: RequestRecord): boolean {
     const { credentialId, merchantId, client } = request;
     const source = `${client} ${merchantId}`;
     if (credentialId !== null) {
       if (this.signers.get(source) === undefined) this.signers.set(source, true);
       return false;
     }
-    const points = 1 + Math.floor(bytesOf(request) / BYTES_PER_POINT);
+    const points = 1 + Math.floor(countBytes(request) / BYTES_PER_POINT);
     const blockedUntil = this.signers.has(source)
       ? this.unsigned.take(source, points)
       : (this.strangers.take(source, points) ?? this.unsigned.take(merchantId, points));
     return blockedUntil !== null;
   }
 
-  private count({ merchantId, status }: ServedRequest): void {
+  private count({ merchantId, status }: RequestRecord): void {
     let counts = this.counts.get(merchantId);
     if (counts === undefined) this.counts.set(merchantId, (counts = { requests: 0, refused: 0 }));
     counts.requests += 1;
@@ -126,7 +126,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
   }
 
   /** Returns the credentials whose last use was written a minute ago or longer. */
-  private newlyUsed(requests: readonly ServedRequest[]): readonly string[] {
+  private newlyUsed(requests: readonly RequestRecord[]): readonly string[] {
     const before = performance.now() - MINUTE_MS;
     const ids = new Set<string>();
     for (const { credentialId } of requests)
@@ -137,7 +137,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
 }
 
 /** The lengths of the texts of a row. */
-function bytesOf({ method, path, queryNames, refusal, stringToSign }: ServedRequest): number {
+function countBytes({ method, path, queryNames, refusal, stringToSign }: RequestRecord): number {
   return [method, path, ...queryNames, refusal ?? '', stringToSign ?? ''].join().length;
 }
 

@@ -133,7 +133,7 @@ export class CredentialIndex {
   }
 
   /** The exchange key of a credential; any other id counts as the key's. */
-  async exchangeKeyOf(credentialId: string): Promise<string> {
+  async findExchangeKey(credentialId: string): Promise<string> {
     const sql = 'select key_id as id from access.credentials where credential_id = $1';
     return (await this.id(sql, credentialId)) ?? credentialId;
   }

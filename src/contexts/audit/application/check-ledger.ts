@@ -10,7 +10,7 @@ import type { HeadVerifier } from './ledger-keys.js';
  * The ledger with which a log is compared. It is read completely before the first event, so that the log has every
  * event it covers.
  */
-export interface CheckedLedger {
+export interface LedgerInputs {
   /** The state; null without leaves, as for an export, where only the heads prove which events existed. */
   readonly state: LedgerState | null;
   /** Leaves from `index` on. */
@@ -81,12 +81,12 @@ export class LedgerCheck {
   /** The largest head with a valid signature. */
   private largest: SignedHead | null = null;
 
-  private constructor(private readonly ledger: CheckedLedger) {
+  private constructor(private readonly ledger: LedgerInputs) {
     this.nextLeaves = new Ahead(leavesOf(ledger));
     this.nextHeads = new Ahead(ledger.heads);
   }
 
-  static async begin(ledger: CheckedLedger): Promise<LedgerCheck> {
+  static async begin(ledger: LedgerInputs): Promise<LedgerCheck> {
     const check = new LedgerCheck(ledger);
     await check.nextLeaves.advance();
     await check.nextHeads.advance();
@@ -96,7 +96,7 @@ export class LedgerCheck {
   /** The next events of the log, in order. */
   async add(events: readonly LeafEvent[]): Promise<void> {
     for (const event of events) {
-      const hash = hashOf(event) ?? NO_HASH;
+      const hash = toHash(event) ?? NO_HASH;
       const isDifferent = this.ledger.state !== null && (await this.compare(event, hash));
       if (!isDifferent && (await this.ledger.isForged?.(event))) {
         const { position, stream, revision, id } = event;
@@ -116,7 +116,7 @@ export class LedgerCheck {
     await this.compareHeads(Infinity);
     const { state, trust, forgedRows = [] } = this.ledger;
     const proven = this.lastGood;
-    for (const finding of findingsOf(this.differences.listed, proven?.size ?? 0)) this.findings.add(finding);
+    for (const finding of toFindings(this.differences.listed, proven?.size ?? 0)) this.findings.add(finding);
     if (isCut) this.findings.add(this.truncated(leaves.size, null, this.lastPosition!));
     this.noteHeads();
     for (const what of forgedRows) this.findings.add({ kind: 'ledger', what });
@@ -246,7 +246,7 @@ class Ahead<T> {
 }
 
 /** Yields the leaves of the state, without those that came since. */
-async function* leavesOf({ state, leaves }: CheckedLedger): AsyncGenerator<Leaf> {
+async function* leavesOf({ state, leaves }: LedgerInputs): AsyncGenerator<Leaf> {
   const size = state?.tree.size ?? 0;
   for (let index = 0; index < size;) {
     const page = await leaves(index, Math.min(PAGE, size - index));
@@ -256,7 +256,7 @@ async function* leavesOf({ state, leaves }: CheckedLedger): AsyncGenerator<Leaf>
 }
 
 /** Returns null for an event that cannot be read. */
-function hashOf(event: LeafEvent | ExportedEvent): Buffer | null {
+function toHash(event: LeafEvent | ExportedEvent): Buffer | null {
   return 'leaf' in event ? event.leaf : hashAt(event);
 }
 
@@ -270,8 +270,8 @@ function hashAt(event: LeafEvent, position?: string): Buffer | null {
 }
 
 /** `proven`: so many events of the log are those that were signed, so that a difference there is the ledger's. */
-function findingsOf(differences: readonly Difference[], proven: number): readonly LedgerFinding[] {
-  const origins = new Map(differences.map((each) => [each, originOf(each, differences)]));
+function toFindings(differences: readonly Difference[], proven: number): readonly LedgerFinding[] {
+  const origins = new Map(differences.map((each) => [each, findOrigin(each, differences)]));
   const moved = new Set(origins.values());
   return differences.flatMap((difference): readonly LedgerFinding[] => {
     const { index, event, leaf } = difference;
@@ -288,7 +288,7 @@ function findingsOf(differences: readonly Difference[], proven: number): readonl
 }
 
 /** The leaf of an event that is the same but for its position. */
-function originOf({ event }: Difference, differences: readonly Difference[]): Leaf | null {
+function findOrigin({ event }: Difference, differences: readonly Difference[]): Leaf | null {
   if (event === null || hashAt(event) === null) return null;
   const isOrigin = (leaf: Leaf | null): boolean =>
     leaf !== null && hashAt(event, leaf.position)?.equals(leaf.hash) === true;

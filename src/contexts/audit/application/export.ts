@@ -37,14 +37,14 @@ export async function* exportedLines(
     const within = over < 0 ? page : page.slice(0, over + 1);
     yield within
       .filter((event) => selection.includes(event) && comparePositions(event.position, after) > 0)
-      .map(lineOf);
+      .map(toLine);
     if (over >= 0) return;
     read += page.length;
     progress(read, page.at(-1)!.position);
   }
 }
 
-function lineOf(event: RecordedEvent): ExportLine {
+function toLine(event: RecordedEvent): ExportLine {
   try {
     return exportLine(event);
   } catch (error) {

@@ -7,9 +7,9 @@ import { PAYOUT_VIEWS, readBalances } from '../../payouts/contract.js';
 import type { ExportedEvent } from '../domain/event-leaf.js';
 import { Differences, Violations } from '../domain/findings.js';
 import { type Extent, WHOLE, Histories, Streams } from '../domain/streams.js';
-import type { AuditedTables } from '../store/audited-tables.js';
+import type { TableSnapshot } from '../store/audited-tables.js';
 import type { ExportedLog } from '../store/exported-log.js';
-import { type CheckedLedger, LedgerCheck } from './check-ledger.js';
+import { type LedgerInputs, LedgerCheck } from './check-ledger.js';
 import type { LogRule } from '../../../kernel/history-rules.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { BalanceReplay, EvidenceCheck } from '../domain/balance-replay.js';
@@ -49,7 +49,7 @@ const ANYWHERE = '9'.repeat(40);
 
 /** The live read models, in one snapshot of the database. */
 export interface LiveTables {
-  readonly tables: AuditedTables;
+  readonly tables: TableSnapshot;
   /** The checks of rebuilt tables, each up to its checkpoint. */
   readonly checks: readonly TableCheck[];
 }
@@ -60,7 +60,7 @@ export interface VerifyOptions {
   /** The address of USDC, where it is configured. */
   readonly token: string | null;
   /** The ledger of a whole log; or why there is none to compare it with. */
-  readonly ledger: CheckedLedger | string | null;
+  readonly ledger: LedgerInputs | string | null;
   readonly progress: (read: number, position: string) => void;
   /** The parts that the caller could not prepare, each with its reason. */
   readonly unchecked?: readonly string[];
@@ -79,7 +79,7 @@ export async function verify(
   const ledger = against === null || typeof against === 'string' ? null : await LedgerCheck.begin(against);
   const live = typeof tables === 'string' ? null : tables;
   const { extent } = source;
-  const booksEnd = live === null ? source.end : await live.tables.checkpointOf(PAYOUT_VIEWS);
+  const booksEnd = live === null ? source.end : await live.tables.readCheckpoint(PAYOUT_VIEWS);
   const allowed = live === null ? new Set<string>() : await live.tables.passingTypes();
   const audit = new LogAudit({ contexts, booksEnd, extent, token, allowed });
   const failures: string[] = [];
@@ -174,7 +174,7 @@ function rowsOfNewer({ count, listed }: Differences): string {
 }
 
 async function compareBalances(
-  tables: AuditedTables,
+  tables: TableSnapshot,
   { balances }: LogAudit['books'],
   differences: Differences,
 ): Promise<void> {

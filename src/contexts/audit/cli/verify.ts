@@ -26,9 +26,9 @@ import { isWhole } from '../domain/manifest.js';
 import { LastVerifies, type LastVerify } from '../store/last-verify.js';
 import { ExportedLog } from '../store/exported-log.js';
 import { inOneLine } from '../../../platform/cli/printable.js';
-import { collectEarly, counted, EXIT_INCOMPLETE, EXIT_WRONG, printResult, progressOf } from './output.js';
+import { collectEarly, counted, EXIT_INCOMPLETE, EXIT_WRONG, printResult, createProgress } from './output.js';
 import { liveTables } from './live-tables.js';
-import { headsOf, publicKeyOf, keyRingOf, storedLedger } from './ledger.js';
+import { readHeads, readPublicKey, openKeyRing, storedLedger } from './ledger.js';
 
 const UNPINNED =
   'the keys of the ledger are not pinned: nothing proves whose they are. Give --key with the first key that was published or, where a database is read, the MASTER_KEY';
@@ -62,10 +62,10 @@ export function verifyProgram(program: Command, cli: CliContext): void {
       collectEarly(offline ? 50 : 30);
       if (offline && from === undefined)
         throw new DomainError('bad_request', '--offline reads an export: name it with --from');
-      const heads = (await Promise.all(head.map(headsOf))).flat();
-      const inputs = { heads, key: key === undefined ? null : await publicKeyOf(key) };
+      const heads = (await Promise.all(head.map(readHeads))).flat();
+      const inputs = { heads, key: key === undefined ? null : await readPublicKey(key) };
       const exported = from === undefined ? null : await ExportedLog.open(from);
-      const rules = { contexts: cli.contexts, progress: progressOf() };
+      const rules = { contexts: cli.contexts, progress: createProgress() };
       const isOfService = !offline && exported === null;
       try {
         const said =
@@ -155,7 +155,7 @@ async function verifyConnected(
     async (database, store) => {
       const logId = await store.identity();
       const why = exported === null ? null : unfit(exported, logId);
-      const ring = await keyRingOf(config, database);
+      const ring = await openKeyRing(config, database);
       const sealer = ring?.sealer ?? null;
       const check = ring === null || why !== null ? {} : macCheck(ring.sealer, () => ring.refresh());
       const manifest = exported?.manifest ?? null;

@@ -6,7 +6,7 @@ import { NameTable } from '../../../kernel/name-table.js';
 import type { Violations } from './findings.js';
 
 /** An event as auditors read it. */
-export interface BookedEvent {
+export interface PayoutBookEvent {
   readonly position: string;
   readonly stream: string;
   readonly revision: number;
@@ -39,9 +39,9 @@ export class BalanceReplay {
 
   constructor(readonly violations: Violations) {}
 
-  add(recorded: BookedEvent): void {
+  add(recorded: PayoutBookEvent): void {
     const note = (rule: string): void => this.violations.add({ position: recorded.position, rule });
-    const event = recorded as BookedEvent & (PayoutEvent | UserEvent);
+    const event = recorded as PayoutBookEvent & (PayoutEvent | UserEvent);
     switch (event.type) {
       case 'user.created.v1': {
         const { user_id: id, merchant_id: merchantId } = event.data;
@@ -133,7 +133,7 @@ export class EvidenceCheck {
     private readonly token: string | null,
   ) {}
 
-  add({ type, data, position }: BookedEvent): void {
+  add({ type, data, position }: PayoutBookEvent): void {
     if (type === 'onboarding.wallet_provisioned.v1' || type === 'user.activated.v1') {
       const { user_id: user, issuer_wallet_address: wallet } = data as Record<string, string>;
       this.wallets.set(user!, wallet!.toLowerCase());

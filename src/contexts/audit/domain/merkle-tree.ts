@@ -28,9 +28,9 @@ export class MerkleTree {
     private leaves = 0,
     peaks: Buffer = Buffer.alloc(0),
   ) {
-    if (peaks.length !== HASH_BYTES * onesOf(leaves))
+    if (peaks.length !== HASH_BYTES * countOnes(leaves))
       throw new RangeError('these are not the peaks of a tree of that size');
-    this.peaks = hashesOf(peaks);
+    this.peaks = toHashes(peaks);
   }
 
   get size(): number {
@@ -64,13 +64,13 @@ export class MerkleTree {
 }
 
 /** Splits concatenated hashes. */
-function hashesOf(bytes: Buffer): Buffer[] {
+function toHashes(bytes: Buffer): Buffer[] {
   return Array.from({ length: bytes.length / HASH_BYTES }, (_, place) =>
     bytes.subarray(place * HASH_BYTES, (place + 1) * HASH_BYTES),
   );
 }
 
-function onesOf(size: number): number {
+function countOnes(size: number): number {
   let ones = 0;
   for (let rest = size; rest > 0; rest = Math.floor(rest / 2)) ones += rest % 2;
   return ones;
@@ -118,7 +118,7 @@ function rangesAround(
   const around: Range[] = [];
   let last: Range = { from: 0, to: size };
   while (!isLast(last)) {
-    const middle = last.from + splitOf(last.to - last.from);
+    const middle = last.from + findSplit(last.to - last.from);
     const [left, right] = [
       { from: last.from, to: middle },
       { from: middle, to: last.to },
@@ -130,7 +130,7 @@ function rangesAround(
 }
 
 /** The complete subtrees that a range of a proof is made of, the largest first: such a range begins at a multiple of its largest one. */
-export function subtreesOf({ from, to }: Range): readonly Subtree[] {
+export function toSubtrees({ from, to }: Range): readonly Subtree[] {
   const subtrees: Subtree[] = [];
   for (let start = from; start < to;) {
     let level = 0;
@@ -173,7 +173,7 @@ export function provesConsistency(
 }
 
 /** The largest power of two below `size`. */
-function splitOf(size: number): number {
+function findSplit(size: number): number {
   let split = 1;
   while (split * 2 < size) split *= 2;
   return split;

@@ -1,4 +1,4 @@
-import type { BookedEvent } from './balance-replay.js';
+import type { PayoutBookEvent } from './balance-replay.js';
 import { CLAIM_OWNER_ABANDONED, CLAIM_ACQUIRED } from '../../../kernel/claims.js';
 import { grown, NameTable } from '../../../kernel/name-table.js';
 import type { Violation, Violations } from './findings.js';
@@ -45,7 +45,7 @@ export class Streams {
   }
 
   /** Notes what is wrong with the place of the event; the number of its stream. */
-  add(event: BookedEvent): number {
+  add(event: PayoutBookEvent): number {
     this.events += 1;
     const { position, stream, revision } = event;
     if (this.last !== null && !isLater(position, this.last)) this.note(position, 'positions grow');
@@ -68,7 +68,7 @@ export class Streams {
     return (this.holds[number]! & BEGUN_EARLIER) === 0;
   }
 
-  private claim(claim: number, { position, stream, data }: BookedEvent): void {
+  private claim(claim: number, { position, stream, data }: PayoutBookEvent): void {
     const owner = this.numberOf(String((data as { readonly owner?: unknown }).owner));
     const before = this.owners[claim]! - 1;
     this.owners[claim] = owner + 1;
@@ -79,7 +79,7 @@ export class Streams {
       this.note(position, `the claim ${stream} has one owner, and moved although its holder keeps it`);
   }
 
-  private hold(number: number, { position, stream, type }: BookedEvent): void {
+  private hold(number: number, { position, stream, type }: PayoutBookEvent): void {
     if (this.owners[number] !== 0)
       this.note(position, `the claim ${stream} holds claims alone, and no ${type}`);
     if (type !== CLAIM_OWNER_ABANDONED)
@@ -122,7 +122,7 @@ export class Histories {
   }
 
   /** `event` as the newest version writes it. `stream` is a number that no other stream has. */
-  add(event: BookedEvent, stream: number): void {
+  add(event: PayoutBookEvent, stream: number): void {
     if (event.type === CLAIM_OWNER_ABANDONED) return;
     const dash = event.stream.indexOf('-');
     const rules = this.rules.get(event.stream.slice(0, dash));

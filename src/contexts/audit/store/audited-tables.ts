@@ -10,7 +10,7 @@ import type { TableComparison } from '../../../platform/projections/compare-tabl
 const BEGIN = `begin isolation level repeatable read, read only; ${WITHOUT_TIMEOUTS}`;
 
 /** The contents of tables in one snapshot of the database. */
-export class AuditedTables {
+export class TableSnapshot {
   private constructor(
     private readonly tx: PoolClient,
     /** The id with which other sessions read the same snapshot while this one is open. */
@@ -21,7 +21,7 @@ export class AuditedTables {
   static async read<T>(
     database: Database,
     locked: readonly string[],
-    act: (tables: AuditedTables) => Promise<T>,
+    act: (tables: TableSnapshot) => Promise<T>,
   ): Promise<T> {
     return database.transaction(
       async (tx) => {
@@ -29,13 +29,13 @@ export class AuditedTables {
         await tx.query(`lock table ${locked.join(', ')} in access share mode`);
         const { rows } = await tx.query<{ snapshot: string }>('select pg_export_snapshot() as snapshot');
         await tx.query('savepoint audited');
-        return act(new AuditedTables(tx, rows[0]!.snapshot));
+        return act(new TableSnapshot(tx, rows[0]!.snapshot));
       },
       { begin: BEGIN },
     );
   }
 
-  async checkpointOf(name: string): Promise<string | null> {
+  async readCheckpoint(name: string): Promise<string | null> {
     const [row] = await this.query<{ position: string | null }>(
       'select position from event_store.checkpoints where name = $1',
       [name],
@@ -72,7 +72,7 @@ export class CatalogueCheck implements TableCheck {
   readonly name = 'catalogue';
 
   constructor(
-    private readonly tables: Pick<AuditedTables, 'query'>,
+    private readonly tables: Pick<TableSnapshot, 'query'>,
     private readonly contexts: readonly Context[],
     private readonly migrations: readonly Migration[],
   ) {}
@@ -82,7 +82,7 @@ export class CatalogueCheck implements TableCheck {
   async compare(): Promise<ReadonlyMap<string, TableComparison>> {
     const schemas = [...SCHEMAS, ...this.contexts.map(({ name }) => name)];
     const entries = await this.tables.query<CatalogueEntry>(CATALOGUE, [schemas]);
-    const first = strangeEntries(entries, await statementsOf(this.migrations));
+    const first = strangeEntries(entries, await listStatements(this.migrations));
     return new Map([['pg_catalog', { rows: entries.length, different: first.length, first }]]);
   }
 }
@@ -115,7 +115,7 @@ const CATALOGUE = `
   order by 1, 2, 3`;
 
 /** Returns all statements of the migrations, which also create triggers, policies and functions. */
-async function statementsOf(migrations: readonly Migration[]): Promise<string> {
+async function listStatements(migrations: readonly Migration[]): Promise<string> {
   const statements: string[] = [];
   const query = async (sql: string): Promise<number> => statements.push(sql);
   for (const each of migrations) await new each().up({ query } as QueryRunner);

@@ -97,7 +97,7 @@ export class PartWriter {
     if (this.events === 0) this.first = lines[0]!.position;
     this.last = lines.at(-1)!.position;
     this.events += lines.length;
-    await this.write(textOf(lines));
+    await this.write(toText(lines));
   }
 
   async write(text: string): Promise<void> {
@@ -126,12 +126,12 @@ export class PartWriter {
 /** Writes lines to standard output, no faster than its reader reads. */
 export async function printLines(pages: AsyncIterable<readonly ExportLine[]>): Promise<void> {
   const texts = async function* (): AsyncGenerator<string> {
-    for await (const lines of pages) yield textOf(lines);
+    for await (const lines of pages) yield toText(lines);
   };
   await pipeline(texts(), process.stdout, { end: false });
 }
 
-function textOf(lines: readonly ExportLine[]): string {
+function toText(lines: readonly ExportLine[]): string {
   return lines.map(({ text }) => `${text}\n`).join('');
 }
 

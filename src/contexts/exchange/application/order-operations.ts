@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler } from '@nestjs/cqrs';
-import { streamOf } from '../../../kernel/aggregate.js';
+import { toStream } from '../../../kernel/aggregate.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Fault } from '../../../kernel/fault.js';
@@ -29,7 +29,7 @@ import { OrderTransfers } from './order-transfers.js';
 const ORDER = {
   scope: 'orders:write',
   subject: 'order',
-  streams: (id: string) => (isUuid(id) ? [streamOf(order, id)] : []),
+  streams: (id: string) => (isUuid(id) ? [toStream(order, id)] : []),
   secondPerson: 'before',
 } as const;
 
@@ -124,7 +124,7 @@ function refundClaim(key: string): Claim {
 }
 
 /** `unchecked`: why the transfer was not checked on its chain; null when it was. */
-export type RecordedRefund = { readonly unchecked: string | null };
+export type RefundResult = { readonly unchecked: string | null };
 
 interface RefundParameters {
   readonly amount: string;
@@ -138,7 +138,7 @@ interface RefundParameters {
  * and for a transaction that is not the refund.
  */
 @Operation({ ...ORDER, name: 'orders.record_refund' })
-export class RecordRefund extends OperatorCommand<RefundParameters, RecordedRefund> {}
+export class RecordRefund extends OperatorCommand<RefundParameters, RefundResult> {}
 
 @CommandHandler(RecordRefund)
 export class RecordRefundHandler implements OperationHandler<RecordRefund> {
@@ -154,7 +154,7 @@ export class RecordRefundHandler implements OperationHandler<RecordRefund> {
     await this.decide(command);
   }
 
-  async execute(command: RecordRefund): Promise<RecordedRefund> {
+  async execute(command: RecordRefund): Promise<RefundResult> {
     const { subjectId: orderId, parameters } = command;
     const { before, given, isNew } = await this.decide(command);
     if (!isNew) return { unchecked: null };

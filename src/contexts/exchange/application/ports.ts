@@ -1,5 +1,5 @@
 import type { Observation } from '../domain/observation.js';
-import type { DepositFacts, ProviderOrder, Quote, RequestedOrder } from '../domain/order-events.js';
+import type { DepositFacts, ProviderOrder, Quote, OrderRequest } from '../domain/order-events.js';
 
 /** Rates, liquidity and settlement of exchanges. Amounts are decimal strings in whole units of a token. */
 export interface ExchangeProvider {
@@ -46,7 +46,7 @@ export interface ProviderReference {
   readonly reference: string;
 }
 
-export interface NewProviderOrder extends Omit<RequestedOrder, 'key_id' | 'merchant_id' | 'user_id'> {
+export interface NewProviderOrder extends Omit<OrderRequest, 'key_id' | 'merchant_id' | 'user_id'> {
   readonly order_id: string;
   /** The amount; null for the pair's default. */
   readonly amount_from: string | null;

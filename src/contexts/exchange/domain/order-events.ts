@@ -1,7 +1,7 @@
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 
 /** A caller's order. */
-export interface RequestedOrder {
+export interface OrderRequest {
   /** The API key, which alone sees the order. */
   readonly key_id: string;
   readonly merchant_id: string;
@@ -34,7 +34,7 @@ export interface ProviderOrder extends Quote {
 }
 
 /** The terms of an order, fixed at its creation; {@link PERSONAL_FIELDS} are sealed in the store with the key of the order. */
-export interface OrderFacts extends RequestedOrder, ProviderOrder {
+export interface OrderFacts extends OrderRequest, ProviderOrder {
   readonly order_id: string;
   /** Keyed hash of key and `user_id`: lists find the orders of a user by it, and need not open any. */
   readonly user_hash: string | null;
@@ -146,7 +146,7 @@ export type OrderEvent = { [Type in keyof OrderEventData]: OrderEventOf<Type> }[
 export type PublishedOrderEvent = Extract<OrderEvent, { type: PublishedEventType }>;
 type LaterType = Exclude<keyof OrderEventData, 'order.created.v1'>;
 /** An event of an existing order, before {@link PublishedState} is added to it. */
-export type DecidedEvent = { [Type in LaterType]: DomainEvent<Type, OrderEventData[Type]> }[LaterType];
+export type LaterOrderEvent = { [Type in LaterType]: DomainEvent<Type, OrderEventData[Type]> }[LaterType];
 
 export const ORDER_STATUSES = [
   'pending',

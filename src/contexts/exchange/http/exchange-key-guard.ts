@@ -22,11 +22,11 @@ import {
 import { exchangeConfig, type ExchangeConfig } from '../settings.js';
 import {
   addressSigner,
-  secretIdOf,
+  findSecretId,
   invalidKey,
   invalidSignature,
   requirePayoutAddress,
-  signerOf,
+  findSigner,
 } from './signature.js';
 
 const LIST = '/v1/merchant/orders';
@@ -80,7 +80,7 @@ export class ExchangeKeyGuard extends ApiGuard {
     const { client } = request.edge;
     const countedAs = isOwner ? key.keyId : `${key.keyId}/${client}`;
     const signedBy = (secret: string | null): void =>
-      void (request.edge.credentialId = secretIdOf(key, secret));
+      void (request.edge.credentialId = findSecretId(key, secret));
     const caller: ApiCaller = {
       merchantId: key.merchantId,
       privateKeys: key.secrets,
@@ -114,7 +114,7 @@ function requestSigner(
       return addressSigner(key, header ?? '', '');
     case CONFIGURATION:
     case ORDERS:
-      return signerOf(key, edge.route, parameters, edge.route === CONFIGURATION ? header : undefined);
+      return findSigner(key, edge.route, parameters, edge.route === CONFIGURATION ? header : undefined);
     default:
       // The signature covers the order's own address: see requireOrderSignature.
       return edge.route?.startsWith(`${ORDERS}/`) &&

@@ -37,7 +37,7 @@ export function invalidSignature(
 const ADDRESS = 'withdraw_address=';
 
 /** The id of the secret; null for none. */
-export function secretIdOf({ secrets, secretIds }: ExchangeCaller, secret: string | null): string | null {
+export function findSecretId({ secrets, secretIds }: ExchangeCaller, secret: string | null): string | null {
   return secret === null ? null : (secretIds?.[secrets.indexOf(secret)] ?? null);
 }
 
@@ -68,7 +68,7 @@ type Parameters = Readonly<Record<string, string | undefined>>;
  * parameters (contract.md 21.8). Null for a request that needs no signature and has none; undefined when one is missing or
  * wrong. Every secret is tried, so that the time it takes does not reveal which one it was.
  */
-export function signerOf(
+export function findSigner(
   key: Pick<ExchangeCaller, 'secrets' | 'demandsSignature' | 'memoSigning'>,
   path: SignedPath,
   { signature_v2: ofQuery, ...parameters }: Parameters,

@@ -169,13 +169,13 @@ export class SubmitKycHandler implements ICommandHandler<SubmitKyc> {
     const verification_id = newId();
     return this.onboardings.decide(command, (state, at) => {
       // Images from before a concurrent verification may be deleted by now.
-      const images = verificationOf(state) === verificationOf(seen) ? stored : [];
+      const images = toVerification(state) === toVerification(seen) ? stored : [];
       return submitKyc({ verification_id, images, at }, state);
     });
   }
 }
 
-function verificationOf(state: Onboarding): string | null {
+function toVerification(state: Onboarding): string | null {
   return 'verification_id' in state ? state.verification_id : null;
 }
 

@@ -31,7 +31,7 @@ export interface CodeOrigin {
   readonly address: string | null;
 }
 
-export interface IssuedCode {
+export interface PhoneCode {
   readonly id: string;
   readonly code: string;
   readonly isLong: boolean;
@@ -71,7 +71,7 @@ export class PhoneCodes {
    * Replaces a short code of the same browser. Throws `invalid_transition` where this browser has a code that is less than
    * {@link CODE_EVERY_SECONDS} old, otherwise `rate_limited`, with `code` among its fields where a long code is valid.
    */
-  async issue(userId: string, phoneNumber: string, request: CodeOrigin): Promise<IssuedCode> {
+  async issue(userId: string, phoneNumber: string, request: CodeOrigin): Promise<PhoneCode> {
     const browser = this.keyedHash.of('browser', userId, request.browser);
     const address = request.address === null ? null : this.keyedHash.of('address', request.address);
     return this.database.transaction(async (tx) => {

@@ -59,7 +59,7 @@ export class Verifications {
     userId: string,
     applicant: string,
   ): Promise<string | null> {
-    const mac = this.sealer.mac(APPLICANT, textOf(verificationId, provider, userId, applicant));
+    const mac = this.sealer.mac(APPLICANT, toText(verificationId, provider, userId, applicant));
     const [kept] = await this.database.query<Row>(
       `update onboarding.verifications set applicant = coalesce(applicant, $3),
          applicant_mac = case when applicant is null then $4 else applicant_mac end
@@ -189,13 +189,13 @@ export class Verifications {
     if (applicant === null && applicant_mac === null) return row;
     if (
       applicant !== null &&
-      this.sealer.isAuthentic(APPLICANT, textOf(verification_id, provider, user_id, applicant), applicant_mac)
+      this.sealer.isAuthentic(APPLICANT, toText(verification_id, provider, user_id, applicant), applicant_mac)
     )
       return row;
     throw new SealError(`the applicant of verification ${verification_id} was changed outside the service`);
   }
 }
 
-function textOf(...parts: readonly [id: string, provider: string, user: string, applicant: string]): string {
+function toText(...parts: readonly [id: string, provider: string, user: string, applicant: string]): string {
   return JSON.stringify(parts);
 }

@@ -75,7 +75,7 @@ export class Definitions implements OnModuleInit {
   }
 
   /** The scopes that the operation needs now, of the person who decides on it, or who requests it where it is not `own`. */
-  async scopesOf(command: AnyCommand, own = false): Promise<readonly string[]> {
+  async findScopes(command: AnyCommand, own = false): Promise<readonly string[]> {
     const { scope, handler } = this.of(command);
     const granted = (await handler.grants?.(command)) ?? [];
     return own ? granted : [scope, ...granted];

@@ -147,7 +147,7 @@ function isUnconfirmed(state: ExistingOperation): boolean {
 }
 
 /** The status that the admin API displays (admin-api.md 4). */
-export function statusOf(state: ExistingOperation) {
+export function toStatus(state: ExistingOperation) {
   const { phase } = state;
   if (isUnconfirmed(state)) return 'unconfirmed';
   // An approved operation is pending until a killed process is replaced; then it is executed or has failed.

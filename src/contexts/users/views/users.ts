@@ -33,7 +33,7 @@ export const usersProjection = subscriptionOf<UserEvent>({
   staysSealed: true,
   async apply(events, tx, schema = 'users') {
     const created = events.flatMap((event) => (event.type === 'user.created.v1' ? [event.data] : []));
-    const changes = events.flatMap((event) => (event.type === 'user.created.v1' ? [] : [changeOf(event)]));
+    const changes = events.flatMap((event) => (event.type === 'user.created.v1' ? [] : [toChange(event)]));
     if (created.length > 0)
       await tx.query(
         `insert into ${schema}.users (user_id, merchant_id, external_id, state, created_at, changed_at)
@@ -57,7 +57,7 @@ export const usersProjection = subscriptionOf<UserEvent>({
 });
 
 /** `state` is the place in {@link USER_STATES}. */
-function changeOf({ type, data }: Exclude<UserEvent, UserCreated>) {
+function toChange({ type, data }: Exclude<UserEvent, UserCreated>) {
   const wallet = 'issuer_wallet_address' in data ? data.issuer_wallet_address : null;
   const at = 'activated_at' in data ? data.activated_at : data.at;
   return { user_id: data.user_id, state: USER_STATES.indexOf(STATE_AFTER[type]), at, wallet };

@@ -102,7 +102,7 @@ export class DeliveriesCheck implements TableCheck {
       const endpoint: Partial<EndpointRow> = expected.get(row.endpoint_id) ?? { status: 'deleted' };
       expected.delete(row.endpoint_id);
       const others = ENDPOINT_COLUMNS.filter((name) => name in endpoint)
-        .map((name) => [name, textOf(row[name]), textOf(endpoint[name])] as const)
+        .map((name) => [name, toText(row[name]), toText(endpoint[name])] as const)
         .filter(([, is, events]) => is !== events);
       const how = others.map((each) => describeColumn(...each)).join('; ');
       if (others.length > 0) this.differs(row.endpoint_id, how, ENDPOINTS);
@@ -143,7 +143,7 @@ export class DeliveriesCheck implements TableCheck {
   }
 }
 
-function textOf(value: unknown): string | null {
+function toText(value: unknown): string | null {
   if (value instanceof Date) return value.toISOString();
   return typeof value === 'string' || value === null ? value : (JSON.stringify(value) ?? null);
 }

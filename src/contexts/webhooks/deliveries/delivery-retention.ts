@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, DAY_MS, HOUR_MS, type Clock } from '../../../kernel/clock.js';
 import { NIL_UUID } from '../../../kernel/ids.js';
 import { Periodic } from '../../../platform/jobs/background-work.js';
-import { Forgets, type ForgottenPerson } from '../../../platform/operations/erasure.js';
+import { Forgets, type ErasedPerson } from '../../../platform/operations/erasure.js';
 import { deleteBefore } from '../../../platform/postgres/batches.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
@@ -56,7 +56,7 @@ export class DeliveryRetention {
    * its retention ends: it holds ids, amounts and what the merchant itself reported.
    */
   @Forgets('webhooks')
-  async forget({ userId, merchantId, createdAt }: ForgottenPerson, signal: AbortSignal): Promise<boolean> {
+  async forget({ userId, merchantId, createdAt }: ErasedPerson, signal: AbortSignal): Promise<boolean> {
     // All events about the person are deliveries by then.
     if (!(await this.progress.waitUntilCurrent(DELIVERIES_SAGA))) return false;
     const since = new Date(Date.parse(createdAt) - MARGIN_MS).toISOString();

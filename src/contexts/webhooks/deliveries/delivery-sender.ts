@@ -9,14 +9,14 @@ import { retryAfterMs, type HttpResult } from '../../../platform/outbound/outbou
 import { isDatabaseUnavailable } from '../../../platform/postgres/unavailable.js';
 import { Log } from '../../../platform/telemetry/logger.js';
 import { isTracing, traced } from '../../../platform/telemetry/tracing.js';
-import { outcomeOf, retryDelayMs, SUSPENDED_MS } from '../domain/retry.js';
+import { toOutcome, retryDelayMs, SUSPENDED_MS } from '../domain/retry.js';
 import { deliveries, deliveryDuration, observeFirstAttempt } from '../metrics.js';
 import { webhooksConfig, type WebhooksConfig } from '../settings.js';
 import { AutomaticDisabling } from './automatic-disabling.js';
 import {
   DeliveryTable,
   type AttemptRecord,
-  type ClaimedDelivery,
+  type DeliveryClaim,
   type DeliveryResult,
 } from './delivery-table.js';
 import { Destinations, type Destination } from './destinations.js';
@@ -70,7 +70,7 @@ export class DeliverySender {
    * Resolves once it is recorded to the milliseconds until it is due again, or null when it is not. Never rejects.
    */
   async deliver(
-    delivery: ClaimedDelivery,
+    delivery: DeliveryClaim,
     responded: (attempt: AttemptRecord | null) => void,
     fills: boolean,
   ): Promise<number | null> {
@@ -91,7 +91,7 @@ export class DeliverySender {
     this.stopped = true;
   }
 
-  private async attempt(delivery: ClaimedDelivery, fills: boolean): Promise<DeliveryResult> {
+  private async attempt(delivery: DeliveryClaim, fills: boolean): Promise<DeliveryResult> {
     if (!(await this.secrets.isAuthentic(delivery)))
       return this.drop(delivery, 'webhook dropped: its MAC is missing or wrong', 'error');
     const destination = await this.destinations.load(delivery.endpoint_id);
@@ -100,7 +100,7 @@ export class DeliverySender {
       return notSent(delivery, 'pending', SUSPENDED_MS);
     const send = (): Promise<SendResult> => this.send(delivery, destination);
     const result = isTracing()
-      ? await traced('webhook.attempt', { ...idsOf(delivery), caused_by: delivery.traceparent ?? '' }, send)
+      ? await traced('webhook.attempt', { ...toIds(delivery), caused_by: delivery.traceparent ?? '' }, send)
       : await send();
     this.report(delivery, destination.url, result);
     if (!fills) observeFirstAttempt(delivery, result.attempt.started_at);
@@ -112,7 +112,7 @@ export class DeliverySender {
     return result;
   }
 
-  private async send(delivery: ClaimedDelivery, destination: Destination): Promise<SendResult> {
+  private async send(delivery: DeliveryClaim, destination: Destination): Promise<SendResult> {
     const started_at = this.clock.now();
     const began = performance.now();
     const timestamp = Math.floor(started_at.getTime() / 1000);
@@ -126,7 +126,7 @@ export class DeliverySender {
     };
     const received = await this.receivers.post(destination.url, headers, body);
     if (OUT_OF_SOCKETS.test(received.error ?? '')) throw new Error(`no sockets left: ${received.error}`);
-    const outcome = outcomeOf(received);
+    const outcome = toOutcome(received);
     const attempts = delivery.attempts + 1;
     const delay = outcome === 'retry' ? this.retryDelay(attempts - delivery.attempts_before, received) : null;
     const failed = delay === null ? 'exhausted' : 'pending';
@@ -159,7 +159,7 @@ export class DeliverySender {
 
   /** Rejects while a store is unavailable. */
   private async disable(
-    { delivery_id, endpoint_id, merchant_id }: ClaimedDelivery,
+    { delivery_id, endpoint_id, merchant_id }: DeliveryClaim,
     attempted_url: string,
     { started_at }: AttemptRecord,
   ): Promise<void> {
@@ -174,13 +174,13 @@ export class DeliverySender {
     }
   }
 
-  private drop(delivery: ClaimedDelivery, msg: string, level: 'info' | 'error'): DeliveryResult {
+  private drop(delivery: DeliveryClaim, msg: string, level: 'info' | 'error'): DeliveryResult {
     deliveries.inc({ outcome: 'dropped' });
-    this.log.wideLog(msg, idsOf(delivery), level);
+    this.log.wideLog(msg, toIds(delivery), level);
     return notSent(delivery, 'dropped', 0);
   }
 
-  private report(delivery: ClaimedDelivery, url: string, result: SendResult): void {
+  private report(delivery: DeliveryClaim, url: string, result: SendResult): void {
     const { attempt, state } = result;
     deliveries.inc({ outcome: state === 'pending' ? 'failed' : state });
     deliveryDuration.observe(attempt.duration_ms / 1000);
@@ -228,7 +228,7 @@ export class DeliverySender {
 }
 
 function notSent(
-  { delivery_id, endpoint_id, attempts }: ClaimedDelivery,
+  { delivery_id, endpoint_id, attempts }: DeliveryClaim,
   state: 'pending' | 'dropped',
   delay_ms: number,
 ): DeliveryResult {
@@ -236,10 +236,10 @@ function notSent(
 }
 
 /** Test deliveries go to disabled endpoints too (contract.md 12.10). */
-function mayGo(delivery: ClaimedDelivery, { status }: Destination): boolean {
+function mayGo(delivery: DeliveryClaim, { status }: Destination): boolean {
   return status === 'enabled' || (status === 'disabled' && delivery.is_test);
 }
 
-function idsOf({ delivery_id, endpoint_id, merchant_id, type }: ClaimedDelivery): Record<string, string> {
+function toIds({ delivery_id, endpoint_id, merchant_id, type }: DeliveryClaim): Record<string, string> {
   return { delivery_id, endpoint_id, merchant_id, type };
 }

@@ -13,7 +13,7 @@ const UNRESPONSIVE_MS = (DEAD_AFTER_SECONDS - 2) * 1000;
 /** The time for which results wait under load to be recorded together. */
 const GATHER_MS = 3;
 
-export interface ClaimedDelivery extends DeliveryWithMac {
+export interface DeliveryClaim extends DeliveryWithMac {
   readonly attempts: number;
   /** The attempts of earlier rounds. A resend begins the schedule again. */
   readonly attempts_before: number;
@@ -68,7 +68,7 @@ export class DeliveryTable {
   /** The time of this sender's last heartbeat, on the clock of `performance.now()`. */
   private seenAt = -Infinity;
 
-  private readonly claims = new GroupCall<ClaimRequest, readonly ClaimedDelivery[]>((requests) =>
+  private readonly claims = new GroupCall<ClaimRequest, readonly DeliveryClaim[]>((requests) =>
     this.claimAll(requests),
   );
   private readonly records = new GroupCall<DeliveryResult, void>((results) => this.recordAll(results), {
@@ -78,7 +78,7 @@ export class DeliveryTable {
   constructor(private readonly database: Database) {}
 
   /** Claims up to `room` due deliveries of the endpoint; no other process gets them until they are recorded. */
-  claim(endpointId: string, room: number): Promise<readonly ClaimedDelivery[]> {
+  claim(endpointId: string, room: number): Promise<readonly DeliveryClaim[]> {
     return this.claims.call({ endpointId, room });
   }
 
@@ -88,7 +88,7 @@ export class DeliveryTable {
   }
 
   /** Releases what was claimed and is not sent. Never rejects: what cannot be released now is freed later. */
-  async release(claimed: readonly Pick<ClaimedDelivery, 'delivery_id'>[]): Promise<void> {
+  async release(claimed: readonly Pick<DeliveryClaim, 'delivery_id'>[]): Promise<void> {
     const ids = claimed.map((each) => each.delivery_id);
     try {
       await this.database.query(
@@ -164,13 +164,11 @@ export class DeliveryTable {
     this.seenAt = now;
   }
 
-  private async claimAll(
-    requests: readonly ClaimRequest[],
-  ): Promise<readonly (readonly ClaimedDelivery[])[]> {
+  private async claimAll(requests: readonly ClaimRequest[]): Promise<readonly (readonly DeliveryClaim[])[]> {
     // A process without a heartbeat loses what it claims to the next one that sweeps.
     if (!this.hasValidLeases()) await this.recordHeartbeat();
     // An array, because PostgreSQL takes a limit that it learns late for a tenth of the rows, and would read them all.
-    const rows = await this.database.query<ClaimedDelivery & { [column: string]: unknown }>(
+    const rows = await this.database.query<DeliveryClaim & { [column: string]: unknown }>(
       `with picked as (
          select due.delivery_id from unnest($1::uuid[], $2::int[]) as lane (endpoint_id, room)
          cross join lateral (
@@ -183,7 +181,7 @@ export class DeliveryTable {
          attempts, attempts_before, created_at, due_at, traceparent`,
       [requests.map((each) => each.endpointId), requests.map((each) => each.room), this.senderId],
     );
-    const lanes = new Map<string, ClaimedDelivery[]>(requests.map((each) => [each.endpointId, []]));
+    const lanes = new Map<string, DeliveryClaim[]>(requests.map((each) => [each.endpointId, []]));
     for (const row of rows) {
       // This process still holds the delivery: its last record is late or lost. The repeated record or the next
       // heartbeat releases it.

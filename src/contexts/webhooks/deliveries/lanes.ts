@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { withTimeout } from '../../../platform/timeout.js';
 import type { DeliverySender } from './delivery-sender.js';
-import type { AttemptRecord, ClaimedDelivery, DeliveryTable } from './delivery-table.js';
+import type { AttemptRecord, DeliveryClaim, DeliveryTable } from './delivery-table.js';
 
 export interface SendLimits {
   /** Deliveries in flight to one endpoint from one process: a slow receiver delays this many and no others. */
@@ -30,7 +30,7 @@ const DRAIN_MS = 10_000;
 interface Lane {
   readonly endpointId: string;
   /** Claimed and not in flight. */
-  readonly claimed: ClaimedDelivery[];
+  readonly claimed: DeliveryClaim[];
   inFlight: number;
   /** The number of deliveries in flight or not recorded yet. */
   unrecorded: number;
@@ -210,7 +210,7 @@ export class Lanes {
     return false;
   }
 
-  private start(lane: Lane, delivery: ClaimedDelivery): void {
+  private start(lane: Lane, delivery: DeliveryClaim): void {
     this.held -= 1;
     this.count(lane, 1);
     lane.unrecorded += 1;

@@ -36,7 +36,7 @@ export class SigningSecrets {
 
   /** A fresh secret, sealed. */
   create(place: Place): string {
-    return this.secrets.seal(associatedDataOf(place), signingSecret(randomBytes(SECRET_BYTES)));
+    return this.secrets.seal(toAssociatedData(place), signingSecret(randomBytes(SECRET_BYTES)));
   }
 
   /**
@@ -55,8 +55,8 @@ export class SigningSecrets {
   }
 
   /** Returns the MAC of a delivery that the service creates. Nothing else is signed with a merchant's secret. */
-  macOf(delivery: NewDelivery): string {
-    return this.sealer.mac(DELIVERY, textOf(delivery));
+  toMac(delivery: NewDelivery): string {
+    return this.sealer.mac(DELIVERY, toText(delivery));
   }
 
   /**
@@ -72,19 +72,19 @@ export class SigningSecrets {
 
   /** Throws SealError when the text was sealed for another endpoint. */
   open(place: Place, sealed: string): string {
-    return this.secrets.open(associatedDataOf(place), sealed);
+    return this.secrets.open(toAssociatedData(place), sealed);
   }
 }
 
 export function isAuthenticDelivery(sealer: Pick<Sealer, 'isAuthentic'>, delivery: DeliveryWithMac): boolean {
-  return sealer.isAuthentic(DELIVERY, textOf(delivery), delivery.mac);
+  return sealer.isAuthentic(DELIVERY, toText(delivery), delivery.mac);
 }
 
-function textOf({ delivery_id, endpoint_id, merchant_id, type, is_test, body }: NewDelivery): string {
+function toText({ delivery_id, endpoint_id, merchant_id, type, is_test, body }: NewDelivery): string {
   return `${JSON.stringify([delivery_id, endpoint_id, merchant_id, type, is_test])}\n${body}`;
 }
 
-function associatedDataOf({ merchant_id, endpoint_id }: Place): string {
+function toAssociatedData({ merchant_id, endpoint_id }: Place): string {
   return `webhook_endpoint/${merchant_id}/${endpoint_id}`;
 }
 

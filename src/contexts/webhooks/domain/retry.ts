@@ -63,7 +63,7 @@ type ReceiverResponse =
 export type AttemptOutcome = 'succeeded' | 'retry' | 'exhausted' | 'gone';
 
 /** The table of contract.md 14.1. */
-export function outcomeOf(response: ReceiverResponse): AttemptOutcome {
+export function toOutcome(response: ReceiverResponse): AttemptOutcome {
   if (response.kind === 'failed') return 'retry';
   const { status } = response;
   if (status >= 200 && status < 300) return 'succeeded';

@@ -178,7 +178,7 @@ function secretsAfter(
 }
 
 /** The endpoint, or the contract's 404. */
-export function endpointOf(state: WebhookEndpoints, id: string): RegistryEndpoint {
+export function findEndpoint(state: WebhookEndpoints, id: string): RegistryEndpoint {
   const endpoint = state.byId.get(id);
   if (!endpoint) throw DomainError.notFound('Webhook endpoint');
   return endpoint;
@@ -212,7 +212,7 @@ export interface Update extends At {
 /** Only what differs becomes an event: an empty or repeated PATCH changes nothing. */
 export function update(command: Update, state: WebhookEndpoints): WebhookEndpointEvent[] {
   const { endpoint_id, merchant_id, changes, cause = 'merchant', at } = command;
-  const { url, description, event_types, status } = endpointOf(state, endpoint_id);
+  const { url, description, event_types, status } = findEndpoint(state, endpoint_id);
   const before = { url, description, event_types };
   const fields = {
     url: changes.url ?? url,
@@ -268,7 +268,7 @@ export function disableFailing(command: DisableFailing, state: WebhookEndpoints)
 
 /** A repeat of a rotation changes nothing; throws IdempotencyKeyExpired when it comes too late. A fifth replaced secret that would sign as well is refused. */
 export function rotateSecret(command: RotateSecret, state: WebhookEndpoints): WebhookEndpointEvent[] {
-  const { secrets, former_secrets } = endpointOf(state, command.endpoint_id);
+  const { secrets, former_secrets } = findEndpoint(state, command.endpoint_id);
   const done = secrets.find(({ rotation_id }) => rotation_id === command.rotation_id);
   if (done) {
     requireIdempotent(done.at, command.at);
@@ -285,6 +285,6 @@ export function rotateSecret(command: RotateSecret, state: WebhookEndpoints): We
 }
 
 export function remove(command: At, state: WebhookEndpoints): WebhookEndpointEvent[] {
-  endpointOf(state, command.endpoint_id);
+  findEndpoint(state, command.endpoint_id);
   return [{ type: 'webhook_endpoint.deleted.v1', data: command }];
 }

@@ -17,7 +17,7 @@ import {
   type ScopedApi,
   type ScopedCaller,
 } from './scoped-controller.js';
-import { requestOf, ticketOf } from '../request-state.js';
+import { getRequest, getTicket } from '../request-state.js';
 
 /** The caller of the admin API: a person, by an admin key or a session of the console, or the shell of the machine. */
 export interface AdminCaller extends Requester, ScopedCaller {
@@ -57,7 +57,7 @@ export const AdminController = (path = ''): ClassDecorator => ScopedController(A
 
 /** The {@link AdminCaller}; of a route that the portal shares, what it has in common with a `PortalCaller`. */
 export const Caller = createParamDecorator(
-  (_: unknown, context: ExecutionContext) => requestOf(context).edge.visitor,
+  (_: unknown, context: ExecutionContext) => getRequest(context).edge.visitor,
 );
 
 const ETAG = /^"([0-9]{1,15})"$/;
@@ -94,18 +94,18 @@ export interface SubjectWrite extends AdminWrite {
 
 /** The {@link AdminWrite}. */
 export const WriteBy = createParamDecorator((_: unknown, context: ExecutionContext): AdminWrite => {
-  const request = requestOf(context);
-  return { requester: request.edge.visitor as AdminCaller, idempotency: ticketOf(request) };
+  const request = getRequest(context);
+  return { requester: request.edge.visitor as AdminCaller, idempotency: getTicket(request) };
 });
 
 /** The {@link SubjectWrite} to the resource that is called `what` and has its id in the path. */
 export const WriteTo = createParamDecorator(
   (what: string, context: ExecutionContext): SubjectWrite => {
-    const request = requestOf(context);
+    const request = getRequest(context);
     const revision = revisionIn(request);
     const id = uuidIn(request.params, 'id', what);
     const requester = request.edge.visitor as AdminCaller;
-    return { requester, idempotency: ticketOf(request), subject: { id, revision } };
+    return { requester, idempotency: getTicket(request), subject: { id, revision } };
   },
   [documentIfMatch, (target, key) => documentUuid('id', target, key)],
 );

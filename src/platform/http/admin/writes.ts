@@ -40,7 +40,7 @@ export class WriteBody {
 }
 
 /** Returns the request of an operation by this write, but for the merchant. */
-export function writeOf(
+export function toWrite(
   { requester, idempotency, subject }: AdminWrite & Partial<Pick<SubjectWrite, 'subject'>>,
   { reason, ticket = null }: WriteBody,
 ): Omit<OperationRequest, 'merchantId'> {

@@ -32,7 +32,7 @@ interface PageAssets {
 }
 
 /** A file to be sent; its type is that of the extension of its name. */
-export function assetOf(name: string, plain: Buffer): Asset {
+export function createAsset(name: string, plain: Buffer): Asset {
   const type = TYPES[name.split('.').pop()!] ?? 'application/octet-stream';
   let gzipped: Buffer | undefined;
   return { type, plain, gzipped: () => (gzipped ??= gzipSync(plain)) };
@@ -53,7 +53,9 @@ function loadAssets(page: string): PageAssets {
     const names = existsSync(folder) ? readdirSync(folder) : [];
     const [script, style] = ['script-', 'style-'].map((kind) => names.find((name) => name.startsWith(kind)));
     if (script === undefined || style === undefined) continue;
-    const files = names.map((name) => [name, assetOf(name, readFileSync(new URL(name, folder)))] as const);
+    const files = names.map(
+      (name) => [name, createAsset(name, readFileSync(new URL(name, folder)))] as const,
+    );
     return { script, style, files: new Map(files) };
   }
   throw new Error(`dist/widgets/${page} is missing: npm run build creates it`);

@@ -11,7 +11,7 @@ import { PAGE_STYLE } from './page-style.js';
 export type Framers = readonly string[] | null;
 
 /** Nothing comes from other hosts. `own`: the source of CSP for scripts and styles. */
-function policyOf(own: string, media: string, framedBy: Framers): string {
+function toPolicy(own: string, media: string, framedBy: Framers): string {
   const loads = `connect-src 'self'; script-src ${own}; style-src ${own}; ${media}`;
   const framers = framedBy?.length === 0 ? ["'none'"] : framedBy;
   const frames = framers === null ? '' : `; frame-ancestors ${framers.join(' ')}`;
@@ -61,7 +61,7 @@ export function sendPage(reply: FastifyReply, page: Page, opened: Opened): void 
   reply.header('vary', 'accept-language');
   sendHtml(
     reply,
-    policyOf("'self'", page.media, framedBy),
+    toPolicy("'self'", page.media, framedBy),
     layout(page, { title, head, body: main, lang: locale }),
   );
 }
@@ -86,7 +86,7 @@ export function sendPlainPage(
   const nonce = randomBytes(16).toString('base64');
   const head = `<style nonce="${nonce}">${PAGE_STYLE}</style>`;
   const main = `<main>\n<h1>${escapeHtml(heading)}</h1>\n${body}\n</main>`;
-  const policy = policyOf(`'nonce-${nonce}'`, "img-src 'self'", []);
+  const policy = toPolicy(`'nonce-${nonce}'`, "img-src 'self'", []);
   sendHtml(reply, policy, layout(page, { title: heading, head, body: main, lang }));
 }
 

@@ -24,11 +24,14 @@ export function chooseLocale(header: string | undefined): Locale {
     const name = tag[1] ?? '*';
     weights.set(name, Math.max(weights.get(name) ?? 0, Math.min(1, Number(weight[1]))));
   }
-  const weightOf = (locale: Locale): number => weights.get(locale) ?? weights.get('*') ?? 0;
-  return LOCALES.reduce<Locale>((best, each) => (weightOf(each) > weightOf(best) ? each : best), LOCALES[0]);
+  const findWeight = (locale: Locale): number => weights.get(locale) ?? weights.get('*') ?? 0;
+  return LOCALES.reduce<Locale>(
+    (best, each) => (findWeight(each) > findWeight(best) ? each : best),
+    LOCALES[0],
+  );
 }
 
 /** The language of the page that a browser requests. */
-export function localeOf({ headers }: Pick<FastifyRequest, 'headers'>): Locale {
+export function readLocale({ headers }: Pick<FastifyRequest, 'headers'>): Locale {
   return chooseLocale(headers['accept-language']);
 }

@@ -13,8 +13,8 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify
 import { handlersIn } from '../../discovered-methods.js';
 import type { EventMetadata } from '../../event-store/port.js';
 import type { Page } from '../listeners.js';
-import { localeOf, type Locale } from './locale.js';
-import { causeOf, requestOf } from '../request-state.js';
+import { readLocale, type Locale } from './locale.js';
+import { toCause, getRequest } from '../request-state.js';
 
 export type PageHandler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
@@ -38,20 +38,20 @@ declare module 'fastify' {
   }
 }
 
-function configOf(handler: object): FastifyContextConfig {
+function readConfigOf(handler: object): FastifyContextConfig {
   return (Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) ?? {}) as FastifyContextConfig;
 }
 
 /** Returns the page that serves the handler in addition to its own path; null for most handlers. */
-export function sharedRouteOf(handler: object): NonNullable<FastifyContextConfig['sharedWith']> | null {
-  return configOf(handler).sharedWith ?? null;
+export function findSharedRoute(handler: object): NonNullable<FastifyContextConfig['sharedWith']> | null {
+  return readConfigOf(handler).sharedWith ?? null;
 }
 
 /** Serves the route of another listener on that of the page too, at this path. */
 export const SharedWith =
   (page: Page, url: string): MethodDecorator =>
   (target, key, method) =>
-    RouteConfig({ ...configOf(method.value as object), sharedWith: { page, url } })(target, key, method);
+    RouteConfig({ ...readConfigOf(method.value as object), sharedWith: { page, url } })(target, key, method);
 
 /** A call of a page's script: POST, 200. */
 export const PageCall = (path: string): MethodDecorator => applyDecorators(Post(path), HttpCode(200));
@@ -63,7 +63,7 @@ export type Visit<Visitor = unknown> = Visitor & {
   readonly cause: EventMetadata;
 };
 export const Visit = createParamDecorator((_: unknown, context: ExecutionContext): Visit => {
-  const request = requestOf(context);
+  const request = getRequest(context);
   const { ip, edge } = request;
-  return { ...(edge.visitor as object), ip, locale: localeOf(request), cause: causeOf(request) };
+  return { ...(edge.visitor as object), ip, locale: readLocale(request), cause: toCause(request) };
 });

@@ -157,7 +157,7 @@ export class AdminCredentials {
   /** The credential of a secret of any kind; null where it is neither the caller's own nor within the caller's reach. */
   async findBySecret(secret: string, caller: Reach): Promise<AdminCredential | null> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
-    const row = await this.index.findBySecret(this.secrets.hashOf(secret));
+    const row = await this.index.findBySecret(this.secrets.toHash(secret));
     return row !== null && (isWithin(caller, row) || isOwn(caller, row)) ? row : null;
   }
 

@@ -19,7 +19,7 @@ import { PortalSite, isActivity } from '../page-site.js';
 import { PortalCallers, type PortalCaller } from '../../../../platform/http/admin/portal-controller.js';
 import {
   MERCHANT_DIRECTORY,
-  type KnownMerchant,
+  type MerchantProfile,
   type MerchantDirectory,
 } from '../../../../platform/http/merchant-directory.js';
 
@@ -44,7 +44,7 @@ export class PortalAuthentication extends PortalCallers {
   async admit(request: FastifyRequest): Promise<PortalCaller> {
     const { edge, ip } = request;
     const session = await this.session(request);
-    const merchant = session && (await this.merchantOf(session, isActivity(request)));
+    const merchant = session && (await this.findMerchant(session, isActivity(request)));
     if (!session || !merchant) throw new Refusal(SESSION_ENDED);
     this.limits.take(ip, session.merchant_id, session.session_id);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -52,7 +52,7 @@ export class PortalAuthentication extends PortalCallers {
       if (merchant.status === 'suspended') throw new Refusal(SUSPENDED);
     }
     Object.assign(edge, { merchant, portalSessionId: session.session_id });
-    return callerOf(session);
+    return toCaller(session);
   }
 
   /** Returns the active session of the cookie, or null. */
@@ -62,13 +62,13 @@ export class PortalAuthentication extends PortalCallers {
   }
 
   /** Returns null also for a session that was idle for too long. */
-  private async merchantOf(session: PortalSession, uses: boolean): Promise<KnownMerchant | null> {
+  private async findMerchant(session: PortalSession, uses: boolean): Promise<MerchantProfile | null> {
     const { session_id, merchant_id } = session;
     return (await this.uses.find(session_id, uses)) ? this.merchants.find(merchant_id) : null;
   }
 }
 
-function callerOf(session: PortalSession): PortalCaller {
+function toCaller(session: PortalSession): PortalCaller {
   return {
     scopes: new Set([...session.scopes, OWN_PERSONAL_SCOPE]),
     merchants: [session.merchant_id],

@@ -14,11 +14,11 @@ export function payOrder(state: ExistingOrder, now: number): PayOrder {
   const order = orderRecord(state);
   const { amount_from: amount, amount_received: received } = order;
   const missing = isAtLeast(received, amount) ? '0' : minus(amount, received);
-  return { order, missing, transfers: transfersOf(state), is_final: hasEnded(state), now };
+  return { order, missing, transfers: toTransfers(state), is_final: hasEnded(state), now };
 }
 
 /** Every transaction that is known, in the order in which they are read. */
-function transfersOf(state: ExistingOrder): readonly Transfer[] {
+function toTransfers(state: ExistingOrder): readonly Transfer[] {
   const { withdrawTransactionHash: payout, refundTransactionHash: refund } = state;
   const transfers = (
     kind: Transfer['kind'],

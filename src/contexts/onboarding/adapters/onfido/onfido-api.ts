@@ -70,7 +70,7 @@ export class OnfidoApi {
       const { data } = await send(api, { signal: AbortSignal.timeout(this.timeoutMs) });
       return typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as OnfidoObject) : {};
     } catch (error) {
-      throw errorOf(error);
+      throw toError(error);
     }
   }
 
@@ -102,7 +102,7 @@ interface Thrown {
 }
 
 /** Errors of the package hold the request with names, images and token: only status and type are passed on. */
-function errorOf(error: unknown): Error {
+function toError(error: unknown): Error {
   const { response, code = 'no response' } = error as Thrown;
   if (response === undefined) return new ProviderUnavailable(`Onfido cannot be reached (${code})`);
   const { status } = response;
@@ -129,7 +129,7 @@ export class OnfidoCallbacks implements CallbackReader {
     // The package's comparison throws a different error for another length.
     if (typeof signature !== 'string' || !SIGNATURE.test(signature)) return 'forged';
     try {
-      return callbackOf(new WebhookEventVerifier(this.token).readPayload(body, signature));
+      return readCallback(new WebhookEventVerifier(this.token).readPayload(body, signature));
     } catch (error) {
       if (error instanceof OnfidoInvalidSignatureError) return 'forged';
       if (error instanceof SyntaxError) return 'malformed';
@@ -138,7 +138,7 @@ export class OnfidoCallbacks implements CallbackReader {
   }
 }
 
-function callbackOf(event: unknown): Callback | 'malformed' {
+function readCallback(event: unknown): Callback | 'malformed' {
   const { payload } = (event ?? {}) as { readonly payload?: OnfidoObject | null };
   const { id, completed_at_iso8601, started_at_iso8601 } = (payload?.['object'] ?? {}) as OnfidoObject;
   const at = new Date(String(completed_at_iso8601 ?? started_at_iso8601));

@@ -24,7 +24,7 @@ export function stripeFetch(client: Pick<OutboundClient, 'get' | 'post'>, base: 
 const MAX_ON_CARD = 24;
 
 /** The parameters of a cardholder, which is found by `user_id`. */
-export function cardholderOf(request: CardRequest, address: BillingAddress) {
+export function toCardholder(request: CardRequest, address: BillingAddress) {
   const { userId, details, phoneNumber, email } = request;
   const [year, month, day] = details.date_of_birth.split('-').map(Number) as [number, number, number];
   return {

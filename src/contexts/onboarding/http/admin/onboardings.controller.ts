@@ -4,7 +4,7 @@ import {
   WriteTo,
   type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
-import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
+import { WriteBody, toWrite, written } from '../../../../platform/http/admin/writes.js';
 import { Field } from '../../../../platform/dto/field.js';
 import { oneOf } from '../../../../platform/dto/rules.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
@@ -75,7 +75,7 @@ export class AdminOnboardingsController {
   }
 
   private async request(command: AnyCommand, write: SubjectWrite, body: WriteBody): Promise<Reply> {
-    const outcome = await this.users.request(command, writeOf(write, body));
+    const outcome = await this.users.request(command, toWrite(write, body));
     return written(outcome, 200, () => this.users.written(write.subject.id));
   }
 }

@@ -45,13 +45,13 @@ export class IdentityCallbacksController {
     @Req() { headers }: Pick<FastifyRequest, 'headers'>,
     @Body() body: Buffer,
   ): Promise<object> {
-    const outcome = await this.outcomeOf(provider, headers, body);
+    const outcome = await this.toOutcome(provider, headers, body);
     identityCallbacks.inc({ outcome });
     if (outcome in REFUSALS) throw REFUSALS[outcome as keyof typeof REFUSALS];
     return { received: true };
   }
 
-  private async outcomeOf(
+  private async toOutcome(
     provider: string,
     headers: FastifyRequest['headers'],
     body: Buffer,

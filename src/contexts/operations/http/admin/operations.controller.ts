@@ -20,7 +20,7 @@ import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
 import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { requireReach } from '../../../../platform/operations/scopes.js';
-import { RequestedOperations } from '../../application/request-operation.js';
+import { OperationsService } from '../../application/request-operation.js';
 import { OperationStreams } from '../../application/execution.js';
 import { existingOperation } from '../../domain/operation.js';
 import { LookupsView } from '../../views/lookups.js';
@@ -80,7 +80,7 @@ const DECISION = {
 export class AdminOperationsController {
   constructor(
     private readonly log: OperationStreams,
-    private readonly decisions: RequestedOperations,
+    private readonly decisions: OperationsService,
     private readonly operations: OperationsView,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
