@@ -11,17 +11,17 @@ import { sealingConfig } from './platform/config/config.js';
 import { about, ConfigError } from './platform/config/settings.js';
 import type { CliCommands } from './platform/context.js';
 import { EdgeAdapter } from './platform/http/fastify-adapter.js';
-import { exitCodeOf } from './exit-codes.js';
+import { toExitCode } from './exit-codes.js';
 import { onOwnSchema } from './platform/postgres/migrate.js';
 import { Unreachable } from './platform/postgres/unavailable.js';
 
-/** Of a processor it takes what the service leaves: all of it where there is one to spare. */
+/** The program that runs at low CPU priority so that it does not slow down the service. */
 const YIELDS = 'rebuild';
 
 const exit = (code: number): void => void (process.exitCode = code);
 const print = (text: string): boolean => process.stdout.write(`${text}\n`);
 
-/** Those of the platform; the others are the contexts'. */
+/** The programs of the platform, in addition to those of the contexts. */
 const PLATFORM_COMMANDS: CliCommands = {
   keys: async () => (await import('./platform/cli/keys.js')).keysProgram,
   migrate: async () => (await import('./platform/cli/migrate.js')).migrateProgram,
@@ -29,7 +29,7 @@ const PLATFORM_COMMANDS: CliCommands = {
   subscriptions: async () => (await import('./platform/cli/subscriptions.js')).subscriptionsProgram,
 };
 
-/** Where a program's settings come from, and where its response and its exit code go. */
+/** The environment of a program: its settings, its output and its exit code. */
 export interface CliIo extends Pick<CliContext, 'print' | 'exit'> {
   readonly env: NodeJS.ProcessEnv;
   /** Adds what the settings leave out, where the service runs with a companion. */
@@ -46,16 +46,16 @@ export function programNames(): readonly string[] {
 }
 
 /** The operator's program of this name, with the commands of every context that has some for it. */
-export async function programOf(name: string, io: CliIo): Promise<Command> {
+export async function loadProgram(name: string, io: CliIo): Promise<Command> {
   const found = ALL_COMMANDS.flatMap((programs) => programs[name] ?? []);
   if (found.length === 0)
     throw new ConfigError(`There is no program ${name}. There are: ${programNames().join(', ')}`);
   const program = new Command(name).option('--json', 'print JSON for machines');
-  for (const load of found) (await load())(program, cliContextOf(io));
+  for (const load of found) (await load())(program, createCliContext(io));
   return program;
 }
 
-function cliContextOf({ env, print, exit, complete = (given) => given }: CliIo): CliContext {
+function createCliContext({ env, print, exit, complete = (given) => given }: CliIo): CliContext {
   const config = (): Config => ({ ...complete(readConfig(env)), roles: [] });
   const createContext: CliContext['boot'] = async () => {
     const given = config();
@@ -84,10 +84,10 @@ export async function runProgram(
 ): Promise<void> {
   try {
     if (name === YIELDS) setPriority(constants.priority.PRIORITY_LOW);
-    const program = await programOf(name, { env: process.env, print, exit, complete });
+    const program = await loadProgram(name, { env: process.env, print, exit, complete });
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
-    exit(exitCodeOf(error));
+    exit(toExitCode(error));
     const expected = [ConfigError, DomainError, Unreachable].some((kind) => error instanceof kind);
     const text = error instanceof Error ? (expected ? error.message : error.stack) : String(error);
     process.stderr.write(`${printable(text ?? '')}\n`);

@@ -1,13 +1,13 @@
 import { ConfigError } from './platform/config/settings.js';
 import { Unreachable } from './platform/postgres/unavailable.js';
 
-/** Of <sysexits.h>: what the operator can correct, and what waiting may correct. */
+/** The codes of <sysexits.h> for faults that an operator can correct, and for those that pass. */
 const EXIT_CODES = [
   [ConfigError, 78],
   [Unreachable, 69],
 ] as const;
 
-/** How a process ends after this error; 1 for any other. */
-export function exitCodeOf(error: unknown): number {
+/** Returns the exit code after this error; 1 for any other. */
+export function toExitCode(error: unknown): number {
   return EXIT_CODES.find(([kind]) => error instanceof kind)?.[1] ?? 1;
 }

@@ -1,14 +1,14 @@
 import type { INestApplicationContext, Type } from '@nestjs/common';
 import { readConfig, type Config } from './composition.js';
-import { exitCodeOf } from './exit-codes.js';
+import { toExitCode } from './exit-codes.js';
 import { onOwnSchema } from './platform/postgres/migrate.js';
 import { Log } from './platform/telemetry/logger.js';
 import { startService, type Service } from './service.js';
 
-/** After the grace of requests in flight: then the process ends by force, within 35 s. */
+/** The time after the grace of requests in flight. Then the process ends by force, within 35 s. */
 const FORCED_EXIT_AFTER_MS = 4000;
 
-/** What the service runs with where it is not alone, as in the sandbox. */
+/** The companion of a service that does not run alone, such as the sandbox. */
 export interface Companion {
   /** The configuration, completed. */
   readonly config: Config;
@@ -31,7 +31,7 @@ export async function run(prepare: (given: Config) => Promise<Companion | null>)
     stopOnSignal(service, companion, config.shutdownGraceMs);
     await companion?.ready(service.app);
   } catch (error) {
-    // After any failure, also once the service listens, the servers of the sandbox end too.
+    // The servers of the sandbox end after any failure, even once the service listens.
     await service?.close().catch(() => undefined);
     await companion?.stop().catch(() => undefined);
     fail(error);
@@ -70,7 +70,7 @@ function stopOnSignal(service: Service, companion: Companion | null, graceMs: nu
 
 /** A sentence for what the operator can correct, a stack for what only an engineer can. */
 function fail(error: unknown): never {
-  const exitCode = exitCodeOf(error);
+  const exitCode = toExitCode(error);
   const { message, stack = message } = error instanceof Error ? error : { message: String(error) };
   process.stderr.write(`${exitCode === 1 ? stack : message}\n`);
   process.exit(exitCode);

@@ -4,7 +4,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import { ALL_CONTEXTS, readConfig, type Config } from './composition.js';
 import { EdgeAdapter } from './platform/http/fastify-adapter.js';
-import { documentOf, type DocumentPart } from './platform/openapi/document.js';
+import { createDocument, type DocumentPart } from './platform/openapi/document.js';
 import { SANDBOX_VALUES } from './sandbox-values.js';
 
 /** Tags of operations that belong to no context. */
@@ -28,5 +28,5 @@ export async function serviceDocument(mode: Config['mode'], modules: readonly Ty
     webhooks: Object.values(publishes).flat(),
   }));
   const own = ALL_CONTEXTS.map(({ document = {} }) => document);
-  return documentOf(app, [...published, ...own, PLATFORM]);
+  return createDocument(app, [...published, ...own, PLATFORM]);
 }

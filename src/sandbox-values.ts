@@ -1,4 +1,7 @@
-/** What an integrator sends to the sandbox to get each outcome (contract.md 19): Markdown, of the tag Sandbox in the document. */
+/**
+ * The values with which an integrator gets each outcome in the sandbox (contract.md 19), as Markdown for the document's
+ * tag Sandbox.
+ */
 export const SANDBOX_VALUES = `Short cuts that exist in the sandbox alone, and values that lead to each outcome:
 
 | Outcome | How |

@@ -5,7 +5,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import type { Config } from './composition.js';
 import { httpsNotices } from './platform/config/config.js';
-import { backlogOf, drainHttp } from './platform/http/connections.js';
+import { toBacklog, drainHttp } from './platform/http/connections.js';
 import { EdgeAdapter } from './platform/http/fastify-adapter.js';
 import { RateLimitGuard } from './platform/http/rate-limit.js';
 import { HealthRegistry } from './platform/telemetry/health.js';
@@ -16,7 +16,7 @@ import { startTracing } from './platform/telemetry/tracing.js';
 /** A running service, in this process. */
 export interface Service {
   readonly app: NestFastifyApplication;
-  /** Where the API listens; null without the role `api`. */
+  /** The address of the API; null without the role `api`. */
   readonly address: string | null;
   /** Reports "not ready", finishes what is in flight, and closes everything. */
   close(): Promise<void>;
@@ -29,7 +29,7 @@ export async function startService(config: Config, modules: readonly Type[] = []
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(config, modules), adapter, {
     bufferLogs: true,
     abortOnError: false,
-    // What went wrong in a boot is said by run, once.
+    // The error of a boot is printed once, by run.
     autoFlushLogs: false,
   });
   const log = app.get(Log);
@@ -58,7 +58,7 @@ async function listen(app: NestFastifyApplication, config: Config): Promise<stri
     await app.init();
     return null;
   }
-  await app.listen({ port: config.port, host: config.host, backlog: backlogOf(config) });
+  await app.listen({ port: config.port, host: config.host, backlog: toBacklog(config) });
   const { address, port } = app.getHttpServer().address() as AddressInfo;
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }

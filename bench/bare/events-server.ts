@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { itemsOf } from '../../src/contexts/tracking/domain/event-batch.js';
+import { countItems } from '../../src/contexts/tracking/domain/event-batch.js';
 import { bareShell, rawBody } from './shell.js';
 
 const keys = new Map(Object.entries(JSON.parse(process.env['KEYS']!) as Record<string, string>));
@@ -27,7 +27,7 @@ const app = bareShell(keys);
 
 app.post('/merchants/v1/events', async (request, reply) => {
   const body = rawBody(request);
-  const items = itemsOf(JSON.parse(body.toString()));
+  const items = countItems(JSON.parse(body.toString()));
   await pool.query({
     name: 'batch',
     text: 'insert into bare_batches (batch_id, merchant_id, received_at, item_count, body) values ($1, $2, $3, $4, $5)',

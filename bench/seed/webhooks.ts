@@ -40,7 +40,7 @@ export function* deliveriesTo(
       const row = delivery(endpoints[(from + index) % endpoints.length]!);
       const due = { ...row, state: 'pending', attempts: 0, due_at: new Date() };
       if (secrets === null) return { ...due, claimed: false };
-      const mac = secrets.macOf({ ...row, is_test: false });
+      const mac = secrets.toMac({ ...row, is_test: false });
       return { ...due, mac, is_test: false, attempts_before: 0, created_at: new Date() };
     });
   }

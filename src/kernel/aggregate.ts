@@ -30,7 +30,7 @@ export interface SnapshotShape<State> {
   subject?(state: State): string | null;
 }
 
-export function streamOf(aggregate: { readonly category: string }, id: string): string {
+export function toStream(aggregate: { readonly category: string }, id: string): string {
   return `${aggregate.category}-${id}`;
 }
 

@@ -32,10 +32,10 @@ export function deriveId(...parts: readonly string[]): string {
   const bytes = hash.digest().subarray(0, 16);
   bytes[6] = (bytes[6]! & 0x0f) | 0x80;
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  return uuidOf(bytes);
+  return toUuid(bytes);
 }
 
 /** 16 bytes as the hyphenated form of a uuid. */
-export function uuidOf(bytes: Buffer): string {
+export function toUuid(bytes: Buffer): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }

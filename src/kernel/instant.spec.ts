@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { eventDatetime } from '../../test/support/tracking/event-batches.js';
-import { isoOfMicroseconds, microsecondsOfIso, parseInstant, utcOf } from './instant.js';
+import { isoOfMicroseconds, microsecondsOfIso, parseInstant, toUtc } from './instant.js';
 
 describe('an instant', () => {
   it.each([
@@ -78,7 +78,7 @@ describe('a date and time', () => {
     ['9999-12-31T23:59:59.999999999Z', '9999-12-31T23:59:59.999999Z'],
     ['9999-12-31T22:59:59-01:00', '9999-12-31T23:59:59.000000Z'],
   ])('%s is %s', (text, utc) => {
-    expect(utcOf(text)).toBe(utc);
+    expect(toUtc(text)).toBe(utc);
   });
 
   it.each([
@@ -98,7 +98,7 @@ describe('a date and time', () => {
     ...['2026-01-01T0:00:00Z', '2026-01-01T00:00:00X', '2026-01-01T00:00:00+01:00Z', '２026-01-01T00:00:00Z'],
     ...['2026-01-01T00:00:00Ｚ', '2026-01-01T00:00:0\u0130Z', '2026/01/01T00:00:00Z', '2026-1-1T00:00:00Z'],
     ...['2026-01-01T00-00-00Z', '2026-01-01T00:00:00.5+1:00'],
-  ])('is not %j', (text) => expect(utcOf(text)).toBeNull());
+  ])('is not %j', (text) => expect(toUtc(text)).toBeNull());
 
   it('exists exactly when its day is in the calendar', () => {
     const days = naiveCalendar();
@@ -108,10 +108,10 @@ describe('a date and time', () => {
         ([year, month, day]) => `${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`,
       );
     fc.assert(
-      fc.property(anyDay, (day) => expect(utcOf(`${day}T10:00:00Z`) !== null).toBe(days.has(day))),
+      fc.property(anyDay, (day) => expect(toUtc(`${day}T10:00:00Z`) !== null).toBe(days.has(day))),
       { numRuns: 3000 },
     );
-    for (const day of days) if (utcOf(`${day}T23:59Z`) === null) throw new Error(`${day} is refused`);
+    for (const day of days) if (toUtc(`${day}T23:59Z`) === null) throw new Error(`${day} is refused`);
   });
 
   it('is the instant that JavaScript reads, where it can read it', () => {
@@ -119,8 +119,8 @@ describe('a date and time', () => {
       fc.property(eventDatetime, (text) => {
         // JavaScript takes a time without zone for local, and cuts what is finer than milliseconds.
         const zoned = /(z|[+-]\d\d:\d\d)$/i.test(text) ? text : `${text}Z`;
-        expect(new Date(utcOf(text)!).toISOString()).toBe(new Date(zoned).toISOString());
-        expect(utcOf(utcOf(text)!)).toBe(utcOf(text));
+        expect(new Date(toUtc(text)!).toISOString()).toBe(new Date(zoned).toISOString());
+        expect(toUtc(toUtc(text)!)).toBe(toUtc(text));
       }),
       { numRuns: 2000 },
     );

@@ -14,7 +14,7 @@ const LAST = Date.parse('9999-12-31T23:59:00Z');
  * other text. Seconds are 0 and the offset is UTC where they are left out. `24:00` is the midnight after. There
  * is no leap second and no date by weeks or by days of the year; the year is 0001 to 9999, in UTC too.
  */
-export function utcOf(text: string): string | null {
+export function toUtc(text: string): string | null {
   const parts = DATE_TIME.exec(text);
   if (parts === null) return null;
   const [, year = '', , month = '', day = '', hour = '', , minute = '', second = '00', fraction = ''] = parts;
@@ -33,9 +33,9 @@ export function utcOf(text: string): string | null {
   return exists ? `${new Date(at).toISOString().slice(0, 17)}${rest}` : null;
 }
 
-/** Reads as {@link utcOf}, cuts to milliseconds, and returns null before 1970. */
+/** Reads as {@link toUtc}, cuts to milliseconds, and returns null before 1970. */
 export function parseDateTime(text: string): Date | null {
-  const utc = utcOf(text);
+  const utc = toUtc(text);
   return utc === null || utc < '1970' ? null : new Date(`${utc.slice(0, 23)}Z`);
 }
 

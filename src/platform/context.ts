@@ -49,7 +49,7 @@ export interface CheckedTables<C extends object = ProcessConfig> {
   readonly codec: EventCodec;
   readonly contexts: readonly Context[];
   readonly config: C;
-  /** Null without the MASTER_KEY: MACs are not checked. */
+  /** The sealer; null without the MASTER_KEY, when MACs are not checked. */
   readonly sealer: Pick<Sealer, 'isAuthentic'> | null;
   /** The position of the checkpoint: the tables follow from the events up to it. */
   readonly position: string | null;
@@ -97,7 +97,7 @@ export function defineContext<C extends object>(context: Context<C>): Context<C>
 
 /** Every event that a version with these contexts knows. */
 export function knownEvents(contexts: readonly Context[]): readonly EventTypeDefinition[] {
-  return [...CLAIM_EVENTS, ...contexts.flatMap(eventsOf)];
+  return [...CLAIM_EVENTS, ...contexts.flatMap(listEvents)];
 }
 
 export function knownTypes(contexts: readonly Context[]): ReadonlySet<string> {
@@ -105,7 +105,7 @@ export function knownTypes(contexts: readonly Context[]): ReadonlySet<string> {
 }
 
 /** The events of a context as the store must know them. */
-export function eventsOf({
+export function listEvents({
   events = [],
   histories = [],
   sealed = {},

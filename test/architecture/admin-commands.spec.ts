@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
 import type { Command } from 'commander';
-import { programNames, programOf } from '../../src/cli.js';
+import { programNames, loadProgram } from '../../src/cli.js';
 import { parse } from '../../packages/cli/src/admin/program.mjs';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -46,7 +46,7 @@ function programCommandsIn(text: string): readonly (readonly [name: string, word
 }
 
 async function problemOfProgram([name, words]: readonly [string, string]): Promise<string | null> {
-  const program = await programOf(name, { env: {}, print: () => undefined, exit: () => undefined });
+  const program = await loadProgram(name, { env: {}, print: () => undefined, exit: () => undefined });
   const args = (words.match(/(?:"[^"]*"|\S)+/g) ?? []).filter((word) => word !== '--help');
   const why = faultOf(program, args, words.includes(' --'));
   return why === null ? null : `${name} -- ${words}: ${why}`;

@@ -14,7 +14,7 @@ import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 import { freePort } from '../../sandbox/processes.js';
-import { eventsOf, type Context } from '../../src/platform/context.js';
+import { listEvents, type Context } from '../../src/platform/context.js';
 import { EventCodec } from '../../src/platform/event-store/event-codec.js';
 import type { RecordedEvent } from '../../src/platform/event-store/port.js';
 import type { PersonalKey } from '../../src/platform/sealing/personal-keys.js';
@@ -273,7 +273,7 @@ describe('docs/extending.md', () => {
     } as unknown as RecordedEvent;
     const read = async (keys: ReadonlyMap<string, PersonalKey>) =>
       new EventCodec({ obtain: async () => null, find: async () => keys })
-        .register(eventsOf(declaration.notes))
+        .register(listEvents(declaration.notes))
         .decode([stored]);
     const data = { note_id: 'n', user_id: 'u', written_at: '2026-01-02' };
     expect(await read(known)).toMatchObject([

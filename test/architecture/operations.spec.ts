@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { ALL_CONTEXTS, readConfig } from '../../src/composition.js';
 import { ROLE_SCOPES, ROLES, SCOPES } from '../../src/contexts/access/domain/roles.js';
 import { OPERATIONS } from '../../src/platform/operations/operation.js';
-import { programOf, programNames } from '../../src/cli.js';
+import { loadProgram, programNames } from '../../src/cli.js';
 import { isProgram, sources, type Source } from './ratchet/sources.js';
 
 /** Commands of programs that change nothing. Every other one requests operations, with `--reason`. */
@@ -43,7 +43,7 @@ function withoutReason(commands: readonly (readonly [string, Command])[]): reado
 it('every command of a program that changes something takes a reason', async () => {
   const io = { env: {}, print: () => undefined, exit: () => undefined };
   const programs = await Promise.all(
-    programNames().map(async (name) => commandsOf(await programOf(name, io), name)),
+    programNames().map(async (name) => commandsOf(await loadProgram(name, io), name)),
   );
   const commands = programs.flat();
   expect(commands.length).toBeGreaterThan(15);

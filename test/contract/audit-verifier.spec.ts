@@ -8,7 +8,7 @@ import type {
   HeadResponse,
   ProofResponse,
 } from '../../src/contexts/audit/http/ledger.controller.js';
-import { keyIdOf, newKeyPair, pemOf, signText } from '../../src/contexts/audit/application/ledger-keys.js';
+import { toKeyId, newKeyPair, toPem, signText } from '../../src/contexts/audit/application/ledger-keys.js';
 import { canonicalJson, eventLeaf, leafHash } from '../../src/contexts/audit/domain/event-leaf.js';
 import {
   consistencyRanges,
@@ -32,8 +32,8 @@ const PAYOUTS = 1000;
 const PROGRAM = 'examples/audit-verifier/verify-proof.mjs';
 
 const { publicKey, privateKey } = newKeyPair();
-const pem = pemOf({ public_key: publicKey.toString('base64') });
-const other = pemOf({ public_key: newKeyPair().publicKey.toString('base64') });
+const pem = toPem({ public_key: publicKey.toString('base64') });
+const other = toPem({ public_key: newKeyPair().publicKey.toString('base64') });
 
 /** A log of payouts that were reported and, after all reports, received; and the proof of each under one head. */
 function proofs(): readonly PayoutProof[] {
@@ -62,7 +62,7 @@ function proofs(): readonly PayoutProof[] {
     root: tree.root.toString('hex'),
     position: '6004',
     signed_at: '2026-01-02T03:04:05.678Z',
-    key_id: keyIdOf(publicKey),
+    key_id: toKeyId(publicKey),
     previous: '00'.repeat(32),
   };
   const head = { ...named, signature: signText(headText(named), privateKey), public_key: pem };
@@ -131,7 +131,7 @@ describe('the verifier of heads', () => {
       root: roots[size - 1]!,
       position: String(size),
       signed_at: '2026-01-02T03:04:05.678Z',
-      key_id: keyIdOf(publicKey),
+      key_id: toKeyId(publicKey),
       previous: null,
     };
     return { ...named, signature: signText(headText(named), privateKey), public_key: pem };

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { getMetadataStorage } from 'class-validator';
 import * as fc from 'fast-check';
 import { ReportPayoutBody } from '../../src/contexts/payouts/http/payout-dto.js';
-import { itemsOf } from '../../src/contexts/tracking/domain/event-batch.js';
+import { countItems } from '../../src/contexts/tracking/domain/event-batch.js';
 import { EventBatch } from '../../src/contexts/tracking/http/events.controller.js';
 import { NewUser } from '../../src/contexts/users/http/users.controller.js';
 import {
@@ -115,7 +115,7 @@ describe('the check of event batches', () => {
 
 function verdictOf(body: unknown): string | null {
   try {
-    itemsOf(body);
+    countItems(body);
     return null;
   } catch (error) {
     return (error as Error).message;

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import type { Command } from 'commander';
 import { parse } from '../../packages/cli/src/admin/program.mjs';
-import { programNames, programOf } from '../../src/cli.js';
+import { programNames, loadProgram } from '../../src/cli.js';
 import { systemProgram } from '../support/programs/system-program.js';
 
 const FOLDER = 'deploy/prometheus';
@@ -87,7 +87,11 @@ async function exists(line: string): Promise<boolean> {
   const words = rest.match(/"[^"]*"|\S+/g) ?? [];
   if (program === 'admin') return isCommand(words);
   if (!programNames().includes(program)) return false;
-  let command: Command = await programOf(program, { env: {}, print: () => undefined, exit: () => undefined });
+  let command: Command = await loadProgram(program, {
+    env: {},
+    print: () => undefined,
+    exit: () => undefined,
+  });
   for (let next = child(command, words[0]); next !== undefined; next = child(command, words[0])) {
     command = next;
     words.shift();

@@ -129,7 +129,7 @@ function isLasting(error: unknown): boolean {
   return error instanceof Refusal && [401, 403, 404].includes(error.status);
 }
 
-/** Also over when the tab becomes visible or hidden. */
+/** Waits, also until the tab becomes visible or hidden. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const over = new AbortController();

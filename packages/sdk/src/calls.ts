@@ -71,7 +71,7 @@ export function writing({ idempotencyKey, signal }: WriteOptions = {}): {
 }
 
 /** The result of an `Api` call. Rejects with an `ApiError` or a `ConnectionError`. */
-export async function resultOf<Data>(
+export async function toResult<Data>(
   call: Promise<{ data?: Data; response: Response }>,
 ): Promise<Result<Data>> {
   const { data, response } = await call;

@@ -41,7 +41,9 @@ import { RequestLog } from '../../platform/http/request-log.js';
 import { BufferedRequestLog } from './store/request-log.js';
 import { AdminRequestsController } from './http/admin/requests.controller.js';
 
-/** Who may call, with which credentials, from where. Operators act through the admin API and the console. */
+/**
+ * The callers of the service with their credentials and addresses. Operators act through the admin API and the console.
+ */
 @Global()
 @Module({
   controllers: [

@@ -1,11 +1,14 @@
-/** What other contexts may know of access: the directory of exchange keys, published events, accepted commands, what verifies signatures, the form of callbacks, and the scopes of roles. */
+/**
+ * The contract of access: directories of keys, published events, accepted commands, verification of signatures, the
+ * form of callbacks.
+ */
 export { leadsToApp } from './application/allow-lists.js';
 export { bodyDigest, signerAmong } from './application/credential-secrets.js';
 export {
   EXCHANGE_KEY_DIRECTORY,
   type ExchangeCaller,
   type ExchangeKeyDirectory,
-  type KnownExchangeKey,
+  type ExchangeKey as KnownExchangeKey,
 } from './application/credential-directory.js';
 export type { MemoSigning } from './domain/credential-kinds.js';
 export type { CredentialIssued } from './domain/credentials.js';

@@ -28,7 +28,7 @@ const pairs: Parser<readonly (readonly [group: string, role: string])[]> = (give
   }
 };
 
-/** How people sign in to the console, and for how long (admin-api.md 5). */
+/** The settings of logins to the console and of their sessions (admin-api.md 5). */
 export const accessConfig = defineConfig('access', {
   consoleReadOnly: setting(flag, false, 'whether every write of a session of the console is refused.'),
   consoleIdleSeconds: setting(

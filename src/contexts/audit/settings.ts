@@ -1,6 +1,6 @@
 import { anInteger, optional, setting, anyText, defineConfig } from '../../platform/config/settings.js';
 
-/** How the ledger is signed and published. */
+/** The settings of signing and publishing the ledger. */
 export const auditConfig = defineConfig('audit', {
   auditHeadSeconds: setting(
     anInteger(1, 86_400),

@@ -31,7 +31,7 @@ import { EraseOrderUserHandler, erasingOrders, RecordRefundHandler } from './app
 import { OrderTransfers } from './application/order-transfers.js';
 import { SANDBOX_PROVIDER, type ExchangeProvider } from './application/ports.js';
 import { ExchangeProviders } from './application/exchange-providers.js';
-import { SignedLinks } from './application/signed-links.js';
+import { LinkSignatures } from './application/signed-links.js';
 import { PERSONAL_FIELDS } from './domain/order-events.js';
 import { acrossOrders, orderHistory } from './domain/history.js';
 import { AdminOrdersController } from './http/admin/orders.controller.js';
@@ -61,7 +61,7 @@ import { OrdersView, orderViews } from './views/orders.js';
 const providers = [
   SideShiftShifts,
   {
-    // Null where its settings are missing.
+    // The provider is null where its settings are missing.
     provide: SideShiftProvider,
     inject: [exchangeConfig.KEY, SideShiftShifts, CLOCK],
     useFactory: (config: ExchangeConfig, shifts: SideShiftShifts, clock: Clock): SideShiftProvider | null => {
@@ -117,7 +117,7 @@ const providers = [
     ComplianceNotices,
     OwnOrders,
     ProviderBudget,
-    SignedLinks,
+    LinkSignatures,
     Quotes,
     PaySessions,
     TestPayments,

@@ -19,7 +19,7 @@ import {
   type UnpublishedEvent,
 } from '../../../test/support/exchange/order-fixtures.js';
 import { webhooksOf } from '../../../test/support/exchange/order-webhooks.js';
-import type { DecidedEvent, OrderEvent } from './domain/order-events.js';
+import type { LaterOrderEvent, OrderEvent } from './domain/order-events.js';
 import { orderHistory } from './domain/history.js';
 /** What is sent for the last of the events: types, and data without the ids. Null for an event that is none of those. */
 const sentAfter = (...events: readonly UnpublishedEvent[]) =>
@@ -33,27 +33,27 @@ const exact = received(deposit('a', '100'));
 const part = received(deposit('a', '40'));
 const lateOne = late(deposit('b', '7'));
 const exchanged = [created, exact, processing('100', '0.5')];
-const completed: DecidedEvent = {
+const completed: LaterOrderEvent = {
   type: 'order.completed.v1',
   data: { ...base, amount_from: '100', amount_to: '0.5', withdraw_transaction_hash: '0xout' },
 };
-const refunded: DecidedEvent = {
+const refunded: LaterOrderEvent = {
   type: 'order.refunded.v1',
   data: { ...base, amount: '40', refund_transaction_hash: null },
 };
-const refund = (amount: string): DecidedEvent => ({
+const refund = (amount: string): LaterOrderEvent => ({
   type: 'order.refund_recorded.v1',
   data: { ...base, amount, transaction_hash: '0xback', actor: 'ops' },
 });
-const missing: DecidedEvent = {
+const missing: LaterOrderEvent = {
   type: 'order.deposit_missing.v1',
   data: { ...base, deposit_id: 'a', amount: '100', transaction_hash: '0xa' },
 };
-const dust = (amount: string): DecidedEvent => ({
+const dust = (amount: string): LaterOrderEvent => ({
   type: 'order.dust_recorded.v1',
   data: { ...base, count: 2, amount },
 });
-const lateOutcome: DecidedEvent = {
+const lateOutcome: LaterOrderEvent = {
   type: 'order.late_outcome_recorded.v1',
   data: { ...base, outcome: 'refunded', transaction_hash: '0xback' },
 };
@@ -101,7 +101,7 @@ describe('an order that', () => {
   });
 
   it('is cancelled sends what had come of too little', () => {
-    const withPart: DecidedEvent = { type: 'order.cancelled.v1', data: { ...base, refundable: '40' } };
+    const withPart: LaterOrderEvent = { type: 'order.cancelled.v1', data: { ...base, refundable: '40' } };
     expect(sentAfter(created, part, withPart)).toEqual([refundable('cancelled', '40', 'cancelled')]);
     expect(sentAfter(created, cancelled)).toEqual([]);
   });

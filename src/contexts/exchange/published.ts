@@ -61,7 +61,7 @@ const refunded = {
   data: OrderRefundedData,
 };
 
-function contentOf(data: PublishedOrderEvent['data'], more: object): WebhookContent {
+function toContent(data: PublishedOrderEvent['data'], more: object): WebhookContent {
   const { at, order_id, key_id: api_key, status, amount_refundable } = data;
   return { occurredAt: at, fields: { order_id, api_key, status, amount_refundable, ...more } };
 }
@@ -72,7 +72,7 @@ function sends<Type extends PublishedEventType>(
   ...names: readonly (keyof OrderEventOf<Type>['data'])[]
 ): Publication {
   return publication<OrderEventOf<Type>>(description, (data) =>
-    contentOf(data, Object.fromEntries(names.map((name) => [name, data[name]]))),
+    toContent(data, Object.fromEntries(names.map((name) => [name, data[name]]))),
   );
 }
 
@@ -87,11 +87,11 @@ function refundable<Event extends PublishedOrderEvent>(
       when: `Money of an order has to be refunded. May repeat the same \`amount_refundable\`. ${ONLY_LISTED}`,
       data: OrderRefundableData,
     },
-    (data) => (isZero(data.amount_refundable) || !isSent(data) ? null : contentOf(data, { cause })),
+    (data) => (isZero(data.amount_refundable) || !isSent(data) ? null : toContent(data, { cause })),
   );
 }
 
-/** What endpoints receive of orders (contract.md 13.9). The late outcome of a provider changes no order: nothing is sent for it. */
+/** The webhooks of orders (contract.md 13.9). The late outcome of a provider changes no order and sends none. */
 export const ORDER_PUBLISHES: Readonly<Record<PublishedEventType, readonly Publication[]>> = {
   'order.cancelled.v1': [refundable('cancelled')],
   'order.processing_started.v1': [
@@ -106,12 +106,12 @@ export const ORDER_PUBLISHES: Readonly<Record<PublishedEventType, readonly Publi
   'order.failed.v1': [sends<'order.failed.v1'>(failed, 'reason'), refundable('failed')],
   'order.refunded.v1': [sends<'order.refunded.v1'>(refunded, 'amount', 'refund_transaction_hash')],
   'order.late_deposit_recorded.v1': [refundable('late_deposit')],
-  // Of an open order they may still be exchanged together with a deposit.
+  // The dust of an open order may still be exchanged together with a deposit.
   'order.dust_recorded.v1': [refundable<OrderEventOf<'order.dust_recorded.v1'>>('small_deposits', hasEnded)],
   'order.refund_recorded.v1': [
     publication<OrderEventOf<'order.refund_recorded.v1'>>(refunded, (data) => {
       const { amount, transaction_hash: refund_transaction_hash } = data;
-      return contentOf(data, { amount, refund_transaction_hash });
+      return toContent(data, { amount, refund_transaction_hash });
     }),
   ],
 };

@@ -16,7 +16,7 @@ import { readOnramps } from './application/onramps.js';
 
 const MAX_FILE_BYTES = 1 << 20;
 
-/** What a file of JSON holds; `form` says what it should be. A file that is missing or wrong stops the boot. */
+/** Reads a file of JSON; `form` describes the expected content. A missing or wrong file stops the boot. */
 function jsonFile<T>(form: string, read: (value: unknown) => T): Parser<T> {
   return (path) => {
     try {

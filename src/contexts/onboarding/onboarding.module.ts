@@ -13,7 +13,7 @@ import {
 } from './application/person-commands.js';
 import { Images } from './store/images.js';
 import { Progress, progressProjection } from './views/progress.js';
-import { ProviderReadiness, providersOf } from './adapters/provider-wiring.js';
+import { ProviderReadiness, createProviders } from './adapters/provider-wiring.js';
 import { OnboardingSteps } from './application/onboarding-steps.js';
 import { Onboarding1795000000400 } from './migrations/1795000000400-onboarding.js';
 import { ApplicantErasure } from './application/applicant-erasure.js';
@@ -70,7 +70,7 @@ class OnboardingModule {
         OnboardingSessions,
         VisitorGuard,
         ProviderReadiness,
-        ...providersOf(config),
+        ...createProviders(config),
         DecideReviewHandler,
       ],
       exports: [OnboardingProgress],

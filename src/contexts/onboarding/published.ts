@@ -35,7 +35,7 @@ function about(
   });
 }
 
-/** What endpoints receive of onboardings (contract.md 13.5). */
+/** The webhooks of onboardings (contract.md 13.5). */
 export const ONBOARDING_PUBLISHES = {
   'onboarding.started.v1': about('user.onboarding_started', 'A user begins the onboarding.'),
   'onboarding.kyc_submitted.v1': about(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { HDNodeWallet } from 'ethers';
 import { readConfig } from '../../composition.js';
-import { chosenOf } from './settings.js';
+import { chooseProvider } from './settings.js';
 
 const PRODUCTION = {
   MODE: 'production',
@@ -32,11 +32,11 @@ const read = (env: Readonly<Record<string, string | undefined>>) => readConfig({
 describe('settings of the providers of the onboarding', () => {
   it('name who does what; otherwise the sandbox does it itself, and production has nobody', () => {
     const named = { sms: 'twilio', wallet: 'xpub', card: 'stripe' };
-    expect(chosenOf(read({ ...TWILIO, ...STRIPE, ...XPUB }))).toMatchObject(named);
-    expect(chosenOf(read({}))).toEqual({ sms: 'none', identity: 'none', wallet: 'none', card: 'none' });
+    expect(chooseProvider(read({ ...TWILIO, ...STRIPE, ...XPUB }))).toMatchObject(named);
+    expect(chooseProvider(read({}))).toEqual({ sms: 'none', identity: 'none', wallet: 'none', card: 'none' });
     const all = { sms: 'sandbox', identity: 'sandbox', wallet: 'sandbox', card: 'sandbox' };
-    expect(chosenOf(readConfig({}))).toEqual(all);
-    expect(chosenOf(readConfig({ ...XPUB, ONBOARDING_CARDS: 'none' }))).toEqual({
+    expect(chooseProvider(readConfig({}))).toEqual(all);
+    expect(chooseProvider(readConfig({ ...XPUB, ONBOARDING_CARDS: 'none' }))).toEqual({
       ...all,
       wallet: 'xpub',
       card: 'none',

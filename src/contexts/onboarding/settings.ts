@@ -137,7 +137,7 @@ export const onboardingConfig = defineConfig('onboarding', {
 
 export type OnboardingConfig = ReturnType<typeof onboardingConfig>;
 
-/** What each provider needs, and where it has its API. */
+/** The settings that each provider needs. */
 const NEEDED = [
   ['onboardingSms', 'twilio', ['twilioAccountSid', 'twilioAuthToken'], 'twilioUrl'],
   ['onboardingIdentity', 'onfido', ['onfidoApiToken', 'onfidoWebhookToken'], 'onfidoUrl'],
@@ -171,8 +171,10 @@ export function checkProviderSettings(config: OnboardingConfig): void {
     );
 }
 
-/** By port: the name of a provider, `sandbox` or `none`. Without a setting the sandbox has its own, production none. */
-export function chosenOf(
+/**
+ * Returns the provider by port: a name, `sandbox` or `none`. The default is the sandbox's own, and none in production.
+ */
+export function chooseProvider(
   config: OnboardingConfig,
 ): Readonly<Record<'sms' | 'identity' | 'wallet' | 'card', string>> {
   const otherwise = config.mode === 'sandbox' ? 'sandbox' : 'none';

@@ -7,7 +7,7 @@ import { provideSaga } from '../../platform/projections/subscription-registry.js
 import { OperatorLookups } from '../../platform/operations/operator-lookups.js';
 import { Definitions } from './application/definitions.js';
 import { Execution, OperationStreams } from './application/execution.js';
-import { RequestedOperations } from './application/request-operation.js';
+import { OperationsService } from './application/request-operation.js';
 import { settlingSaga, SettlingWorker } from './application/settling.js';
 import { operationHistory } from './domain/operation.js';
 import { AdminOperationsController, PortalLookupsController } from './http/admin/operations.controller.js';
@@ -20,7 +20,10 @@ import { AdminSearchController } from './http/admin/search.controller.js';
 import { AdminSystemController } from './http/admin/system.controller.js';
 import { OperationsView, operationViews } from './views/operations.js';
 
-/** What operators do, why, and who approved it (admin-api.md 4); the state of the service, and the search across contexts. */
+/**
+ * The operations of operators with reasons and approvals (admin-api.md 4), the state of the service, the search across
+ * contexts.
+ */
 @Global()
 @Module({
   imports: [DiscoveryModule],
@@ -35,8 +38,8 @@ import { OperationsView, operationViews } from './views/operations.js';
     ...SYSTEM_HANDLERS,
     Execution,
     OperationStreams,
-    RequestedOperations,
-    { provide: Operations, useExisting: RequestedOperations },
+    OperationsService,
+    { provide: Operations, useExisting: OperationsService },
     OperationsView,
     LookupsView,
     { provide: OperatorLookups, useExisting: LookupsView },

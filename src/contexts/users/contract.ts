@@ -1,4 +1,4 @@
-/** What other contexts may know of users: published events, the payee that payouts fold, accepted commands and views. */
+/** The contract of users: published events, the payee that payouts fold, accepted commands and views. */
 export {
   ActivateUser,
   CompleteDeactivation,

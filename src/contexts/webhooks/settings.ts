@@ -8,7 +8,7 @@ import {
   defineConfig,
 } from '../../platform/config/settings.js';
 
-/** How webhooks are delivered, and when an endpoint is given up. */
+/** The settings of deliveries and of disabling an endpoint. */
 export const webhooksConfig = defineConfig('webhooks', {
   webhookRetryScheduleSeconds: setting(
     seconds,

@@ -74,7 +74,7 @@ import { EndpointsView } from './views/endpoints.js';
         deliveriesSaga(
           publishedBy(contexts),
           (endpointIds) => endpointIds.forEach((each) => processor.wake(each)),
-          (delivery) => secrets.macOf(delivery),
+          (delivery) => secrets.toMac(delivery),
         ),
     ),
   ],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { publishedBy } from '../../contexts/webhooks/deliveries/published-events.js';
 import { ALL_CONTEXTS } from '../../composition.js';
-import { defineContext, eventsOf, publication, type Context } from '../context.js';
+import { defineContext, listEvents, publication, type Context } from '../context.js';
 import { EventCodec } from '../event-store/event-codec.js';
 import type { WebhookDescription } from '../openapi/document.js';
 import type { SubscriptionDefinition } from '../projections/projection.js';
@@ -17,7 +17,7 @@ const flights: SubscriptionDefinition = {
 
 function boot(contexts: readonly Context[], rest: Partial<Boot> = {}): void {
   const events = new EventCodec();
-  for (const context of contexts) events.register(eventsOf(context), context.name);
+  for (const context of contexts) events.register(listEvents(context), context.name);
   checkBoot({
     contexts,
     events,

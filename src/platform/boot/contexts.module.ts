@@ -1,7 +1,7 @@
 import { Global, Inject, Module, type DynamicModule, type OnModuleInit } from '@nestjs/common';
 import { CLOCK, systemClock } from '../../kernel/clock.js';
 import type { ProcessConfig } from '../config/config.js';
-import { CONTEXTS, eventsOf, type Context } from '../context.js';
+import { CONTEXTS, listEvents, type Context } from '../context.js';
 import { EventCodec } from '../event-store/event-codec.js';
 import { declaredSubscriptions, type SubscriptionDefinition } from '../projections/projection.js';
 import { SubscriptionRegistry } from '../projections/subscription-registry.js';
@@ -29,7 +29,7 @@ export class ContextsModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    for (const context of this.contexts) this.events.register(eventsOf(context), context.name);
+    for (const context of this.contexts) this.events.register(listEvents(context), context.name);
     for (const { readModels = [] } of this.contexts) this.subscriptions.register(...readModels);
     checkBoot({
       contexts: this.contexts,
@@ -54,7 +54,7 @@ export function checkBoot(boot: Boot): void {
   const { contexts, events, subscriptions } = boot;
   for (const context of contexts) {
     const { name, upcasts = {}, publishes = {} } = context;
-    const own = eventsOf(context).map(({ type }) => type);
+    const own = listEvents(context).map(({ type }) => type);
     const later = Object.values(upcasts).find((upcast) => upcast && !events.knows(upcast.to));
     if (later) throw new Error(`${name} upcasts to ${later.to}, an event type without an owner`);
     const foreign = Object.keys(publishes).find((type) => !own.includes(type));

@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
 import { type SealingConfig, sealingConfig } from '../config/config.js';
 import { Database } from '../postgres/database.js';
-import { masterKeysOf, type MasterKeys } from '../sealing/key-ring.js';
+import { toMasterKeys, type MasterKeys } from '../sealing/key-ring.js';
 import { ringStatus, type RingStatus, type SealedTexts } from '../sealing/key-rotation.js';
 import { CreateFreshKey } from './system-commands.js';
 import { cliAction, type CliContext } from './cli-context.js';
@@ -40,7 +40,7 @@ export function keysProgram(program: Command, cli: CliContext): void {
 }
 
 function parts(context: INestApplicationContext): [Database, MasterKeys] {
-  return [context.get(Database), masterKeysOf(context.get<SealingConfig>(sealingConfig.KEY))];
+  return [context.get(Database), toMasterKeys(context.get<SealingConfig>(sealingConfig.KEY))];
 }
 
 function describe({ masters, keys }: RingStatus): string {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { DomainError } from '../../kernel/domain-error.js';
 import { RebuildProjection, RebuildProjectionHandler } from './system-commands.js';
 import type { CliContext } from './cli-context.js';
-import { writerOf } from './write.js';
+import { createWriter } from './write.js';
 import { ReadModelRebuild, type ComparedTable, type Rebuilt } from '../projections/read-model-rebuild.js';
 
 /** Exit code of a comparison that found differences. */
@@ -39,7 +39,7 @@ export function rebuildProgram(program: Command, cli: CliContext): void {
           );
         }
         if (!asJson) context.get(RebuildProjectionHandler, { strict: false }).print = print;
-        const { write } = compareOnly ? { write: null } : writerOf(this, context);
+        const { write } = compareOnly ? { write: null } : createWriter(this, context);
         const rebuild = async (name: string) =>
           write === null
             ? readModels.rebuild(name, { compareOnly })

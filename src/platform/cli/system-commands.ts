@@ -8,7 +8,7 @@ import { CONTEXTS, knownTypes, type Context } from '../context.js';
 import { currentOperation, withinOperation } from '../event-store/command-loop.js';
 import { PassingTypes } from '../projections/passing-types.js';
 import { ReadModelRebuild } from '../projections/read-model-rebuild.js';
-import { masterKeysOf } from '../sealing/key-ring.js';
+import { toMasterKeys } from '../sealing/key-ring.js';
 import { FRESH_AFTER_SECONDS, KeyRotation } from '../sealing/key-rotation.js';
 import { DueWork } from '../jobs/due-work.js';
 import { WorkItems } from '../jobs/work-items.js';
@@ -131,7 +131,7 @@ class RetireFormerMasterKeyHandler implements OperationHandler<RetireFormerMaste
   ) {}
 
   async execute({ operation, subjectId }: RetireFormerMasterKey) {
-    const { current, former } = masterKeysOf(this.config);
+    const { current, former } = toMasterKeys(this.config);
     // Approved for another MASTER_KEY: the process has an older one, or a newer one.
     if (current.id !== subjectId)
       throw new DomainError(
@@ -159,7 +159,7 @@ class CreateFreshKeyHandler implements OperationHandler<CreateFreshKey> {
 
   async execute({ operation }: CreateFreshKey): Promise<FreshKey> {
     return {
-      key_id: await this.rotation.addFreshKey(masterKeysOf(this.config), operation!.id),
+      key_id: await this.rotation.addFreshKey(toMasterKeys(this.config), operation!.id),
       seals_in_seconds: FRESH_AFTER_SECONDS,
     };
   }

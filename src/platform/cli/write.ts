@@ -33,7 +33,7 @@ function read(name: string, rule: Rule, text: string): string {
  * Returns the recorder of an action's writes; `requested` is the request. Throws `validation_failed` on `reason` or
  * `ticket`.
  */
-export function writerOf(
+export function createWriter(
   command: Command,
   context: INestApplicationContext,
 ): { readonly write: Write; readonly requested: readonly OperationJson[] } {
@@ -66,7 +66,7 @@ export function writes(
   ) => Promise<CliOutcome>,
 ): Command {
   const action = cliAction(cli, async function (context, ...args) {
-    const { write, requested } = writerOf(this, context);
+    const { write, requested } = createWriter(this, context);
     try {
       const { text, json } = await act.call(this, context, write, ...args);
       const [{ id } = { id: null }] = requested.slice(-1);

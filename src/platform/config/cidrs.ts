@@ -17,7 +17,7 @@ export function parseCidrs(list: string | null): readonly AddressRange[] {
     .map((each) => each.trim())
     .filter((each) => each !== '')
     .map((each) => {
-      const fault = faultOf(each);
+      const fault = findFault(each);
       if (fault !== null)
         throw new Error(`a comma-separated list of address ranges, such as 10.1.0.0/16 (${each} ${fault})`);
       return ipaddr.parseCIDR(each);
@@ -43,7 +43,7 @@ export function proxies(text: string): string {
   return text;
 }
 
-function faultOf(text: string): string | null {
+function findFault(text: string): string | null {
   const [network = '', prefix = ''] = text.split('/');
   // isIP is stricter than ipaddr.js, which would read 010.0.0.0/8 as octal.
   const isRange = isIP(network) !== 0 && !network.includes('%') && /^\d{1,3}$/.test(prefix);

@@ -225,7 +225,7 @@ export function listenerUrl(host: string, port: number): string {
   return `http://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host}:${port}`;
 }
 
-/** What an operator should know of HTTPS and proxies before the first request: sentences for the log. */
+/** Returns notices about HTTPS and proxies for the log, before the first request. */
 export function httpsNotices(config: HttpConfig): readonly string[] {
   if (!config.roles.some((role) => role !== 'worker')) return [];
   const proxied = [config.publicUrl, config.widgetUrl].some((each) => each?.startsWith('https://'));

@@ -127,15 +127,15 @@ function reader(
 
 /** Validates a value with `read`; the error message is that of the {@link Fault} it returns. */
 function isValid(read: (value: unknown) => unknown): PropertyDecorator {
-  const faultOf = (value: unknown): Fault | null => {
+  const findFault = (value: unknown): Fault | null => {
     const found = read(value);
     return found instanceof Fault ? found : null;
   };
   return ValidateBy({
     name: 'field',
     validator: {
-      validate: (value) => faultOf(value) === null,
-      defaultMessage: (at) => faultOf(at?.value)?.message ?? '',
+      validate: (value) => findFault(value) === null,
+      defaultMessage: (at) => findFault(at?.value)?.message ?? '',
     },
   });
 }

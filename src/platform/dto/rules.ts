@@ -1,5 +1,5 @@
 import { readUuid } from '../../kernel/ids.js';
-import { parseInstant, utcOf } from '../../kernel/instant.js';
+import { parseInstant, toUtc } from '../../kernel/instant.js';
 import { Fault } from '../../kernel/fault.js';
 import { tidy } from '../../kernel/typed-text.js';
 import { isObject, type Rule, type Schema } from './field.js';
@@ -71,7 +71,7 @@ export const day: Rule = {
   schema: { type: 'string', format: 'date' },
   read: (value) => {
     const date = typeof value === 'string' ? tidy(value) : '';
-    const exists = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(date) && utcOf(`${date}T00:00`) !== null;
+    const exists = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(date) && toUtc(`${date}T00:00`) !== null;
     return exists ? date : new Fault('must be a date of the form YYYY-MM-DD');
   },
 };

@@ -14,7 +14,7 @@ import type {
 
 export type Macs = Pick<Sealer, 'mac' | 'isAuthentic'>;
 
-/** For log lines. */
+/** The message of log lines. */
 export const FORGED_EVENT = 'forged event: its MAC is missing or wrong, the service did not write it there';
 
 const EVENT = 'event';
@@ -45,7 +45,7 @@ interface Macced extends Pick<
   readonly metadata: object;
 }
 
-/** Whether the service wrote this event at this place of its stream. */
+/** Checks that the service wrote this event at this place of its stream. */
 export function hasValidMac(event: Macced, macs: Pick<Macs, 'isAuthentic'>): boolean {
   const metadataText = event.metadataText ?? JSON.stringify(event.metadata);
   const match = MAC_AT_END.exec(metadataText);

@@ -26,7 +26,7 @@ export interface Claim {
 }
 
 export interface ExecuteOptions<State> {
-  /** What caused the events. Every command says so: a request passes its `@Cause()`, a process its `actor`. */
+  /** The cause of the events: a request passes its `@Cause()`, a process its `actor`. */
   readonly metadata: EventMetadata;
   /** The events follow from the last one of the stream: it is their `causation_id`. */
   readonly follows?: true;
@@ -67,7 +67,7 @@ export interface Executed<State, Event> {
   readonly events: readonly Event[];
   /** Position to wait for in the views; null when nothing was written. */
   readonly position: string | null;
-  /** As {@link Loaded.lastId}, after these events. */
+  /** The id of the last event after these; see {@link Loaded.lastId}. */
   readonly lastId: string | null;
 }
 

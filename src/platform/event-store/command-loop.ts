@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import { fold, streamOf, type Aggregate, type DomainEvent } from '../../kernel/aggregate.js';
+import { fold, toStream, type Aggregate, type DomainEvent } from '../../kernel/aggregate.js';
 import { DomainError } from '../../kernel/domain-error.js';
 import { newId } from '../../kernel/ids.js';
 import { failpoint } from '../failpoints.js';
@@ -38,7 +38,7 @@ export interface CurrentOperation {
   readonly expected: Map<string, number | null>;
   /** The command loop adds each event that it wrote. */
   readonly written: { readonly stream: string; readonly eventId: string; readonly type: string }[];
-  /** Its own stream: its first commit requires that the operation is still at this revision, so neither decided nor ended. */
+  /** The operation's own stream. Its first commit requires this revision, at which it is neither decided nor ended. */
   readonly own?: { readonly stream: string; readonly revision: number };
 }
 
@@ -114,7 +114,7 @@ export class CommandLoop {
     decide: (state: S) => readonly E[],
     options: ExecuteOptions<S>,
   ): Promise<Executed<S, E>> {
-    const stream = streamOf(aggregate, id);
+    const stream = toStream(aggregate, id);
     const operation = currentOperation();
     const others = operation === undefined ? [] : otherRevisions(operation, stream);
     const contested = new Set<string>();
@@ -135,7 +135,7 @@ export class CommandLoop {
       }
       if (isAssumed && events.length === 0) continue;
       const state = fold(aggregate, events, found.state);
-      const metadata = causeOf(options, found);
+      const metadata = toCause(options, found);
       const fresh = events.map(({ type, data }) => ({
         id: newId(),
         type,
@@ -165,9 +165,9 @@ export class CommandLoop {
   }
 
   private async find<S, E extends DomainEvent>(aggregate: Aggregate<S, E>, id: string): Promise<Found<S>> {
-    const stream = streamOf(aggregate, id);
+    const stream = toStream(aggregate, id);
     let snapshot = (await this.snapshots?.find(aggregate, stream)) ?? null;
-    // From the event that the snapshot ends with, to see that the stream still has it.
+    // The read begins with the snapshot's last event, to check that the stream still has it.
     let stored = await this.store.readStream(stream, { fromRevision: snapshot?.revision ?? 0 });
     if (snapshot !== null && stored[0]?.id === snapshot.eventId) stored = stored.slice(1);
     else if (snapshot !== null) {
@@ -245,7 +245,7 @@ function newlyCreated<S>({ initial }: { readonly initial: S }): Found<S> {
   return { state: initial, revision: null, established: false, unknown: null, lastId: null };
 }
 
-function causeOf<S>({ metadata, follows }: ExecuteOptions<S>, { lastId }: Found<S>): EventMetadata {
+function toCause<S>({ metadata, follows }: ExecuteOptions<S>, { lastId }: Found<S>): EventMetadata {
   const operation = currentOperation();
   return {
     ...metadata,

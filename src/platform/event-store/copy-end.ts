@@ -3,7 +3,7 @@ import type { Database } from '../postgres/database.js';
 import type { CopyEnd, RecordedEvent } from './port.js';
 import { PostgresEventStore } from './postgres/postgres-event-store.js';
 
-/** What the options of the program name: the event store in DATABASE_URL, or an EventStoreDB. */
+/** The options of the program: the event store in DATABASE_URL, or an EventStoreDB. */
 export const COPY_END = /^(postgres$|esdb(\+discover)?:\/\/.)/;
 
 /** `name`: as {@link COPY_END}. `database`: that of DATABASE_URL. */
@@ -13,7 +13,7 @@ export async function openCopyEnd(name: string, database: Database): Promise<Cop
   try {
     return new EventStoreDbCopyEnd(name);
   } catch (error) {
-    // Without the address: it may hold a password.
+    // The message has no address, which may contain a password.
     throw new ConfigError(`It is no address of an EventStoreDB: ${(error as Error).name}`, { cause: error });
   }
 }

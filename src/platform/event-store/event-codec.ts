@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { PersonalKeys, type PersonalKey } from '../sealing/personal-keys.js';
 import type { JsonObject, NewEvent, RecordedEvent } from './port.js';
 
-/** What the store must know of an event type beyond its name. */
+/** The definition of an event type for the store, beyond its name. */
 export interface EventTypeDefinition {
   /** Stored name with version: `user.created.v1`. */
   readonly type: string;
@@ -49,7 +49,7 @@ export class EventCodec {
     return this;
   }
 
-  /** Whether this version knows the stored name. */
+  /** Checks whether this version knows the stored name. */
   knows(type: string): boolean {
     return this.definitions.has(type);
   }
@@ -72,7 +72,7 @@ export class EventCodec {
     return changed(event, type, data);
   }
 
-  /** Whether any of them holds personal fields. */
+  /** Checks whether any of the events has personal fields. */
   seals(events: readonly { readonly type: string }[]): boolean {
     return events.some(({ type }) => this.known(type).sealed !== undefined);
   }
@@ -84,7 +84,7 @@ export class EventCodec {
       events.map(async (event) => {
         const { sealed } = this.known(event.type);
         if (!sealed || !sealed.fields.some((field) => (event.data[field] ?? null) !== null)) return event;
-        const key = await this.personalKeys.obtain(subjectOf(sealed, event.data));
+        const key = await this.personalKeys.obtain(findSubject(sealed, event.data));
         return {
           ...event,
           data: mapFields(sealed, event.data, (value, field) =>
@@ -111,7 +111,7 @@ export class EventCodec {
   ): Promise<readonly E[]> {
     const subjects = events.flatMap(({ type, data }) => {
       const sealed = this.definitions.get(type)?.sealed;
-      return sealed ? [subjectOf(sealed, data)] : [];
+      return sealed ? [findSubject(sealed, data)] : [];
     });
     if (subjects.length === 0) return events;
     const keys = await this.personalKeys.find(subjects);
@@ -125,7 +125,7 @@ export class EventCodec {
     const { stream, type, data } = event;
     const sealed = this.definitions.get(type)?.sealed;
     if (!sealed) return event;
-    const key = keys.get(subjectOf(sealed, data));
+    const key = keys.get(findSubject(sealed, data));
     const opened = mapFields(sealed, data, (value, field) =>
       typeof value === 'string' && key ? JSON.parse(key.open(value, place(stream, type, field))) : null,
     );
@@ -150,7 +150,7 @@ function place(stream: string, type: string, field: string): string {
   return `event/${stream}/${type}/${field}`;
 }
 
-function subjectOf(sealed: Sealed, data: JsonObject): string {
+function findSubject(sealed: Sealed, data: JsonObject): string {
   const subject = data[sealed.subject];
   if (typeof subject !== 'string') throw new Error(`the field ${sealed.subject} names no subject`);
   return subject;

@@ -10,7 +10,7 @@ import { comparePositions, EVENT_STORE, EventStoreUnavailable, type EventStore }
  */
 @Injectable()
 export class FollowedLog {
-  /** Where the log ended when this process last verified it. */
+  /** The end of the log when this process last verified it. */
   private seen: string | null = null;
 
   constructor(

@@ -3,7 +3,7 @@ import { comparePositions, type EventStore, type RecordedEvent } from './port.js
 /** Small ones leave memory before the garbage collector has to move them. */
 const PAGE = 500;
 
-/** Where to begin (after that position), and the last position to read; without an end, as far as there are events. */
+/** The range of a read: after one position, up to another or to the end. */
 interface LogExtent {
   readonly after?: string | null;
   readonly end?: string | null;

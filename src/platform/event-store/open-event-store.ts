@@ -11,7 +11,7 @@ export const OPEN_EVENT_STORE = Symbol('OPEN_EVENT_STORE');
 
 export interface OpenEventStore {
   readonly store: EventStore;
-  /** Where the responses of keyed requests are: with the events when these are in PostgreSQL, else in DATABASE_URL. */
+  /** The store of keyed responses: with the events when these are in PostgreSQL, else in DATABASE_URL. */
   readonly responses: { readonly pool: Pool; readonly writer: PostgresEventStore };
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export interface OpenEventStore {
 export async function openEventStore(config: StoreConfig, pool: Pool): Promise<OpenEventStore> {
   const { eventStoreUrl: url } = config;
   if (url?.startsWith('esdb')) {
-    // Its client is large: only processes that need it load it.
+    // The client is large, so only processes that need it load it.
     const { openEventStoreDb } = await import('./eventstoredb/eventstoredb-event-store.js');
     const store = openEventStoreDb(url);
     const writer = new PostgresEventStore(pool);

@@ -3,7 +3,7 @@ import type { ChangeNotifier } from '../jobs/group-call.js';
 import { EventStoreUnavailable, type RecordedEvent, type Subscription } from './port.js';
 
 const BATCH = 1000;
-/** Under load, the least time between two reads: what is written meanwhile comes in one page. */
+/** The minimum delay between polls, so that events batch under load. */
 const REST_MS = 10;
 const POLL_MS = 25;
 const IDLE_POLL_MS = 100;

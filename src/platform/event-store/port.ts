@@ -2,9 +2,12 @@
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
-/** Who and what caused an event; never personal data. */
+/** The person and the cause of an event, without personal data. */
 export interface EventMetadata {
-  /** What wrote it: the route of a request (`POST /v1/orders`), a process of the service (`payouts.verification`), `operator`. */
+  /**
+   * The writer: the route of a request (`POST /v1/orders`), a process of the service (`payouts.verification`),
+   * `operator`.
+   */
   readonly actor?: string;
   readonly request_id?: string;
   readonly merchant_id?: string;
@@ -35,7 +38,7 @@ export interface NewEvent {
 
 /** An event as a store returns it. */
 export interface RecordedEvent extends NewEvent {
-  /** Its MAC is missing or wrong: the service did not write this event here. No consumer may act on it. */
+  /** True for an event whose MAC is missing or wrong. No consumer may act on it. */
   readonly isForged?: true;
   readonly stream: string;
   /** Place in its stream, from 0. */
@@ -121,7 +124,7 @@ export interface EventStore {
   subscribe(after: string | null): Subscription;
   /** Position of the newest event; null when empty. */
   head(): Promise<string | null>;
-  /** Which log this is: a uuid that stays with the events, created by the first call. */
+  /** Returns the identity of the log: a uuid that stays with the events, created by the first call. */
   identity(): Promise<string>;
   /** Resolves when the store can take appends, throws {@link EventStoreUnavailable} otherwise. */
   ping(): Promise<void>;

@@ -35,7 +35,7 @@ export class Snapshots {
     @Inject(PersonalKeys) private readonly personalKeys: Pick<PersonalKeys, 'obtain' | 'find'>,
   ) {}
 
-  /** What is kept of a stream; null when there is nothing to go by. Whether the stream agrees is for the caller to see. */
+  /** Returns the snapshot of a stream, or null. The caller checks that the stream agrees with it. */
   async find<S, E extends DomainEvent>(
     { snapshots }: Aggregate<S, E>,
     stream: string,
@@ -45,13 +45,13 @@ export class Snapshots {
       const [row] = await this.database.query<Row>(
         `select revision, event_id, subject, sealed_state from event_store.snapshots
          where stream = $1 and shape = $2`,
-        [stream, shapeOf(snapshots)],
+        [stream, toShape(snapshots)],
       );
       if (row === undefined) return null;
       const { revision, event_id: eventId, subject } = row;
       const key = subject === null ? this.sealer : (await this.personalKeys.find([subject])).get(subject);
       if (key === undefined) return null;
-      const text = key.open(row.sealed_state, associatedDataOf(stream, snapshots, { revision, eventId }));
+      const text = key.open(row.sealed_state, toAssociatedData(stream, snapshots, { revision, eventId }));
       return { state: snapshots.unpack(JSON.parse(text)), revision, eventId };
     } catch (error) {
       this.logger.warn({ msg: 'snapshot not used', stream, err: error });
@@ -78,11 +78,11 @@ export class Snapshots {
            subject = excluded.subject, sealed_state = excluded.sealed_state`,
         [
           stream,
-          shapeOf(snapshots),
+          toShape(snapshots),
           snapshot.revision,
           snapshot.eventId,
           subject,
-          key.seal(text, associatedDataOf(stream, snapshots, snapshot)),
+          key.seal(text, toAssociatedData(stream, snapshots, snapshot)),
         ],
       );
     } catch (error) {
@@ -97,15 +97,15 @@ export class Snapshots {
 }
 
 /** Names what the code makes of a stream. */
-function shapeOf<S>({ version, events }: SnapshotShape<S>): string {
+function toShape<S>({ version, events }: SnapshotShape<S>): string {
   return `${version}.${sha256([...events].sort().join()).toString('hex', 0, 8)}`;
 }
 
 /** A sealed state opens only as what it was sealed as: of this code, this stream, up to this event. */
-function associatedDataOf<S>(
+function toAssociatedData<S>(
   stream: string,
   shape: SnapshotShape<S>,
   { revision, eventId }: Pick<Snapshot<S>, 'revision' | 'eventId'>,
 ): string {
-  return `snapshot/${stream}/${shapeOf(shape)}/${revision}/${eventId}`;
+  return `snapshot/${stream}/${toShape(shape)}/${revision}/${eventId}`;
 }

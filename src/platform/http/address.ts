@@ -6,7 +6,7 @@ export function parseAddress(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null 
   return ipaddr.isValid(address) ? ipaddr.process(address) : null;
 }
 
-/** Whether the address lies in one of the CIDRs. A malformed address or range matches nothing. */
+/** Checks that the address lies in one of the CIDRs. A malformed address or range matches nothing. */
 export function isInside(address: string, cidrs: readonly string[]): boolean {
   const parsed = parseAddress(address);
   if (parsed === null) return false;
@@ -15,7 +15,7 @@ export function isInside(address: string, cidrs: readonly string[]): boolean {
 
 const PRIVATE_RANGES = ['loopback', 'private', 'uniqueLocal', 'linkLocal'];
 
-/** Whether the address is of this machine or of a private network. */
+/** Checks for an address of this machine or of a private network. */
 export function isPrivateAddress(address: string): boolean {
   return PRIVATE_RANGES.includes(parseAddress(address)?.range() ?? '');
 }

@@ -7,7 +7,7 @@ import { isInside } from './address.js';
 import type { ApiCaller } from './merchant-directory.js';
 import { Refusal, SUSPENDED } from './problem.js';
 import { receiveBody, type MemoryBudget } from './request-body.js';
-import { callerOf, rawPath } from './request-state.js';
+import { toCaller, rawPath } from './request-state.js';
 
 /**
  * The authentication of one API: a global guard of everything under its path, unknown paths too. The registered route
@@ -23,10 +23,10 @@ export abstract class ApiGuard implements CanActivate {
     private readonly memory: MemoryBudget,
   ) {}
 
-  /** Before the body is read: the merchant whom the request names. Throws {@link Refusal}. */
+  /** Returns the merchant that the request names, before the body is read. Throws {@link Refusal}. */
   abstract identify(request: FastifyRequest): Promise<ApiCaller>;
 
-  /** With the body read: throws unless the merchant sent the request. */
+  /** Verifies, with the body read, that the merchant sent the request. Throws otherwise. */
   verify(_request: FastifyRequest, _reply: FastifyReply, _caller: ApiCaller): void {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
@@ -52,7 +52,7 @@ export abstract class ApiGuard implements CanActivate {
     this.verify(request, reply, caller);
     requireAdmissible(caller, request);
     edge.merchant = caller;
-    edge.idempotencyScope = callerOf(caller);
+    edge.idempotencyScope = toCaller(caller);
     failpoint('request.authenticated');
     return true;
   }

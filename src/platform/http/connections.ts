@@ -11,22 +11,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpConfig } from '../config/config.js';
 import { connectionsCut } from '../telemetry/metrics.js';
 import type { Page } from './listeners.js';
-import { problemJson, titleOf, type HttpProblem } from './problem.js';
+import { problemJson, toTitle, type HttpProblem } from './problem.js';
 
-/** How long a client may take to send a request, and its headers; how long a connection may be idle between two. */
+/** The times in which a client must send a request and its headers, and may idle between two. */
 export const REQUEST_TIMEOUT_MS = 30_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Longer than the idle timeout of usual load balancers, so that they and not we close an idle connection. */
 const KEEP_ALIVE_MS = 72_000;
-/** How often Node checks for late requests. */
+/** The interval at which Node checks for late requests. */
 const TIMEOUT_CHECK_MS = 5_000;
 
 /** Connections that wait to be accepted: clients that come at once. Node's own number, 511, is the least. */
-export function backlogOf({ maxConnections }: HttpConfig): number {
+export function toBacklog({ maxConnections }: HttpConfig): number {
   return Math.max(511, maxConnections);
 }
 
-/** How long a connection with a request may pass no byte either way; longer than any handler takes. */
+/** The time that a connection with a request may pass no byte either way; longer than any handler takes. */
 export const IDLE_TIMEOUT_MS = 60_000;
 
 /** Requests on one connection that have no response yet: a client may pipeline, not pile up. */
@@ -46,7 +46,7 @@ declare module 'node:http' {
 export class Listener {
   /** The responses of each open connection that are not sent yet. */
   private readonly open = new Map<Socket, Set<ServerResponse>>();
-  /** From now on every response ends its connection. */
+  /** True once every response ends its connection. */
   isDraining = false;
 
   constructor(
@@ -63,7 +63,7 @@ export class Listener {
       server.closeIdleConnections();
     });
     server.on('connection', (socket: Socket) => this.opened(socket));
-    // Before the handler: a response may be over by the time it returns.
+    // The listener runs before the handler, whose response may be over when it returns.
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) =>
       this.requested(request, response),
     );
@@ -141,7 +141,7 @@ export function routedServer(routing: RequestListener, requestTimeout: number): 
   return server.on('clientError', refuseClientError);
 }
 
-function problemOf(error: NodeJS.ErrnoException): HttpProblem {
+function toProblem(error: NodeJS.ErrnoException): HttpProblem {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return { status: 408, detail: 'The request did not arrive in time' };
   }
@@ -156,10 +156,10 @@ export function refuseClientError(error: NodeJS.ErrnoException, socket: Socket):
     socket.destroy();
     return;
   }
-  const problem = problemOf(error);
+  const problem = toProblem(error);
   const body = problemJson(problem);
   const head = [
-    `HTTP/1.1 ${problem.status} ${titleOf(problem.status)}`,
+    `HTTP/1.1 ${problem.status} ${toTitle(problem.status)}`,
     'Connection: close',
     'Content-Type: application/problem+json; charset=utf-8',
     'Cache-Control: no-store',
@@ -169,11 +169,11 @@ export function refuseClientError(error: NodeJS.ErrnoException, socket: Socket):
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** How long the listener accepts its queue when more and more come. */
+/** The time for which the listener accepts its queue while more connections come. */
 const ADMIT_MS = 2000;
-/** After so many ticks of the event loop without a new connection the queue is empty. */
+/** The ticks of the event loop without a new connection after which the queue is empty. */
 const QUIET_TICKS = 3;
-/** How long an idle keep-alive connection stays: a request already on its way through still gets its response. */
+/** The time for which an idle keep-alive connection stays, so that a request on its way gets its response. */
 const LINGER_MS = 500;
 const CHECK_MS = 50;
 

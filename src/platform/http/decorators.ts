@@ -25,7 +25,7 @@ import { keepJsonText } from '../json-text/json-text.js';
 import type { IdempotencyTicket } from '../idempotency/ticket.js';
 import { withinList } from '../postgres/page-cursor.js';
 import { MemoryBudget } from './request-body.js';
-import { causeOf, MAX_UNKNOWN, merchantOf, rawPath, requestOf, ticketOf } from './request-state.js';
+import { toCause, MAX_UNKNOWN, getMerchant, rawPath, getRequest, getTicket } from './request-state.js';
 
 /** A query string as Fastify parsed it: a parameter given twice is an array. */
 type QueryString = Readonly<Record<string, unknown>>;
@@ -69,7 +69,7 @@ export class QueryPipe extends DtoPipe {
   }
 
   override transform(given: QueryString, metadata: ArgumentMetadata): Promise<unknown> {
-    const known = membersOf(metadata.metatype);
+    const known = listMembers(metadata.metatype);
     const query = this.isList ? trimmed(given) : given;
     const unknown = this.isList ? Object.keys(query).find((name) => !known.has(name)) : undefined;
     if (unknown !== undefined) {
@@ -90,7 +90,7 @@ export class QueryPipe extends DtoPipe {
  */
 class InputsPipe extends DtoPipe {
   override transform(query: QueryString, metadata: ArgumentMetadata): Promise<unknown> {
-    const known = membersOf(metadata.metatype);
+    const known = listMembers(metadata.metatype);
     for (const [name, value] of Object.entries(query)) {
       if (Array.isArray(value)) throwBadRequest(name, 'must be given once');
       if (!known.has(name) && name.length + String(value).length > MAX_UNKNOWN)
@@ -108,12 +108,14 @@ function trimmed(query: QueryString): QueryString {
   );
 }
 
-function membersOf(dto: ArgumentMetadata['metatype']): ReadonlySet<string> {
+function listMembers(dto: ArgumentMetadata['metatype']): ReadonlySet<string> {
   const rules = dto ? getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false) : [];
   return new Set(rules.map(({ propertyName }) => propertyName));
 }
 
-/** Of an object in an array class-validator knows the index alone: its array names it. */
+/**
+ * Collects errors by field. For an object in an array class-validator has the index alone; the array's name is added.
+ */
 function fieldErrors(errors: readonly ValidationError[], array = ''): FieldErrors {
   const fields: Record<string, string[]> = {};
   const add = (name: string, messages: readonly string[]): void => {
@@ -136,22 +138,22 @@ export function throwBadRequest(name: string, rule: string): never {
 
 /** The id of the merchant who signed the request. */
 export const MerchantId = createParamDecorator(
-  (_: unknown, context: ExecutionContext): string => merchantOf(requestOf(context)).merchantId,
+  (_: unknown, context: ExecutionContext): string => getMerchant(getRequest(context)).merchantId,
 );
 
 /** The merchant of the request, as the directory knows it. */
 export const MerchantOfRequest = createParamDecorator((_: unknown, context: ExecutionContext): ApiCaller =>
-  merchantOf(requestOf(context)),
+  getMerchant(getRequest(context)),
 );
 
-/** {@link ticketOf} this request. */
+/** {@link getTicket} this request. */
 export const Ticket = createParamDecorator((_: unknown, context: ExecutionContext): IdempotencyTicket =>
-  ticketOf(requestOf(context)),
+  getTicket(getRequest(context)),
 );
 
-/** {@link causeOf} this request. */
+/** {@link toCause} this request. */
 export const Cause = createParamDecorator((_: unknown, context: ExecutionContext): EventMetadata =>
-  causeOf(requestOf(context)),
+  toCause(getRequest(context)),
 );
 
 /**
@@ -169,15 +171,15 @@ export const BodyAsBytes = (): MethodDecorator => RouteConfig({ bodyAsBytes: tru
 /** The body as an instance of its DTO class; 422 naming each member at fault otherwise. */
 export const ValidBody = (): ParameterDecorator => Body(new BodyPipe(false));
 
-/** As {@link ValidBody}, for a request whose body may be left out: then it is checked as an empty object. */
+/** The body as {@link ValidBody}, or an empty object where it is left out. */
 export const OptionalBody = (): ParameterDecorator => Body(new BodyPipe(true));
 
 const WithText = createParamDecorator((path: readonly string[], context: ExecutionContext): unknown => {
-  const { body, edge } = requestOf(context);
+  const { body, edge } = getRequest(context);
   return keepJsonText(body, path, edge.rawBody.toString('utf8'));
 });
 
-/** As {@link ValidBody}; where the object at `path` came in a body, its rule reads its exact text, a `JsonText`. */
+/** The body as {@link ValidBody}, where the rule of the object at `path` reads its exact text, a `JsonText`. */
 export const BodyWithText = (...path: readonly string[]): ParameterDecorator =>
   WithText(path, new BodyPipe(false));
 
@@ -193,14 +195,17 @@ class ListCursors implements NestInterceptor {
   constructor(private readonly memory: MemoryBudget) {}
 
   async intercept(context: ExecutionContext, next: CallHandler) {
-    const request = requestOf(context);
+    const request = getRequest(context);
     if (!(await this.memory.reservePage(request.edge))) throw new Refusal(TOO_MANY_PAGES);
     const filters = Object.entries(request.query as object).filter(([name]) => !PLACES.includes(name));
     return withinList([rawPath(request), filters.sort()], () => next.handle());
   }
 }
 
-/** As {@link ValidQuery}, of a list: 400 also for a parameter that it does not know. `isPaged`: false where the list is short. */
+/**
+ * The query of a list: {@link ValidQuery} that refuses unknown parameters with 400. `isPaged` is false where the list
+ * is short.
+ */
 export const ListQuery =
   ({ isPaged = true } = {}): ParameterDecorator =>
   (target, key, index) => {
@@ -211,7 +216,7 @@ export const ListQuery =
     UseInterceptors(ListCursors)(target, key!, method);
   };
 
-/** As {@link ValidQuery}, where all inputs of an operation are in its query: 422 naming each parameter at fault. */
+/** The query as {@link ValidQuery}, where all inputs of an operation are in it: 422 naming each parameter at fault. */
 export const Inputs = (): ParameterDecorator => Query(new InputsPipe());
 
 /** Throws `not_found` for what is no uuid: it names nothing (contract.md 3.4). */

@@ -16,10 +16,10 @@ import {
 import { ApiRoute } from '../openapi/route.js';
 import { signingGuide } from '../openapi/signing-guide.js';
 import { Public } from './api-guard.js';
-import { assetOf, FOREVER, sendAsset } from './pages/assets.js';
+import { createAsset, FOREVER, sendAsset } from './pages/assets.js';
 import { acceptsHtml } from './pages/document.js';
 
-/** Where `npm run docs` builds the site, relative to the built file and to its source. */
+/** The folders in which `npm run docs` builds the site, relative to the built file and to its source. */
 const PLACES = ['../../../../docs/.vitepress/dist', '../../../docs/.vitepress/dist'].map((place) =>
   fileURLToPath(new URL(place, import.meta.url)),
 );
@@ -28,7 +28,7 @@ const PLACES = ['../../../../docs/.vitepress/dist', '../../../docs/.vitepress/di
 const FILE = /[^/.]\.[a-z0-9]+$/;
 
 /** Everything comes from this server; scripts in the document are allowed by their hashes alone. */
-function policyOf(html: string): string {
+function toPolicy(html: string): string {
   const inline = [...html.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(
     ([, script]) => `'sha256-${createHash('sha256').update(script!).digest('base64')}'`,
   );
@@ -72,8 +72,8 @@ export class DocsSite {
 function openFile(folder: string, name: string) {
   const plain = readFileSync(join(folder, name));
   const cacheControl = name.startsWith('assets/') ? FOREVER : 'no-cache';
-  const policy = name.endsWith('.html') ? policyOf(plain.toString()) : undefined;
-  return { asset: assetOf(name, plain), cacheControl, policy };
+  const policy = name.endsWith('.html') ? toPolicy(plain.toString()) : undefined;
+  return { asset: createAsset(name, plain), cacheControl, policy };
 }
 
 /** While `npm start` builds the site, and where it was never built. */
@@ -129,7 +129,7 @@ export class DocsController {
   }
 }
 
-/** Where `scripts/openapi.mjs` writes, seen from the built file, and from its source. */
+/** The folders in which `scripts/openapi.mjs` writes, relative to the built file and to its source. */
 const DOCUMENTS = ['../../../openapi', '../../../dist/openapi'];
 
 /** The document that the build created from the decorators. Throws when there is none. */

@@ -33,7 +33,7 @@ import {
   TOO_MANY_PAGES,
   type HttpProblem,
 } from './problem.js';
-import { addressLimit, clientOf, LocalRateLimiter, tooManyRequests } from './rate-limit.js';
+import { addressLimit, toClient, LocalRateLimiter, tooManyRequests } from './rate-limit.js';
 import { Reply, StreamReply } from './reply.js';
 import { MemoryBudget, settleBody } from './request-body.js';
 import { RequestLog } from './request-log.js';
@@ -50,7 +50,7 @@ import { RouteTable } from './route-table.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** By `@ListQuery()`: the response is a page of at most about `PAGE_BYTES`. */
+    /** True with `@ListQuery()`: the response is a page of at most about `PAGE_BYTES`. */
     isListPage?: boolean;
     /** The route parses its body itself (`@BodyAsBytes()`). */
     bodyAsBytes?: boolean;
@@ -155,7 +155,7 @@ const HSTS = 'max-age=31536000';
 function beginRequest(request: FastifyRequest, reply: FastifyReply, { requireHttps }: HttpConfig): void {
   const { listener } = request.raw;
   request.edge = new RequestState();
-  request.edge.client = listener?.isShell ? 'shell' : clientOf(request.ip);
+  request.edge.client = listener?.isShell ? 'shell' : toClient(request.ip);
   request.edge.page = listener?.page ?? null;
   reply.header('request-id', request.id);
   reply.header('cache-control', 'no-store');
@@ -223,7 +223,7 @@ export class EdgeHooks implements OnModuleInit {
     );
   }
 
-  /** What is checked before anything else, on every listener. */
+  /** Returns the refusal of checks that precede all others, on every listener. */
   private refuse(request: FastifyRequest): HttpProblem | null {
     const { raw, edge } = request;
     if (raw.headers.host === undefined && raw.httpVersion === '1.1') return HOST_REQUIRED;
@@ -243,7 +243,7 @@ export class EdgeHooks implements OnModuleInit {
   }
 
   private record(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-    // Of keyed requests alone: a health check must not set it off.
+    // The failpoint is for keyed requests, so that no health check triggers it.
     if (request.edge.idempotency !== null) failpoint('response.sent');
     if (request.edge.span !== undefined) endRequestSpan(request.edge.span, request, reply);
     recordRequest(this.log, request, reply);

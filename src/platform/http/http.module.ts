@@ -28,7 +28,7 @@ import { KeyedHash } from '../sealing/keyed-hash.js';
 import { Log } from '../telemetry/logger.js';
 import { listenOnSocket } from './admin/shell-socket.js';
 import { ApiGuard, requireGuards } from './api-guard.js';
-import { backlogOf, drainHttp, Listener, routedServer } from './connections.js';
+import { toBacklog, drainHttp, Listener, routedServer } from './connections.js';
 import { DocsController, DocsSite, OpenApiController } from './docs.controller.js';
 import { EdgeHooks, type EdgeAdapter } from './fastify-adapter.js';
 import { HealthController } from './health.controller.js';
@@ -111,7 +111,7 @@ export class PagesModule implements OnModuleInit, OnApplicationBootstrap, Before
     if (this.pages().size > 0) await this.host.httpAdapter.getInstance().ready();
     for (const page of this.pages()) {
       const server = this.open(page);
-      const address = { port: page.port(config), host: config.host, backlog: backlogOf(config) };
+      const address = { port: page.port(config), host: config.host, backlog: toBacklog(config) };
       await new Promise<void>((done, failed) => server.once('error', failed).listen(address, done));
       if (page === CONSOLE_PAGE) await this.openShell();
     }
@@ -122,7 +122,7 @@ export class PagesModule implements OnModuleInit, OnApplicationBootstrap, Before
     await Promise.all(this.listeners.map((listener) => drainHttp(listener, this.config.shutdownGraceMs)));
   }
 
-  /** Where a page listens; null in a process without its role. */
+  /** Returns the port of a page; null in a process without its role. */
   portOf(page: Page): number | null {
     const listener = this.listeners.find((each) => each.page === page);
     return (listener?.server.address() as AddressInfo | null | undefined)?.port ?? null;
@@ -161,7 +161,7 @@ export class PagesModule implements OnModuleInit, OnApplicationBootstrap, Before
   imports: [PagesModule],
   controllers: [HealthController, DocsController, OpenApiController],
   providers: [
-    // In this order: a body is read before its Idempotency-Key is.
+    // The order matters: a body is read before its Idempotency-Key.
     { provide: APP_INTERCEPTOR, useClass: BodyInterceptor },
     { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
     ResponseStore,

@@ -12,10 +12,10 @@ import { ResponseSeal } from '../idempotency/response-seal.js';
 import type { ResponseStore } from '../idempotency/response-store.js';
 import { Sealer } from '../sealing/sealer.js';
 import { StoresResponseWithEvents } from './decorators.js';
-import { fingerprintOf, IdempotencyInterceptor, parseIdempotencyKey } from './idempotency.interceptor.js';
+import { toFingerprint, IdempotencyInterceptor, parseIdempotencyKey } from './idempotency.interceptor.js';
 import { Refusal } from './problem.js';
 import { Reply } from './reply.js';
-import { RequestState, ticketOf } from './request-state.js';
+import { RequestState, getTicket } from './request-state.js';
 
 class Routes {
   plain(): void {}
@@ -129,7 +129,7 @@ describe('a request under an Idempotency-Key', () => {
   it('does not store again what travelled with the commit; another status or body it does', async () => {
     const { send, kept, queries } = interceptor();
     const committing = (sent: Reply) => async (request: FastifyRequest) => {
-      ticketOf(request).response(201, 'created');
+      getTicket(request).response(201, 'created');
       return sent;
     };
     await send({ key, route: 'withEvents' }, committing(new Reply(201, 'created')));
@@ -152,7 +152,7 @@ describe('a request under an Idempotency-Key', () => {
   it('queries its key and stores its response where commits carry none', async () => {
     const { send, kept, queries } = interceptor({ carriesResponses: false });
     const handle = async (request: FastifyRequest) => {
-      ticketOf(request).response(201, 'created');
+      getTicket(request).response(201, 'created');
       return new Reply(201, 'created');
     };
     await send({ key, route: 'withEvents' }, handle);
@@ -207,7 +207,7 @@ describe('a request under an Idempotency-Key', () => {
     await send({ key }, created('whsec_secret'));
     const timed = newId();
     const once = async (request: FastifyRequest) => {
-      ticketOf(request).hideSecretAfter(-1);
+      getTicket(request).hideSecretAfter(-1);
       return { secret: 'whsec_secret' };
     };
     await send({ key: timed }, once);
@@ -227,7 +227,7 @@ describe('ids under an Idempotency-Key', () => {
   const [merchant, other, key] = [newId(), newId(), newId()];
   const { send } = interceptor();
   const idOf = async (call: Call, purpose = 'user'): Promise<string> =>
-    (await send(call, async (request) => created(ticketOf(request).id(purpose), 503)()))[1];
+    (await send(call, async (request) => created(getTicket(request).id(purpose), 503)()))[1];
 
   it('are the same for a repeat, and others for another merchant, key or purpose, and without a key', async () => {
     const calls = [
@@ -248,7 +248,7 @@ describe('ids under an Idempotency-Key', () => {
     const used = await idOf({ scope: merchant, key });
     const create = () =>
       send({ scope: merchant, key }, async (request) => {
-        const id = ticketOf(request).id('user');
+        const id = getTicket(request).id('user');
         if (id === used) throw new IdempotencyKeyExpired('used');
         return new Reply(503, id);
       });
@@ -288,8 +288,8 @@ describe('the Idempotency-Key header', () => {
       ['POST', '/user', '{}'],
       ['POST', '/users', '{ }'],
     ];
-    const prints = requests.map(([method, path, body]) => fingerprintOf(method, path, Buffer.from(body)));
+    const prints = requests.map(([method, path, body]) => toFingerprint(method, path, Buffer.from(body)));
     expect(new Set(prints).size).toBe(4);
-    expect(fingerprintOf('POST', '/users', Buffer.from('{}'))).toBe(prints[0]);
+    expect(toFingerprint('POST', '/users', Buffer.from('{}'))).toBe(prints[0]);
   });
 });

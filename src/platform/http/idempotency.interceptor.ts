@@ -64,7 +64,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const key = parseIdempotencyKey(header);
     if (key === null) throw new Refusal(MALFORMED_KEY);
     const path = edge.inputsInQuery ? rawTarget(request) : rawPath(request);
-    const fingerprint = fingerprintOf(method, path, edge.rawBody);
+    const fingerprint = toFingerprint(method, path, edge.rawBody);
     const { inFlight, seal } = this.responses;
     const name = `${scope}:${key}`;
     const other = inFlight.get(name);
@@ -177,6 +177,6 @@ export function parseIdempotencyKey(header: string): string | null {
 }
 
 /** Distinguishes operations under the same key: method, path as sent, and body. */
-export function fingerprintOf(method: string, path: string, body: Buffer): string {
+export function toFingerprint(method: string, path: string, body: Buffer): string {
   return createHash('sha256').update(`${method}\n${path}\n`, 'utf8').update(body).digest('base64url');
 }

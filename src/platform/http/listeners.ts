@@ -1,7 +1,7 @@
 import type { HttpConfig, ProcessConfig } from '../config/config.js';
 
 type Texts<Kind extends string> = `refused${Kind}` | `refused${Kind}Text`;
-/** What every page says. Without words for `Suspended` and `Closing` a page displays those for `Link`. */
+/** The words of every page. A page without words for `Suspended` and `Closing` displays those for `Link`. */
 type PageMessages = Readonly<
   Record<'loading' | 'noScript' | Texts<'Link' | 'TooOften' | 'Trouble'>, string> &
     Partial<Record<Texts<'Suspended' | 'Closing'>, string>>
@@ -12,17 +12,17 @@ type PageMessages = Readonly<
  * `PageController`s (docs/adr/0172).
  */
 export interface Page {
-  /** Its folder in widgets/. */
+  /** The folder of the page in widgets/. */
   readonly name: string;
-  /** Its built files are at `<path>/assets/<file>`. */
+  /** The path of the page. Its built files are at `<path>/assets/<file>`. */
   readonly path: string;
   /** Processes with this role serve it. */
   readonly role: Exclude<ProcessConfig['roles'][number], 'api' | 'worker'>;
   readonly port: (config: HttpConfig) => number;
   readonly messages: Readonly<Record<'en' | 'es' | 'de', PageMessages>>;
-  /** What it may load and display besides scripts and styles: directives of CSP. */
+  /** The CSP directives of resources besides scripts and styles. */
   readonly media: string;
-  /** How long a browser may take to send a request. */
+  /** The time in which a browser must send a request. */
   readonly requestTimeoutMs: number;
 }
 

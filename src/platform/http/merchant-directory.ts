@@ -1,4 +1,4 @@
-/** What the edge must know of a merchant. */
+/** The part of a merchant that the edge needs. */
 export interface ApiCaller {
   readonly merchantId: string;
   /** One or, during a rotation, two private keys; the HMAC key is the UTF-8 bytes of each. */
@@ -8,27 +8,29 @@ export interface ApiCaller {
   readonly status: 'active' | 'suspended';
   /** CIDRs the merchant calls from; empty means anywhere. */
   readonly ipAllowList: readonly string[];
-  /** Of the merchant; null or absent: the default. */
+  /** The merchant's limit; null or absent for the default. */
   readonly requestsPerMinute?: number | null;
   /** A key (a uuid) whose requests, responses and Idempotency-Keys are kept apart from the merchant's others. */
   readonly callerId?: string;
-  /** What requests are counted as in place of `callerId`, when nothing shows that the key's owner sent them. */
+  /** The name under which requests count in place of `callerId`, when they may not come from the key's owner. */
   readonly countedAs?: string;
 }
 
-/** What pages of the merchant's users must know of it, besides. */
-export interface KnownMerchant extends ApiCaller {
-  /** Its name on pages. */
+/** The part of a merchant that pages of its users need. */
+export interface MerchantProfile extends ApiCaller {
+  /** The name on pages. */
   readonly displayName: string;
   /** Origins that may show these pages in a frame; empty: none was named. */
   readonly origins: readonly string[];
-  /** Where these pages may lead back to, origins or schemes of apps with their colon; empty: nothing was named. */
+  /**
+   * The origins or schemes of apps, with their colon, to which these pages may lead back; empty when none were named.
+   */
   readonly callbacks: readonly string[];
 }
 
 /** Finds a merchant by API key; the access context provides it. Every request calls it: it caches. */
 export interface MerchantDirectory {
-  find(apiKey: string): Promise<KnownMerchant | null>;
+  find(apiKey: string): Promise<MerchantProfile | null>;
 }
 
 /** Nest injection token of the {@link MerchantDirectory}. */

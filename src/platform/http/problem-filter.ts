@@ -1,7 +1,7 @@
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { acceptsHtml, sendRefusedPage } from './pages/document.js';
-import { localeOf } from './pages/locale.js';
+import { readLocale } from './pages/locale.js';
 import { ResponseSent, sendProblem, toProblem, type HttpProblem } from './problem.js';
 
 /** Responds to an error of a handler, a hook or the framework. */
@@ -15,7 +15,8 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: u
 /** Sends a document to people who navigate on a page, problem details to everybody else; no site may frame either. */
 export function sendRefusal(request: FastifyRequest, reply: FastifyReply, problem: HttpProblem): void {
   const { page } = request.edge;
-  if (page !== null && acceptsHtml(request)) return sendRefusedPage(reply, page, problem, localeOf(request));
+  if (page !== null && acceptsHtml(request))
+    return sendRefusedPage(reply, page, problem, readLocale(request));
   if (page !== null) reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'");
   sendProblem(reply, problem);
 }

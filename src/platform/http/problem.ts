@@ -7,10 +7,10 @@ import { isDatabaseUnavailable } from '../postgres/unavailable.js';
 export const JSON_TYPE = 'application/json; charset=utf-8';
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** What is sent instead of a result (contract.md 3.1). */
+/** A problem in place of a result (contract.md 3.1). */
 export interface HttpProblem {
   readonly status: number;
-  /** In place of the status's own. */
+  /** The title in place of the status's own. */
   readonly title?: string;
   /** Displayed to the merchant. */
   readonly detail: string;
@@ -20,7 +20,7 @@ export interface HttpProblem {
   /** Members in addition to the standard ones, such as `string_to_sign_bytes`. */
   readonly members?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** For the request log alone, see `RequestState.stringToSign`. */
+  /** The text for the request log alone, see `RequestState.stringToSign`. */
   readonly stringToSign?: string;
 }
 
@@ -75,7 +75,7 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Service unavailable',
 };
 
-export function titleOf(status: number): string {
+export function toTitle(status: number): string {
   return TITLES[status] ?? (status < 500 ? 'Bad request' : 'Internal server error');
 }
 
@@ -83,7 +83,7 @@ export function titleOf(status: number): string {
 export function problemJson(problem: HttpProblem): string {
   return JSON.stringify({
     type: 'about:blank',
-    title: problem.title ?? titleOf(problem.status),
+    title: problem.title ?? toTitle(problem.status),
     status: problem.status,
     detail: problem.detail,
     instance: null,
@@ -115,7 +115,7 @@ export const TOO_MANY_PAGES: HttpProblem = {
 
 export const SUSPENDED: HttpProblem = { status: 403, detail: 'The merchant is suspended' };
 
-/** Of HTTP/1.1 alone: Node's own response would have no problem details. */
+/** The problem of an HTTP/1.1 request without Host. Node's own response would have no problem details. */
 export const HOST_REQUIRED: HttpProblem = { status: 400, detail: 'The Host header is required' };
 
 export const HTTPS_REQUIRED: HttpProblem = { status: 403, detail: 'HTTPS is required' };
@@ -128,7 +128,7 @@ export const WRONG_MEDIA_TYPE: HttpProblem = {
 /** Bodies of this many bytes and more are refused with 413 (contract.md 5.5). */
 export const BODY_LIMIT = 1_048_576;
 
-/** What is said of bodies that are not below `limit` bytes. */
+/** Returns the detail for bodies that are not below `limit` bytes. */
 export function tooLarge(limit: number): string {
   return `The request body must be smaller than ${limit} bytes`;
 }
@@ -156,7 +156,7 @@ export function sendProblem(reply: FastifyReply, problem: HttpProblem): FastifyR
 
 const UNEXPECTED: HttpProblem = { status: 500, detail: 'An unexpected error occurred' };
 
-/** What Fastify reports before a handler runs, in words for the merchant. */
+/** The details of Fastify's errors before a handler runs, in words for the merchant. */
 const FRAMEWORK_DETAILS: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: BODY_TOO_LARGE.detail,
   FST_ERR_CTP_INVALID_MEDIA_TYPE: WRONG_MEDIA_TYPE.detail,
@@ -164,7 +164,7 @@ const FRAMEWORK_DETAILS: Readonly<Record<string, string>> = {
   FST_ERR_BAD_URL: 'The request path is malformed',
 };
 
-function codeOf(error: object): string | undefined {
+function readCode(error: object): string | undefined {
   return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
@@ -189,7 +189,7 @@ function fromFramework(error: unknown): HttpProblem | undefined {
   if (!(error instanceof Error) || !('statusCode' in error)) return undefined;
   const status = error.statusCode;
   if (typeof status !== 'number' || status < 400 || status >= 500) return undefined;
-  const code = codeOf(error);
+  const code = readCode(error);
   const known = code === undefined ? undefined : FRAMEWORK_DETAILS[code];
-  return { status, detail: known ?? titleOf(status) };
+  return { status, detail: known ?? toTitle(status) };
 }

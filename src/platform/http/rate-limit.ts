@@ -17,7 +17,7 @@ import { Refusal, type HttpProblem } from './problem.js';
 export const WINDOW_SECONDS = 60;
 /** The most callers in memory; one that is evicted leases new points from the shared counter. */
 const MAX_CALLERS = 50_000;
-/** How long the store may take before the process counts on its own. */
+/** The timeout of the store, after which the process counts on its own. */
 const STORE_TIMEOUT_MS = 1000;
 
 /** The grant of one request, and the rest of the window. */
@@ -53,7 +53,7 @@ interface Usage {
 interface Lease {
   /** Points leased from the shared counter and not used yet. */
   readonly leased: number;
-  /** What the shared counter said was left beyond the lease. */
+  /** The rest beyond the lease in the shared counter. */
   readonly remaining: number;
   readonly resetsAt: number;
   readonly exhausted: boolean;
@@ -67,7 +67,7 @@ interface LimitedCaller {
   readonly limit: number;
 }
 
-/** What one caller has leased, and its requests that wait for a lease. */
+/** The lease of one caller, and its requests that wait for one. */
 interface Account {
   lease: Lease;
   readonly waiting: GroupCall<void, Quota>;
@@ -121,7 +121,7 @@ export class RateLimits {
     return this.fromLease(account) ?? account.waiting.call();
   }
 
-  /** What a caller has used in all processes. A lease that is not used up counts as used. */
+  /** Returns the usage of a caller in all processes. A lease that is not used up counts as used. */
   async usage(caller: LimitedCaller): Promise<Usage> {
     const found = await this.shared.get(this.keyFor(caller));
     const { limit } = caller;
@@ -137,7 +137,7 @@ export class RateLimits {
     const key = this.keyFor(caller);
     const serve = async ({ length }: readonly void[]): Promise<readonly Quota[]> => {
       const quotas: Quota[] = [];
-      // Where a lease is used up or over, of the next.
+      // The quotas of the next lease follow where one is used up or over.
       while (quotas.length < length) {
         const quota = this.fromLease(account);
         const points = Math.max(Math.ceil(caller.limit / 100), length - quotas.length);
@@ -172,7 +172,7 @@ export class RateLimits {
 }
 
 /** One client: an IPv4 address, or the /64 of an IPv6 subscriber. */
-export function clientOf(address: string): string {
+export function toClient(address: string): string {
   if (!address.includes(':')) return address;
   const parsed = parseAddress(address);
   if (parsed === null || parsed instanceof ipaddr.IPv4) return parsed?.toString() ?? address;
@@ -207,7 +207,7 @@ export class LocalRateLimiter {
     return this.blockedUntil(name);
   }
 
-  /** As {@link take}, without a point. */
+  /** Checks as {@link take} does, without a point. */
   blockedUntil(name: string): number | null {
     const { points, resetsAt } = this.windows.get(name) ?? { points: 0, resetsAt: 0 };
     return points > this.limit && resetsAt > this.now() ? resetsAt : null;

@@ -17,7 +17,7 @@ import { Operations, type Requester } from '../operations/operations.js';
 import { requireReach } from '../operations/scopes.js';
 import { SubscriptionProgress } from '../projections/subscription-progress.js';
 import { Reply } from './reply.js';
-import { requestOf } from './request-state.js';
+import { getRequest } from './request-state.js';
 
 /** Key of the metadata of a route: its {@link ReadFacts}. */
 export const READS_KEY = 'reads';
@@ -52,7 +52,7 @@ function filteredMerchant({ query }: FastifyRequest): string | null {
 
 /** The merchants whose rows a list may hold; null: all. Throws `not_found` for a filter that the caller is not confined to. */
 export const Reach = createParamDecorator((_: unknown, context: ExecutionContext): Requester['merchants'] => {
-  const request = requestOf(context);
+  const request = getRequest(context);
   const caller = request.edge.visitor as Requester;
   const merchantId = filteredMerchant(request);
   if (merchantId === null) return caller.merchants;
@@ -72,10 +72,10 @@ export class ReadInterceptor implements NestInterceptor {
   async intercept(context: ExecutionContext, next: CallHandler) {
     const facts = Reflect.getMetadata(READS_KEY, context.getHandler()) as ReadFacts;
     const { view, mayBeLate = false, etag } = facts;
-    const request = requestOf(context);
+    const request = getRequest(context);
     const { id } = request.params as { readonly id?: string };
-    // Before the rows: a change in between makes the ETag too old, and not the response.
-    const revision = etag && isUuid(id) ? await this.operations.revisionOf(etag(id.toLowerCase())) : null;
+    // The revision precedes the rows: a change in between makes the ETag too old, and not the response.
+    const revision = etag && isUuid(id) ? await this.operations.findRevision(etag(id.toLowerCase())) : null;
     // A merchant reads all that was written before, through the portal too.
     const isPortal = request.edge.portalSessionId !== null;
     if (view !== null && mayBeLate && !isPortal) await this.progress.waitUntilCurrent(view);

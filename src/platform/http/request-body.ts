@@ -11,18 +11,18 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parse } from 'secure-json-parse';
 import { DomainError } from '../../kernel/domain-error.js';
 import { isObject } from '../dto/field.js';
-import { depthOf } from '../json-text/json-text.js';
+import { measureDepth } from '../json-text/json-text.js';
 import { PAGE_BYTES } from '../postgres/list-page.js';
 import { PORTAL_PAGE } from './listeners.js';
 import { BODY_LIMIT, BUSY, Refusal, tooLarge, WRONG_MEDIA_TYPE } from './problem.js';
-import { callerOf, NO_BODY, type RequestState } from './request-state.js';
+import { toCaller, NO_BODY, type RequestState } from './request-state.js';
 
 /** Every request may hold this much: small ones pass while large ones are refused. */
 export const SMALL_BYTES = 16_384;
 
 /** The part of all bytes that one client may hold: a quarter. */
 const SHARES = 4;
-/** How long a list waits for the memory of its page, and how often it tries. */
+/** The time for which a list waits for the memory of its page, and the interval of its tries. */
 const PAGE_WAIT_MS = 5000;
 const PAGE_RETRY_MS = 20;
 
@@ -49,8 +49,8 @@ export class MemoryBudget {
   reserveResponse(edge: RequestState, bytes: number, isRequired: boolean): boolean {
     if (edge.isReleased) return true;
     const more = bytes - edge.responseBytes;
-    if (bytes > SMALL_BYTES && !isRequired && !this.fits(responderOf(edge), more)) return false;
-    this.add(responderOf(edge), more);
+    if (bytes > SMALL_BYTES && !isRequired && !this.fits(toResponder(edge), more)) return false;
+    this.add(toResponder(edge), more);
     edge.responseBytes = bytes;
     return true;
   }
@@ -73,7 +73,7 @@ export class MemoryBudget {
   release(edge: RequestState): void {
     edge.isReleased = true;
     if (edge.bodyBytes > 0) this.add(edge.client, -edge.bodyBytes);
-    if (edge.responseBytes > 0) this.add(responderOf(edge), -edge.responseBytes);
+    if (edge.responseBytes > 0) this.add(toResponder(edge), -edge.responseBytes);
   }
 
   private fits(holder: string, bytes: number): boolean {
@@ -89,8 +89,8 @@ export class MemoryBudget {
   }
 }
 
-function responderOf({ merchant, client }: RequestState): string {
-  return merchant === null ? client : callerOf(merchant);
+function toResponder({ merchant, client }: RequestState): string {
+  return merchant === null ? client : toCaller(merchant);
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
@@ -98,12 +98,12 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Whether the headers declare a body that is too large. */
+/** Checks whether the headers declare a body that is too large. */
 export function isDeclaredTooLarge({ headers }: IncomingMessage, limit = BODY_LIMIT): boolean {
   return Number(headers['content-length'] ?? 0) >= limit;
 }
 
-/** Whether the body may be more than a small one. */
+/** Checks whether the body may be more than a small one. */
 export function isLarge({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > SMALL_BYTES;
 }
@@ -198,13 +198,13 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  */
 export function parseJsonBody(bytes: Buffer): unknown {
   const text = decode(bytes);
-  if (depthOf(text) > MAX_DEPTH) {
+  if (measureDepth(text) > MAX_DEPTH) {
     throw new DomainError('validation_failed', `The request body is nested deeper than ${MAX_DEPTH} levels`);
   }
   return parseText(text);
 }
 
-/** As {@link parseJsonBody}, of any depth: the caller checks it. */
+/** Parses as {@link parseJsonBody} does, at any depth: the caller checks it. */
 export function parseDeepJsonBody(bytes: Buffer): unknown {
   return parseText(decode(bytes));
 }

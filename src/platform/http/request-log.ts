@@ -1,10 +1,10 @@
 /** A request of a merchant as it is recorded (admin-api.md 3): nothing of its body and no value of its query. */
-export interface ServedRequest {
+export interface RequestRecord {
   readonly requestId: string;
   readonly merchantId: string;
   /** The secret that signed it; null where none was verified. */
   readonly credentialId: string | null;
-  /** When it arrived, by `performance.now()`. */
+  /** The arrival, by `performance.now()`. */
   readonly startedAt: number;
   readonly method: string;
   /** The address, or its part that is one client; it is not recorded. */
@@ -16,12 +16,12 @@ export interface ServedRequest {
   readonly durationMs: number;
   /** The `detail` of the problem that it got. */
   readonly refusal: string | null;
-  /** What a signature that did not match should have signed, without the body. */
+  /** The text that a signature should have covered but did not match, without the body. */
   readonly stringToSign: string | null;
 }
 
 /** Records requests to the APIs of merchants. The access context provides it; without one none is recorded. */
 export abstract class RequestLog {
   /** Called with each response. Returns at once and never throws. */
-  abstract record(request: ServedRequest): void;
+  abstract record(request: RequestRecord): void;
 }

@@ -11,16 +11,16 @@ import { REDACTED, redactText } from '../telemetry/redaction.js';
 import { httpDuration, httpRequests, idempotentRequests } from '../telemetry/metrics.js';
 import type { ApiCaller } from './merchant-directory.js';
 import type { Page } from './listeners.js';
-import type { ServedRequest } from './request-log.js';
+import type { RequestRecord } from './request-log.js';
 import { isUnavailable } from './problem.js';
 
 /** The request of a handler, for decorators of parameters and guards. */
-export function requestOf(context: ExecutionContext): FastifyRequest {
+export function getRequest(context: ExecutionContext): FastifyRequest {
   return context.switchToHttp().getRequest<FastifyRequest>();
 }
 
-/** Whose the request is: the merchant's key where it has several that are kept apart, else the merchant. */
-export function callerOf({ callerId, merchantId }: ApiCaller): string {
+/** Returns the caller: the merchant's key where it has several that are counted apart, else the merchant. */
+export function toCaller({ callerId, merchantId }: ApiCaller): string {
   return callerId ?? merchantId;
 }
 
@@ -29,17 +29,17 @@ export const NO_BODY = Buffer.alloc(0);
 /** The most characters of a parameter that no operation has. */
 export const MAX_UNKNOWN = 2048;
 
-/** How a request with an Idempotency-Key got its response; part of its log line. */
+/** The way in which a request with an Idempotency-Key got its response, for its log line. */
 type IdempotencyOutcome = 'fresh' | 'replayed' | 'in_flight' | 'mismatch';
 
-/** What the edge knows of one request in flight. */
+/** The state of one request in flight. */
 export class RequestState {
   readonly startedAt = performance.now();
   /** The body exactly as it came; empty when there was none. */
   rawBody: Buffer = NO_BODY;
   /** The route as registered, for example `/merchants/v1/payouts/:id`; null for an unknown path. */
   route: string | null = null;
-  /** {@link clientOf} its address. */
+  /** The client address, normalised by {@link toClient}. */
   client = '';
   /** The query string is part of what an Idempotency-Key covers. */
   inputsInQuery = false;
@@ -50,26 +50,26 @@ export class RequestState {
   credentialId: string | null = null;
   /** The `detail` of the problem that was sent. */
   refusal: string | null = null;
-  /** Of a signature that did not match, without the body (admin-api.md 3). */
+  /** The text that a wrong signature should have covered, without the body (admin-api.md 3). */
   stringToSign: string | null = null;
   /** The page whose listener received the request; null for the listener of the APIs. */
   page: Page | null = null;
-  /** Who sent the request of a page, as the guard of its route found out. */
+  /** The visitor of a page, as the guard of its route found. */
   visitor: unknown = null;
-  /** Of a person in the portal. */
+  /** The session of a person in the portal. */
   portalSessionId: string | null = null;
   /** Bytes that are counted as held for this request. */
   bodyBytes = 0;
   responseBytes = 0;
-  /** Its memory is released: the response was sent, or the client is gone. */
+  /** True once its memory is released: the response was sent, or the client is gone. */
   isReleased = false;
-  /** Whose Idempotency-Keys the request may use; null until its caller is known and its body read. */
+  /** The owner of the request's Idempotency-Keys; null until its caller is known and its body read. */
   idempotencyScope: string | null = null;
   ticket: IdempotencyTicket | null = null;
   idempotency: IdempotencyOutcome | null = null;
-  /** How many items the request carried, such as events of a batch; part of its log line. */
+  /** The number of items, such as events of a batch, for the log line. */
   items: number | null = null;
-  /** What went wrong inside, for the log alone. */
+  /** The internal cause of a failure, for the log alone. */
   failure: unknown;
   /** The span of the request while tracing. */
   span: Span | undefined;
@@ -82,20 +82,20 @@ declare module 'fastify' {
 }
 
 /** Throws on an open route. */
-export function merchantOf({ edge }: FastifyRequest): ApiCaller {
+export function getMerchant({ edge }: FastifyRequest): ApiCaller {
   if (edge.merchant === null) throw new Error('the route is under no API');
   return edge.merchant;
 }
 
 /** The request's {@link IdempotencyTicket}; one with random ids when there was no Idempotency-Key. */
-export function ticketOf({ edge }: FastifyRequest): IdempotencyTicket {
+export function getTicket({ edge }: FastifyRequest): IdempotencyTicket {
   return (edge.ticket ??= new IdempotencyTicket(newId()));
 }
 
-/** Who and what caused the events of a request: the `metadata` of `CommandLoop.execute`. */
-export function causeOf(request: FastifyRequest): EventMetadata {
+/** Returns the cause of the events of a request: the `metadata` of `CommandLoop.execute`. */
+export function toCause(request: FastifyRequest): EventMetadata {
   const parent = traceparent();
-  const { merchantId, callerId } = merchantOf(request);
+  const { merchantId, callerId } = getMerchant(request);
   return {
     actor: `${request.method} ${request.edge.route ?? ''}`.trimEnd(),
     request_id: request.id,
@@ -116,7 +116,7 @@ export function rawPath(request: Pick<FastifyRequest, 'raw'>): string {
   return absolute === null ? path : (absolute[1] ?? '/');
 }
 
-/** As {@link rawPath}, with the query string. */
+/** Returns {@link rawPath} with the query string. */
 export function rawTarget(request: Pick<FastifyRequest, 'raw'>): string {
   const target = request.raw.url ?? '/';
   const query = target.indexOf('?');
@@ -178,7 +178,7 @@ export function recordRequest(log: Log, request: FastifyRequest, reply: FastifyR
 /** Shortens a path or a string to sign. As much of its end stays as the digest of a body takes. */
 const MAX_TEXT = 1024;
 const END_OF_TEXT = 128;
-/** What each pattern of personal data and secrets in a text has; most paths have none of it. */
+/** A pattern that every text with personal data or secrets matches. Most paths match nothing. */
 const MAY_BE_PERSONAL = new RegExp(`[%@+]|${SECRET_PREFIX}|\\d{7}`);
 const ENCODED = /(?:%[0-9a-f]{2})+/gi;
 /** A phone number without its plus, where a path has an id. */
@@ -188,8 +188,8 @@ const MAX_QUERY_NAMES = 50;
 const QUERY_NAME = /^[A-Za-z_][\w.-]{0,63}$/;
 const UNNAMED = '?';
 
-/** What the {@link RequestLog} gets of a request with its response; null for one that names no merchant. */
-export function loggedRequest(request: FastifyRequest, reply: FastifyReply): ServedRequest | null {
+/** Returns the record of a request and its response for the {@link RequestLog}; null for one that names no merchant. */
+export function loggedRequest(request: FastifyRequest, reply: FastifyReply): RequestRecord | null {
   const { edge, method } = request;
   if (edge.identifiedMerchant === null) return null;
   const parts = queryParts(request.raw.url ?? '');
@@ -232,7 +232,7 @@ function decodeText(encoded: string): string {
 }
 
 interface QueryPart {
-  /** Null: it may be a value that lost its name. */
+  /** The name; null for a text that may be a value without its name. */
   readonly name: string | null;
   readonly sent: string;
 }

@@ -5,7 +5,7 @@ import { rawPath } from './request-state.js';
 
 interface Route {
   readonly method: string;
-  /** As registered, for example `/merchants/v1/payouts/:id`. */
+  /** The registered path, for example `/merchants/v1/payouts/:id`. */
   readonly url: string;
   readonly listener: string;
   readonly pattern: RegExp;

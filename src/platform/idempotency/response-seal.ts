@@ -22,11 +22,11 @@ export class ResponseSeal {
   /** Once `secretUntil` (epoch ms) has come, the members `secret` of the response open as null. */
   seal(response: StoredResponse, secretUntil: number | null = null): StoredResponse {
     const text = secretUntil === null ? response.body : `secret until ${secretUntil}\n${response.body}`;
-    return { ...response, body: SEALED + this.sealer.seal(text, associatedDataOf(response)) };
+    return { ...response, body: SEALED + this.sealer.seal(text, toAssociatedData(response)) };
   }
 
   authenticate(response: StoredResponse): StoredResponse {
-    return { ...response, body: `${this.sealer.mac(RESPONSE, textOf(response))}\n${response.body}` };
+    return { ...response, body: `${this.sealer.mac(RESPONSE, toText(response))}\n${response.body}` };
   }
 
   /** The response as it was given. Throws {@link SealError} where the service did not store it. */
@@ -34,11 +34,11 @@ export class ResponseSeal {
     if (stored.body.startsWith(SEALED))
       return {
         ...stored,
-        body: this.displayed(this.sealer.open(stored.body.slice(SEALED.length), associatedDataOf(stored))),
+        body: this.displayed(this.sealer.open(stored.body.slice(SEALED.length), toAssociatedData(stored))),
       };
     const end = stored.body.indexOf('\n');
     const response = { ...stored, body: stored.body.slice(end + 1) };
-    if (!this.sealer.isAuthentic(RESPONSE, textOf(response), stored.body.slice(0, Math.max(0, end))))
+    if (!this.sealer.isAuthentic(RESPONSE, toText(response), stored.body.slice(0, Math.max(0, end))))
       throw new SealError(`forged response of the key ${stored.key}: the service did not store it`);
     return response;
   }
@@ -53,10 +53,10 @@ export class ResponseSeal {
   }
 }
 
-function textOf(response: StoredResponse): string {
-  return `${associatedDataOf(response)}\n${response.body}`;
+function toText(response: StoredResponse): string {
+  return `${toAssociatedData(response)}\n${response.body}`;
 }
 
-function associatedDataOf({ scope, key, fingerprint, status }: StoredResponse): string {
+function toAssociatedData({ scope, key, fingerprint, status }: StoredResponse): string {
   return `response/${scope}/${key}/${fingerprint}/${status}`;
 }

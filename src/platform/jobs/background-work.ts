@@ -115,7 +115,7 @@ export function Background(): PropertyDecorator {
   };
 }
 
-export function backgroundWorkOf(provider: unknown): readonly BackgroundWork[] {
+export function findBackgroundWork(provider: unknown): readonly BackgroundWork[] {
   if (typeof provider !== 'object' || provider === null) return [];
   const fields = (Reflect.getMetadata(FIELDS, provider) ?? []) as readonly PropertyKey[];
   return fields.flatMap(

@@ -11,7 +11,7 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { processConfig, type ProcessConfig } from '../config/config.js';
 import { ProcessFacts } from '../telemetry/process-facts.js';
 import { withTimeout } from '../timeout.js';
-import { BackgroundWork, backgroundWorkOf, Periodic } from './background-work.js';
+import { BackgroundWork, findBackgroundWork, Periodic } from './background-work.js';
 
 /**
  * Runs the {@link BackgroundWork} of `@Background()` fields and `@Periodic()` methods of providers from the start of the process to its end. Each
@@ -39,7 +39,7 @@ export class BackgroundModule implements OnApplicationBootstrap, BeforeApplicati
     const providers = new Set(this.discovery.getProviders().map(({ instance }): unknown => instance));
     const periodic = Periodic.discover(this.discovery);
     this.works = [...providers]
-      .flatMap((provider) => backgroundWorkOf(provider))
+      .flatMap((provider) => findBackgroundWork(provider))
       .concat(periodic.map(({ value, call: run }) => new BackgroundWork({ ...value, run })))
       .filter(({ options: { role = 'worker' } }) =>
         role === 'any' ? roles.length > 0 : roles.includes(role),

@@ -40,12 +40,12 @@ export class DueWork<State extends object = object> extends BackgroundWork {
   }
 
   private async settle(item: WorkItem<State>, signal: AbortSignal): Promise<void> {
-    const outcome = await this.outcomeOf(item, signal);
+    const outcome = await this.toOutcome(item, signal);
     if (outcome === 'done') await this.items.complete(item);
     else await this.items.retry(item, outcome);
   }
 
-  private async outcomeOf(item: WorkItem<State>, signal: AbortSignal): Promise<'done' | Next> {
+  private async toOutcome(item: WorkItem<State>, signal: AbortSignal): Promise<'done' | Next> {
     const { kind, key, failures } = item;
     const { keepsLease, leaseMs, perform, retry } = this.of;
     const inMs = backoffMs(retry, failures);

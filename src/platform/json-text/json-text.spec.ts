@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  depthOf,
+  measureDepth,
   eachElement,
   eachMember,
   endOfValue,
   memberText,
-  stringOf,
+  readString,
   withJsonText,
 } from './json-text.js';
 
@@ -84,10 +84,10 @@ describe('the depth of a JSON text', () => {
     ['{"a":[]}', 2],
     ['{"a":{},"b":{}}', 2],
     ['{"\\"":[[1],{"}":"{"}]}', 3],
-  ])('of %s is %d', (json, depth) => expect(depthOf(json)).toBe(depth));
+  ])('of %s is %d', (json, depth) => expect(measureDepth(json)).toBe(depth));
 
   it('survives a text that would overflow a recursive walk', () => {
-    expect(depthOf('['.repeat(100_000) + ']'.repeat(100_000))).toBe(100_000);
+    expect(measureDepth('['.repeat(100_000) + ']'.repeat(100_000))).toBe(100_000);
   });
 });
 
@@ -110,7 +110,7 @@ describe('members and elements', () => {
       return `[${parts.join()}]`;
     }
     const end = endOfValue(json, at);
-    return json[at] === '"' ? JSON.stringify(stringOf(json, at, end)) : json.slice(at, end);
+    return json[at] === '"' ? JSON.stringify(readString(json, at, end)) : json.slice(at, end);
   };
 
   it('are those that JSON.parse sees, however the text is indented', () => {

@@ -16,7 +16,7 @@ type VisitElement = (start: number) => number;
 type VisitMember = (key: string, start: number) => number;
 
 /** Returns the nesting depth of objects and arrays: `1` is 0, `{}` is 1, `{"a":[]}` is 2. */
-export function depthOf(json: string): number {
+export function measureDepth(json: string): number {
   let depth = 0;
   let deepest = 0;
   for (let at = 0; at < json.length; at += 1) {
@@ -61,7 +61,7 @@ export function eachMember(json: string, at: number, visit: VisitMember): number
     at = skipSpace(json, at + 1);
     if (json.charCodeAt(at) !== QUOTE) break;
     const end = endOfString(json, at);
-    const key = stringOf(json, at, end);
+    const key = readString(json, at, end);
     // This skips the colon.
     at = skipSpace(json, visit(key, skipSpace(json, skipSpace(json, end) + 1)));
   } while (json.charCodeAt(at) === COMMA);
@@ -81,7 +81,7 @@ export function eachElement(json: string, at: number, visit: VisitElement): numb
 }
 
 /** The string between the quotes at `start` and before `end`. Throws SyntaxError for a malformed escape. */
-export function stringOf(json: string, start: number, end: number): string {
+export function readString(json: string, start: number, end: number): string {
   const inner = json.slice(start + 1, end - 1);
   return inner.includes('\\') ? (JSON.parse(`"${inner}"`) as string) : inner;
 }

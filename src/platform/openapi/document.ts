@@ -56,7 +56,7 @@ interface OperationObject {
 type Operations = Readonly<Record<string, OperationObject>>;
 
 /** The OpenAPI 3.1 document of the routes that carry `@ApiRoute`: what they say, completed by what the edge does for all. */
-export function documentOf(app: INestApplication, parts: readonly DocumentPart[]): object {
+export function createDocument(app: INestApplication, parts: readonly DocumentPart[]): object {
   const info = { title: 'disburse API', version: '1' };
   const tags = parts
     .flatMap((part) => Object.entries(part.tags ?? {}))
@@ -81,7 +81,7 @@ export function documentOf(app: INestApplication, parts: readonly DocumentPart[]
   const place = (path: string, operations: Operations): number =>
     tags.findIndex(([name]) => name === Object.values(operations)[0]?.tags?.[0]) * 100 +
     path.split('/').length;
-  const webhooks = webhooksOf(sentTypes);
+  const webhooks = toWebhooks(sentTypes);
   const operations = [...paths, ...Object.entries(webhooks)].flatMap(([, each]) => Object.values(each));
   const used = new Set(operations.flatMap((one) => one.tags ?? []));
   const responses = schemes.flatMap(({ responses: own, headers }) =>
@@ -197,7 +197,7 @@ const RESPONSES = {
 };
 
 /** The `webhooks` of the document: what the service sends to the endpoints of merchants. */
-function webhooksOf(types: readonly WebhookDescription[]): Readonly<Record<string, Operations>> {
+function toWebhooks(types: readonly WebhookDescription[]): Readonly<Record<string, Operations>> {
   return Object.fromEntries(
     types.map(({ type, when, data }) => {
       const properties = {

@@ -49,12 +49,12 @@ export function ApiRoute({
     ...(body ? [ApiBody({ type: body })] : []),
     ...(scopes ? [SetMetadata(SCOPES_KEY, scopes), ApiExtension('x-scopes', [...scopes])] : []),
     ...Object.entries(responses).map(([status, described]) =>
-      ApiResponse({ status: Number(status), ...responseOf(Number(status), described) }),
+      ApiResponse({ status: Number(status), ...toResponse(Number(status), described) }),
     ),
   );
 }
 
-function responseOf(status: number, described: Described): object {
+function toResponse(status: number, described: Described): object {
   if (typeof described !== 'string') return { type: described[0], description: described[1] };
   if (status < 400) return { description: described };
   return { ...problemResponse(described), ...(status === 429 || status === 503 ? retried : {}) };

@@ -1,7 +1,7 @@
 import { methodDecorator } from '../discovered-methods.js';
 
 /** The person to forget. */
-export interface ForgottenPerson {
+export interface ErasedPerson {
   readonly userId: string;
   readonly merchantId: string;
   /** The merchant's own name for the person. */
@@ -18,5 +18,5 @@ export interface ForgottenPerson {
  */
 export const Forgets = methodDecorator<
   string,
-  (person: ForgottenPerson, signal: AbortSignal) => Promise<boolean>
+  (person: ErasedPerson, signal: AbortSignal) => Promise<boolean>
 >();

@@ -60,5 +60,5 @@ export abstract class Operations {
    */
   abstract request(command: AnyCommand, request: OperationRequest): Promise<OperationOutcome>;
   /** The revision of a subject by the streams of its operations; null where none of them exists. */
-  abstract revisionOf(streams: readonly string[]): Promise<number | null>;
+  abstract findRevision(streams: readonly string[]): Promise<number | null>;
 }

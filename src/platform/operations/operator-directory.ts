@@ -3,5 +3,5 @@ export abstract class OperatorDirectory {
   /** Every scope there is: the shell of the machine has them. */
   abstract readonly allScopes: ReadonlySet<string>;
   /** Returns the scopes of the person's role by its events; null for an unknown or disabled person. */
-  abstract scopesOf(operatorId: string): Promise<ReadonlySet<string> | null>;
+  abstract findScopes(operatorId: string): Promise<ReadonlySet<string> | null>;
 }

@@ -3,7 +3,7 @@ import { lookup, Resolver } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
 import { Logger } from '@nestjs/common';
 import { addressRefusal, type AddressPolicy } from './address-verdict.js';
-import { RequestFailure, codeOf, describe } from './request-failure.js';
+import { RequestFailure, readCode, describe } from './request-failure.js';
 import { withTimeout } from '../timeout.js';
 
 /** The timeout of the lookup in {@link GuardedHosts.refusal}. Every connect resolves the name again. */
@@ -150,7 +150,7 @@ export class HostNames {
     try {
       return await (name.includes('.') ? queryDns(name, timeoutMs) : this.askSystem(name, timeoutMs));
     } catch (error) {
-      const code = codeOf(error);
+      const code = readCode(error);
       throw new RequestFailure('dns', describe({ code: MEANT[code] ?? code }));
     }
   }
@@ -187,7 +187,7 @@ async function queryDns(name: string, timeoutMs: number): Promise<readonly strin
  */
 async function joined(...families: readonly Promise<readonly string[]>[]): Promise<readonly string[]> {
   await Promise.any(families).catch(({ errors }: AggregateError) => {
-    throw errors.find((error) => codeOf(error) !== 'ENODATA') ?? errors[0];
+    throw errors.find((error) => readCode(error) !== 'ENODATA') ?? errors[0];
   });
   const none = (): readonly string[] => [];
   const found = await Promise.all(

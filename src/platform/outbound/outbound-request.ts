@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { errors, type Dispatcher } from 'undici';
-import { codeOf, describe, RequestFailure, type FailurePhase } from './request-failure.js';
+import { readCode, describe, RequestFailure, type FailurePhase } from './request-failure.js';
 
 export interface Limits {
   /** The timeout from the call to the end of the response. */
@@ -112,7 +112,7 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
     const isCutOff = error === TOO_LONG || CUT_OFF.some((kind) => error instanceof kind);
     const response = this.response(isCutOff ? null : describe(error));
     if (response !== null && (isCutOff || this.limits.acceptsBroken)) this.finish(response);
-    else this.finish({ kind: 'failed', phase: this.phaseOf(error), error: describe(error) });
+    else this.finish({ kind: 'failed', phase: this.toPhase(error), error: describe(error) });
     this.socket?.destroy(error);
   }
 
@@ -167,10 +167,10 @@ export class OutboundRequest implements Dispatcher.DispatchHandler {
     return (this.socket?.bytesRead ?? 0) - this.readBefore;
   }
 
-  private phaseOf(error: Error): FailurePhase {
+  private toPhase(error: Error): FailurePhase {
     if (error instanceof RequestFailure) return error.phase;
     // A TLS 1.3 host refuses a client only after the handshake.
-    if (TLS_CODES.test(codeOf(error))) return 'tls';
+    if (TLS_CODES.test(readCode(error))) return 'tls';
     return this.bytesRead > 0 ? 'response' : 'send';
   }
 }

@@ -55,7 +55,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
 };
 
 /** The code of a Node or undici error, '' when it has none. */
-export function codeOf(error: unknown): string {
+export function readCode(error: unknown): string {
   const code: unknown =
     typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : '';
@@ -64,7 +64,7 @@ export function codeOf(error: unknown): string {
 /** A sentence and the code, such as `the connection was refused (ECONNREFUSED)`. */
 export function describe(error: unknown): string {
   if (error instanceof RequestFailure) return error.message;
-  const code = codeOf(error);
+  const code = readCode(error);
   if (error instanceof errors.HTTPParserError) return `the response is not HTTP/1.1${reason(error)}`;
   const meaning = MEANINGS[code] ?? (/^(ERR_SSL_|ERR_TLS_|EPROTO)/.test(code) ? 'TLS failed' : null);
   if (meaning !== null) return `${meaning} (${code})`;

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
-import { uuidOf } from '../../kernel/ids.js';
+import { toUuid } from '../../kernel/ids.js';
 import { isoOfMicroseconds, microsecondsOfIso } from '../../kernel/instant.js';
 
 /** A place in a list, newest first. */
@@ -52,7 +52,7 @@ export function decodeCursor(cursor: string): PagePlace | null {
   if (body[0] !== VERSION || !checksum(body).equals(bytes.subarray(BODY_BYTES))) return null;
   const time = body.readBigInt64BE(1);
   if (time < EARLIEST || time > LATEST) return null;
-  return { time: isoOfMicroseconds(time), id: uuidOf(body.subarray(1 + TIME_BYTES)) };
+  return { time: isoOfMicroseconds(time), id: toUuid(body.subarray(1 + TIME_BYTES)) };
 }
 
 function checksum(bytes: Buffer): Buffer {

@@ -56,7 +56,7 @@ export async function compareTables(
   tx: Pick<PoolClient, 'query'>,
   { live, rebuilt, json = [] }: TablePair,
 ): Promise<TableComparison> {
-  const columns = await columnsOf(tx, live);
+  const columns = await readColumns(tx, live);
   const keys = columns.filter((column) => column.is_key).map(({ name }) => name);
   const rest = columns.filter((column) => !column.is_key);
   const [key] = keys;
@@ -83,7 +83,7 @@ export async function compareTables(
   return { rows, different, first: found.map((row) => describeRow(live, keys.length, rest, row)) };
 }
 
-async function columnsOf(tx: Pick<PoolClient, 'query'>, table: string): Promise<readonly Column[]> {
+async function readColumns(tx: Pick<PoolClient, 'query'>, table: string): Promise<readonly Column[]> {
   const { rows } = await tx.query<Column>(
     `select quote_ident(a.attname) as name, coalesce(a.attnum = any(i.indkey), false) as is_key,
        col_description(a.attrelid, a.attnum) as comment

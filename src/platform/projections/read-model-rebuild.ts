@@ -178,7 +178,7 @@ export class ReadModelRebuild {
     const { name, tables } = definition;
     const check = await ReadModelCheck.begin(this.database, this.codec, definition, async (tx) => {
       // The locks precede the snapshot: in tables that a rebuild swaps in after it, no rows would be visible.
-      await tx.query(`lock table ${namesOf(tables)} in access share mode`);
+      await tx.query(`lock table ${toNames(tables)} in access share mode`);
       await lockRebuild(tx, name);
       return this.checkpoints.of(name, tx);
     });
@@ -230,12 +230,12 @@ export class ReadModelRebuild {
         Object.assign(shadow, { events, position });
       }
       if (attempt % PRINT_EVERY === 0)
-        print(`${name} is complete and waits for ${await readersOf(tables, tx)}`);
+        print(`${name} is complete and waits for ${await findReaders(tables, tx)}`);
       await waitForRetry(RETRY, attempt - 1);
     }
     throw new DomainError(
       'unavailable',
-      `${name} stays as it was: its tables are in use without a pause, by ${await readersOf(tables, tx)}`,
+      `${name} stays as it was: its tables are in use without a pause, by ${await findReaders(tables, tx)}`,
     );
   }
 }
@@ -249,17 +249,17 @@ async function lockRebuild(tx: PoolClient, name: string): Promise<void> {
 }
 
 /** Sessions that hold one of the tables, in words. */
-async function readersOf(tables: ReadModelTables, tx: PoolClient): Promise<string> {
+async function findReaders(tables: ReadModelTables, tx: PoolClient): Promise<string> {
   const { rows } = await tx.query<{ who: string }>(
     `select distinct format('%s (process %s)', coalesce(nullif(application_name, ''), usename), pid) as who
      from pg_locks join pg_stat_activity using (pid)
      where granted and relation = any($1::text[]::regclass[]) and pid <> pg_backend_pid()`,
-    [namesOf(tables).split(', ')],
+    [toNames(tables).split(', ')],
   );
   return rows.length === 0 ? 'no session any more' : rows.map(({ who }) => who).join(', ');
 }
 
-function namesOf({ schema, names }: ReadModelTables): string {
+function toNames({ schema, names }: ReadModelTables): string {
   return names.map((name) => `${schema}.${name}`).join(', ');
 }
 

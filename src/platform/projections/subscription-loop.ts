@@ -109,7 +109,7 @@ export class SubscriptionLoop {
     await this.gather(signal);
     const page = await this.parts.feed.after(this.seen, this.limit, LAZY_MS);
     this.isBehind = page.length >= this.limit;
-    const barrier = page.findIndex(({ type, isForged }) => isForged || this.treatmentOf(type) === 'wait');
+    const barrier = page.findIndex(({ type, isForged }) => isForged || this.findTreatment(type) === 'wait');
     if (barrier === 0 && !signal.aborted) return this.halt(page, signal);
     const events = barrier < 0 ? page : page.slice(0, barrier);
     if (events.length === 0 || signal.aborted) {
@@ -120,7 +120,7 @@ export class SubscriptionLoop {
     this.pending = events;
     this.startedAt = performance.now();
     const last = events.at(-1)!.position;
-    const relevant = events.filter(({ type }) => this.treatmentOf(type) === 'apply');
+    const relevant = events.filter(({ type }) => this.findTreatment(type) === 'apply');
     if (relevant.length > 0) {
       const { name, wholeLog, staysSealed } = this.definition;
       const decoded = wholeLog ? relevant : await this.parts.codec.decode(relevant, staysSealed);
@@ -157,7 +157,7 @@ export class SubscriptionLoop {
     }
   }
 
-  private treatmentOf(type: string): Treatment {
+  private findTreatment(type: string): Treatment {
     const { codec } = this.parts;
     if (this.definition.wholeLog || this.names.has(codec.currentName(type))) return 'apply';
     return codec.knows(type) || this.allowed.has(type) ? 'pass' : 'wait';

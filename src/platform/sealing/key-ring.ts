@@ -46,7 +46,7 @@ export interface MasterKeys {
   readonly former: MasterKey | null;
 }
 
-export function masterKeysOf({ masterKey, masterKeyFormer }: SealingConfig): MasterKeys {
+export function toMasterKeys({ masterKey, masterKeyFormer }: SealingConfig): MasterKeys {
   if (masterKey === null) throw new ConfigError('MASTER_KEY must be set.');
   const of = (hex: string): MasterKey => new MasterKey(Buffer.from(hex, 'hex'));
   return { current: of(masterKey), former: masterKeyFormer === null ? null : of(masterKeyFormer) };

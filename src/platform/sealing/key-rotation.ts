@@ -53,10 +53,10 @@ export async function ringStatus(
   texts: SealedTexts,
 ): Promise<RingStatus> {
   const masters = await database.query<Omit<MasterUse, 'setting'>>(MASTERS);
-  const settingOf = (id: string): MasterUse['setting'] =>
+  const findSetting = (id: string): MasterUse['setting'] =>
     id === current.id ? 'MASTER_KEY' : id === former?.id ? 'MASTER_KEY_FORMER' : null;
   return {
-    masters: masters.map((each) => ({ ...each, setting: settingOf(each.id) })),
+    masters: masters.map((each) => ({ ...each, setting: findSetting(each.id) })),
     keys: await ringKeys(database, { personal_keys: PERSONAL_KEYS, ...texts }),
   };
 }
@@ -109,7 +109,7 @@ export async function retireFormer(
   operationId?: string,
 ): Promise<readonly string[]> {
   return changeRing(database, async (tx, copies) => {
-    const others = othersOf(copies, current);
+    const others = findOthers(copies, current);
     if (others.length === 0) return changedBefore(tx, operationId, 'master_key');
     if (lacking(copies, current).length > 0) {
       throw new DomainError('invalid_transition', 'MASTER_KEY lacks a copy of some keys');
@@ -131,7 +131,7 @@ export async function retireFormer(
   });
 }
 
-function othersOf(copies: readonly KeyCopy[], { id }: MasterKey): readonly string[] {
+function findOthers(copies: readonly KeyCopy[], { id }: MasterKey): readonly string[] {
   return [...new Set(copies.map(({ masterId }) => masterId))].filter((each) => each !== id);
 }
 

@@ -64,7 +64,7 @@ export class Sealer {
    * which contains no line feed. Deterministic until another key seals.
    */
   mac(purpose: string, text: string): string {
-    return macOf(this.sealsWith, this.macKeys.get(this.sealsWith)!, purpose, text);
+    return toMac(this.sealsWith, this.macKeys.get(this.sealsWith)!, purpose, text);
   }
 
   /** Checks a MAC for this purpose and text with the keys of the ring. */
@@ -73,7 +73,7 @@ export class Sealer {
     const id = mac.slice(0, mac.indexOf('.'));
     const key = this.macKeys.get(id);
     if (key === undefined) return false;
-    const [given, expected] = [Buffer.from(mac), Buffer.from(macOf(id, key, purpose, text))];
+    const [given, expected] = [Buffer.from(mac), Buffer.from(toMac(id, key, purpose, text))];
     return given.length === expected.length && timingSafeEqual(given, expected);
   }
 
@@ -101,7 +101,7 @@ export class Sealer {
   }
 }
 
-function macOf(id: string, key: Buffer, purpose: string, text: string): string {
+function toMac(id: string, key: Buffer, purpose: string, text: string): string {
   return `${id}.${createHmac('sha256', key).update(`${purpose}\n${text}`).digest('base64url')}`;
 }
 

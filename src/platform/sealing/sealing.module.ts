@@ -3,7 +3,7 @@ import { Periodic } from '../jobs/background-work.js';
 import { type SealingConfig, sealingConfig } from '../config/config.js';
 import { Database } from '../postgres/database.js';
 import { HealthRegistry } from '../telemetry/health.js';
-import { KeyRing, masterKeysOf } from './key-ring.js';
+import { KeyRing, toMasterKeys } from './key-ring.js';
 import { KeyRotation } from './key-rotation.js';
 import { KeyedHash } from './keyed-hash.js';
 import { PersonalKeys } from './personal-keys.js';
@@ -24,7 +24,7 @@ const REFRESH_MS = 5000;
       inject: [Database, sealingConfig.KEY],
       useFactory: async (database: Database, config: SealingConfig) => {
         try {
-          return await KeyRing.open(database, masterKeysOf(config));
+          return await KeyRing.open(database, toMasterKeys(config));
         } catch (error) {
           // Nest closes nothing when it does not come up, and a program would wait for the idle connections.
           await database.close();

@@ -83,7 +83,7 @@ export class Log implements LoggerService {
     const context = rest.at(-1);
     const error = message instanceof Error ? message : rest.find((each) => each instanceof Error);
     const stack = rest.find((each) => typeof each === 'string' && each.includes('\n    at '));
-    const { text, fields } = partsOf(message);
+    const { text, fields } = toParts(message);
     // Lines keep their order.
     this.passOn();
     this.free[level](
@@ -122,7 +122,7 @@ function openFile(path: string): number {
   return openSync(path, 'a');
 }
 
-function partsOf(message: unknown): { readonly text: string; readonly fields: LogFields } {
+function toParts(message: unknown): { readonly text: string; readonly fields: LogFields } {
   if (message instanceof Error) return { text: message.message, fields: {} };
   if (typeof message !== 'object' || message === null) return { text: String(message), fields: {} };
   const { msg, ...fields } = message as LogFields;

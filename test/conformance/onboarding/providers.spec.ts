@@ -126,7 +126,7 @@ describeCardIssuer('Stripe Issuing', async () => {
 
 describeWalletProvisioner('the sandbox', () => {
   const wallets = new SandboxWallets({ root: Buffer.alloc(32, 7) });
-  const privately = async (userId: string): Promise<string> => (await wallets.walletOf(userId)).address;
+  const privately = async (userId: string): Promise<string> => (await wallets.createWallet(userId)).address;
   return Promise.resolve({ open: () => Promise.resolve(wallets), privately, cleanUp: nothing });
 });
 

@@ -6,7 +6,7 @@ import { ModulesContainer } from '@nestjs/core';
 import { ROLES, ROLE_SCOPES, SCOPES } from '../../../src/contexts/access/domain/roles.js';
 import { PORTAL_SCOPES } from '../../../src/contexts/access/domain/portal-session.js';
 import { PORTAL_SCOPES_KEY } from '../../../src/platform/http/admin/portal-controller.js';
-import { sharedRouteOf } from '../../../src/platform/http/pages/page.js';
+import { findSharedRoute } from '../../../src/platform/http/pages/page.js';
 import { SCOPES_KEY } from '../../../src/platform/openapi/route.js';
 import { onSharedApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
@@ -36,7 +36,7 @@ function routesOf(): readonly Route[] {
       if (verb === undefined) return [];
       const method = RequestMethod[verb] as Route['method'];
       const own = [Reflect.getMetadata(PATH_METADATA, handler) as string | string[]].flat();
-      const shared = sharedRouteOf(handler);
+      const shared = findSharedRoute(handler);
       const urls = own.map((path) => `/${prefix}/${path}`.replace(/\/+/g, '/').replace(/(.)\/$/, '$1'));
       return [...urls, ...(shared === null ? [] : [shared.url])].map((url) => ({ method, url, handler }));
     });

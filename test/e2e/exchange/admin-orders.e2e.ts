@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { ListedOrder } from '../../../src/contexts/exchange/domain/order-record.js';
+import type { OrderJson } from '../../../src/contexts/exchange/domain/order-record.js';
 import type { OperationJson } from '../../../src/platform/operations/operations.js';
 import type { AdminClient } from '../../support/admin/admin-client.js';
 import { onSharedApp } from '../../support/app.js';
@@ -9,7 +9,7 @@ import { ADDRESS, orderIn } from '../../support/exchange/exchange-orders.js';
 import type { ApiResponse } from '../../support/http/signed-client.js';
 
 interface Page {
-  readonly orders: readonly ListedOrder[];
+  readonly orders: readonly OrderJson[];
   readonly next_cursor: string | null;
 }
 
@@ -50,9 +50,9 @@ describe('orders in the admin API', () => {
     await app.chain.mine();
     return hash;
   };
-  const read = async (id: string, by = admin): Promise<ListedOrder> =>
-    (await by.get(`/orders/${id}`)).json<{ order: ListedOrder }>().order;
-  const until = (id: string, holds: (order: ListedOrder) => boolean): Promise<unknown> =>
+  const read = async (id: string, by = admin): Promise<OrderJson> =>
+    (await by.get(`/orders/${id}`)).json<{ order: OrderJson }>().order;
+  const until = (id: string, holds: (order: OrderJson) => boolean): Promise<unknown> =>
     eventually(async () => holds(await read(id)));
   const list = async (query: Record<string, string>, by = admin): Promise<Page> => {
     const response = await by.get(`/orders?${new URLSearchParams(query)}`);

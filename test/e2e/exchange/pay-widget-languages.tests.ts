@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { CommandBus } from '@nestjs/cqrs';
 import type { BrowserContextOptions } from 'playwright-core';
 import { SetKeyPage } from '../../../src/contexts/access/application/credential-commands.js';
-import { logoOf } from '../../../src/contexts/access/domain/credential-kinds.js';
+import { toLogo } from '../../../src/contexts/access/domain/credential-kinds.js';
 import type { TestApp } from '../../support/app.js';
 import { SIZES, type TestBrowser } from '../../support/http/browser.js';
 import { PayGuest } from './pay-guest.js';
@@ -59,7 +59,7 @@ export function testLanguages(app: TestApp, browser: TestBrowser): void {
   it('has the logo and the links of the key, and leads back to where the link says', async () => {
     const key = await app.newExchangeKey(false);
     const page = {
-      logo: logoOf(PNG),
+      logo: toLogo(PNG),
       help_url: 'https://shop.example/help',
       terms_url: 'https://shop.example/terms',
     };

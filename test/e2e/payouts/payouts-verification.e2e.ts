@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import { exitCodeOf } from '../../../src/exit-codes.js';
+import { toExitCode } from '../../../src/exit-codes.js';
 import { HealthRegistry } from '../../../src/platform/telemetry/health.js';
 import { expiryReason } from '../../../src/contexts/payouts/domain/verification.js';
 import { eventually } from '../../support/eventually.js';
@@ -121,7 +121,7 @@ describe('the verification of payouts', () => {
       .start({ USDC_ADDRESS: NOWHERE.slice(0, 42) })
       .catch((error: unknown) => error);
     expect(String(failure)).toContain('is no contract on chain 31337');
-    expect(exitCodeOf(failure)).toBe(78);
+    expect(toExitCode(failure)).toBe(78);
   });
 
   it('decides nothing while the node is unavailable over the end of the window; then a transfer that is there counts', async () => {

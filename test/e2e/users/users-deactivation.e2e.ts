@@ -73,7 +73,7 @@ describe('the deactivation of a user', () => {
 
 /** The present holder of a number, else the last one. */
 const holderOf = async (phone: string): Promise<string | undefined> => {
-  const holders = await people.module.get(UserClaims, { strict: false }).holdersOf(phone, [MERCHANT]);
+  const holders = await people.module.get(UserClaims, { strict: false }).findHolders(phone, [MERCHANT]);
   const states = await Promise.all(holders.map(accountState));
   return holders.find((_, n) => states[n] !== 'deactivated') ?? holders[0];
 };
@@ -112,7 +112,7 @@ describe('a subscriber with two numbers', () => {
     ] as const) {
       const userId = await create(first);
       await expect(create(second)).rejects.toMatchObject({ fields: { phone_number: expect.anything() } });
-      expect(await locate().holdersOf(second, [MERCHANT])).toEqual([userId]);
+      expect(await locate().findHolders(second, [MERCHANT])).toEqual([userId]);
       await start(userId);
       await untilDeactivated(userId);
     }

@@ -176,7 +176,7 @@ export class RightsWorld {
     const { operations } = this.bench;
     const streams = [isOfKey ? `credentials-${operator_id}` : `operator-${id}`];
     try {
-      const revision = isNew ? null : await operations.revisionOf(streams);
+      const revision = isNew ? null : await operations.findRevision(streams);
       const requester = await this.requester(byKey);
       const common = { reason: 'a property', ticket: null, merchantId: null };
       const Kind = COMMANDS[name] as unknown as new (id: string, parameters: object) => AnyCommand;

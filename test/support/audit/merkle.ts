@@ -1,5 +1,5 @@
 import {
-  subtreesOf,
+  toSubtrees,
   type Range,
   type Subtree,
   joinedRoot,
@@ -8,5 +8,5 @@ import {
 export type ReadSubtree = (subtree: Subtree) => Buffer;
 
 export function rootOfRange(range: Range, read: ReadSubtree): Buffer {
-  return joinedRoot(subtreesOf(range).map(read));
+  return joinedRoot(toSubtrees(range).map(read));
 }

@@ -10,10 +10,10 @@ import {
 } from '../../../src/contexts/audit/domain/signed-head.js';
 import {
   LedgerCheck,
-  type CheckedLedger,
+  type LedgerInputs,
   type LedgerReport,
 } from '../../../src/contexts/audit/application/check-ledger.js';
-import { keyIdOf, newKeyPair, signText } from '../../../src/contexts/audit/application/ledger-keys.js';
+import { toKeyId, newKeyPair, signText } from '../../../src/contexts/audit/application/ledger-keys.js';
 import type { Leaf, LedgerState } from '../../../src/contexts/audit/store/ledger.js';
 
 const LOG = randomUUID();
@@ -25,7 +25,7 @@ interface Signer extends SigningKey {
 
 export function signer(former: Signer | null, pair = newKeyPair()): Signer {
   const key = {
-    key_id: keyIdOf(pair.publicKey),
+    key_id: toKeyId(pair.publicKey),
     public_key: pair.publicKey.toString('base64'),
     made_at: AT,
     former_key_id: former?.key_id ?? null,
@@ -82,7 +82,7 @@ export async function* stored(heads: readonly SignedHead[]): AsyncGenerator<Sign
 }
 
 /** Nothing is wrong with any head. */
-export const TRUSTING: CheckedLedger['trust'] = { verify: () => null, trusts: () => true, findings: [] };
+export const TRUSTING: LedgerInputs['trust'] = { verify: () => null, trusts: () => true, findings: [] };
 
 export async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
@@ -93,7 +93,7 @@ export async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
 /** Compares the whole log, page by page, with the ledger. */
 export async function checkLedger(
   pages: AsyncIterable<readonly LeafEvent[]>,
-  ledger: CheckedLedger,
+  ledger: LedgerInputs,
 ): Promise<LedgerReport> {
   const check = await LedgerCheck.begin(ledger);
   for await (const page of pages) await check.add(page);

@@ -7,7 +7,7 @@ import {
   type OrderState,
 } from '../../../src/contexts/exchange/domain/order.js';
 import type {
-  DecidedEvent,
+  LaterOrderEvent,
   OrderEvent,
   OrderEventOf,
   OrderFacts,
@@ -71,16 +71,16 @@ export const DAY = 24 * 60;
 
 /** An event of a history, without what webhooks say of the order: {@link historyOf} adds it. */
 type OrderCreated = OrderEventOf<'order.created.v1'>;
-export type UnpublishedEvent = OrderCreated | DecidedEvent;
+export type UnpublishedEvent = OrderCreated | LaterOrderEvent;
 
 export const created: OrderCreated = { type: 'order.created.v1', data: facts };
 export const base = { order_id: 'o1', at };
-export const paid: DecidedEvent = {
+export const paid: LaterOrderEvent = {
   type: 'order.marked_as_paid.v1',
   data: { ...base, waits_until: minute(10 + DAY) },
 };
-export const cancelled: DecidedEvent = { type: 'order.cancelled.v1', data: { ...base, refundable: '0' } };
-export const expired: DecidedEvent = { type: 'order.expired.v1', data: base };
+export const cancelled: LaterOrderEvent = { type: 'order.cancelled.v1', data: { ...base, refundable: '0' } };
+export const expired: LaterOrderEvent = { type: 'order.expired.v1', data: base };
 
 export type Seen = Observation['deposits'][number];
 export const deposit = (id: string, amount: string, when = minute(5)): Seen => ({
@@ -90,11 +90,11 @@ export const deposit = (id: string, amount: string, when = minute(5)): Seen => (
   deposited_at: when,
 });
 const factsOf = (seen: Seen, when = at) => ({ order_id: 'o1', ...seen, at: when });
-export const received = (seen: Seen, when = at): DecidedEvent => ({
+export const received = (seen: Seen, when = at): LaterOrderEvent => ({
   type: 'order.deposit_received.v1',
   data: factsOf(seen, when),
 });
-export const late = (seen: Seen, when = at): DecidedEvent => ({
+export const late = (seen: Seen, when = at): LaterOrderEvent => ({
   type: 'order.late_deposit_recorded.v1',
   data: factsOf(seen, when),
 });
@@ -103,11 +103,11 @@ export const processing = (
   amount_to: string,
   refundable = '0',
   when = at,
-): DecidedEvent => ({
+): LaterOrderEvent => ({
   type: 'order.processing_started.v1',
   data: { order_id: 'o1', amount_from, amount_to, refundable, at: when },
 });
-export const failed = (reason: string, refundable: string, when: string): DecidedEvent => ({
+export const failed = (reason: string, refundable: string, when: string): LaterOrderEvent => ({
   type: 'order.failed.v1',
   data: { order_id: 'o1', reason, refundable, at: when },
 });

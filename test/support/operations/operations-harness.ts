@@ -2,7 +2,7 @@ import type { DiscoveryService } from '@nestjs/core';
 import { CommandBus, CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { Definitions } from '../../../src/contexts/operations/application/definitions.js';
 import { Execution, OperationStreams } from '../../../src/contexts/operations/application/execution.js';
-import { RequestedOperations } from '../../../src/contexts/operations/application/request-operation.js';
+import { OperationsService } from '../../../src/contexts/operations/application/request-operation.js';
 import { SettlingWorker } from '../../../src/contexts/operations/application/settling.js';
 import { operationHistory } from '../../../src/contexts/operations/domain/operation.js';
 import type { Aggregate, DomainEvent } from '../../../src/kernel/aggregate.js';
@@ -71,7 +71,7 @@ interface BenchOptions {
   /** Names of the events that these handlers write. */
   readonly events?: readonly string[];
   /** What persons may do at a decision; all where absent. */
-  readonly operators?: (loop: CommandLoop) => Pick<OperatorDirectory, 'scopesOf'>;
+  readonly operators?: (loop: CommandLoop) => Pick<OperatorDirectory, 'findScopes'>;
   /** Called before and after a lamp is switched by an operation. */
   readonly around?: (place: 'before' | 'after', id: string) => Promise<void> | void;
 }
@@ -84,7 +84,7 @@ export function operationsOn({
   databaseNow = now,
   handlers = () => [],
   events = [],
-  operators = () => ({ scopesOf: async () => ({ has: () => true }) as unknown as ReadonlySet<string> }),
+  operators = () => ({ findScopes: async () => ({ has: () => true }) as unknown as ReadonlySet<string> }),
   around = () => undefined,
 }: BenchOptions = {}) {
   const codec = new EventCodec().register(
@@ -127,7 +127,7 @@ export function operationsOn({
   const clockCheck = new ClockCheck(storeConfig({}), clock, database);
   const log = new OperationStreams(loop, store);
   const execution = new Execution(log, all, bus, clock);
-  const operations = new RequestedOperations(
+  const operations = new OperationsService(
     all,
     log,
     execution,

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { JsonRpcChain } from '../../../src/contexts/payouts/adapters/json-rpc-chain.js';
 import type {
   ChainObservation,
-  RequestedTransaction,
+  TransactionRequest,
 } from '../../../src/contexts/payouts/application/ports.js';
 import { systemClock } from '../../../src/kernel/clock.js';
 import { eventually } from '../eventually.js';
@@ -13,7 +13,7 @@ import { chainConfig } from '../../../src/platform/config/config.js';
 /** A hash of no transaction. */
 export const NOWHERE = `0x${'ab'.repeat(32)}`;
 
-export const requested = (hashes: readonly string[]): readonly RequestedTransaction[] =>
+export const requested = (hashes: readonly string[]): readonly TransactionRequest[] =>
   hashes.map((hash) => ({ hash, wallets: [] }));
 
 /** The node has this in place of every receipt. */

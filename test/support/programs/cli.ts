@@ -32,7 +32,7 @@ export async function invoke(
   };
   const isJest = process.env['JEST_WORKER_ID'] !== undefined;
   const cli: Programs = isJest ? await import('../../../src/cli.js') : await import(BUILD);
-  const command = await cli.programOf(program, io);
+  const command = await cli.loadProgram(program, io);
   await command.parseAsync([...args, ...reasonFor(command, args)], { from: 'user' });
   return { printed, exitCode };
 }

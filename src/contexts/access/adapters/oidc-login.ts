@@ -9,7 +9,7 @@ const TIMEOUT_SECONDS = 10;
 /** A login at the provider from before that is no login here (admin-api.md 5). */
 const MAX_AGE_SECONDS = 300;
 
-/** What a login at the identity provider needs to come back to; in a sealed cookie until then. */
+/** The state of a login at the identity provider, in a sealed cookie until the person returns. */
 export interface OidcAttempt {
   readonly state: string;
   readonly nonce: string;
@@ -74,7 +74,10 @@ export class OidcLogin {
     return { url: url.href, attempt };
   }
 
-  /** Who signed in, and when they did so at the provider. Throws DomainError `forbidden` where they may not, `unavailable` for the provider. */
+  /**
+   * Returns the person and the time of the login at the provider. Throws DomainError `forbidden` where it grants
+   * nothing, `unavailable` for the provider.
+   */
   async finish(
     url: URL,
     attempt: OidcAttempt,
@@ -179,7 +182,7 @@ export class OidcLogin {
   }
 }
 
-/** Whether the claim is the value, or a list with it. */
+/** Checks that the claim is the value, or a list that contains it. */
 function holds(claim: unknown, value: string): boolean {
   return Array.isArray(claim)
     ? claim.map(String).includes(value)

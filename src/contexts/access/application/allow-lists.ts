@@ -55,7 +55,7 @@ const NO_APPS = new Set(
 /** Programs of Windows: ms-msdt, ms-appinstaller, ms-settings and the like. */
 const OF_WINDOWS = /^ms-/;
 
-/** Whether a scheme, with its colon, may be one that an app has registered. */
+/** Checks whether an app may have registered the scheme, given with its colon. */
 export function leadsToApp(protocol: string): boolean {
   const isScheme = /^[a-z][a-z0-9+.-]*:$/.test(protocol);
   return isScheme && !NO_APPS.has(protocol.slice(0, -1)) && !OF_WINDOWS.test(protocol);

@@ -35,9 +35,9 @@ import { knownOperator, operatorPerson } from '../domain/operator.js';
 import { ROLE_SCOPES } from '../domain/roles.js';
 import { AccessCommands } from './merchant-commands.js';
 import { areWithin, canonicalCidrs } from './allow-lists.js';
-import { CredentialSecrets, type IssuedCredential } from './credential-secrets.js';
+import { CredentialSecrets, type CredentialWithSecret } from './credential-secrets.js';
 
-/** Whose a credential is (admin-api.md 3): one of the two. */
+/** The owner of a credential (admin-api.md 3): one of the two. */
 interface CredentialOwner {
   readonly merchant_id: string | null;
   readonly operator_id: string | null;
@@ -45,13 +45,13 @@ interface CredentialOwner {
 
 export interface CredentialSubject extends CredentialOwner {
   readonly kind: CredentialKind;
-  /** Of the exchange. */
+  /** The API key of the exchange. */
   readonly api_key: string | null;
 }
 
 export interface IssueParameters extends CredentialSubject, Omit<Terms, 'name' | 'scopes'> {
   readonly name: string;
-  /** Null: those of the person's role now. */
+  /** The scopes; null for those of the person's current role. */
   readonly scopes: readonly string[] | null;
 }
 
@@ -131,7 +131,7 @@ async function requireOwnKey(
   // A new credential has no revision, and others of its owner may change until it is approved.
   streams: () => [],
 })
-export class IssueCredential extends CredentialCommand<IssueParameters, IssuedCredential> {}
+export class IssueCredential extends CredentialCommand<IssueParameters, CredentialWithSecret> {}
 
 @CommandHandler(IssueCredential)
 export class IssueCredentialHandler implements OperationHandler<IssueCredential> {
@@ -160,7 +160,7 @@ export class IssueCredentialHandler implements OperationHandler<IssueCredential>
   }
 
   /** While its approval is awaited the credential is pending; it is revoked where that never comes. */
-  async follow(command: IssueCredential, { status }: OperationProgress): Promise<IssuedCredential> {
+  async follow(command: IssueCredential, { status }: OperationProgress): Promise<CredentialWithSecret> {
     const { subjectId: id, parameters } = command;
     const state = await this.access.load(credentials, requireOwner(parameters));
     const isPending = state.credentials.some((each) => each.credential_id === id && each.is_pending);
@@ -172,7 +172,7 @@ export class IssueCredentialHandler implements OperationHandler<IssueCredential>
     return this.secrets.issued(id);
   }
 
-  async execute(command: IssueCredential): Promise<IssuedCredential> {
+  async execute(command: IssueCredential): Promise<CredentialWithSecret> {
     const { subjectId: credential_id, parameters } = command;
     const owner = requireOwner(parameters);
     if (isIssued(await this.access.load(credentials, owner), credential_id)) {
@@ -217,7 +217,7 @@ export class IssueCredentialHandler implements OperationHandler<IssueCredential>
 @Operation({ ...CREDENTIAL, name: 'credentials.roll' })
 export class RollCredential extends OperatorCommand<
   CredentialSubject & { readonly overlap_seconds: number },
-  IssuedCredential
+  CredentialWithSecret
 > {}
 
 @CommandHandler(RollCredential)
@@ -227,7 +227,7 @@ export class RollCredentialHandler implements OperationHandler<RollCredential> {
     private readonly secrets: CredentialSecrets,
   ) {}
 
-  /** By the events of the owner: a row may say anything. */
+  /** Compares with the owner's events, because a row may be forged. */
   async own(command: RollCredential, by: Pick<Requester, 'operatorId' | 'credentialId'>): Promise<boolean> {
     const { state, found } = await this.find(command);
     if (found !== undefined)
@@ -239,11 +239,11 @@ export class RollCredentialHandler implements OperationHandler<RollCredential> {
     return (await this.find(command)).found?.scopes ?? [];
   }
 
-  follow(command: RollCredential): Promise<IssuedCredential> {
+  follow(command: RollCredential): Promise<CredentialWithSecret> {
     return this.secrets.issued(nextId(command));
   }
 
-  async execute(command: RollCredential): Promise<IssuedCredential> {
+  async execute(command: RollCredential): Promise<CredentialWithSecret> {
     const { subjectId: credential_id, parameters } = command;
     const { kind, owner_id } = requireCredential((await this.find(command)).state, credential_id);
     const secret = await this.secrets.obtain(kind, owner_id, nextId(command));
@@ -262,11 +262,11 @@ function nextId({ operation }: RollCredential): string {
   return deriveId(operation!.id, 'credential');
 }
 
-/** For good. Throws `not_found`, and `invalid_transition` for one that is revoked. */
+/** Revokes a credential for good. Throws `not_found`, and `invalid_transition` for a revoked one. */
 @Operation({ ...CREDENTIAL, name: 'credentials.revoke' })
 export class RevokeCredential extends CredentialCommand<CredentialOwner> {}
 
-/** As {@link RevokeCredential}, also where it is revoked already. */
+/** Revokes a credential as {@link RevokeCredential} does; a revoked one is no error. */
 @Operation({ ...CREDENTIAL, name: 'credentials.revoke_leaked' })
 export class RevokeLeakedCredential extends CredentialCommand<CredentialOwner & { readonly url: string }> {}
 

@@ -4,7 +4,7 @@ import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { readUuid } from '../../../kernel/ids.js';
 import { upTo } from '../../../platform/cache-size.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
-import type { KnownMerchant, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
+import type { MerchantProfile, MerchantDirectory } from '../../../platform/http/merchant-directory.js';
 import { OperatorDirectory } from '../../../platform/operations/operator-directory.js';
 import type { Requester } from '../../../platform/operations/operations.js';
 import { NO_PAGE_SETTINGS, type MemoSigning, type PayPageSettings } from '../domain/credential-kinds.js';
@@ -27,32 +27,32 @@ export interface ExchangeCaller {
   readonly secretIds?: readonly string[];
 }
 
-export interface KnownExchangeKey extends ExchangeCaller {
+export interface ExchangeKey extends ExchangeCaller {
   /** CIDRs it may be used from; empty means anywhere. */
   readonly cidrs: readonly string[];
-  /** Where its orders may pay out to; empty: anywhere. */
+  /** The addresses to which its orders may pay out; empty for any. */
   readonly withdrawAddresses: readonly string[];
   readonly page: PayPageSettings;
 }
 
-/** Null for a key that is unknown, revoked or expired. Cached for two seconds. */
+/** The directory of exchange keys: null for a key that is unknown, revoked or expired. Cached for two seconds. */
 export interface ExchangeKeyDirectory {
-  find(apiKey: string): Promise<KnownExchangeKey | null>;
+  find(apiKey: string): Promise<ExchangeKey | null>;
 }
 
 export const EXCHANGE_KEY_DIRECTORY = Symbol('EXCHANGE_KEY_DIRECTORY');
 
-export interface KnownAdminKey extends Omit<Requester, 'address'> {
+export interface AdminKey extends Omit<Requester, 'address'> {
   readonly operatorId: string;
   readonly role: string;
   readonly credentialId: string;
   /** CIDRs it may be used from; empty: anywhere. */
   readonly addresses: readonly string[];
-  /** When it ends, by expiry or because another replaces it; null: never. */
+  /** The end of the key, by expiry or replacement, or null. */
   readonly expiresAt: Date | null;
 }
 
-/** How long an entry of the directory may be used: a revoked key or a suspension takes effect no later. */
+/** The age at which an entry is no longer used. A revoked key or a suspension takes effect no later. */
 export const FRESH_MS = 2000;
 /** An entry in use is reloaded in the background once it has less than this left, so that no request waits. */
 const REFRESH_BELOW_MS = 1000;
@@ -64,7 +64,7 @@ const MAX_UNKNOWN = 10_000;
 const FRESHNESS = { ttl: FRESH_MS, ttlResolution: 0 };
 
 interface PendingLoad<Entry> {
-  /** By `performance.now()`. */
+  /** The start, on the clock of `performance.now()`. */
   readonly startedAt: number;
   readonly found: Promise<Entry | null>;
 }
@@ -77,7 +77,7 @@ class CachedDirectory<Entry extends object> {
 
   constructor(
     private readonly query: (id: string) => Promise<Entry | null>,
-    /** Null for what can be no key: it is not queried. */
+    /** Returns the id, or null for a text that can be no key and is not queried. */
     private readonly keyOf: (apiKey: string) => string | null = readUuid,
   ) {}
 
@@ -86,7 +86,7 @@ class CachedDirectory<Entry extends object> {
     if (id === null) return null;
     const found = this.known.get(id);
     if (found !== undefined) {
-      // When this fails the entry expires, and the next request reports the failure.
+      // The entry expires after a failure, and the next request reports the failure.
       if (this.known.getRemainingTTL(id) < REFRESH_BELOW_MS) this.refresh(id).catch(() => undefined);
       return found;
     }
@@ -132,7 +132,7 @@ export class CredentialDirectory extends OperatorDirectory {
   readonly allScopes: ReadonlySet<string> = new Set(SCOPES);
   readonly merchants: MerchantDirectory = new CachedDirectory((id) => this.loadMerchant(id));
   readonly exchangeKeys: ExchangeKeyDirectory = new CachedDirectory((id) => this.loadExchangeKey(id));
-  /** By the hashes of their secrets. */
+  /** The admin keys by the hashes of their secrets. */
   private readonly adminKeys = new CachedDirectory(
     (hash) => this.loadAdminKey(hash),
     (hash) => hash,
@@ -147,24 +147,24 @@ export class CredentialDirectory extends OperatorDirectory {
     super();
   }
 
-  /** Null for what is no admin key, also one that is pending, revoked or expired, and for one of a disabled person. */
-  async findAdminKey(token: string): Promise<KnownAdminKey | null> {
+  /** Returns null for a text that is no active admin key, and for a disabled person. */
+  async findAdminKey(token: string): Promise<AdminKey | null> {
     if (!this.secrets.isAdmin(token)) return null;
-    const key = await this.adminKeys.find(this.secrets.hashOf(token));
+    const key = await this.adminKeys.find(this.secrets.toHash(token));
     const end = key?.expiresAt ?? null;
     return end !== null && end <= this.clock.now() ? null : key;
   }
 
-  async scopesOf(operatorId: string): Promise<ReadonlySet<string> | null> {
+  async findScopes(operatorId: string): Promise<ReadonlySet<string> | null> {
     const { state } = await this.loop.load(operatorPerson, operatorId);
     return state.status === 'active' ? effectiveScopes(SCOPES, state.role) : null;
   }
 
-  private async loadMerchant(merchantId: string): Promise<KnownMerchant | null> {
+  private async loadMerchant(merchantId: string): Promise<MerchantProfile | null> {
     if (!(await this.index.isMerchant(merchantId))) return null;
     const [{ state }, keys] = await Promise.all([
       this.loop.load(merchant, merchantId),
-      this.credentialsOf(merchantId),
+      this.loadCredentials(merchantId),
     ]);
     if (state.status === 'unknown') return null;
     const { status, name, embedding, cidrs: ipAllowList, requests_per_minute: requestsPerMinute } = state;
@@ -175,15 +175,15 @@ export class CredentialDirectory extends OperatorDirectory {
     return { merchantId, status, ipAllowList, privateKeys, privateKeyIds, ...settings };
   }
 
-  private async loadExchangeKey(keyId: string): Promise<KnownExchangeKey | null> {
+  private async loadExchangeKey(keyId: string): Promise<ExchangeKey | null> {
     const merchantId = await this.index.ownerOfKey(keyId);
     if (merchantId === null) return null;
-    const { credentials: all, pages } = await this.credentialsOf(merchantId);
+    const { credentials: all, pages } = await this.loadCredentials(merchantId);
     const own = all.filter(({ kind, key_id }) => kind === 'exchange' && key_id === keyId);
     const [first] = own;
     if (first === undefined) return null;
     const { texts: secrets, ids: secretIds } = this.open(own);
-    // Also for calls that need no signature: a key without a valid secret has expired.
+    // The key has expired without a valid secret, also for calls that need no signature.
     if (secrets.length === 0) return null;
     return {
       keyId,
@@ -198,10 +198,10 @@ export class CredentialDirectory extends OperatorDirectory {
     };
   }
 
-  private async loadAdminKey(hash: string): Promise<KnownAdminKey | null> {
+  private async loadAdminKey(hash: string): Promise<AdminKey | null> {
     const operatorId = await this.index.ownerOfSecret(hash);
     if (operatorId === null) return null;
-    const { credentials: all } = await this.credentialsOf(operatorId);
+    const { credentials: all } = await this.loadCredentials(operatorId);
     const key = all.find(({ kind, secret_hash }) => kind === 'admin' && secret_hash === hash);
     if (key === undefined || key.is_pending) return null;
     const { state: person } = await this.loop.load(operatorPerson, operatorId);
@@ -213,7 +213,7 @@ export class CredentialDirectory extends OperatorDirectory {
     return { credentialId, operatorId, name, role, ...terms, expiresAt: end === null ? null : new Date(end) };
   }
 
-  private async credentialsOf(ownerId: string): Promise<Credentials> {
+  private async loadCredentials(ownerId: string): Promise<Credentials> {
     return (await this.loop.load(credentials, ownerId)).state;
   }
 

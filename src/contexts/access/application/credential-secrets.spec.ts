@@ -82,7 +82,7 @@ describe('secrets that are obtained for an id', () => {
     expect(secret).toMatch(/^dsb_test_admin_[0-9A-Za-z]{49}$/);
     expect((await obtain(production, 'admin', 'id')).secret).toMatch(/^dsb_live_admin_/);
     expect([sandbox.isAdmin(secret), production.isAdmin(secret)]).toEqual([true, false]);
-    expect(secret_hash).toBe(sandbox.hashOf(secret));
+    expect(secret_hash).toBe(sandbox.toHash(secret));
     expect((await sandbox.obtain('admin', 'o1', 'id')).sealed_secret).toBeNull();
   });
 });

@@ -21,9 +21,9 @@ import { upTo } from '../../../platform/cache-size.js';
 const SECRET_BYTES = 32;
 
 /** The secret of a credential, for the response alone. */
-export interface IssuedCredential {
+export interface CredentialWithSecret {
   readonly credential_id: string;
-  /** Null a day after it was requested. */
+  /** The secret; null a day after it was requested. */
   readonly secret: string | null;
 }
 
@@ -55,34 +55,34 @@ export class CredentialSecrets {
     });
     if (secret === null)
       throw new DomainError('invalid_transition', 'The secret was generated a day ago and is no longer kept');
-    const sealed = prefix === null ? null : this.secrets.seal(associatedDataOf(kind, ownerId, id), secret);
-    return { credential_id: id, sealed_secret: sealed, secret_hash: this.hashOf(secret) };
+    const sealed = prefix === null ? null : this.secrets.seal(toAssociatedData(kind, ownerId, id), secret);
+    return { credential_id: id, sealed_secret: sealed, secret_hash: this.toHash(secret) };
   }
 
   /** The secret that was obtained for this id. */
-  async issued(id: string): Promise<IssuedCredential> {
+  async issued(id: string): Promise<CredentialWithSecret> {
     return { credential_id: id, secret: await this.fresh.find(id) };
   }
 
-  /** Whether the text can be the secret of an admin key here: only then is it worth a query. */
+  /** Checks the form of an admin key before it is worth a query. */
   isAdmin(text: string): boolean {
     return isAdminSecret(this.mode, text);
   }
 
-  /** What is stored to find the credential by its secret. */
-  hashOf(secret: string): string {
+  /** Returns the hash under which a credential is stored. */
+  toHash(secret: string): string {
     return this.keyedHash.of('credential secret', secret);
   }
 
   /** Throws SealError when the text was sealed for another owner, kind or credential. */
   open({ kind, owner_id, credential_id, sealed_secret }: SealedCredential): string {
-    return this.secrets.open(associatedDataOf(kind, owner_id, credential_id), sealed_secret ?? '');
+    return this.secrets.open(toAssociatedData(kind, owner_id, credential_id), sealed_secret ?? '');
   }
 }
 
 type SealedCredential = Pick<Credential, 'kind' | 'owner_id' | 'credential_id' | 'sealed_secret'>;
 
-function associatedDataOf(kind: CredentialKind, ownerId: string, id: string): string {
+function toAssociatedData(kind: CredentialKind, ownerId: string, id: string): string {
   return `${kind}/${ownerId}/secret/${id}`;
 }
 
@@ -97,16 +97,16 @@ type KeyMode = 'live' | 'test';
 export function adminSecret(mode: KeyMode, bytes: Uint8Array): string {
   if (bytes.length !== SECRET_BYTES) throw new RangeError(`an admin key has ${SECRET_BYTES} bytes`);
   const text = `dsb_${mode}_admin_${base62(BigInt(`0x${Buffer.from(bytes).toString('hex')}`), SECRET_DIGITS)}`;
-  return text + checkOf(text);
+  return text + checksum(text);
 }
 
-/** Whether the text has the form of an admin key of this mode and its check is right: only then is it worth a query. */
+/** Checks that the text has the form of an admin key of this mode with a right check sum. */
 export function isAdminSecret(mode: KeyMode, text: string): boolean {
   if (FORM.exec(text)?.[1] !== mode) return false;
-  return checkOf(text.slice(0, -CHECK_DIGITS)) === text.slice(-CHECK_DIGITS);
+  return checksum(text.slice(0, -CHECK_DIGITS)) === text.slice(-CHECK_DIGITS);
 }
 
-function checkOf(text: string): string {
+function checksum(text: string): string {
   return base62(BigInt(crc32(text)), CHECK_DIGITS);
 }
 
@@ -130,7 +130,7 @@ export function sign(secret: string, prefix: string, body: Buffer): Buffer {
   return createHmac('sha256', keys.memo(secret)).update(prefix, 'utf8').update(body).digest();
 }
 
-/** Which of the secrets created the signature (lower-case hex), compared in constant time; -1: none. */
+/** Returns the place of the secret that created the signature (lower-case hex), or -1. Compares in constant time. */
 export function signerAmong(
   secrets: readonly string[],
   signature: string,

@@ -79,7 +79,7 @@ class CreateMerchantHandler implements OperationHandler<CreateMerchant> {
   }
 }
 
-/** At once, or not at all. Throws `not_found`, or `validation_failed` on the field at fault. */
+/** Changes settings of a merchant, all or none. Throws `not_found`, or `validation_failed` on the field at fault. */
 @Operation({ ...MERCHANT, name: 'merchants.update', secondPerson: 'depends' })
 export class UpdateMerchant extends OperatorCommand<MerchantChange> {}
 

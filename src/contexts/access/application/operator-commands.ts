@@ -60,7 +60,7 @@ export async function nextFirstOperator(
 }
 
 interface Login {
-  /** Absent with OpenID Connect: the person is recognised by the email. */
+  /** The login link; absent with OpenID Connect, which recognises the person by the email. */
   readonly login_url?: string;
 }
 
@@ -149,7 +149,7 @@ class IssueLoginLinkHandler implements OperationHandler<IssueLoginLink> {
     @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}
 
-  /** With the link of another person the shell would itself be a second person. */
+  /** A second person is needed for another's link, with which the shell could itself decide. */
   async secondPerson(): Promise<'before' | null> {
     const isFree =
       this.config.mode === 'sandbox' || (await nextFirstOperator(this.access, this.operators)) !== null;
@@ -217,7 +217,7 @@ export class UpdateOperatorHandler implements OperationHandler<UpdateOperator> {
     for (const other of await this.operators.administrators()) {
       const { state, revision } = await this.loop.load(operatorPerson, other);
       if (other === id || !isAdministrator(state)) continue;
-      // Of two who end each other at the same time one is refused.
+      // One of two persons who disable each other at the same time is refused.
       currentOperation()?.expected.set(`operator-${other}`, revision);
       left += 1;
       if (left === 2) return;
@@ -275,7 +275,7 @@ export class LowerRole extends OperatorCommand<{ readonly role: string }> {}
 export class LowerRoleHandler implements OperationHandler<LowerRole> {
   constructor(private readonly access: AccessCommands) {}
 
-  /** At the revision of the subject: where a role is lowered in between, this one might raise it. */
+  /** Requires the revision of the subject: this command might raise a role that was lowered in between. */
   async check({ subjectId, parameters }: LowerRole): Promise<void> {
     if ((await findGained(this.access, subjectId, parameters)).length > 0)
       throw new DomainError('forbidden', 'A higher role needs a second person');

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
-import { newId, uuidOf } from '../../../kernel/ids.js';
+import { newId, toUuid } from '../../../kernel/ids.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
@@ -38,13 +38,13 @@ export class PortalSessions {
   /** The session of a code or token; of text that is neither, an id that no session has. */
   idIn(secret: string): string {
     if (!SECRET.test(secret)) return newId();
-    return uuidOf(Buffer.from(secret, 'base64url').subarray(0, ID_BYTES));
+    return toUuid(Buffer.from(secret, 'base64url').subarray(0, ID_BYTES));
   }
 
   /** The session of a token, while it is active; null otherwise. */
   async find(token: string): Promise<PortalSession | null> {
     const { state } = await this.loop.load(portalSession, this.idIn(token));
-    const isOwn = state !== null && state.token_hash === this.hashOf('token', token);
+    const isOwn = state !== null && state.token_hash === this.toHash('token', token);
     return isOwn && portalSessionStatus(state, timestamp(this.clock)) === 'active' ? state : null;
   }
 
@@ -58,9 +58,9 @@ export class PortalSessions {
     const at = timestamp(this.clock);
     const id = ticket.id('portal_session');
     const code = this.secretFor(id);
-    // In the fragment, so that no log has it.
+    // The code is in the fragment, which no log contains.
     const url = `${portalUrl.replace(/\/+$/, '')}/enter#${code}`;
-    const code_hash = this.hashOf('code', code);
+    const code_hash = this.toHash('code', code);
     const command = { session_id: id, ...session, code_hash, created_at: at };
     const { body, position } = await this.loop.execute(
       portalSession,
@@ -83,7 +83,7 @@ export class PortalSessions {
   async enter(code: string, leaves: string | null): Promise<{ token: string; expiresAt: string }> {
     const id = this.idIn(code);
     const token = this.secretFor(id);
-    const hashes = { code_hash: this.hashOf('code', code), token_hash: this.hashOf('token', token) };
+    const hashes = { code_hash: this.toHash('code', code), token_hash: this.toHash('token', token) };
     const command = { ...hashes, entered_at: timestamp(this.clock), leaves };
     const { state } = await this.loop.execute(portalSession, id, (current) => enterPortal(command, current), {
       metadata: { actor: 'portal' },
@@ -91,7 +91,7 @@ export class PortalSessions {
     return { token, expiresAt: state!.session_expires_at! };
   }
 
-  /** Its code and its cookie are worth nothing from now on. Throws `not_found`. */
+  /** Revokes a session with its code and cookie. Throws `not_found`. */
   async revoke(merchant_id: string, id: string, metadata: EventMetadata): Promise<void> {
     const command = { merchant_id, revoked_at: timestamp(this.clock) };
     const { position } = await this.loop.execute(
@@ -109,7 +109,7 @@ export class PortalSessions {
   }
 
   /** A code is no token. */
-  private hashOf(kind: 'code' | 'token', secret: string): string {
+  private toHash(kind: 'code' | 'token', secret: string): string {
     return this.keyedHash.of(`portal ${kind}`, secret);
   }
 }

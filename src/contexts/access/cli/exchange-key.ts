@@ -5,7 +5,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { parseId, type CliContext } from '../../../platform/cli/cli-context.js';
 import { writes } from '../../../platform/cli/write.js';
 import { RestrictKey, SetKeyPage } from '../application/credential-commands.js';
-import { logoOf } from '../domain/credential-kinds.js';
+import { toLogo } from '../domain/credential-kinds.js';
 import { CredentialIndex } from '../views/credentials.js';
 
 type Options = Readonly<Partial<Record<'logo' | 'helpUrl' | 'termsUrl', string>>>;
@@ -21,7 +21,7 @@ export function exchangeKeyCommands(program: Command, cli: CliContext): void {
     .option('--terms-url <url>', 'the terms of the merchant');
   writes(page, cli, async function (context, write, id) {
     const { logo, helpUrl: help_url = null, termsUrl: terms_url = null } = this.opts<Options>();
-    const settings = { logo: logo === undefined ? null : logoOf(read(logo)), help_url, terms_url };
+    const settings = { logo: logo === undefined ? null : toLogo(read(logo)), help_url, terms_url };
     const { keyId, owner } = await find(context, id!);
     await write(new SetKeyPage(keyId, { ...owner, page: settings }), owner.merchant_id);
     return { text: 'Pay page set', json: {} };

@@ -2,11 +2,11 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { deriveId } from '../../../kernel/ids.js';
 import { isScope, SCOPES } from './roles.js';
 
-/** What a tag or memo needs: nothing beyond the contract's signature, or `full`, one over the whole query (contract.md 21.8). */
+/** The signatures of a tag or memo: that of the contract, or `full`, over the whole query (contract.md 21.8). */
 export const MEMO_SIGNING = ['contract', 'full'] as const;
 export type MemoSigning = (typeof MEMO_SIGNING)[number];
 
-/** What a credential may be used for. Null or empty where its kind lacks it. */
+/** The terms of a credential. Those that its kind lacks are null or empty. */
 export interface Terms {
   readonly name: string | null;
   readonly scopes: readonly string[];
@@ -24,10 +24,10 @@ export interface Terms {
 
 type KindTerms = Omit<Terms, 'name' | 'expires_at'>;
 
-/** What makes a kind of credential; everything else is the same for all. */
+/** The rule of a kind of credential. All kinds have the rest in common. */
 interface KindRule {
   readonly owner: 'merchant' | 'operator';
-  /** What errors call its secrets. */
+  /** The noun for its secrets in errors. */
   readonly nouns: string;
   /** The prefix of its secrets, which sign. Null: a bearer token (admin-secret.ts), of which only the hash is kept. */
   readonly prefix: string | null;
@@ -35,7 +35,7 @@ interface KindRule {
   readonly members: readonly string[];
   /** Another person has to approve it. */
   readonly needsApproval: boolean;
-  /** Without a valid secret its key could sign nothing: the key ends with the last one. */
+  /** True where the key ends with its last valid secret, because it could sign nothing. */
   readonly endsWithLast: boolean;
   /** The id of its key; `former` is that of the credential that it replaces. */
   readonly deriveKeyId: (credentialId: string, ownerId: string, former: string | null) => string;
@@ -52,7 +52,7 @@ const NONE = {
 } as const;
 
 export const KIND_RULES = {
-  /** What a merchant signs its calls with. Its addresses are a setting of the merchant. */
+  /** The keys with which a merchant signs calls. Their addresses are a setting of the merchant. */
   payouts: {
     owner: 'merchant',
     nouns: 'private keys',
@@ -63,7 +63,7 @@ export const KIND_RULES = {
     deriveKeyId: (_, ownerId) => ownerId,
     readTerms: (_, ownerId) => ({ ...NONE, merchants: [ownerId] }),
   },
-  /** What calls of the exchange API are signed with (contract.md 21). */
+  /** The keys of calls to the exchange API (contract.md 21). */
   exchange: {
     owner: 'merchant',
     nouns: 'secrets',
@@ -113,7 +113,7 @@ export function readScopes(scopes: readonly string[]): readonly string[] {
   return SCOPES.filter((scope) => scopes.includes(scope));
 }
 
-/** What the pay page of a key displays besides the merchant's name. */
+/** The content of a key's pay page besides the merchant's name. */
 export interface PayPageSettings {
   /** A `data:` URL of a PNG or WebP: part of the page, so the page loads nothing from elsewhere. */
   readonly logo: string | null;
@@ -129,8 +129,8 @@ const MAX_URL_LENGTH = 2048;
 const LOGO = /^data:image\/(png|webp);base64,([A-Za-z0-9+/]+={0,2})$/;
 
 /** No SVG: it can hold scripts and links. Throws `validation_failed` for another format or too many bytes. */
-export function logoOf(bytes: Buffer): string {
-  const type = typeOf(bytes);
+export function toLogo(bytes: Buffer): string {
+  const type = readType(bytes);
   if (type === null || bytes.length > MAX_LOGO_BYTES) throw wrongLogo();
   return `data:image/${type};base64,${bytes.toString('base64')}`;
 }
@@ -145,14 +145,14 @@ export function checkPage({ logo, help_url, terms_url }: PayPageSettings): void 
   if (logo === null) return;
   const [, type, base64 = ''] = LOGO.exec(logo) ?? [];
   const bytes = Buffer.from(base64, 'base64');
-  if (bytes.length > MAX_LOGO_BYTES || type === undefined || type !== typeOf(bytes)) throw wrongLogo();
+  if (bytes.length > MAX_LOGO_BYTES || type === undefined || type !== readType(bytes)) throw wrongLogo();
 }
 
 function isWebLink(text: string): boolean {
   return text.length <= MAX_URL_LENGTH && URL.canParse(text) && new URL(text).protocol === 'https:';
 }
 
-function typeOf(bytes: Buffer): 'png' | 'webp' | null {
+function readType(bytes: Buffer): 'png' | 'webp' | null {
   if (bytes.subarray(0, 8).toString('latin1') === '\x89PNG\r\n\x1a\n') return 'png';
   const isWebp = bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP';
   return isWebp ? 'webp' : null;

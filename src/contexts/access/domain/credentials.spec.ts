@@ -5,7 +5,7 @@ import {
   KIND_RULES,
   type CredentialKind,
   type Terms,
-  logoOf,
+  toLogo,
   NO_PAGE_SETTINGS,
   type PayPageSettings,
 } from './credential-kinds.js';
@@ -274,7 +274,7 @@ describe('a key of the exchange', () => {
   });
 
   it('has a pay page with a logo and links, which are replaced together', () => {
-    const logo = logoOf(Buffer.from('\x89PNG\r\n\x1a\nIHDR', 'latin1'));
+    const logo = toLogo(Buffer.from('\x89PNG\r\n\x1a\nIHDR', 'latin1'));
     const page = { logo, help_url: 'https://shop.example/help', terms_url: null };
     given(s1).when(display(page)).then(pageSet(page));
     given(s1, pageSet(page)).when(display(page)).then();

@@ -12,13 +12,13 @@ import {
 } from './credential-kinds.js';
 import { historyRules } from '../../../kernel/history-rules.js';
 
-/** How long the response to a repeated request has the secret (admin-api.md 3). */
+/** The time for which a repeat of the request gets the secret (admin-api.md 3). */
 export const SECRET_DISPLAYED_MS = DAY_MS;
 
 /** The secret of a credential as it is stored. */
 export interface CredentialSecret {
   readonly credential_id: string;
-  /** Null where no signature needs the secret. */
+  /** The sealed secret; null where no signature needs it. */
   readonly sealed_secret: string | null;
   readonly secret_hash: string;
 }
@@ -26,7 +26,7 @@ export interface CredentialSecret {
 interface Owner {
   /** The merchant or the operator. */
   readonly owner_id: string;
-  /** Null for an operator's. */
+  /** The merchant; null for an operator's credential. */
   readonly merchant_id: string | null;
 }
 
@@ -53,23 +53,23 @@ export type CredentialEvent =
   | DomainEvent<'credential.revoked.v1', OfOne>
   /** The addresses of a key, in canonical form. Empty: it may be used from anywhere. */
   | DomainEvent<'credential.restricted.v1', OfKey & { readonly addresses: readonly string[] }>
-  /** What the pay page of a key displays; in place of what was set before. */
+  /** The new content of a key's pay page. */
   | DomainEvent<'credential.page_set.v1', OfKey & PayPageSettings>;
 
 /** A credential that is not revoked; it may be over. */
 export interface Credential extends Omit<Issued, 'at'> {
-  /** When it ends because another replaces it. */
+  /** The end of a credential that another replaces. */
   readonly rolling_until: string | null;
   readonly replaced_by: string | null;
 }
 
 /** All keys of a merchant or an operator; the stream is `credentials-<owner_id>`. */
 export interface Credentials {
-  /** In order of issue. */
+  /** The credentials in order of issue. */
   readonly credentials: readonly Credential[];
   /** The newest {@link MAX_KEPT}. */
   readonly revoked: readonly Members<'credential_id' | 'key_id'>[];
-  /** Those of keys that have a credential. */
+  /** The pay pages of keys that have a credential. */
   readonly pages: Readonly<Record<string, PayPageSettings>>;
 }
 
@@ -149,7 +149,7 @@ function isOver(end: string, now: string): boolean {
   return Date.parse(end) <= Date.parse(now);
 }
 
-/** When the credential ends; null: never. */
+/** Returns the end of the credential, or null. */
 export function findEnd({ rolling_until, expires_at }: Credential): string | null {
   return rolling_until ?? expires_at;
 }
@@ -189,7 +189,7 @@ function requireKey(state: Credentials, id: string): readonly [Credential, ...Cr
   throw DomainError.notFound('Key');
 }
 
-/** What a credential is issued with; one that replaces another has the terms and the key of that. */
+/** The command that issues a credential. A replacement has the terms and the key of the replaced one. */
 interface IssueCommand extends Pick<Issued, 'owner_id' | 'kind' | 'is_pending' | 'at'> {
   readonly secret: CredentialSecret;
   readonly terms: Terms;
@@ -272,7 +272,7 @@ function replaceCredential(
   return [{ type: 'credential.rolled.v1', data }];
 }
 
-/** For good; a repeat changes nothing. A key of the exchange ends with its last valid secret. */
+/** Revokes for good; a repeat changes nothing. A key of the exchange ends with its last valid secret. */
 export function revokeCredential(
   { credential_id, at }: { credential_id: string; at: string },
   state: Credentials,

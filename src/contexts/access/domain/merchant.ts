@@ -22,12 +22,12 @@ export type MerchantEvent =
       }
     >
   | DomainEvent<'merchant.renamed.v1', { merchant_id: string; name: string; at: string }>
-  /** Null: the default of the service. */
+  /** The rate limit; null for the service's default. */
   | DomainEvent<
       'merchant.limits_set.v1',
       { merchant_id: string; requests_per_minute: number | null; at: string }
     >
-  /** Empty: calls may come from anywhere. */
+  /** The addresses of calls; empty for any. */
   | DomainEvent<
       'merchant.ip_allow_list_set.v1',
       { merchant_id: string; cidrs: readonly string[]; at: string }
@@ -35,7 +35,7 @@ export type MerchantEvent =
 
 const MAX_NAME_LENGTH = 255;
 
-/** Who may show the pages of a merchant's users, and where they lead back to. */
+/** The sites that may embed the pages of a merchant's users, and their targets. */
 export interface Embedding {
   readonly origins: readonly string[];
   readonly callbacks: readonly string[];
@@ -115,7 +115,7 @@ function renameMerchant(command: { name: string; at: string }, state: Merchant):
 
 export const MAX_REQUESTS_PER_MINUTE = 1_000_000;
 
-/** Null: the default of the service. Throws `validation_failed` on `requests_per_minute`. */
+/** Sets the rate limit; null for the service's default. Throws `validation_failed` on `requests_per_minute`. */
 function setLimits(
   { requests_per_minute, at }: { requests_per_minute: number | null; at: string },
   state: Merchant,
@@ -141,7 +141,7 @@ export function reinstateMerchant({ at }: { at: string }, state: Merchant): Merc
   return status === 'active' ? [] : [{ type: 'merchant.reinstated.v1', data: { merchant_id, at } }];
 }
 
-/** What `change` does not name stays as it is. Lists in canonical form (see application/allow-lists.ts). */
+/** Changes the members that `change` names. Lists are in canonical form (application/allow-lists.ts). */
 export function setEmbedding(
   command: { change: Partial<Embedding>; at: string },
   state: Merchant,

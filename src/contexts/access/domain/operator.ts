@@ -9,7 +9,7 @@ import { historyRules } from '../../../kernel/history-rules.js';
 export interface Passkey {
   readonly credential_id: string;
   readonly public_key: string;
-  /** Of the authenticator when the passkey was enrolled. */
+  /** The authenticator's counter at the enrolment. */
   readonly counter: number;
   readonly transports: readonly string[];
 }
@@ -127,13 +127,13 @@ export function enableOperator({ at }: { at: string }, state: OperatorPerson): O
   return status === 'active' ? [] : [{ type: 'operator.enabled.v1', data: { operator_id, at } }];
 }
 
-/** What is absent stays. */
+/** A change of an operator. Absent members remain. */
 export interface OperatorChange {
   readonly role?: string | undefined;
   readonly status?: 'active' | 'disabled' | undefined;
 }
 
-/** At once. Throws `not_found`, or `validation_failed` on `role`. */
+/** Updates an operator, all or nothing. Throws `not_found`, or `validation_failed` on `role`. */
 export function updateOperator(
   { change: { role, status }, at }: { change: OperatorChange; at: string },
   state: OperatorPerson,
@@ -161,7 +161,7 @@ export function addPasskey(
   return [{ type: 'operator.passkey_added.v1', data }];
 }
 
-/** Also of a disabled person. Throws `not_found`. */
+/** Removes a passkey, also of a disabled person. Throws `not_found`. */
 export function removePasskey(
   { credentialId, at }: { credentialId: string; at: string },
   state: OperatorPerson,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { checkPage, logoOf, NO_PAGE_SETTINGS } from './credential-kinds.js';
+import { checkPage, toLogo, NO_PAGE_SETTINGS } from './credential-kinds.js';
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\nrest', 'latin1');
 const WEBP = Buffer.from('RIFF\0\0\0\0WEBPrest', 'latin1');
@@ -23,7 +23,7 @@ describe('the logo of a pay page', () => {
     ['WebP', WEBP, 'webp'],
     ['PNG of 16 KiB', large(PNG, 16_384), 'png'],
   ])('is a %s, as part of the page', (_what, bytes, type) => {
-    const logo = logoOf(bytes);
+    const logo = toLogo(bytes);
     expect(logo).toBe(`data:image/${type};base64,${bytes.toString('base64')}`);
     expect(() => checkPage({ ...NO_PAGE_SETTINGS, logo })).not.toThrow();
   });
@@ -35,15 +35,15 @@ describe('the logo of a pay page', () => {
     ['another RIFF file', Buffer.from('RIFF\0\0\0\0WAVErest', 'latin1')],
     ['WEBP without RIFF', Buffer.from('XIFF\0\0\0\0WEBPrest', 'latin1')],
   ])('is refused when it is %s', (_what, bytes) => {
-    expect(fieldsOf(() => logoOf(bytes))).toEqual(WRONG_LOGO);
+    expect(fieldsOf(() => toLogo(bytes))).toEqual(WRONG_LOGO);
   });
 
   it.each([
     ['of another type than its bytes', `data:image/webp;base64,${PNG.toString('base64')}`],
     ['an SVG', `data:image/svg+xml;base64,${Buffer.from('<svg/>').toString('base64')}`],
     ['from elsewhere', 'https://example.com/logo.png'],
-    ['a URL with more behind it', `${logoOf(PNG)} "`],
-    ['a URL with more before it', ` ${logoOf(PNG)}`],
+    ['a URL with more behind it', `${toLogo(PNG)} "`],
+    ['a URL with more before it', ` ${toLogo(PNG)}`],
     ['more than 16 KiB', `data:image/png;base64,${large(PNG).toString('base64')}`],
   ])('is refused in the settings when it is %s', (_what, logo) => {
     expect(fieldsOf(() => checkPage({ ...NO_PAGE_SETTINGS, logo }))).toEqual(WRONG_LOGO);

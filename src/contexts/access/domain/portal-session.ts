@@ -16,7 +16,7 @@ const RESOURCES = [
 ] as const;
 const reads = RESOURCES.map((resource) => `${resource}:read`);
 
-/** What a session of the portal may do (admin-api.md 6). */
+/** The scopes of portal sessions (admin-api.md 6). */
 export const PORTAL_SCOPES: readonly string[] = [
   ...reads,
   ...RESOURCES.map((resource) => `${resource}:write`),

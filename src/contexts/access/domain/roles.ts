@@ -1,4 +1,4 @@
-/** What callers of the admin API may do (admin-api.md 2). */
+/** The scopes of the admin API (admin-api.md 2). */
 export const SCOPES = [
   'merchants:read',
   'merchants:write',
@@ -51,7 +51,7 @@ export function isScope(text: string): text is Scope {
   return SCOPES.some((scope) => scope === text);
 }
 
-/** What a credential with these scopes may do for a person with this role; none of a role that this version does not know. */
+/** Returns the scopes of a credential for a person with this role; none for a role of a later version. */
 export function effectiveScopes(scopes: readonly string[], role: string): ReadonlySet<string> {
   const ofRole: readonly string[] = isRole(role) ? ROLE_SCOPES[role] : [];
   return new Set(scopes.filter((scope) => ofRole.includes(scope)));

@@ -9,21 +9,21 @@ const at = (adminUrl: string | null) => new ConsoleSite({ ...httpConfig({}), adm
 
 describe('the origin of the console', () => {
   it('is that of ADMIN_URL, whatever host a request names', () => {
-    expect(at('https://admin.example/').originOf(request({ host: 'evil.example' }))).toBe(
+    expect(at('https://admin.example/').findOrigin(request({ host: 'evil.example' }))).toBe(
       'https://admin.example',
     );
   });
 
   it.each(['localhost:3003', '127.0.0.1:3003', '[::1]:3003'])('is %s on this machine', (host) => {
-    expect(at(null).originOf(request({ host }))).toBe(`http://${host}`);
+    expect(at(null).findOrigin(request({ host }))).toBe(`http://${host}`);
   });
 
   it('is none for a name that resolves to this machine, without ADMIN_URL', () => {
-    expect(() => at(null).originOf(request({ host: 'rebound.example' }))).toThrow('ADMIN_URL is not set');
+    expect(() => at(null).findOrigin(request({ host: 'rebound.example' }))).toThrow('ADMIN_URL is not set');
   });
 
   it('is not loopback where ADMIN_URL is a public one', () => {
-    expect(at('https://admin.example').originOf(request({ host: 'localhost:3003' }))).toBe(
+    expect(at('https://admin.example').findOrigin(request({ host: 'localhost:3003' }))).toBe(
       'https://admin.example',
     );
   });

@@ -18,7 +18,7 @@ export function isActivity({ method, headers }: FastifyRequest): boolean {
   return !isRead || headers['disburse-background'] !== 'true';
 }
 
-/** Without TLS, but on this machine alone. */
+/** Checks for an address without TLS on this machine. */
 export function isPlainLoopback(url: string): boolean {
   const { protocol, host } = new URL(url);
   return protocol === 'http:' && LOOPBACK.test(host);
@@ -42,7 +42,7 @@ abstract class PageSite {
    * The origin of the setting. On loopback also the address that the browser has, so that a tunnel and the sandbox work with
    * any name of this machine. Throws Refusal (403) where neither applies.
    */
-  originOf({ headers, protocol }: FastifyRequest): string {
+  findOrigin({ headers, protocol }: FastifyRequest): string {
     const own = this.url === null ? null : new URL(this.url);
     const { host = '' } = headers;
     if (LOOPBACK.test(host) && (own === null || LOOPBACK.test(own.host)))
@@ -55,7 +55,7 @@ abstract class PageSite {
   /** Throws Refusal (403) for a write that another site's page sent, or a program without an `Origin`. */
   requireOwnOrigin(request: FastifyRequest): void {
     const { origin, 'sec-fetch-site': site } = request.headers;
-    if (origin !== this.originOf(request) || (site !== undefined && site !== 'same-origin'))
+    if (origin !== this.findOrigin(request) || (site !== undefined && site !== 'same-origin'))
       throw new Refusal(FOREIGN);
   }
 
@@ -75,7 +75,7 @@ abstract class PageSite {
   read({ headers }: FastifyRequest, name: string): string | null {
     const { cookie = '' } = headers;
     if (cookie === '' || cookie.length > MAX_COOKIE_BYTES) return null;
-    return parseCookie(cookie)[this.nameOf(name)] ?? null;
+    return parseCookie(cookie)[this.toName(name)] ?? null;
   }
 
   /** `lax`: another site's page may navigate here with it, as an identity provider does. 0 seconds: deletes it. */
@@ -87,10 +87,10 @@ abstract class PageSite {
   ): void {
     const options = { path: '/', httpOnly: true, secure: this.isSecure, sameSite, maxAge };
     const set = [reply.getHeader('set-cookie') ?? []].flat().map(String);
-    reply.header('set-cookie', [...set, stringifySetCookie({ name: this.nameOf(name), value, ...options })]);
+    reply.header('set-cookie', [...set, stringifySetCookie({ name: this.toName(name), value, ...options })]);
   }
 
-  private nameOf(name: string): string {
+  private toName(name: string): string {
     return this.isSecure ? `__Host-${name}` : name;
   }
 

@@ -126,7 +126,7 @@ class PortalSessionsResponse extends PageOf('portal_sessions', DisplayedPortalSe
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 
-/** Whether a person may be led there: https, and in the sandbox http of this machine. */
+/** Checks that a person may be led there: https, and in the sandbox http of this machine. */
 function isReturnUrl(url: string, mode: 'sandbox' | 'production'): boolean {
   if (url.length > MAX_URL || CONTROL_CHARACTERS.test(url) || !URL.canParse(url)) return false;
   const { protocol, hostname, username, password } = new URL(url);
@@ -206,7 +206,7 @@ export class PortalSessionsController {
     await this.sessions.revoke(merchantId, id, cause);
   }
 
-  /** Where people find the portal. Throws `unavailable` where it has no address. */
+  /** Returns the address of the portal. Throws `unavailable` where none is set. */
   private portalUrl(): string {
     const { mode, portalUrl, host, portalPort } = this.config;
     if (portalUrl !== null) return portalUrl;

@@ -20,7 +20,7 @@ import { ApiProperty } from '../../../platform/dto/field.js';
 import { BODY, EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.js';
 import { ProblemDetails, problemResponse } from '../../../platform/openapi/route.js';
 
-/** How far `svc-timestamp` may be from server time, either way, in seconds (contract.md 2.4). */
+/** The largest difference between `svc-timestamp` and server time in seconds, either way (contract.md 2.4). */
 const MAX_DRIFT_SECONDS = 300;
 const UNIX_SECONDS = /^[0-9]{1,12}$/;
 const HEADERS = ['svc-api-key', 'svc-timestamp', 'svc-signature'];
@@ -39,7 +39,7 @@ export class SignatureGuard extends ApiGuard {
     this.failures = new FailedSignatures(now);
   }
 
-  /** What comes from where signatures fail is refused here as well, when its body is large. */
+  /** Refuses, besides unknown callers, large bodies from addresses whose signatures fail. */
   override async identify(request: FastifyRequest): Promise<ApiCaller> {
     const { edge } = request;
     const absent = HEADERS.filter((name) => !request.raw.headers[name]);
@@ -54,13 +54,13 @@ export class SignatureGuard extends ApiGuard {
     const now = this.now();
     if (!isFresh(timestamp, now)) throw new Refusal(timestampDrift(timestamp, now));
     // A small body costs little, and may prove that its sender is the merchant while others fail from the same address.
-    if (isLarge(request.raw)) refuseUntil(this.failures.blockedUntil(sourceOf(request, merchant)), now);
+    if (isLarge(request.raw)) refuseUntil(this.failures.blockedUntil(toSource(request, merchant)), now);
     return merchant;
   }
 
   override verify(request: FastifyRequest, reply: FastifyReply, merchant: ApiCaller): void {
     const { rawBody } = request.edge;
-    const source = sourceOf(request, merchant);
+    const source = toSource(request, merchant);
     const signature = header(request, 'svc-signature');
     const prefix = signedPrefix(header(request, 'svc-timestamp'), request.method, rawPath(request));
     const signer = signerAmong(merchant.privateKeys, signature, prefix, rawBody);
@@ -84,7 +84,7 @@ function header(request: FastifyRequest, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-function sourceOf({ edge }: FastifyRequest, { merchantId }: ApiCaller): SignatureSource {
+function toSource({ edge }: FastifyRequest, { merchantId }: ApiCaller): SignatureSource {
   return { client: edge.client, merchantId };
 }
 
@@ -97,7 +97,7 @@ const BYTES_PER_POINT = 16_384;
 const MAX_PER_ADDRESS = 300;
 const MAX_PER_KEY = 3000;
 
-/** Who a request says it is from: an address and a merchant. */
+/** The claimed source of a request: an address and a merchant. */
 export interface SignatureSource {
   readonly client: string;
   readonly merchantId: string;
@@ -119,14 +119,14 @@ export class FailedSignatures {
     this.keys = new LocalRateLimiter(MAX_PER_KEY, now);
   }
 
-  /** Null when a large body may be read, else the epoch milliseconds at which the next may. */
+  /** Returns null when a large body may be read, else the epoch milliseconds at which the next may. */
   blockedUntil(source: SignatureSource): number | null {
     const until = this.addresses.blockedUntil(source.client);
-    return until !== null && this.signers.has(nameOf(source)) ? null : until;
+    return until !== null && this.signers.has(toName(source)) ? null : until;
   }
 
   succeeded(source: SignatureSource): void {
-    const name = nameOf(source);
+    const name = toName(source);
     if (this.signers.get(name) === undefined) this.signers.set(name, true);
   }
 
@@ -138,11 +138,11 @@ export class FailedSignatures {
   }
 }
 
-function nameOf({ client, merchantId }: SignatureSource): string {
+function toName({ client, merchantId }: SignatureSource): string {
   return `${client} ${merchantId}`;
 }
 
-/** What is signed, apart from the body: timestamp, method and path, each followed by LF (contract.md 2.2). */
+/** Returns the signed text before the body: timestamp, method and path, each with LF (contract.md 2.2). */
 export function signedPrefix(timestamp: string, method: string, path: string): string {
   return `${timestamp}\n${method}\n${path}\n`;
 }
@@ -214,7 +214,7 @@ function* joined(
     yield separator + write(body.subarray(from, from + PIECE_BYTES));
 }
 
-/** Whether the client would rather have text/plain than JSON: JSON wins a tie and is the default. */
+/** Checks that the client prefers text/plain. JSON is the default and wins a tie. */
 export function prefersText(accept: string | undefined): boolean {
   if (accept === undefined || !/text\//i.test(accept)) return false;
   let text = 0;

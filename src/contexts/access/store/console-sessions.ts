@@ -11,7 +11,7 @@ import { accessConfig, type AccessConfig } from '../settings.js';
 export interface LoginFacts {
   readonly method: 'passkey' | 'oidc' | 'link';
   readonly address: string;
-  /** By another clock; absent: now. */
+  /** The time of the login on another clock; now when absent. */
   readonly authenticatedAt?: Date;
 }
 
@@ -116,7 +116,7 @@ export class ConsoleSessionTable {
     );
   }
 
-  /** Of a person who gets another way to sign in. */
+  /** Ends all sessions of a person who gets another way to sign in. */
   async endAll(operatorId: string): Promise<void> {
     await this.database.query(
       'update access.console_sessions set ended_at = now() where operator_id = $1 and ended_at is null',
@@ -129,11 +129,11 @@ export class ConsoleSessionTable {
   }
 }
 
-/** What a login secret is good for: a one-time link, or a challenge of WebAuthn. */
+/** The purpose of a login secret: a one-time link, or a challenge of WebAuthn. */
 export type LoginPurpose = 'link' | 'enrol' | 'passkey';
 
 interface SecretRow {
-  /** Null: no particular person. */
+  /** The operator; null for no particular person. */
   readonly operator_id: string | null;
   readonly expires_at: Date;
   readonly mac: string | null;
@@ -200,7 +200,7 @@ export class LoginSecrets {
     );
   }
 
-  /** As {@link find}; afterwards it is used. Of two concurrent calls one gets null. */
+  /** Finds a secret as {@link find} does, and uses it up. One of two concurrent calls gets null. */
   async take(purpose: LoginPurpose, secret: string): Promise<SecretRow | null> {
     return this.one(
       `delete from access.login_secrets where hash = $1 and purpose = $2 and expires_at > now()

@@ -9,7 +9,7 @@ import { SealError, Sealer } from '../../../platform/sealing/sealer.js';
 const EVERY_MS = 60_000;
 const MAX_CREDENTIALS = 10_000;
 
-/** When the credentials of operators were last used, to the minute. */
+/** The last uses of operators' credentials, to the minute. */
 @Injectable()
 export class CredentialUses {
   private readonly written = new LRUCache<string, true>({ ...upTo(MAX_CREDENTIALS), ttl: EVERY_MS });
@@ -30,13 +30,13 @@ export class CredentialUses {
   }
 }
 
-/** Without a request for so long a session of the portal ends. */
+/** The time without a request after which a session of the portal ends. */
 const IDLE_SECONDS = 3600;
 /** The row is written at most this often. */
 const SEEN_EVERY_SECONDS = 60;
 const KEPT_DAYS = 90;
 
-/** When sessions of the portal were last used, in `access.portal_session_uses`, by the clock of the database. */
+/** The last uses of portal sessions, in `access.portal_session_uses`, by the clock of the database. */
 @Injectable()
 export class PortalUses {
   constructor(private readonly database: Database) {}
@@ -82,16 +82,16 @@ export class NewSecrets {
     private readonly sealer: Sealer,
   ) {}
 
-  /** Of concurrent calls with one id all get the same secret. Null: it was generated a day ago. */
+  /** Returns the same secret to concurrent calls with one id; null for one that was generated a day ago. */
   async obtain(id: string, generate: () => string): Promise<string | null> {
     await this.database.query(
       'insert into access.new_secrets (secret_id, sealed, created_at) values ($1, $2, now()) on conflict do nothing',
-      [id, this.sealer.seal(generate(), associatedDataOf(id))],
+      [id, this.sealer.seal(generate(), toAssociatedData(id))],
     );
     return this.find(id);
   }
 
-  /** Null for one that is unknown, or was generated a day ago. */
+  /** Returns null for a secret that is unknown, or was generated a day ago. */
   async find(id: string): Promise<string | null> {
     const [row] = await this.database.query<{ sealed: string }>(
       `select sealed from access.new_secrets
@@ -100,9 +100,9 @@ export class NewSecrets {
     );
     if (row === undefined) return null;
     try {
-      return this.sealer.open(row.sealed, associatedDataOf(id));
+      return this.sealer.open(row.sealed, toAssociatedData(id));
     } catch (error) {
-      // Its master key was retired.
+      // The master key of this secret was retired.
       if (error instanceof SealError) return null;
       throw error;
     }
@@ -120,6 +120,6 @@ export class NewSecrets {
   }
 }
 
-function associatedDataOf(id: string): string {
+function toAssociatedData(id: string): string {
   return `new secret/${id}`;
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { ServedRequest } from '../../../platform/http/request-log.js';
+import type { RequestRecord } from '../../../platform/http/request-log.js';
 import type { RequestBatch } from './request-table.js';
 import { BufferedRequestLog } from './request-log.js';
 
 const SECRET = randomUUID();
 
-const request = (over: Partial<ServedRequest> = {}): ServedRequest => ({
+const request = (over: Partial<RequestRecord> = {}): RequestRecord => ({
   requestId: randomUUID(),
   merchantId: 'm1',
   credentialId: SECRET,
@@ -83,9 +83,9 @@ describe('the request log', () => {
   });
 
   describe('of requests that no secret signed', () => {
-    const refused = (over: Partial<ServedRequest>): ServedRequest =>
+    const refused = (over: Partial<RequestRecord>): RequestRecord =>
       request({ credentialId: null, status: 401, ...over });
-    const rowsOf = async (requests: readonly ServedRequest[]): Promise<readonly ServedRequest[]> => {
+    const rowsOf = async (requests: readonly RequestRecord[]): Promise<readonly RequestRecord[]> => {
       const { log, batches } = written();
       for (const each of requests) log.record(each);
       await log.flush();
@@ -93,7 +93,7 @@ describe('the request log', () => {
     };
 
     it('takes 300 small rows of a merchant in a minute, 100 of one address, and fewer of large ones', async () => {
-      const many = (clients: number, over: Partial<ServedRequest> = {}): ServedRequest[] =>
+      const many = (clients: number, over: Partial<RequestRecord> = {}): RequestRecord[] =>
         Array.from({ length: 500 }, (_, n) => refused({ client: `192.0.2.${n % clients}`, ...over }));
       expect(await rowsOf(many(1))).toHaveLength(100);
       expect(await rowsOf(many(9))).toHaveLength(300);

@@ -4,7 +4,7 @@ import { Counter } from 'prom-client';
 import { upTo } from '../../../platform/cache-size.js';
 import { Background, BackgroundWork } from '../../../platform/jobs/background-work.js';
 import { LocalRateLimiter } from '../../../platform/http/rate-limit.js';
-import { RequestLog, type ServedRequest } from '../../../platform/http/request-log.js';
+import { RequestLog, type RequestRecord } from '../../../platform/http/request-log.js';
 import { registers } from '../../../platform/telemetry/metrics.js';
 import { RequestTable, type RequestBatch } from './request-table.js';
 
@@ -47,23 +47,23 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     run: () => this.flush(),
     stopsWithProvider: true,
   });
-  private buffer: ServedRequest[] = [];
+  private buffer: RequestRecord[] = [];
   private counts = new Map<string, Counts>();
-  /** What is being written, or could not be written yet. */
+  /** The batch that is being written, or could not be written yet. */
   private batch: RequestBatch | null = null;
   /** Rows that no secret signed: of merchants and of signers' addresses, and of strangers' addresses. */
   private readonly unsigned = new LocalRateLimiter(MAX_UNSIGNED);
   private readonly strangers = new LocalRateLimiter(MAX_OF_ADDRESS);
   /** Addresses and merchants of signed requests. */
   private readonly signers = new LRUCache<string, true>(upTo(MAX_CREDENTIALS));
-  /** When the use of each credential was last written, by `performance.now()`. */
+  /** The times at which the use of each credential was written, by `performance.now()`. */
   private readonly used = new LRUCache<string, number>(upTo(MAX_CREDENTIALS));
 
   constructor(private readonly table: RequestTable) {
     super();
   }
 
-  record(request: ServedRequest): void {
+  record(request: RequestRecord): void {
     this.count(request);
     if (this.isOneTooMany(request)) requestsLeftOut.inc({ reason: 'unsigned' });
     else if (this.buffer.length >= MAX_BUFFERED) requestsLeftOut.inc({ reason: 'full' });
@@ -94,21 +94,21 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
     await this.flush().catch(() => undefined);
   }
 
-  private isOneTooMany(request: ServedRequest): boolean {
+  private isOneTooMany(request: RequestRecord): boolean {
     const { credentialId, merchantId, client } = request;
     const source = `${client} ${merchantId}`;
     if (credentialId !== null) {
       if (this.signers.get(source) === undefined) this.signers.set(source, true);
       return false;
     }
-    const points = 1 + Math.floor(bytesOf(request) / BYTES_PER_POINT);
+    const points = 1 + Math.floor(countBytes(request) / BYTES_PER_POINT);
     const blockedUntil = this.signers.has(source)
       ? this.unsigned.take(source, points)
       : (this.strangers.take(source, points) ?? this.unsigned.take(merchantId, points));
     return blockedUntil !== null;
   }
 
-  private count({ merchantId, status }: ServedRequest): void {
+  private count({ merchantId, status }: RequestRecord): void {
     let counts = this.counts.get(merchantId);
     if (counts === undefined) this.counts.set(merchantId, (counts = { requests: 0, refused: 0 }));
     counts.requests += 1;
@@ -118,15 +118,15 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
   private next(): RequestBatch | null {
     if (this.counts.size === 0 && this.buffer.length === 0) return null;
     const requests = this.buffer.splice(0, MAX_BATCH);
-    // In one order in every process: none waits for another that waits for it.
+    // The order is the same in every process, so that no two wait for each other.
     const usage = [...this.counts].map(([merchantId, counts]) => ({ merchantId, ...counts }));
     usage.sort((a, b) => (a.merchantId < b.merchantId ? -1 : 1));
     this.counts = new Map();
     return { requests, usage, credentialIds: this.newlyUsed(requests) };
   }
 
-  /** Those whose last use was written a minute ago or longer. */
-  private newlyUsed(requests: readonly ServedRequest[]): readonly string[] {
+  /** Returns the credentials whose last use was written a minute ago or longer. */
+  private newlyUsed(requests: readonly RequestRecord[]): readonly string[] {
     const before = performance.now() - MINUTE_MS;
     const ids = new Set<string>();
     for (const { credentialId } of requests)
@@ -137,7 +137,7 @@ export class BufferedRequestLog extends RequestLog implements BeforeApplicationS
 }
 
 /** The lengths of the texts of a row. */
-function bytesOf({ method, path, queryNames, refusal, stringToSign }: ServedRequest): number {
+function countBytes({ method, path, queryNames, refusal, stringToSign }: RequestRecord): number {
   return [method, path, ...queryNames, refusal ?? '', stringToSign ?? ''].join().length;
 }
 

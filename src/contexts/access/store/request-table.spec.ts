@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { onTestDatabase } from '../../../../test/support/postgres.js';
-import type { ServedRequest } from '../../../platform/http/request-log.js';
+import type { RequestRecord } from '../../../platform/http/request-log.js';
 import { RequestTable } from './request-table.js';
 
 const db = onTestDatabase();
 const DAY_MS = 86_400_000;
 
-const request = (over: Partial<ServedRequest> = {}): ServedRequest => ({
+const request = (over: Partial<RequestRecord> = {}): RequestRecord => ({
   requestId: randomUUID(),
   merchantId: randomUUID(),
   credentialId: null,

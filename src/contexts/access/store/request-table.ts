@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
-import type { ServedRequest } from '../../../platform/http/request-log.js';
+import type { RequestRecord } from '../../../platform/http/request-log.js';
 import { columnArrays, deleteBefore } from '../../../platform/postgres/batches.js';
 import { Database } from '../../../platform/postgres/database.js';
 import { databaseNow } from '../../../platform/postgres/clock-check.js';
@@ -18,8 +18,8 @@ const USAGE_KEPT_DAYS = 90;
 /** Half of the key of an advisory lock; the other is that of the table. */
 const PARTITIONS_LOCK = 7331021;
 
-const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
-const nameOf = (day: string): string => `requests_${day.replaceAll('-', '')}`;
+const toDay = (time: number): string => new Date(time).toISOString().slice(0, 10);
+const toName = (day: string): string => `requests_${day.replaceAll('-', '')}`;
 
 /** A request, as lists display it (admin-api.md 3). */
 export class LoggedRequest {
@@ -61,7 +61,7 @@ export class LoggedRequest {
 
 interface RequestsFilter extends KeysetPage {
   readonly status?: number;
-  /** What the path begins with. */
+  /** The beginning of the path. */
   readonly path?: string;
   readonly request_id?: string;
 }
@@ -70,12 +70,12 @@ interface DayOfRequests {
   /** `YYYY-MM-DD`, in UTC. */
   readonly day: string;
   readonly requests: number;
-  /** Those of them with a status from 400. */
+  /** The number of requests with a status from 400. */
   readonly refused: number;
 }
 
 export interface RequestBatch {
-  readonly requests: readonly ServedRequest[];
+  readonly requests: readonly RequestRecord[];
   /** Since the batch before, in the order of `merchantId`. */
   readonly usage: readonly {
     readonly merchantId: string;
@@ -190,14 +190,14 @@ export class RequestTable {
       );
       const present = new Set(rows.map(({ name }) => name));
       for (let day = -1; day <= CREATED_AHEAD_DAYS; day += 1) {
-        const [from, to] = [dayOf(today + day * DAY_MS), dayOf(today + (day + 1) * DAY_MS)];
-        if (!present.has(nameOf(from)))
+        const [from, to] = [toDay(today + day * DAY_MS), toDay(today + (day + 1) * DAY_MS)];
+        if (!present.has(toName(from)))
           await tx.query(
-            `create table access.${nameOf(from)} partition of access.requests
+            `create table access.${toName(from)} partition of access.requests
              for values from ('${from}T00:00:00Z') to ('${to}T00:00:00Z')`,
           );
       }
-      const first = nameOf(dayOf(today - REQUESTS_KEPT_DAYS * DAY_MS));
+      const first = toName(toDay(today - REQUESTS_KEPT_DAYS * DAY_MS));
       for (const name of present) if (name < first) await tx.query(`drop table access.${name}`);
     });
     const before = new Date(today - USAGE_KEPT_DAYS * DAY_MS);
@@ -214,7 +214,7 @@ async function isWritten(tx: PoolClient, { requests: [first] }: RequestBatch): P
 }
 
 /** `origin`: the epoch milliseconds at which `performance.now()` was 0, by the database's clock. */
-async function insert(tx: PoolClient, requests: readonly ServedRequest[], origin: number): Promise<void> {
+async function insert(tx: PoolClient, requests: readonly RequestRecord[], origin: number): Promise<void> {
   if (requests.length === 0) return;
   const rows = requests.map((request) => ({
     ...request,

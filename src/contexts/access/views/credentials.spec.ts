@@ -111,8 +111,8 @@ describe('the index of credentials', () => {
     expect(await index.ownerOfKey(ACME)).toBeNull();
     expect(await index.ownerOfSecret(`hash ${PRIVATE}`)).toBe(ACME);
     expect(await index.ownerOfSecret('hash')).toBeNull();
-    expect(await index.exchangeKeyOf(SECOND)).toBe(KEY);
-    expect(await index.exchangeKeyOf(KEY)).toBe(KEY);
+    expect(await index.findExchangeKey(SECOND)).toBe(KEY);
+    expect(await index.findExchangeKey(KEY)).toBe(KEY);
   });
 
   it('counts the sealed secrets of a kind that are not revoked', async () => {

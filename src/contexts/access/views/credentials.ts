@@ -16,7 +16,7 @@ const STRINGS = { type: 'array', items: { type: 'string' } };
 const CREDENTIAL_STATUSES = ['pending', 'active', 'rolling', 'revoked', 'expired'] as const;
 type CredentialStatus = (typeof CREDENTIAL_STATUSES)[number];
 
-/** What a machine or a person authenticates with (admin-api.md 3). */
+/** A credential of a machine or a person (admin-api.md 3). */
 export class AdminCredential {
   @ApiProperty(UUID) id!: string;
   @ApiProperty({ type: 'string', enum: CREDENTIAL_KINDS }) kind!: CredentialKind;
@@ -133,7 +133,7 @@ export class CredentialIndex {
   }
 
   /** The exchange key of a credential; any other id counts as the key's. */
-  async exchangeKeyOf(credentialId: string): Promise<string> {
+  async findExchangeKey(credentialId: string): Promise<string> {
     const sql = 'select key_id as id from access.credentials where credential_id = $1';
     return (await this.id(sql, credentialId)) ?? credentialId;
   }
@@ -171,7 +171,7 @@ export class CredentialIndex {
     return this.first({ 'c.secret_hash = ?': secretHash });
   }
 
-  /** By the id of the credential or of its key: a merchant is the key of its private keys. */
+  /** Searches by the id of the credential or of its key. A merchant is the key of its private keys. */
   @Searches('credentials:read')
   search({ uuid }: SearchQuery): Promise<readonly Found[]> {
     return this.database.query<Found>(

@@ -28,7 +28,7 @@ const IDS = {
   portal_sessions: 'session_id',
 } as const;
 
-/** Which merchants, operators and sessions of the portal are there, and with which credentials may they call? */
+/** The projection of merchants, operators and portal sessions with their credentials. */
 export const directoryProjection = subscriptionOf<DirectoryEvent>({
   name: DIRECTORY_VIEW,
   events: [merchantHistory, credentialHistory, operatorHistory, portalSessionHistory].flatMap(
@@ -229,12 +229,12 @@ export class OperatorsView {
     return row;
   }
 
-  /** In either letter case. */
+  /** Finds an operator by email, in either letter case. */
   async byEmail(email: string): Promise<DisplayedOperator | null> {
     return (await this.read({ 'lower(email) = lower(?)': email })).rows[0] ?? null;
   }
 
-  /** Also those who are disabled. */
+  /** Counts all operators, disabled ones too. */
   async count(): Promise<number> {
     const sql = 'select count(*)::int as count from access.operators';
     return (await this.database.query<{ count: number }>(sql))[0]!.count;
@@ -249,7 +249,7 @@ export class OperatorsView {
     return rows.map(({ id }) => id);
   }
 
-  /** By the id or the email. */
+  /** Searches by the id or the email. */
   @Searches('operators:read')
   search({ text, uuid }: SearchQuery): Promise<readonly Found[]> {
     return this.database.query<Found>(

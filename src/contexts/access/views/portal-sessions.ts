@@ -7,7 +7,7 @@ import type { PortalActor } from '../domain/portal-session.js';
 /** A session as merchants get it (admin-api.md 6). */
 interface PortalSessionRow {
   readonly id: string;
-  /** As it is in the event, sealed. */
+  /** The sealed actor of the event. */
   readonly actor: string | null;
 }
 

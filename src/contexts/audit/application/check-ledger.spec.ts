@@ -13,13 +13,13 @@ import {
 import type { LeafEvent } from '../domain/event-leaf.js';
 import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import type { Leaf, LedgerState } from '../store/ledger.js';
-import type { CheckedLedger } from './check-ledger.js';
+import type { LedgerInputs } from './check-ledger.js';
 
 interface Compared {
   readonly state?: LedgerState;
   readonly leaves?: readonly Leaf[];
   readonly heads?: readonly SignedHead[];
-  readonly ledger?: Partial<CheckedLedger>;
+  readonly ledger?: Partial<LedgerInputs>;
   /** Events that are seen at a time. */
   readonly page?: number;
 }
@@ -165,7 +165,7 @@ describe('a log compared with the leaves of its ledger', () => {
     const [two, four] = [headOf(events.slice(0, 2), key), headOf(events.slice(0, 4), key)];
     const heads = [two, { ...four, previous: hashOfHead(two) }];
     const why = 'its key is older than the one that you brought, which does not prove it';
-    const trusting = (trusts: CheckedLedger['trust']['trusts']): Compared => ({
+    const trusting = (trusts: LedgerInputs['trust']['trusts']): Compared => ({
       heads,
       ledger: { trust: { ...TRUSTING, trusts } },
     });

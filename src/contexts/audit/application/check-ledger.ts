@@ -6,27 +6,30 @@ import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import type { Leaf, LedgerState } from '../store/ledger.js';
 import type { HeadVerifier } from './ledger-keys.js';
 
-/** What a log is compared with. All of it is read before the first event, so that the log has every event it covers. */
-export interface CheckedLedger {
-  /** Null: no leaves are at hand, as for an export; only the heads prove which events there were. */
+/**
+ * The ledger with which a log is compared. It is read completely before the first event, so that the log has every
+ * event it covers.
+ */
+export interface LedgerInputs {
+  /** The state; null without leaves, as for an export, where only the heads prove which events existed. */
   readonly state: LedgerState | null;
   /** Leaves from `index` on. */
   readonly leaves: (index: number, limit: number) => Promise<readonly Leaf[]>;
-  /** In order of their sizes. */
+  /** The heads in order of their sizes. */
   readonly heads: AsyncIterable<SignedHead>;
   readonly trust: Pick<HeadVerifier, 'verify' | 'trusts' | 'findings'>;
   /** Heads that the auditor retained, and that are not stored: the stored ones alone form a chain. */
   readonly retained?: ReadonlySet<SignedHead>;
-  /** Whether the service did not write the event; absent: the keys that say so are not at hand. */
+  /** Checks that the service did not write the event; absent without the keys for it. */
   readonly isForged?: (event: LeafEvent) => boolean | Promise<boolean>;
-  /** What is wrong with the rows that the follower and the signer authenticate. */
+  /** The faults of rows that follower and signer authenticate. */
   readonly forgedRows?: readonly string[];
 }
 
 export interface LedgerReport {
   /** Events of the log. */
   readonly events: number;
-  /** Those behind `proven`: no head that the log agrees with covers them. */
+  /** The number of events behind `proven`, which no agreeing head covers. */
   readonly unsigned: number;
   readonly heads: number;
   /** The largest head that is well signed and that the log agrees with, as with all before it. */
@@ -41,7 +44,7 @@ const MAX_FINDINGS = 100;
 /** Differences that are kept, with their events. */
 const MAX_DIFFERENCES = 50;
 const UNTRUSTED = 'its key is older than the one that you brought, which does not prove it';
-/** Of no event. */
+/** The hash of no event. */
 const NO_HASH = Buffer.alloc(HASH_BYTES);
 
 /** One place where log and leaves differ: an event, a leaf, or both at one position. */
@@ -63,27 +66,27 @@ export class LedgerCheck {
   private readonly nextHeads: Ahead<SignedHead>;
   private readonly differences = new ListedFindings<Difference>(MAX_DIFFERENCES);
   private readonly findings = new ListedFindings<LedgerFinding>(MAX_FINDINGS);
-  /** Of the last leaf, and of the last event. */
+  /** The position of the last leaf and of the last event. */
   private lastPosition: string | null = null;
   private lastEvent: string | null = null;
 
   private heads = 0;
-  /** Of the last stored head. */
+  /** The hash of the last stored head. */
   private previous: string | null = null;
   /** The last trusted head that agreed before the first that did not. */
   private lastGood: SignedHead | null = null;
   /** The last one that agreed and is not trusted. */
   private lastUntrusted: SignedHead | null = null;
   private firstBad: SignedHead | null = null;
-  /** Of those that are well signed. */
+  /** The largest head with a valid signature. */
   private largest: SignedHead | null = null;
 
-  private constructor(private readonly ledger: CheckedLedger) {
+  private constructor(private readonly ledger: LedgerInputs) {
     this.nextLeaves = new Ahead(leavesOf(ledger));
     this.nextHeads = new Ahead(ledger.heads);
   }
 
-  static async begin(ledger: CheckedLedger): Promise<LedgerCheck> {
+  static async begin(ledger: LedgerInputs): Promise<LedgerCheck> {
     const check = new LedgerCheck(ledger);
     await check.nextLeaves.advance();
     await check.nextHeads.advance();
@@ -93,7 +96,7 @@ export class LedgerCheck {
   /** The next events of the log, in order. */
   async add(events: readonly LeafEvent[]): Promise<void> {
     for (const event of events) {
-      const hash = hashOf(event) ?? NO_HASH;
+      const hash = toHash(event) ?? NO_HASH;
       const isDifferent = this.ledger.state !== null && (await this.compare(event, hash));
       if (!isDifferent && (await this.ledger.isForged?.(event))) {
         const { position, stream, revision, id } = event;
@@ -105,7 +108,7 @@ export class LedgerCheck {
     }
   }
 
-  /** After the last event. */
+  /** Ends the comparison after the last event. */
   async end(): Promise<LedgerReport> {
     const { log, leaves, nextLeaves } = this;
     const isCut = nextLeaves.item !== null;
@@ -113,7 +116,7 @@ export class LedgerCheck {
     await this.compareHeads(Infinity);
     const { state, trust, forgedRows = [] } = this.ledger;
     const proven = this.lastGood;
-    for (const finding of findingsOf(this.differences.listed, proven?.size ?? 0)) this.findings.add(finding);
+    for (const finding of toFindings(this.differences.listed, proven?.size ?? 0)) this.findings.add(finding);
     if (isCut) this.findings.add(this.truncated(leaves.size, null, this.lastPosition!));
     this.noteHeads();
     for (const what of forgedRows) this.findings.add({ kind: 'ledger', what });
@@ -128,7 +131,7 @@ export class LedgerCheck {
     };
   }
 
-  /** Whether the event is another one than the ledger has. */
+  /** Checks whether the event differs from the ledger's. */
   private async compare(event: LeafEvent, hash: Buffer): Promise<boolean> {
     const position = BigInt(event.position);
     let leaf = this.nextLeaves.item;
@@ -228,7 +231,7 @@ export class LedgerCheck {
 
 /** An iteration whose next item is known. */
 class Ahead<T> {
-  /** Null before the first {@link advance}, and after the last item. */
+  /** The current item; null before the first {@link advance}, and after the last item. */
   item: T | null = null;
   private readonly rest: AsyncIterator<T>;
 
@@ -242,8 +245,8 @@ class Ahead<T> {
   }
 }
 
-/** Those that came since are not part of the check. */
-async function* leavesOf({ state, leaves }: CheckedLedger): AsyncGenerator<Leaf> {
+/** Yields the leaves of the state, without those that came since. */
+async function* leavesOf({ state, leaves }: LedgerInputs): AsyncGenerator<Leaf> {
   const size = state?.tree.size ?? 0;
   for (let index = 0; index < size;) {
     const page = await leaves(index, Math.min(PAGE, size - index));
@@ -252,8 +255,8 @@ async function* leavesOf({ state, leaves }: CheckedLedger): AsyncGenerator<Leaf>
   }
 }
 
-/** Null when the event cannot be read. */
-function hashOf(event: LeafEvent | ExportedEvent): Buffer | null {
+/** Returns null for an event that cannot be read. */
+function toHash(event: LeafEvent | ExportedEvent): Buffer | null {
   return 'leaf' in event ? event.leaf : hashAt(event);
 }
 
@@ -267,8 +270,8 @@ function hashAt(event: LeafEvent, position?: string): Buffer | null {
 }
 
 /** `proven`: so many events of the log are those that were signed, so that a difference there is the ledger's. */
-function findingsOf(differences: readonly Difference[], proven: number): readonly LedgerFinding[] {
-  const origins = new Map(differences.map((each) => [each, originOf(each, differences)]));
+function toFindings(differences: readonly Difference[], proven: number): readonly LedgerFinding[] {
+  const origins = new Map(differences.map((each) => [each, findOrigin(each, differences)]));
   const moved = new Set(origins.values());
   return differences.flatMap((difference): readonly LedgerFinding[] => {
     const { index, event, leaf } = difference;
@@ -285,7 +288,7 @@ function findingsOf(differences: readonly Difference[], proven: number): readonl
 }
 
 /** The leaf of an event that is the same but for its position. */
-function originOf({ event }: Difference, differences: readonly Difference[]): Leaf | null {
+function findOrigin({ event }: Difference, differences: readonly Difference[]): Leaf | null {
   if (event === null || hashAt(event) === null) return null;
   const isOrigin = (leaf: Leaf | null): boolean =>
     leaf !== null && hashAt(event, leaf.position)?.equals(leaf.hash) === true;

@@ -9,7 +9,7 @@ import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import type { Heads, SigningKeys } from '../store/heads.js';
 import type { Ledger, LedgerState } from '../store/ledger.js';
 import type { Manifest } from '../domain/manifest.js';
-import type { CheckedLedger } from './check-ledger.js';
+import type { LedgerInputs } from './check-ledger.js';
 import { type AuditorInputs, currentLedger, exportedLedger, macCheck } from './checked-ledger.js';
 
 const sealer = new Sealer(randomBytes(32));
@@ -113,7 +113,7 @@ describe('the ledger of an export', () => {
       signed_head: headOf(2),
       signing_keys: [key],
     } as unknown as Manifest;
-    const ledger = exportedLedger(manifest, { heads: [headOf(1)], key }) as CheckedLedger;
+    const ledger = exportedLedger(manifest, { heads: [headOf(1)], key }) as LedgerInputs;
     expect([ledger.state, await ledger.leaves(0, 10), ledger.trust.findings]).toEqual([null, [], []]);
     expect(await sizes(ledger.heads)).toEqual([1, 2]);
     expect([ledger.trust.verify(headOf(1)), ledger.trust.trusts(headOf(1))]).toEqual([null, true]);

@@ -1,22 +1,22 @@
-import { masterKeysOf, sealerOfWrapped } from '../../../platform/sealing/key-ring.js';
+import { toMasterKeys, sealerOfWrapped } from '../../../platform/sealing/key-ring.js';
 import { SealError, type Sealer } from '../../../platform/sealing/sealer.js';
 import { forgedEvents, type Macs } from '../../../platform/event-store/authentic-event-store.js';
 import { isWhole, type Manifest, MANIFEST_FILE } from '../domain/manifest.js';
 import { hashOfHead, headText, type SignedHead, type SigningKey } from '../domain/signed-head.js';
 import type { Heads, SigningKeys } from '../store/heads.js';
 import { isAuthenticState, type Ledger, type LedgerState } from '../store/ledger.js';
-import type { CheckedLedger } from './check-ledger.js';
+import type { LedgerInputs } from './check-ledger.js';
 import { HeadVerifier } from './ledger-keys.js';
 
-/** What an auditor brings along. */
+/** The inputs of an auditor. */
 export interface AuditorInputs {
   /** Heads that were retained outside the reach of the operators. */
   readonly heads: readonly SignedHead[];
   /** The public key as it was first published. */
   readonly key: Pick<SigningKey, 'key_id' | 'public_key'> | null;
-  /** Of the master key, where it is at hand: proves which keys the service created. */
+  /** The sealer with the master key, where it is available. It proves which keys the service created. */
   readonly sealer: Pick<Sealer, 'openBytes' | 'isAuthentic'> | null;
-  readonly isForged?: CheckedLedger['isForged'];
+  readonly isForged?: LedgerInputs['isForged'];
 }
 
 /** Checks MACs of events. `refreshKeys` reads the key ring again, for events of keys that were added since. */
@@ -32,8 +32,8 @@ export async function currentLedger(
   stored: { readonly ledger: Ledger; readonly heads: Heads; readonly keys: SigningKeys },
   logId: string,
   { heads: kept, key, sealer, ...forged }: AuditorInputs,
-): Promise<CheckedLedger> {
-  // In this order: the keys may have signed more than this head, and the leaves are at least those that it covers.
+): Promise<LedgerInputs> {
+  // The order matters: keys may have signed more than this head, and the leaves are at least those that it covers.
   const newest = await stored.heads.newest();
   const state = await stored.ledger.state();
   return {
@@ -43,12 +43,12 @@ export async function currentLedger(
     trust: new HeadVerifier(logId, await stored.keys.all(), key, sealer),
     // Only those that are not stored as well are read from there.
     retained: new Set(kept),
-    forgedRows: sealer === null ? [] : await forgedRowsOf(stored.heads, state, sealer),
+    forgedRows: sealer === null ? [] : await findForgedRows(stored.heads, state, sealer),
     ...forged,
   };
 }
 
-async function forgedRowsOf(
+async function findForgedRows(
   heads: Heads,
   state: LedgerState | null,
   sealer: Pick<Sealer, 'isAuthentic'>,
@@ -73,7 +73,7 @@ async function forgedRowsOf(
 export function exportedLedger(
   manifest: Manifest | null,
   { heads, key, sealer, ...forged }: Omit<AuditorInputs, 'sealer'> & Partial<Pick<AuditorInputs, 'sealer'>>,
-): CheckedLedger | string | null {
+): LedgerInputs | string | null {
   const isRequested = key !== null || heads.length > 0;
   if (manifest === null || !isWhole(manifest.scope))
     return isRequested ? `${SIGNATURE}: no head is of a part of the log` : null;
@@ -89,10 +89,10 @@ const SIGNATURE = 'the signature of the head';
 /** The check of MACs by the keys of the manifest; or why there is none. */
 export function exportedMacs(
   { key_ring }: Manifest,
-  keys: Parameters<typeof masterKeysOf>[0],
+  keys: Parameters<typeof toMasterKeys>[0],
 ): ReturnType<typeof macCheck> | string {
   try {
-    const sealer = sealerOfWrapped(key_ring, masterKeysOf(keys));
+    const sealer = sealerOfWrapped(key_ring, toMasterKeys(keys));
     return sealer === null ? `no key in ${MANIFEST_FILE} is wrapped by this MASTER_KEY` : macCheck(sealer);
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
@@ -106,19 +106,19 @@ async function* withKept(
   kept: readonly SignedHead[],
 ): AsyncGenerator<SignedHead> {
   const sorted = kept.toSorted((a, b) => a.size - b.size);
-  const left = new Map(sorted.map((head) => [identityOf(head), head]));
+  const left = new Map(sorted.map((head) => [toIdentity(head), head]));
   for await (const head of stored) {
     for (const [text, each] of left) {
       if (each.size >= head.size) break;
       left.delete(text);
       yield each;
     }
-    left.delete(identityOf(head));
+    left.delete(toIdentity(head));
     yield head;
   }
   yield* left.values();
 }
 
-function identityOf(head: SignedHead): string {
+function toIdentity(head: SignedHead): string {
   return head.signature + headText(head);
 }

@@ -32,7 +32,7 @@ type Proof = 'proven' | 'NOT proven' | 'not signed yet';
 /** The walk over one stream: its events, the operations behind them, what they changed, and the deliveries. */
 export interface Walk {
   readonly stream: string;
-  /** In the order of the log. */
+  /** The events in the order of the log. */
   readonly events: readonly EventStep[];
   /** The positions from the last event back to its first cause. */
   readonly causes: readonly string[];

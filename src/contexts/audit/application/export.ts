@@ -31,20 +31,20 @@ export async function* exportedLines(
 ): AsyncGenerator<readonly ExportLine[], void, undefined> {
   const selection = new Selection(scope);
   let read = 0;
-  // Which streams are a merchant's is known from the beginning of the log alone.
+  // The streams of a merchant are found only by reading the log from its beginning.
   for await (const page of logPages(store, { after: scope.merchant === null ? after : null, end })) {
     const over = page.findIndex((event) => selection.isOver(event));
     const within = over < 0 ? page : page.slice(0, over + 1);
     yield within
       .filter((event) => selection.includes(event) && comparePositions(event.position, after) > 0)
-      .map(lineOf);
+      .map(toLine);
     if (over >= 0) return;
     read += page.length;
     progress(read, page.at(-1)!.position);
   }
 }
 
-function lineOf(event: RecordedEvent): ExportLine {
+function toLine(event: RecordedEvent): ExportLine {
   try {
     return exportLine(event);
   } catch (error) {
@@ -145,7 +145,7 @@ export class Selection {
 
   includes(event: RecordedEvent): boolean {
     const { merchant, from, to } = this;
-    // Also outside of the range: a stream is known by its first event.
+    // Events outside of the range are read too, because the first event of a stream identifies it.
     if (merchant !== null && !this.isOf(merchant, event)) return false;
     return (from === null || isFrom(from, event)) && (to === null || isUpTo(to, event));
   }
@@ -155,7 +155,7 @@ export class Selection {
     return this.to?.kind === 'position' && comparePositions(position, this.to.position) >= 0;
   }
 
-  /** By what the event says of itself, by its stream, or by the stream that it is a claim of. */
+  /** Checks the merchant by the event itself, by its stream, or by the stream of which it is a claim. */
   private isOf(merchant: string, { stream, data, metadata }: RecordedEvent): boolean {
     const said = data['merchant_id'] ?? metadata.merchant_id;
     const owner = data['owner'];

@@ -27,7 +27,7 @@ import type { LedgerReport } from './check-ledger.js';
 import { HealthRegistry } from '../../../platform/telemetry/health.js';
 import { LedgerAnchor } from './ledger-follower.js';
 import { HeadSigner } from './head-signer.js';
-import { keyIdOf, LedgerKeys, newKeyPair, pemOf, signText } from './ledger-keys.js';
+import { toKeyId, LedgerKeys, newKeyPair, toPem, signText } from './ledger-keys.js';
 import { auditConfig } from '../settings.js';
 
 interface Report extends Run {
@@ -58,7 +58,7 @@ describe('the signed head of an export', () => {
     await new Heads(db.database).begin(sealer, logId, { emptied: false });
     await write(12);
     await signHead(keys);
-    writeFileSync(pem, pemOf((await new SigningKeys(db.database).all())[0]!));
+    writeFileSync(pem, toPem((await new SigningKeys(db.database).all())[0]!));
     await keys.execute();
     await write(10);
     await signHead(keys);
@@ -110,7 +110,7 @@ describe('the signed head of an export', () => {
   /** A key that the service did not make, and the head with its signature. */
   const forged = (head: SignedHead): { key: SigningKey; head: SignedHead } => {
     const { publicKey, privateKey } = newKeyPair();
-    const [key_id, public_key] = [keyIdOf(publicKey), publicKey.toString('base64')];
+    const [key_id, public_key] = [toKeyId(publicKey), publicKey.toString('base64')];
     const key = { key_id, public_key, made_at: head.signed_at, former_key_id: null, signature: null };
     const named = { ...head, key_id };
     return { key, head: { ...named, signature: signText(headText(named), privateKey) } };

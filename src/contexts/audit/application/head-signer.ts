@@ -42,7 +42,10 @@ export class HeadSigner {
     });
   }
 
-  /** Also adds it to the file. The new head; null when the newest one covers the ledger. Throws {@link LedgerTampered} where it does not extend the last one. */
+  /**
+   * Signs a head and adds it to the file. Returns null when the newest one covers the ledger. Throws {@link
+   * LedgerTampered} where it does not extend the last one.
+   */
   async sign(): Promise<SignedHead | null> {
     return this.anchor.guard('signer', async () => {
       await this.lastKnown();
@@ -148,7 +151,7 @@ export class HeadsFile {
     const file = await open(this.path, 'a+', 0o644);
     try {
       const inFile = await lastOf(file);
-      // What is in the file of another log stays, and this one follows it.
+      // The head of another log stays in the file, and this one follows it.
       let last = inFile?.log_id === newest.log_id ? inFile : null;
       if (last !== null && last.size >= newest.size) return;
       const trust = new HeadVerifier(newest.log_id, await keys(), null, null);

@@ -39,7 +39,10 @@ export function ledgerFollower(
   };
 }
 
-/** What this process knows of the ledger without its tables: the head signed last, and what follower and signer refuse. */
+/**
+ * This process's memory of the ledger apart from its tables: the last signed head, and the refusals of follower and
+ * signer.
+ */
 @Injectable()
 export class LedgerAnchor {
   private readonly logger = new Logger(LedgerAnchor.name);
@@ -113,7 +116,7 @@ export class LedgerStart implements OnModuleInit, OperationHandler<BeginLedger> 
     if ((await this.store.head()) === null) await this.begin({ emptied: false });
   }
 
-  /** From the first event, without heads: no new head follows those that were published. */
+  /** Starts at the first event without heads. No new head follows the published ones. */
   execute(): Promise<void> {
     return this.begin({ emptied: true });
   }

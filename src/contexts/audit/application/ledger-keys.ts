@@ -26,7 +26,7 @@ import {
   type SigningKey,
   readKey,
 } from '../domain/signed-head.js';
-import { type StoredSigningKey, SigningKeys } from '../store/heads.js';
+import { type SigningKeyRow, SigningKeys } from '../store/heads.js';
 import { sha256 } from '../../../kernel/sha256.js';
 import type { LedgerFinding } from '../domain/findings.js';
 
@@ -50,7 +50,7 @@ export class LedgerKeys implements OperationHandler<RotateLedgerKey> {
   async sign(head: Omit<Head, 'key_id'>): Promise<SignedHead> {
     const key = await this.current();
     const named = { ...head, key_id: key.key_id };
-    return { ...named, signature: signText(headText(named), this.privateKeyOf(key)) };
+    return { ...named, signature: signText(headText(named), this.openPrivateKey(key)) };
   }
 
   /** A new key, signed by the one before, which signs nothing after that. Throws `invalid_transition` before the first head. */
@@ -69,45 +69,45 @@ export class LedgerKeys implements OperationHandler<RotateLedgerKey> {
     await this.keys.change((present) => (present.length > 0 ? null : this.make(null)));
   }
 
-  /** Those that the service created, from the first on. */
+  /** Lists the keys that the service created, from the first on. */
   async listOwn(): Promise<readonly SigningKey[]> {
     return (await this.keys.all()).filter((key) => isOwnKey(key, this.sealer));
   }
 
-  private async current(): Promise<StoredSigningKey> {
+  private async current(): Promise<SigningKeyRow> {
     const newest = (await this.keys.all()).at(-1);
     if (newest === undefined) throw new LedgerTampered('audit.signing_keys was emptied');
     if (isOwnKey(newest, this.sealer)) return newest;
     throw new LedgerTampered(`the key ${newest.key_id} of audit.signing_keys was not created by the service`);
   }
 
-  private make(former: StoredSigningKey | null): StoredSigningKey {
+  private make(former: SigningKeyRow | null): SigningKeyRow {
     const { publicKey, privateKey } = newKeyPair();
     const key = {
-      key_id: keyIdOf(publicKey),
+      key_id: toKeyId(publicKey),
       public_key: publicKey.toString('base64'),
       made_at: timestamp(this.clock),
       former_key_id: former?.key_id ?? null,
     };
     return {
       ...key,
-      signature: former === null ? null : signText(keyText(key), this.privateKeyOf(former)),
+      signature: former === null ? null : signText(keyText(key), this.openPrivateKey(former)),
       sealedPrivateKey: this.sealer.seal(privateKey, placeOfPrivate(key)),
       sealedPublicKey: this.sealer.seal(publicKey, placeOfPublic(key)),
     };
   }
 
-  private privateKeyOf(key: StoredSigningKey): Buffer {
+  private openPrivateKey(key: SigningKeyRow): Buffer {
     if (key.sealedPrivateKey === null) throw new Error(`the private key of ${key.key_id} is not kept`);
     return this.sealer.openBytes(key.sealedPrivateKey, placeOfPrivate(key));
   }
 }
 
-/** Whether a process with the master key wrote this row: only these can seal. */
-export function isOwnKey(key: StoredSigningKey, sealer: Pick<Sealer, 'openBytes'>): boolean {
+/** Checks that a process with the master key wrote this row. Only such processes can seal. */
+export function isOwnKey(key: SigningKeyRow, sealer: Pick<Sealer, 'openBytes'>): boolean {
   try {
     const bytes = sealer.openBytes(key.sealedPublicKey, placeOfPublic(key));
-    return bytes.toString('base64') === key.public_key && keyIdOf(bytes) === key.key_id;
+    return bytes.toString('base64') === key.public_key && toKeyId(bytes) === key.key_id;
   } catch {
     return false;
   }
@@ -129,18 +129,18 @@ export function newKeyPair(): { readonly publicKey: Buffer; readonly privateKey:
   });
 }
 
-export function keyIdOf(publicKey: Buffer): string {
+export function toKeyId(publicKey: Buffer): string {
   return sha256(publicKey).toString('hex').slice(0, 16);
 }
 
-/** In hex. `privateKey` is PKCS #8. */
+/** Signs and returns hex. `privateKey` is PKCS #8. */
 export function signText(text: string, privateKey: Buffer): string {
   const key = createPrivateKey({ key: privateKey, format: 'der', type: 'pkcs8' });
   return sign(null, Buffer.from(text), key).toString('hex');
 }
 
-export function pemOf({ public_key }: Pick<SigningKey, 'public_key'>): string {
-  return publicKeyOf(public_key).export({ type: 'spki', format: 'pem' }).toString();
+export function toPem({ public_key }: Pick<SigningKey, 'public_key'>): string {
+  return readPublicKey(public_key).export({ type: 'spki', format: 'pem' }).toString();
 }
 
 /** Throws where the PEM text holds no Ed25519 key. */
@@ -148,14 +148,14 @@ export function keyOfPem(pem: string): Pick<SigningKey, 'key_id' | 'public_key'>
   const key = createPublicKey(pem);
   if (key.asymmetricKeyType !== 'ed25519') throw new TypeError('not an Ed25519 key');
   const bytes = key.export({ type: 'spki', format: 'der' });
-  return { key_id: keyIdOf(bytes), public_key: bytes.toString('base64') };
+  return { key_id: toKeyId(bytes), public_key: bytes.toString('base64') };
 }
 
 export function isSignedHead(head: SignedHead, { public_key }: Pick<SigningKey, 'public_key'>): boolean {
   return verifies(headText(head), head.signature, public_key);
 }
 
-/** Whether `former` signed `key`. */
+/** Checks that `former` signed `key`. */
 function isSignedKey(key: SigningKey, former: SigningKey): boolean {
   return (
     key.former_key_id === former.key_id &&
@@ -166,17 +166,17 @@ function isSignedKey(key: SigningKey, former: SigningKey): boolean {
 
 function verifies(text: string, signature: string, publicKey: string): boolean {
   try {
-    return verify(null, Buffer.from(text), publicKeyOf(publicKey), Buffer.from(signature, 'hex'));
+    return verify(null, Buffer.from(text), readPublicKey(publicKey), Buffer.from(signature, 'hex'));
   } catch {
     return false;
   }
 }
 
-function publicKeyOf(base64: string): KeyObject {
+function readPublicKey(base64: string): KeyObject {
   return createPublicKey({ key: Buffer.from(base64, 'base64'), format: 'der', type: 'spki' });
 }
 
-/** Whose signatures count: keys that follow one another, from one that the auditor knows. */
+/** Verifies heads by keys that follow one another, from one that the auditor trusts. */
 export class HeadVerifier {
   readonly findings: LedgerFinding[] = [];
   private readonly keys = new Map<string, SigningKey>();
@@ -189,14 +189,14 @@ export class HeadVerifier {
    */
   constructor(
     private readonly logId: string,
-    keys: readonly (SigningKey | StoredSigningKey)[],
+    keys: readonly (SigningKey | SigningKeyRow)[],
     known: Pick<SigningKey, 'key_id' | 'public_key'> | null,
     sealer: Pick<Sealer, 'openBytes'> | null,
   ) {
     this.trusted = known === null ? null : new Set();
     let former: SigningKey | null = null;
     for (const key of keys) {
-      const why = wrongOf(key, former, sealer);
+      const why = findWrong(key, former, sealer);
       if (why === null) this.keys.set(key.key_id, key);
       else this.findings.push({ kind: 'key', key_id: key.key_id, why });
       const follows = why === null && former !== null && this.trusted?.has(former.key_id) === true;
@@ -207,7 +207,7 @@ export class HeadVerifier {
       this.findings.push({ kind: 'key', key_id: known.key_id, why: 'the ledger does not know it' });
   }
 
-  /** What is wrong with a head; null when it is good. */
+  /** Returns the fault of a head, or null. */
   verify(head: SignedHead): string | null {
     const key = this.keys.get(head.key_id);
     if (head.log_id !== this.logId) return `it is of the log ${head.log_id}`;
@@ -224,9 +224,9 @@ export class HeadVerifier {
   }
 }
 
-/** Null: the key is good. */
-function wrongOf(
-  key: SigningKey | StoredSigningKey,
+/** Returns the fault of a key, or null. */
+function findWrong(
+  key: SigningKey | SigningKeyRow,
   former: SigningKey | null,
   sealer: Pick<Sealer, 'openBytes'> | null,
 ): string | null {

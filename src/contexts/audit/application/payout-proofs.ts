@@ -10,7 +10,7 @@ import { consistencyRanges, inclusionRanges } from '../domain/merkle-tree.js';
 import { hashOfHead, type SignedHead } from '../domain/signed-head.js';
 import { Heads, SigningKeys } from '../store/heads.js';
 import { Ledger } from '../store/ledger.js';
-import { isOwnKey, isSignedHead, pemOf } from './ledger-keys.js';
+import { isOwnKey, isSignedHead, toPem } from './ledger-keys.js';
 import { auditConfig, type AuditConfig } from '../settings.js';
 
 /** The ledger as merchants see it (contract.md 10.9 to 10.11). */
@@ -34,7 +34,7 @@ export class PayoutProofs {
     return this.withKey(head);
   }
 
-  /** Null before the first. */
+  /** Returns the newest head, or null. */
   @ReportsAudit('head')
   async reportedHead(): Promise<object | null> {
     return this.newestHead().catch((error: unknown) => {
@@ -57,11 +57,11 @@ export class PayoutProofs {
   private async withKey(head: SignedHead) {
     const key = (await this.keys.all()).find(({ key_id }) => key_id === head.key_id);
     if (key === undefined || !isOwnKey(key, this.sealer) || !isSignedHead(head, key)) throw changed();
-    return { ...head, public_key: pemOf(key) };
+    return { ...head, public_key: toPem(key) };
   }
 
-  /** Whose payout it is. Throws `not_found`. */
-  async merchantOf(payoutId: string): Promise<string> {
+  /** Returns the payout's merchant. Throws `not_found`. */
+  async findMerchant(payoutId: string): Promise<string> {
     return (await this.read(payoutId)).merchantId;
   }
 
@@ -98,7 +98,7 @@ export class PayoutProofs {
   }
 }
 
-/** As proofs are published. */
+/** Returns the hash in the form of published proofs. */
 export function toHex(hash: Buffer): string {
   return hash.toString('hex');
 }

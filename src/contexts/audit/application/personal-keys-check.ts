@@ -7,7 +7,7 @@ import { type Context, knownEvents } from '../../../platform/context.js';
 import type { EventTypeDefinition } from '../../../platform/event-store/event-codec.js';
 import type { TableCheck } from '../../../platform/projections/table-check.js';
 import { DifferentRows, type TableComparison } from '../../../platform/projections/compare-tables.js';
-import type { AuditedTables } from '../store/audited-tables.js';
+import type { TableSnapshot } from '../store/audited-tables.js';
 
 export const PERSONAL_KEYS = 'platform.personal_keys';
 /** An erasure drops the key after its event, and has several tries. */
@@ -27,7 +27,7 @@ export class PersonalKeysCheck implements TableCheck {
   private readonly erased = new Map<string, Date>();
 
   constructor(
-    private readonly tables: Pick<AuditedTables, 'query'>,
+    private readonly tables: Pick<TableSnapshot, 'query'>,
     private readonly sealer: Pick<Sealer, 'openBytes'> | null,
     private readonly rules: {
       readonly contexts: readonly Context[];
@@ -46,7 +46,7 @@ export class PersonalKeysCheck implements TableCheck {
       if (erased !== undefined) this.erased.set(String(data[erased]), recordedAt);
       const sealed = this.sealed.get(type);
       if (sealed === undefined || comparePositions(position, this.rules.position) > 0) continue;
-      // Without any field there is nothing to seal, and no key.
+      // An event without any such field seals nothing and needs no key.
       if (sealed.fields.some((field) => typeof data[field] === 'string'))
         this.persons.add(String(data[sealed.subject]));
     }
@@ -62,7 +62,7 @@ export class PersonalKeysCheck implements TableCheck {
       ({ subject }) => subject,
       ({ subject, wrapped_key: wrapped }) => {
         rows += 1;
-        const wrong = this.wrongOf(subject, wrapped);
+        const wrong = this.findWrong(subject, wrapped);
         if (wrong !== null) different.add(`${PERSONAL_KEYS} ${subject}: ${wrong}`);
         this.persons.delete(subject);
       },
@@ -73,7 +73,7 @@ export class PersonalKeysCheck implements TableCheck {
     return new Map([[PERSONAL_KEYS, different.of(rows)]]);
   }
 
-  private wrongOf(subject: string, wrapped: string | null): string | null {
+  private findWrong(subject: string, wrapped: string | null): string | null {
     const erasedAt = this.erased.get(subject);
     if (wrapped === null) {
       return erasedAt === undefined && this.persons.has(subject)

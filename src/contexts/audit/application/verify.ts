@@ -7,16 +7,16 @@ import { PAYOUT_VIEWS, readBalances } from '../../payouts/contract.js';
 import type { ExportedEvent } from '../domain/event-leaf.js';
 import { Differences, Violations } from '../domain/findings.js';
 import { type Extent, WHOLE, Histories, Streams } from '../domain/streams.js';
-import type { AuditedTables } from '../store/audited-tables.js';
+import type { TableSnapshot } from '../store/audited-tables.js';
 import type { ExportedLog } from '../store/exported-log.js';
-import { type CheckedLedger, LedgerCheck } from './check-ledger.js';
+import { type LedgerInputs, LedgerCheck } from './check-ledger.js';
 import type { LogRule } from '../../../kernel/history-rules.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { BalanceReplay, EvidenceCheck } from '../domain/balance-replay.js';
 
 /** A log as an audit reads it, from its first event to the last one that it had when the audit began. */
 interface LogSource {
-  /** Null where it is not said. */
+  /** The log's id, or null where it is unknown. */
   readonly logId: string | null;
   /** Position of the last event; null: there is none. */
   readonly end: string | null;
@@ -39,28 +39,28 @@ export function exportSource(exported: ExportedLog): LogSource {
       wholeStreams: manifest !== null && manifest.scope.from === null,
       allClaims: manifest !== null && manifest.scope.merchant === null,
     },
-    // What is not an event of the store has been refused line by line.
+    // Lines that are no events of the store were refused before.
     pages: () => exported.pages() as AsyncGenerator<readonly (ExportedEvent & RecordedEvent)[]>,
   };
 }
 
-/** After every position. */
+/** A position after every other one. */
 const ANYWHERE = '9'.repeat(40);
 
 /** The live read models, in one snapshot of the database. */
 export interface LiveTables {
-  readonly tables: AuditedTables;
-  /** Of what is rebuilt, each up to its checkpoint. */
+  readonly tables: TableSnapshot;
+  /** The checks of rebuilt tables, each up to its checkpoint. */
   readonly checks: readonly TableCheck[];
 }
 
 /** Rules of an audit. */
 export interface VerifyOptions {
   readonly contexts: readonly Context[];
-  /** Of USDC, where it is known. */
+  /** The address of USDC, where it is configured. */
   readonly token: string | null;
   /** The ledger of a whole log; or why there is none to compare it with. */
-  readonly ledger: CheckedLedger | string | null;
+  readonly ledger: LedgerInputs | string | null;
   readonly progress: (read: number, position: string) => void;
   /** The parts that the caller could not prepare, each with its reason. */
   readonly unchecked?: readonly string[];
@@ -79,7 +79,7 @@ export async function verify(
   const ledger = against === null || typeof against === 'string' ? null : await LedgerCheck.begin(against);
   const live = typeof tables === 'string' ? null : tables;
   const { extent } = source;
-  const booksEnd = live === null ? source.end : await live.tables.checkpointOf(PAYOUT_VIEWS);
+  const booksEnd = live === null ? source.end : await live.tables.readCheckpoint(PAYOUT_VIEWS);
   const allowed = live === null ? new Set<string>() : await live.tables.passingTypes();
   const audit = new LogAudit({ contexts, booksEnd, extent, token, allowed });
   const failures: string[] = [];
@@ -137,7 +137,7 @@ export async function verify(
     violations: violations.listed,
     violation_count: violations.count,
     ledger: (await ledger?.end()) ?? null,
-    /** Null when no read models were compared. */
+    /** The compared tables; null when no read models were compared. */
     read_models: live && { tables: compared },
     differences: unexplained.listed,
     difference_count: unexplained.count,
@@ -154,7 +154,7 @@ export async function verify(
   };
 }
 
-/** What an audit found. Nothing is wrong without violations, differences and findings of the ledger. */
+/** The report of an audit. The log is in order without violations, differences and findings of the ledger. */
 export type AuditReport = Awaited<ReturnType<typeof verify>>;
 
 const ACROSS_STREAMS =
@@ -174,7 +174,7 @@ function rowsOfNewer({ count, listed }: Differences): string {
 }
 
 async function compareBalances(
-  tables: AuditedTables,
+  tables: TableSnapshot,
   { balances }: LogAudit['books'],
   differences: Differences,
 ): Promise<void> {
@@ -199,7 +199,7 @@ const UNREADABLE = [TypeError, SyntaxError, RangeError];
 interface UnknownType {
   readonly type: string;
   count: number;
-  /** Of the first one. */
+  /** The position of the first one. */
   readonly position: string;
 }
 
@@ -210,7 +210,7 @@ interface Rules {
   readonly extent: Extent;
   /** Unknown types that an operator let pass: subscriptions ignore them, and so does the audit. */
   readonly allowed: ReadonlySet<string>;
-  /** Of USDC, where it is known. */
+  /** The address of USDC, where it is configured. */
   readonly token: string | null;
 }
 
@@ -247,7 +247,7 @@ export class LogAudit {
     this.checked(event, () => (stream = this.streams.add(event)));
     if (stream < 0) return;
     if (!this.codec.knows(type)) this.noteUnknown(event, stream);
-    // What follows an event that this version does not know, only a newer one can evaluate.
+    // The events after an unknown one can only be evaluated by a newer version.
     if (this.unknownStreams.has(stream)) return;
     if (this.streams.isWhole(stream))
       this.checked(event, () => this.histories.add(this.codec.upcast(event), stream));

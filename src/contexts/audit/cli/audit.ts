@@ -9,7 +9,7 @@ import { isUpTo, type Exported, exportedLines, exportTo } from '../application/e
 import { BalanceReplay } from '../domain/balance-replay.js';
 import { Violations } from '../domain/findings.js';
 import { POINT_FORMS, readPoint, type ExportScope, isWhole, type Signed } from '../domain/manifest.js';
-import { columns, printResult, progressOf, printTable, time, collectEarly, counted } from './output.js';
+import { columns, printResult, createProgress, printTable, time, collectEarly, counted } from './output.js';
 import { storedLedger, ledgerProgram } from './ledger.js';
 import { verifyProgram } from './verify.js';
 import { resolve } from 'node:path';
@@ -33,7 +33,7 @@ function balanceProgram(program: Command, cli: CliContext): void {
       if (at !== undefined && point === null)
         throw new DomainError('bad_request', `--at takes ${POINT_FORMS}.`);
       const books = new BalanceReplay(new Violations());
-      const progress = progressOf();
+      const progress = createProgress();
       const end = point?.kind === 'position' ? { end: point.position } : {};
       let [read, position] = [0, '-1'];
       await connected(cli, async (_, store) => {
@@ -153,10 +153,10 @@ export function exportProgram(program: Command, cli: CliContext): void {
     .option('--to <point>', 'up to this position, or before this time')
     .option('--part-events <number>', 'events of a part', String(PART_EVENTS))
     .action(async ({ out, ...options }: Options) => {
-      const scope = scopeOf(options);
+      const scope = toScope(options);
       collectEarly(50);
       await connected(cli, async (database, store) => {
-        const progress = progressOf();
+        const progress = createProgress();
         if (out === undefined) {
           const end = await store.head();
           return withPath('standard output', () =>
@@ -178,7 +178,7 @@ export function exportProgram(program: Command, cli: CliContext): void {
     });
 }
 
-function scopeOf({
+function toScope({
   merchant,
   from,
   to,
@@ -190,13 +190,13 @@ function scopeOf({
     throw new DomainError('bad_request', `--part-events must be a number from 1 to ${MAX_PART_EVENTS}`);
   return {
     merchant: merchant?.toLowerCase() ?? null,
-    from: pointOf('--from', from),
-    to: pointOf('--to', to),
+    from: readOptionPoint('--from', from),
+    to: readOptionPoint('--to', to),
     part_events: events,
   };
 }
 
-function pointOf(option: string, text: string | undefined): string | null {
+function readOptionPoint(option: string, text: string | undefined): string | null {
   if (text === undefined) return null;
   const point = readPoint(text);
   if (point === null) throw new DomainError('bad_request', `${option} must be ${POINT_FORMS}`);

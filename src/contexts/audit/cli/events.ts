@@ -12,7 +12,7 @@ import { hashOfEvent } from '../domain/event-leaf.js';
 import { MerkleTree } from '../domain/merkle-tree.js';
 import type { SignedHead } from '../domain/signed-head.js';
 import { Heads } from '../store/heads.js';
-import { collectEarly, counted, printResult, progressOf } from './output.js';
+import { collectEarly, counted, printResult, createProgress } from './output.js';
 
 const END = 'postgres (the database of DATABASE_URL) or an esdb:// address';
 const ALIVE = `select count(*)::int as count from platform.processes
@@ -39,7 +39,7 @@ export function eventsProgram(program: Command, cli: CliContext): void {
         await requireStopped(database);
         const ends = [await openCopyEnd(from, database), await openCopyEnd(to, database)] as const;
         try {
-          const copied = await copyLog(...ends, await new Heads(database).newest(), progressOf());
+          const copied = await copyLog(...ends, await new Heads(database).newest(), createProgress());
           printResult(program, cli, copied, ({ events, merkle_root }) =>
             [
               `${counted(copied.copied, 'event')} copied. Both logs have ${counted(events, 'event')} and the same heads.`,
@@ -72,7 +72,7 @@ export interface Copied {
   readonly log_id: string;
   readonly copied: number;
   readonly events: number;
-  /** Over all leaves, read from either store: the root of a head of this size. */
+  /** The root over all leaves, read from either store: that of a head of this size. */
   readonly merkle_root: string;
 }
 

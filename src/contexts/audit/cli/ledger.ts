@@ -8,9 +8,9 @@ import type { SealingConfig } from '../../../platform/config/config.js';
 import { ConfigError } from '../../../platform/config/settings.js';
 import { connected } from '../../../platform/cli/connected.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
-import { KeyRing, masterKeysOf } from '../../../platform/sealing/key-ring.js';
+import { KeyRing, toMasterKeys } from '../../../platform/sealing/key-ring.js';
 import type { currentLedger } from '../application/checked-ledger.js';
-import { HeadVerifier, keyOfPem, pemOf, RotateLedgerKey } from '../application/ledger-keys.js';
+import { HeadVerifier, keyOfPem, toPem, RotateLedgerKey } from '../application/ledger-keys.js';
 import { BeginLedger } from '../application/ledger-follower.js';
 import { toHex } from '../application/payout-proofs.js';
 import { readHead, readKey, type SignedHead, type SigningKey, toTree } from '../domain/signed-head.js';
@@ -90,8 +90,8 @@ export function ledgerProgram(program: Command, cli: CliContext): void {
 }
 
 /** That of the master key, where it is at hand. Throws ConfigError where it is not the one of this database. */
-export async function keyRingOf(config: SealingConfig, database: Database): Promise<KeyRing | null> {
-  return config.masterKey === null ? null : KeyRing.open(database, masterKeysOf(config));
+export async function openKeyRing(config: SealingConfig, database: Database): Promise<KeyRing | null> {
+  return config.masterKey === null ? null : KeyRing.open(database, toMasterKeys(config));
 }
 
 /** The ledger as it is kept in `database`. */
@@ -131,19 +131,19 @@ async function prove(
 }
 
 async function headAt(place: string, heads: Heads): Promise<SignedHead> {
-  if (!/^[0-9]+$/.test(place)) return (await headsOf(place)).at(-1)!;
+  if (!/^[0-9]+$/.test(place)) return (await readHeads(place)).at(-1)!;
   const head = await heads.at(Number(place));
   if (head !== null) return head;
   throw new DomainError('not_found', `No head covers exactly ${place} events: "audit heads" lists them.`);
 }
 
 function described(key: SigningKey): string {
-  return `${key.key_id}, created at ${key.made_at}\n${pemOf(key).trimEnd()}`;
+  return `${key.key_id}, created at ${key.made_at}\n${toPem(key).trimEnd()}`;
 }
 
 /** Heads of a file, one in a line of JSON. Throws ConfigError where it holds none. */
-export async function headsOf(path: string): Promise<readonly SignedHead[]> {
-  const lines = (await fileOf(path)).split('\n').filter((line) => line.trim() !== '');
+export async function readHeads(path: string): Promise<readonly SignedHead[]> {
+  const lines = (await readLedgerFile(path)).split('\n').filter((line) => line.trim() !== '');
   if (lines.length === 0) throw new ConfigError(`${path} holds no head`);
   return lines.map((line, place) => {
     try {
@@ -158,8 +158,8 @@ export async function headsOf(path: string): Promise<readonly SignedHead[]> {
 }
 
 /** The key of a file (PEM), as auditors keep it. Throws ConfigError where it holds none. */
-export async function publicKeyOf(path: string): Promise<Pick<SigningKey, 'key_id' | 'public_key'>> {
-  const pem = await fileOf(path);
+export async function readPublicKey(path: string): Promise<Pick<SigningKey, 'key_id' | 'public_key'>> {
+  const pem = await readLedgerFile(path);
   try {
     return keyOfPem(pem);
   } catch (error) {
@@ -167,7 +167,7 @@ export async function publicKeyOf(path: string): Promise<Pick<SigningKey, 'key_i
   }
 }
 
-async function fileOf(path: string): Promise<string> {
+async function readLedgerFile(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {

@@ -8,7 +8,7 @@ import { isReadModel } from '../../../platform/projections/projection.js';
 import { ReadModelCheck } from '../../../platform/projections/read-model-rebuild.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
 import type { AuditorInputs } from '../application/checked-ledger.js';
-import { CatalogueCheck, AuditedTables } from '../store/audited-tables.js';
+import { CatalogueCheck, TableSnapshot } from '../store/audited-tables.js';
 import { PersonalKeysCheck } from '../application/personal-keys-check.js';
 import type { LiveTables } from '../application/verify.js';
 
@@ -28,22 +28,22 @@ export async function liveTables<T>(
     each.map((name) => `${schema}.${name}`),
   );
   const codec = sealedCodec(contexts);
-  return AuditedTables.read(database, names, async (tables) => {
+  return TableSnapshot.read(database, names, async (tables) => {
     const checks: ReadModelCheck[] = [];
     let furthest: string | null = null;
-    const positionOf = async (name: string): Promise<string | null> => {
-      const position = await tables.checkpointOf(name);
+    const readPosition = async (name: string): Promise<string | null> => {
+      const position = await tables.readCheckpoint(name);
       if (comparePositions(position, furthest) > 0) furthest = position;
       return position;
     };
     try {
       const others: TableCheck[] = [];
       for (const { name, of } of contexts.flatMap((context) => context.checks ?? [])) {
-        const position = await positionOf(name);
+        const position = await readPosition(name);
         others.push(of({ query: tables.query, codec, contexts, config: config(), sealer, position }));
       }
       for (const model of models) {
-        const position = await positionOf(model.name);
+        const position = await readPosition(model.name);
         const open = async (tx: PoolClient): Promise<string | null> => {
           await tx.query(`set transaction snapshot '${tables.snapshot}'`);
           return position;

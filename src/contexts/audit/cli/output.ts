@@ -60,7 +60,7 @@ const FIRST_MS = 2000;
 const EVERY_MS = 5000;
 
 /** Reports progress on standard error, after two seconds and then every five. */
-export function progressOf(print = (text: string): unknown => process.stderr.write(`${text}\n`)) {
+export function createProgress(print = (text: string): unknown => process.stderr.write(`${text}\n`)) {
   const began = performance.now();
   let dueAt = began + FIRST_MS;
   return (read: number, position: string): void => {

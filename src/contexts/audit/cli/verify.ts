@@ -26,9 +26,9 @@ import { isWhole } from '../domain/manifest.js';
 import { LastVerifies, type LastVerify } from '../store/last-verify.js';
 import { ExportedLog } from '../store/exported-log.js';
 import { inOneLine } from '../../../platform/cli/printable.js';
-import { collectEarly, counted, EXIT_INCOMPLETE, EXIT_WRONG, printResult, progressOf } from './output.js';
+import { collectEarly, counted, EXIT_INCOMPLETE, EXIT_WRONG, printResult, createProgress } from './output.js';
 import { liveTables } from './live-tables.js';
-import { headsOf, publicKeyOf, keyRingOf, storedLedger } from './ledger.js';
+import { readHeads, readPublicKey, openKeyRing, storedLedger } from './ledger.js';
 
 const UNPINNED =
   'the keys of the ledger are not pinned: nothing proves whose they are. Give --key with the first key that was published or, where a database is read, the MASTER_KEY';
@@ -36,7 +36,7 @@ const UNOPENED =
   'whether each personal key is the one of its person, and whether the service created each delivery: that takes the MASTER_KEY';
 const UNCOVERED = 'no signed head covers any event: nothing proves that the log is the recorded one';
 
-/** Of rebuilt read models, and of the readers of log and tables. */
+/** The connections for rebuilt read models, and for the readers of log and tables. */
 const CONNECTIONS = 16;
 
 /** `npm run audit -- verify`: replays every event and verifies everything against it. Changes nothing. */
@@ -62,10 +62,10 @@ export function verifyProgram(program: Command, cli: CliContext): void {
       collectEarly(offline ? 50 : 30);
       if (offline && from === undefined)
         throw new DomainError('bad_request', '--offline reads an export: name it with --from');
-      const heads = (await Promise.all(head.map(headsOf))).flat();
-      const inputs = { heads, key: key === undefined ? null : await publicKeyOf(key) };
+      const heads = (await Promise.all(head.map(readHeads))).flat();
+      const inputs = { heads, key: key === undefined ? null : await readPublicKey(key) };
       const exported = from === undefined ? null : await ExportedLog.open(from);
-      const rules = { contexts: cli.contexts, progress: progressOf() };
+      const rules = { contexts: cli.contexts, progress: createProgress() };
       const isOfService = !offline && exported === null;
       try {
         const said =
@@ -97,10 +97,10 @@ interface Options {
   readonly key?: string;
 }
 
-/** What an auditor brings along but for the master key. */
+/** The inputs of an auditor except for the master key. */
 type Given = Pick<AuditorInputs, 'heads' | 'key'>;
 
-/** For operators (`GET /admin/v1/system`). An auditor may have a connection that only reads. */
+/** Records the outcome for operators (`GET /admin/v1/system`). The connection of an auditor may be read-only. */
 async function record(cli: CliContext, outcome: LastVerify['outcome'], readTo: string | null): Promise<void> {
   const verified = { at: new Date().toISOString(), outcome, read_to: readTo };
   await connected(cli, (database) => new LastVerifies(database).record(verified), 1).catch(() => undefined);
@@ -155,14 +155,14 @@ async function verifyConnected(
     async (database, store) => {
       const logId = await store.identity();
       const why = exported === null ? null : unfit(exported, logId);
-      const ring = await keyRingOf(config, database);
+      const ring = await openKeyRing(config, database);
       const sealer = ring?.sealer ?? null;
       const check = ring === null || why !== null ? {} : macCheck(ring.sealer, () => ring.refresh());
       const manifest = exported?.manifest ?? null;
       const isOther = manifest !== null && manifest.log_id !== logId;
       const exportedHead = why === null ? (manifest?.signed_head ?? null) : null;
       const tables = storedLedger(database);
-      // Before the log is read: every event of the ledger is then in it.
+      // The ledger is read before the log, so that every event of it is then in the log.
       const stored = await currentLedger(tables, logId, {
         heads: exportedHead === null ? heads : [exportedHead, ...heads],
         key,

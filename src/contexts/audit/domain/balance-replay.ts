@@ -6,7 +6,7 @@ import { NameTable } from '../../../kernel/name-table.js';
 import type { Violations } from './findings.js';
 
 /** An event as auditors read it. */
-export interface BookedEvent {
+export interface PayoutBookEvent {
   readonly position: string;
   readonly stream: string;
   readonly revision: number;
@@ -14,12 +14,12 @@ export interface BookedEvent {
   readonly data: object;
 }
 
-/** What a user's payouts add up to, in minor units. */
+/** The sums of a user's payouts in minor units. */
 interface BookedBalance {
   readonly merchantId: string;
   confirmed: bigint;
   pending: bigint;
-  /** From the start of its user's deactivation on. */
+  /** True from the start of the user's deactivation on. */
   isDeactivating: boolean;
 }
 
@@ -31,7 +31,7 @@ interface BookedBalance {
 export class BalanceReplay {
   readonly balances = new Map<string, BookedBalance>();
   readonly counts = { pending: 0, received: 0, expired: 0 };
-  /** In minor units, by the ids of payouts without an outcome. */
+  /** The amounts of payouts without an outcome, in minor units, by id. */
   private readonly open = new Map<string, bigint>();
   private readonly usedTransfers = new NameTable();
   /** Claims on transfers, each with the stream that holds it. */
@@ -39,9 +39,9 @@ export class BalanceReplay {
 
   constructor(readonly violations: Violations) {}
 
-  add(recorded: BookedEvent): void {
+  add(recorded: PayoutBookEvent): void {
     const note = (rule: string): void => this.violations.add({ position: recorded.position, rule });
-    const event = recorded as BookedEvent & (PayoutEvent | UserEvent);
+    const event = recorded as PayoutBookEvent & (PayoutEvent | UserEvent);
     switch (event.type) {
       case 'user.created.v1': {
         const { user_id: id, merchant_id: merchantId } = event.data;
@@ -121,7 +121,7 @@ export class BalanceReplay {
 type Facts = PayoutEvent['data'];
 type Note = (rule: string) => void;
 
-/** Whether what a payout was received for is what it is: the amount, to its user's wallet, of the token. */
+/** The check that a payout was received for the amount, in the user's wallet, of the token. */
 export class EvidenceCheck {
   /** Payouts whose evidence was checked. */
   checked = 0;
@@ -133,7 +133,7 @@ export class EvidenceCheck {
     private readonly token: string | null,
   ) {}
 
-  add({ type, data, position }: BookedEvent): void {
+  add({ type, data, position }: PayoutBookEvent): void {
     if (type === 'onboarding.wallet_provisioned.v1' || type === 'user.activated.v1') {
       const { user_id: user, issuer_wallet_address: wallet } = data as Record<string, string>;
       this.wallets.set(user!, wallet!.toLowerCase());

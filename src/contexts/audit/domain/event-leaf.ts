@@ -41,7 +41,7 @@ export function canonicalJson(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   let members = '';
-  // By UTF-16 code units, as the standard wants it.
+  // The standard demands the order of UTF-16 code units.
   for (const name of Object.keys(value).sort()) {
     const member: unknown = (value as Readonly<Record<string, unknown>>)[name];
     if (member === undefined) continue;
@@ -66,7 +66,7 @@ export function hashOfEvent(event: LeafEvent, position?: string): Buffer {
  */
 export interface ExportLine {
   readonly position: string;
-  /** Without the line break. */
+  /** The text without the line break. */
   readonly text: string;
   readonly leaf: Buffer;
 }

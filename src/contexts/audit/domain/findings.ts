@@ -12,7 +12,7 @@ export class Violations extends ListedFindings<Violation> {
   }
 }
 
-/** Where read models differ from the replay. */
+/** The differences between read models and the replay. */
 export class Differences extends ListedFindings<string> {
   constructor() {
     super(50);
@@ -25,7 +25,7 @@ interface Place {
   readonly id: string;
 }
 
-/** What the check of the ledger found; each one is something that somebody changed. */
+/** The findings of the check of the ledger. Each is a change that somebody made. */
 export type LedgerFinding =
   /** The event is not the one that was recorded there, is no JSON any more, or has no MAC of the service. */
   | (Place & { readonly kind: 'changed' | 'unreadable' | 'forged'; readonly revision: number })
@@ -48,7 +48,7 @@ export type LedgerFinding =
   | { readonly kind: 'head'; readonly size: number; readonly why: string }
   | { readonly kind: 'key'; readonly key_id: string; readonly why: string };
 
-/** What was done to events; roots that differ, and the leaves behind them, follow from it. */
+/** The findings about events. Differing roots, and the leaves behind them, follow from these. */
 const CAUSES: ReadonlySet<LedgerFinding['kind']> = new Set([
   'changed',
   'unreadable',
@@ -58,7 +58,7 @@ const CAUSES: ReadonlySet<LedgerFinding['kind']> = new Set([
   'truncated',
 ]);
 
-/** Whether events are not the recorded ones: what is computed from them may then differ for that reason alone. */
+/** Checks for a finding about events. Computed values may then differ for that reason alone. */
 export function isOfEvents({ kind }: LedgerFinding): boolean {
   return CAUSES.has(kind);
 }

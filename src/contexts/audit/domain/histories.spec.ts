@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { onlyOnce } from '../../../kernel/history-rules.js';
-import type { BookedEvent } from './balance-replay.js';
+import type { PayoutBookEvent } from './balance-replay.js';
 import { Differences, Violations } from './findings.js';
 import { Histories } from './streams.js';
 
-const created = (stream: string, type = 'thing.created.v1'): BookedEvent => ({
+const created = (stream: string, type = 'thing.created.v1'): PayoutBookEvent => ({
   position: '7',
   stream,
   revision: 0,

@@ -8,14 +8,14 @@ import {
 } from './signed-head.js';
 import { parseDateTime } from '../../../kernel/instant.js';
 
-/** Of the folder that an export is. */
+/** The manifest in the folder of an export. */
 export const MANIFEST_FILE = 'manifest.json';
 export const MANIFEST_FORMAT = 'disburse-export.v2';
 
-/** What an export covers. Times are ISO 8601; both ends null and no merchant: the whole log. */
+/** The range of an export, in ISO 8601. Null ends and no merchant mean the whole log. */
 export interface ExportScope {
   readonly merchant: string | null;
-  /** After this position, or at this time or later. */
+  /** The beginning: after this position, or at this time or later. */
   readonly from: string | null;
   /** Up to this position, or before this time. */
   readonly to: string | null;
@@ -27,7 +27,7 @@ export interface ExportScope {
 export interface Part {
   readonly file: string;
   readonly bytes: number;
-  /** Of the bytes of the file, in hex. */
+  /** The SHA-256 of the file's bytes, in hex. */
   readonly sha256: string;
   readonly events: number;
   readonly first_position: string;
@@ -37,7 +37,7 @@ export interface Part {
 /** `manifest.json`, next to the parts of an export. */
 export interface Manifest {
   readonly format: typeof MANIFEST_FORMAT;
-  /** Which log: the identity that stays with the events. */
+  /** The identity of the log, which stays with the events. */
   readonly log_id: string;
   readonly scope: ExportScope;
   /** The newest event of the log when the export began: later events are not included. Null: the log was empty. */
@@ -130,7 +130,7 @@ export const POINT_FORMS =
   'a position of the log (digits alone), or a time: 2026-01-31, 2026-01-31T12:00, 2026-01-31T12:00:00.123, each in UTC ' +
   'unless it ends with an offset such as +02:00; a date alone is its midnight';
 
-/** Null when the text is neither a position nor a time. */
+/** Returns null when the text is neither a position nor a time. */
 export function readPoint(text: string): Exclude<LogPoint, null> | null {
   if (POSITION.test(text)) return { kind: 'position', position: text.replace(/^0+(?=\d)/, '') };
   const given = text.trim();

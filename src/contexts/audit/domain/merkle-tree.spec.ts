@@ -8,7 +8,7 @@ import {
   lastLeafOf,
   provesConsistency,
   provesInclusion,
-  subtreesOf,
+  toSubtrees,
   MerkleTree,
 } from './merkle-tree.js';
 
@@ -175,7 +175,7 @@ describe('the Merkle tree', () => {
       for (const index of [0, 1, Math.floor(size / 3), size - 1]) {
         const ranges = inclusionRanges(index, size);
         expect(ranges.length).toBeLessThanOrEqual(Math.ceil(Math.log2(size)));
-        const subtrees = ranges.flatMap(subtreesOf);
+        const subtrees = ranges.flatMap(toSubtrees);
         expect(subtrees.length).toBeLessThanOrEqual(2 * Math.ceil(Math.log2(size)));
         expect(subtrees.every((subtree) => lastLeafOf(subtree) < size)).toBe(true);
       }

@@ -28,9 +28,9 @@ export class MerkleTree {
     private leaves = 0,
     peaks: Buffer = Buffer.alloc(0),
   ) {
-    if (peaks.length !== HASH_BYTES * onesOf(leaves))
+    if (peaks.length !== HASH_BYTES * countOnes(leaves))
       throw new RangeError('these are not the peaks of a tree of that size');
-    this.peaks = hashesOf(peaks);
+    this.peaks = toHashes(peaks);
   }
 
   get size(): number {
@@ -64,13 +64,13 @@ export class MerkleTree {
 }
 
 /** Splits concatenated hashes. */
-function hashesOf(bytes: Buffer): Buffer[] {
+function toHashes(bytes: Buffer): Buffer[] {
   return Array.from({ length: bytes.length / HASH_BYTES }, (_, place) =>
     bytes.subarray(place * HASH_BYTES, (place + 1) * HASH_BYTES),
   );
 }
 
-function onesOf(size: number): number {
+function countOnes(size: number): number {
   let ones = 0;
   for (let rest = size; rest > 0; rest = Math.floor(rest / 2)) ones += rest % 2;
   return ones;
@@ -93,13 +93,13 @@ export function lastLeafOf({ level, index }: Subtree): number {
   return (index + 1) * 2 ** level - 1;
 }
 
-/** What an inclusion proof consists of: the roots over these leaves, from the leaf up (RFC 9162, 2.1.3.1). */
+/** The ranges of an inclusion proof: the roots over these leaves, from the leaf up (RFC 9162, 2.1.3.1). */
 export function inclusionRanges(leaf: number, size: number): readonly Range[] {
   if (!(leaf >= 0 && leaf < size)) throw new RangeError('no such leaf in a tree of that size');
   return rangesAround(leaf, size, ({ from, to }) => to - from === 1).around;
 }
 
-/** What a proof consists of that a tree of `size` leaves extends its first `former` ones (RFC 9162, 2.1.4.1). */
+/** The ranges of a proof that a tree of `size` leaves extends its first `former` ones (RFC 9162, 2.1.4.1). */
 export function consistencyRanges(former: number, size: number): readonly Range[] {
   if (!(former > 0 && former <= size)) throw new RangeError('no such tree before this one');
   const { last, around } = rangesAround(former - 1, size, ({ to }) => to === former);
@@ -107,7 +107,9 @@ export function consistencyRanges(former: number, size: number): readonly Range[
   return last.from > 0 ? [last, ...around] : around;
 }
 
-/** From the whole tree down to the subtree of the leaf that is the last: that one, and the other halves on the way, from below. */
+/**
+ * Returns the ranges from the whole tree down to the last leaf's subtree, with the other halves on the way, from below.
+ */
 function rangesAround(
   leaf: number,
   size: number,
@@ -116,7 +118,7 @@ function rangesAround(
   const around: Range[] = [];
   let last: Range = { from: 0, to: size };
   while (!isLast(last)) {
-    const middle = last.from + splitOf(last.to - last.from);
+    const middle = last.from + findSplit(last.to - last.from);
     const [left, right] = [
       { from: last.from, to: middle },
       { from: middle, to: last.to },
@@ -128,7 +130,7 @@ function rangesAround(
 }
 
 /** The complete subtrees that a range of a proof is made of, the largest first: such a range begins at a multiple of its largest one. */
-export function subtreesOf({ from, to }: Range): readonly Subtree[] {
+export function toSubtrees({ from, to }: Range): readonly Subtree[] {
   const subtrees: Subtree[] = [];
   for (let start = from; start < to;) {
     let level = 0;
@@ -139,7 +141,7 @@ export function subtreesOf({ from, to }: Range): readonly Subtree[] {
   return subtrees;
 }
 
-/** Whether `path` shows that the tree with `root` extends the tree with `former.root` (RFC 9162, 2.1.4.2). */
+/** Checks by `path` that the tree with `root` extends the tree with `former.root` (RFC 9162, 2.1.4.2). */
 export function provesConsistency(
   former: { readonly size: number; readonly root: Buffer },
   { size, root }: { readonly size: number; readonly root: Buffer },
@@ -171,7 +173,7 @@ export function provesConsistency(
 }
 
 /** The largest power of two below `size`. */
-function splitOf(size: number): number {
+function findSplit(size: number): number {
   let split = 1;
   while (split * 2 < size) split *= 2;
   return split;
@@ -181,7 +183,7 @@ function half(value: number): number {
   return Math.floor(value / 2);
 }
 
-/** Whether the hashes of {@link inclusionRanges} lead from the leaf to the root of a tree of `size` leaves. */
+/** Checks that the hashes of {@link inclusionRanges} lead from the leaf to the root of a tree of `size` leaves. */
 export function provesInclusion(
   { hash, index }: { readonly hash: Buffer; readonly index: number },
   { size, root }: { readonly size: number; readonly root: Buffer },

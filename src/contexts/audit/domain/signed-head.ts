@@ -1,11 +1,11 @@
 import { sha256 } from '../../../kernel/sha256.js';
 import { canonicalJson } from './event-leaf.js';
 
-/** What a signature of the ledger's key says: at this time these were the first `size` events of this log. */
+/** The statement of a signed head: at this time these were the first `size` events of this log. */
 export interface Head {
-  /** Which log: a uuid that stays with it. */
+  /** The log: a uuid that stays with it. */
   readonly log_id: string;
-  /** How many events. */
+  /** The number of events. */
   readonly size: number;
   /** Root of the Merkle tree over them, in hex. */
   readonly root: string;
@@ -13,7 +13,7 @@ export interface Head {
   readonly position: string;
   /** ISO 8601. */
   readonly signed_at: string;
-  /** Of the key that signed. */
+  /** The id of the key that signed. */
   readonly key_id: string;
   /** {@link hashOfHead} of the head before it, in hex; null for the first. */
   readonly previous: string | null;
@@ -81,7 +81,10 @@ export function headText({ log_id, size, root, position, signed_at, key_id, prev
   });
 }
 
-/** What the next head names it by: SHA-256 over the bytes that are signed, a line feed and the signature in hex. */
+/**
+ * Returns the hash by which the next head names it: SHA-256 over the signed bytes, a line feed and the signature in
+ * hex.
+ */
 export function hashOfHead(head: SignedHead): string {
   return sha256(`${headText(head)}\n${head.signature}`).toString('hex');
 }

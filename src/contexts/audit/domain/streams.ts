@@ -1,4 +1,4 @@
-import type { BookedEvent } from './balance-replay.js';
+import type { PayoutBookEvent } from './balance-replay.js';
 import { CLAIM_OWNER_ABANDONED, CLAIM_ACQUIRED } from '../../../kernel/claims.js';
 import { grown, NameTable } from '../../../kernel/name-table.js';
 import type { Violation, Violations } from './findings.js';
@@ -8,29 +8,29 @@ import type { HistoryRules } from '../../../kernel/history-rules.js';
 const FREED_BY: Readonly<Record<string, string>> = { user_phone_number: 'user.deactivated.v1' };
 const FREEING = new Set(Object.values(FREED_BY));
 
-/** What an owner's stream holds. */
+/** Marks the stream of an owner. */
 const OWN_EVENTS = 1;
 const FREES = 2;
-/** Its beginning is not there. */
+/** Marks a stream whose beginning is missing. */
 const BEGUN_EARLIER = 4;
 
-/** Which part of a log is verified. */
+/** The part of a log that is verified. */
 export interface Extent {
   /** Every stream, from its first event on. */
   readonly wholeStreams: boolean;
-  /** Also claims that others took. */
+  /** True where claims of other owners are included. */
   readonly allClaims: boolean;
 }
 export const WHOLE: Extent = { wholeStreams: true, allClaims: true };
 
-/** What holds for streams of every category: places, and claims. Memory: some 35 bytes a stream. */
+/** The invariants of streams of every category: places and claims. Takes some 35 bytes a stream. */
 export class Streams {
   events = 0;
   private readonly names = new NameTable();
-  /** Of the last event, and one more: 0 before the first. */
+  /** The revision of the last event, plus one; 0 before the first. */
   private lengths = new Int32Array(1 << 10);
   private holds = new Uint8Array(1 << 10);
-  /** Of a claim: the number of its owner's stream, and one more. */
+  /** The number of a claim's owner stream, plus one. */
   private owners = new Uint32Array(1 << 10);
   private last: string | null = null;
 
@@ -39,13 +39,13 @@ export class Streams {
     private readonly extent: Extent = WHOLE,
   ) {}
 
-  /** How many there are. */
+  /** The number of streams. */
   get count(): number {
     return this.names.size;
   }
 
   /** Notes what is wrong with the place of the event; the number of its stream. */
-  add(event: BookedEvent): number {
+  add(event: PayoutBookEvent): number {
     this.events += 1;
     const { position, stream, revision } = event;
     if (this.last !== null && !isLater(position, this.last)) this.note(position, 'positions grow');
@@ -63,12 +63,12 @@ export class Streams {
     return number;
   }
 
-  /** Whether the stream of that number is there from its first event on. */
+  /** Checks that the stream with that number is present from its first event on. */
   isWhole(number: number): boolean {
     return (this.holds[number]! & BEGUN_EARLIER) === 0;
   }
 
-  private claim(claim: number, { position, stream, data }: BookedEvent): void {
+  private claim(claim: number, { position, stream, data }: PayoutBookEvent): void {
     const owner = this.numberOf(String((data as { readonly owner?: unknown }).owner));
     const before = this.owners[claim]! - 1;
     this.owners[claim] = owner + 1;
@@ -79,7 +79,7 @@ export class Streams {
       this.note(position, `the claim ${stream} has one owner, and moved although its holder keeps it`);
   }
 
-  private hold(number: number, { position, stream, type }: BookedEvent): void {
+  private hold(number: number, { position, stream, type }: PayoutBookEvent): void {
     if (this.owners[number] !== 0)
       this.note(position, `the claim ${stream} holds claims alone, and no ${type}`);
     if (type !== CLAIM_OWNER_ABANDONED)
@@ -111,7 +111,7 @@ export class Histories {
   /** Events that were evaluated. */
   evaluated = 0;
   private readonly rules: ReadonlyMap<string, HistoryRules>;
-  /** By the number of their stream. */
+  /** The states by the number of their stream. */
   private readonly states: unknown[] = [];
 
   constructor(
@@ -122,7 +122,7 @@ export class Histories {
   }
 
   /** `event` as the newest version writes it. `stream` is a number that no other stream has. */
-  add(event: BookedEvent, stream: number): void {
+  add(event: PayoutBookEvent, stream: number): void {
     if (event.type === CLAIM_OWNER_ABANDONED) return;
     const dash = event.stream.indexOf('-');
     const rules = this.rules.get(event.stream.slice(0, dash));

@@ -126,7 +126,7 @@ export class LedgerController {
       503: 'The newest event of the payout is under no signed head yet: Retry-After says when it will be.',
     },
   })
-  async proofOf(
+  async getProof(
     @MerchantId() merchantId: string,
     @UuidParam('id', 'Payout') id: string,
   ): Promise<ProofResponse> {
@@ -176,8 +176,8 @@ export class AdminAuditController {
     },
   })
   @Reads({ view: null, lookup: 'payout' })
-  async proofOf(@UuidParam('id', 'Payout') id: string): Promise<Disclosure<ProofResponse>> {
-    const merchantId = await this.proofs.merchantOf(id);
+  async getProof(@UuidParam('id', 'Payout') id: string): Promise<Disclosure<ProofResponse>> {
+    const merchantId = await this.proofs.findMerchant(id);
     return new Disclosure([merchantId], async () => ({ proof: await this.proofs.of(merchantId, id) }));
   }
 

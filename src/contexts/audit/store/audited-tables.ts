@@ -9,11 +9,11 @@ import type { TableComparison } from '../../../platform/projections/compare-tabl
 
 const BEGIN = `begin isolation level repeatable read, read only; ${WITHOUT_TIMEOUTS}`;
 
-/** What tables hold, in one snapshot of the database. */
-export class AuditedTables {
+/** The contents of tables in one snapshot of the database. */
+export class TableSnapshot {
   private constructor(
     private readonly tx: PoolClient,
-    /** By which other sessions read the same, as long as this one is open. */
+    /** The id with which other sessions read the same snapshot while this one is open. */
     readonly snapshot: string,
   ) {}
 
@@ -21,21 +21,21 @@ export class AuditedTables {
   static async read<T>(
     database: Database,
     locked: readonly string[],
-    act: (tables: AuditedTables) => Promise<T>,
+    act: (tables: TableSnapshot) => Promise<T>,
   ): Promise<T> {
     return database.transaction(
       async (tx) => {
-        // Before the snapshot: in tables that a rebuild put in place after it, it would find no rows.
+        // The locks precede the snapshot, which would find no rows in tables that a rebuild swapped in after it.
         await tx.query(`lock table ${locked.join(', ')} in access share mode`);
         const { rows } = await tx.query<{ snapshot: string }>('select pg_export_snapshot() as snapshot');
         await tx.query('savepoint audited');
-        return act(new AuditedTables(tx, rows[0]!.snapshot));
+        return act(new TableSnapshot(tx, rows[0]!.snapshot));
       },
       { begin: BEGIN },
     );
   }
 
-  async checkpointOf(name: string): Promise<string | null> {
+  async readCheckpoint(name: string): Promise<string | null> {
     const [row] = await this.query<{ position: string | null }>(
       'select position from event_store.checkpoints where name = $1',
       [name],
@@ -64,7 +64,7 @@ export class AuditedTables {
   };
 }
 
-/** Of the platform; contexts have one schema each, of their name. */
+/** The schemas of the platform. Each context has one with its name. */
 const SCHEMAS = ['event_store', 'platform', 'work'];
 
 /** Triggers, rules, row security and functions are those of the migrations: others hide rows, or change what is written. */
@@ -72,7 +72,7 @@ export class CatalogueCheck implements TableCheck {
   readonly name = 'catalogue';
 
   constructor(
-    private readonly tables: Pick<AuditedTables, 'query'>,
+    private readonly tables: Pick<TableSnapshot, 'query'>,
     private readonly contexts: readonly Context[],
     private readonly migrations: readonly Migration[],
   ) {}
@@ -82,7 +82,7 @@ export class CatalogueCheck implements TableCheck {
   async compare(): Promise<ReadonlyMap<string, TableComparison>> {
     const schemas = [...SCHEMAS, ...this.contexts.map(({ name }) => name)];
     const entries = await this.tables.query<CatalogueEntry>(CATALOGUE, [schemas]);
-    const first = strangeEntries(entries, await statementsOf(this.migrations));
+    const first = strangeEntries(entries, await listStatements(this.migrations));
     return new Map([['pg_catalog', { rows: entries.length, different: first.length, first }]]);
   }
 }
@@ -93,12 +93,12 @@ interface CatalogueEntry {
   /** `schema.name` of the table, or the schema of a function. */
   readonly place: string;
   readonly name: string;
-  /** Of a function: its body. */
+  /** The body of a function. */
   readonly source: string;
   readonly enabled: boolean;
 }
 
-/** Of the schemas `$1`. */
+/** Reads the entries of the schemas `$1`. */
 const CATALOGUE = `
   with tables as (
     select c.oid, n.nspname || '.' || c.relname as place, c.relrowsecurity or c.relforcerowsecurity as secured
@@ -114,15 +114,15 @@ const CATALOGUE = `
   from pg_proc join pg_namespace on pg_namespace.oid = pronamespace where nspname = any($1)
   order by 1, 2, 3`;
 
-/** What migrations create that is not a table: the text of all their statements. */
-async function statementsOf(migrations: readonly Migration[]): Promise<string> {
+/** Returns all statements of the migrations, which also create triggers, policies and functions. */
+async function listStatements(migrations: readonly Migration[]): Promise<string> {
   const statements: string[] = [];
   const query = async (sql: string): Promise<number> => statements.push(sql);
   for (const each of migrations) await new each().up({ query } as QueryRunner);
   return statements.join('\n');
 }
 
-/** What entries say that no migration does, and the other way round, in words. */
+/** Lists in words the entries that no migration creates, and those that are missing. */
 function strangeEntries(entries: readonly CatalogueEntry[], statements: string): readonly string[] {
   const created = (kind: string): ReadonlySet<string> =>
     new Set(

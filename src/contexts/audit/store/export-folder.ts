@@ -7,7 +7,7 @@ import type { ExportLine } from '../domain/event-leaf.js';
 import { type Manifest, MANIFEST_FILE, type Part, readManifest, type Signed } from '../domain/manifest.js';
 
 const UNFINISHED_FILE = 'unfinished.json';
-/** What runs that were killed had begun to write. */
+/** The unfinished files of runs that were killed. */
 const OF_KILLED = /^\.(events-\d+\.ndjson|unfinished\.json|manifest\.json)\.\d+$/;
 
 /** The state of an unfinished export after its last whole part. */
@@ -28,7 +28,7 @@ export class ExportFolder {
     return new ExportFolder(path);
   }
 
-  /** Null when the export is not complete. */
+  /** Returns null when the export is not complete. */
   async manifest(): Promise<Manifest | null> {
     const text = await this.read(MANIFEST_FILE);
     if (text === null) return null;
@@ -37,7 +37,7 @@ export class ExportFolder {
     throw new DomainError('invalid_transition', `${join(this.path, MANIFEST_FILE)} ${manifest}`);
   }
 
-  /** Null when nothing has begun. */
+  /** Returns null when no export has begun. */
   async unfinished(): Promise<Unfinished | null> {
     const text = await this.read(UNFINISHED_FILE);
     return text === null ? null : (JSON.parse(text) as Unfinished);
@@ -76,7 +76,7 @@ export class ExportFolder {
 
 /** A file that is being written under another name: a part, or what is said of the parts. */
 export class PartWriter {
-  /** Of a part. */
+  /** The number of events in a part. */
   events = 0;
   private first = '';
   private last = '';
@@ -97,7 +97,7 @@ export class PartWriter {
     if (this.events === 0) this.first = lines[0]!.position;
     this.last = lines.at(-1)!.position;
     this.events += lines.length;
-    await this.write(textOf(lines));
+    await this.write(toText(lines));
   }
 
   async write(text: string): Promise<void> {
@@ -126,12 +126,12 @@ export class PartWriter {
 /** Writes lines to standard output, no faster than its reader reads. */
 export async function printLines(pages: AsyncIterable<readonly ExportLine[]>): Promise<void> {
   const texts = async function* (): AsyncGenerator<string> {
-    for await (const lines of pages) yield textOf(lines);
+    for await (const lines of pages) yield toText(lines);
   };
   await pipeline(texts(), process.stdout, { end: false });
 }
 
-function textOf(lines: readonly ExportLine[]): string {
+function toText(lines: readonly ExportLine[]): string {
   return lines.map(({ text }) => `${text}\n`).join('');
 }
 

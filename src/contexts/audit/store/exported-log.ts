@@ -13,15 +13,15 @@ const PART_FILE = /^events-\d+\.ndjson$/;
 
 /** Reads an export line by line, and verifies it against its own hashes. */
 export class ExportedLog {
-  /** What is not as it was written. */
+  /** The lines that are not as they were written. */
   readonly faults = new Differences();
-  /** Over the leaves of all lines that were read. */
+  /** The tree over the leaves of all lines read. */
   readonly tree = new MerkleTree();
 
   private constructor(
     private readonly folder: string,
     private readonly files: readonly string[],
-    /** Null for a file of lines alone. */
+    /** The manifest; null for a file of lines alone. */
     readonly manifest: Manifest | null,
   ) {}
 

@@ -25,7 +25,7 @@ const EMPTY = `truncate audit.heads, audit.last_head, audit.leaves, audit.ledger
 const PURPOSE = 'last head';
 const PAGE = 1000;
 
-/** As {@link SignedHead}. */
+/** The query for {@link SignedHead}. */
 const HEADS = `select l.log_id, h.size::float8 as size, encode(h.root, 'hex') as root, h.position::text as position,
     to_char(h.signed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as signed_at, h.key_id,
     encode(h.previous, 'hex') as previous, encode(h.signature, 'hex') as signature
@@ -62,11 +62,11 @@ export class Heads {
     return row ?? null;
   }
 
-  /** What {@link extend} left; null where that row is missing or was not written by the service. */
+  /** Returns the extent that {@link extend} stored; null where the row is missing or forged. */
   async lastSigned(macs: Pick<Macs, 'isAuthentic'>): Promise<SignedExtent | null> {
     const [row] = await this.database.query<LastRow>('select size, hash, mac from audit.last_head');
     const last = row === undefined ? null : { size: Number(row.size), hash: row.hash };
-    return last !== null && macs.isAuthentic(PURPOSE, textOf(last), row!.mac) ? last : null;
+    return last !== null && macs.isAuthentic(PURPOSE, toText(last), row!.mac) ? last : null;
   }
 
   /** Adds the rows without which follower and signer do nothing, where they are missing; `emptied`: in emptied tables. */
@@ -77,7 +77,7 @@ export class Heads {
       const none = { size: 0, hash: '' };
       await tx.query(
         'insert into audit.last_head (size, hash, mac) values (0, $1, $2) on conflict do nothing',
-        [none.hash, macs.mac(PURPOSE, textOf(none))],
+        [none.hash, macs.mac(PURPOSE, toText(none))],
       );
     });
   }
@@ -94,7 +94,7 @@ export class Heads {
       const { rows } = await tx.query<LastRow>('select size, hash, mac from audit.last_head for update');
       if (rows[0] === undefined) throw new LedgerTampered('audit.last_head was emptied');
       const last = { size: Number(rows[0].size), hash: rows[0].hash };
-      if (!macs.isAuthentic(PURPOSE, textOf(last), rows[0].mac))
+      if (!macs.isAuthentic(PURPOSE, toText(last), rows[0].mac))
         throw new LedgerTampered('the row of audit.last_head was not written by the service');
       const head = await make(last);
       if (head === null) return null;
@@ -108,20 +108,20 @@ export class Heads {
       await tx.query('update audit.last_head set size = $1, hash = $2, mac = $3', [
         next.size,
         next.hash,
-        macs.mac(PURPOSE, textOf(next)),
+        macs.mac(PURPOSE, toText(next)),
       ]);
       return head;
     });
   }
 }
 
-function textOf({ size, hash }: SignedExtent): string {
+function toText({ size, hash }: SignedExtent): string {
   return JSON.stringify([size, hash]);
 }
 
 /** A key as it is stored. */
-export interface StoredSigningKey extends SigningKey {
-  /** Null once another key has replaced it. */
+export interface SigningKeyRow extends SigningKey {
+  /** The sealed private key; null once another key has replaced it. */
   readonly sealedPrivateKey: string | null;
   readonly sealedPublicKey: string;
 }
@@ -129,7 +129,7 @@ export interface StoredSigningKey extends SigningKey {
 /** Any constant: keys are created by one process at a time. */
 const KEYS_LOCK = 7_331_130;
 
-/** As {@link StoredSigningKey}. */
+/** The query for {@link SigningKeyRow}. */
 const KEYS = `select key_id, encode(public_key, 'base64') as public_key,
     to_char(made_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as made_at, former_key_id,
     encode(signature, 'hex') as signature, sealed_private_key as "sealedPrivateKey", sealed_public_key as "sealedPublicKey"
@@ -144,18 +144,18 @@ export const SEALED_SIGNING_KEYS = `select sealed_public_key as sealed from audi
 export class SigningKeys {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query' | 'transaction'>) {}
 
-  /** From the first on. */
-  async all(): Promise<readonly StoredSigningKey[]> {
-    return this.database.query<StoredSigningKey>(KEYS);
+  /** Returns all keys from the first on. */
+  async all(): Promise<readonly SigningKeyRow[]> {
+    return this.database.query<SigningKeyRow>(KEYS);
   }
 
   /** Adds the key that `make` creates from the present ones, under a lock; null: none. One for each operation. Returns all of them. */
   async change(
-    make: (present: readonly StoredSigningKey[]) => StoredSigningKey | null,
-  ): Promise<readonly StoredSigningKey[]> {
+    make: (present: readonly SigningKeyRow[]) => SigningKeyRow | null,
+  ): Promise<readonly SigningKeyRow[]> {
     return this.database.transaction(async (tx) => {
       await tx.query('select pg_advisory_xact_lock($1)', [KEYS_LOCK]);
-      const present = (await tx.query<StoredSigningKey>(KEYS)).rows;
+      const present = (await tx.query<SigningKeyRow>(KEYS)).rows;
       if ((await changedBefore(tx, currentOperation()?.id, 'signing_key')).length > 0) return present;
       const added = make(present);
       if (added === null) return present;
@@ -167,7 +167,7 @@ export class SigningKeys {
 }
 
 /** Deletes the former private keys: a thief of the newest one cannot sign as they did. */
-async function insert(tx: PoolClient, key: StoredSigningKey): Promise<void> {
+async function insert(tx: PoolClient, key: SigningKeyRow): Promise<void> {
   await tx.query('update audit.signing_keys set sealed_private_key = null');
   await tx.query(
     `insert into audit.signing_keys (key_id, public_key, made_at, former_key_id, signature, sealed_private_key,

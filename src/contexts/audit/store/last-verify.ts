@@ -22,7 +22,7 @@ export interface LastVerify {
   readonly read_to: string | null;
 }
 
-/** In `audit.last_verify`; an incomplete one replaces no other. No evidence: a writer of the database can write it. */
+/** The last verification, in `audit.last_verify`. It is no evidence, because a writer of the database can write it. */
 @Injectable()
 export class LastVerifies {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query'>) {}

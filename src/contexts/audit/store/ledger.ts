@@ -9,16 +9,16 @@ import {
   MerkleTree,
   lastLeafOf,
   type Range,
-  subtreesOf,
+  toSubtrees,
 } from '../domain/merkle-tree.js';
 
-/** How far the tree over the log is. */
+/** The extent of the tree over the log. */
 export interface LedgerState {
   readonly logId: string;
   readonly tree: MerkleTree;
-  /** Of the last leaf. */
+  /** The position of the last leaf. */
   readonly position: string;
-  /** Over the three. */
+  /** The MAC over the three. */
   readonly mac: string;
 }
 
@@ -42,12 +42,12 @@ interface StateRow {
 const STATE = 'select log_id, size, position, peaks, mac from audit.ledger';
 const PURPOSE = 'ledger';
 
-/** Whether the follower wrote this state. */
+/** Checks that the follower wrote this state. */
 export function isAuthenticState(state: LedgerState, macs: Pick<Macs, 'isAuthentic'>): boolean {
-  return macs.isAuthentic(PURPOSE, textOf(state), state.mac);
+  return macs.isAuthentic(PURPOSE, toText(state), state.mac);
 }
 
-function textOf({ logId, tree, position }: Omit<LedgerState, 'mac'>): string {
+function toText({ logId, tree, position }: Omit<LedgerState, 'mac'>): string {
   return JSON.stringify([logId, tree.size, position, tree.peakBytes.toString('hex')]);
 }
 
@@ -56,7 +56,7 @@ export async function beginLedger(tx: Pick<PoolClient, 'query'>, logId: string, 
   const empty = { logId, tree: new MerkleTree(), position: '-1' };
   await tx.query(
     `insert into audit.ledger (log_id, size, position, peaks, mac) values ($1, 0, $2, $3, $4) on conflict do nothing`,
-    [logId, empty.position, empty.tree.peakBytes, macs.mac(PURPOSE, textOf(empty))],
+    [logId, empty.position, empty.tree.peakBytes, macs.mac(PURPOSE, toText(empty))],
   );
 }
 
@@ -65,10 +65,10 @@ export async function beginLedger(tx: Pick<PoolClient, 'query'>, logId: string, 
 export class Ledger {
   constructor(@Inject(Database) private readonly database: Pick<Database, 'query'>) {}
 
-  /** Null before the first event. */
+  /** Returns null before the first event. */
   async state(): Promise<LedgerState | null> {
     const [row] = await this.database.query<StateRow>(`${STATE} where size > 0`);
-    return row === undefined ? null : stateOf(row);
+    return row === undefined ? null : toState(row);
   }
 
   /** Positions of the last event in the tree and of the one before it (null: there is none); null before the first event. */
@@ -104,7 +104,7 @@ export class Ledger {
 
   /** The root over each range: the hashes of a proof. Throws where the ledger lacks leaves of them. */
   async path(ranges: readonly Range[]): Promise<readonly Buffer[]> {
-    const parts = ranges.map(subtreesOf);
+    const parts = ranges.map(toSubtrees);
     const subtrees = parts.flat();
     const rows = await this.database.query<{ hash: Buffer | null }>(
       `select substring(l.hashes from 1 + ${HASH_BYTES} * w.level for ${HASH_BYTES}) as hash
@@ -148,7 +148,7 @@ export async function extendLedger(
 ): Promise<void> {
   const { rows } = await tx.query<StateRow>({ name: 'audit.ledger_state', text: `${STATE} for update` });
   if (rows[0] === undefined) throw new LedgerTampered('audit.ledger was emptied');
-  const state = stateOf(rows[0]);
+  const state = toState(rows[0]);
   if (!isAuthenticState(state, macs))
     throw new LedgerTampered('the row of audit.ledger was not written by the service');
   const { tree } = state;
@@ -177,7 +177,7 @@ export async function extendLedger(
       tree.size,
       position,
       tree.peakBytes,
-      macs.mac(PURPOSE, textOf({ logId, tree, position })),
+      macs.mac(PURPOSE, toText({ logId, tree, position })),
       size,
       Buffer.concat(hashes),
       fresh.map((leaf) => leaf.position),
@@ -187,12 +187,12 @@ export async function extendLedger(
   });
 }
 
-function stateOf({ log_id, size, position, peaks, mac }: StateRow): LedgerState {
-  return { logId: log_id, tree: treeOf(Number(size), peaks), position, mac };
+function toState({ log_id, size, position, peaks, mac }: StateRow): LedgerState {
+  return { logId: log_id, tree: toTree(Number(size), peaks), position, mac };
 }
 
 /** Throws {@link LedgerTampered} for peaks of another size. */
-function treeOf(size: number, peaks: Buffer): MerkleTree {
+function toTree(size: number, peaks: Buffer): MerkleTree {
   try {
     return new MerkleTree(size, peaks);
   } catch (error) {

@@ -6,14 +6,14 @@ import { Reader, type Response } from 'mmdb-lib';
 import { Inject, Injectable, Logger, type LoggerService } from '@nestjs/common';
 import { exchangeConfig, type ExchangeConfig } from '../settings.js';
 
-/** As the package has it; `country` as MaxMind's and DB-IP's files have it. */
+/** A record of the package; `country` is that of MaxMind's and DB-IP's files. */
 interface Record {
   readonly country_code?: unknown;
   readonly country?: { readonly iso_code?: unknown };
 }
 
 const COUNTRY = /^[A-Z]{2}$/;
-/** Of files of countries; a file of cities is larger, and never what is meant. */
+/** The largest file of countries. A file of cities is larger, and never the right one. */
 const MAX_BYTES = 64 << 20;
 
 /** The file of iptoasn.com, public domain (PDDL 1.0): where an address's network is registered (docs/adr/0119). */
@@ -62,14 +62,14 @@ export class Countries {
 /** `compliance_notice` (contract.md 25.5): what is configured for the country of a caller's address. */
 @Injectable()
 export class ComplianceNotices {
-  /** Without notices no country is needed, and the file stays out of memory. */
+  /** The countries; null without notices, so that the file stays out of memory. */
   private readonly countries: Countries | null;
 
   constructor(@Inject(exchangeConfig.KEY) private readonly config: ExchangeConfig) {
     this.countries = config.exchangeNoticesFile === null ? null : new Countries(config.exchangeCountriesFile);
   }
 
-  /** Null for most addresses, and for all of this machine and of private networks. Never throws. */
+  /** Returns null for most addresses, and for all of this machine and of private networks. Never throws. */
   of(address: string): string | null {
     return this.config.exchangeNoticesFile?.get(this.countries?.of(address) ?? '') ?? null;
   }

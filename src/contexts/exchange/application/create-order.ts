@@ -8,16 +8,16 @@ import { failpoint } from '../../../platform/failpoints.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { createOrder, existingOrder, order, type ExistingOrder, type OrderState } from '../domain/order.js';
-import { type OrderFacts, type RequestedOrder, userHash, type Quote } from '../domain/order-events.js';
+import { type OrderFacts, type OrderRequest, userHash, type Quote } from '../domain/order-events.js';
 import { orderResponse } from '../domain/order-record.js';
-import { decimalsOf, pairOf } from '../domain/catalog.js';
+import { countDecimals, pairOf } from '../domain/catalog.js';
 import { ProviderRefused } from '../../../platform/outbound/provider-errors.js';
 import { ExchangeProviders, unavailableResponse } from './exchange-providers.js';
 import { exchangeConfig, type ExchangeConfig } from '../settings.js';
 import { isDecimal, isZero, needed } from '../../../kernel/decimal.js';
 
 /** A request that is valid as far as it can be checked without the provider. */
-interface NewOrder extends RequestedOrder {
+interface NewOrder extends OrderRequest {
   /** Decimal string; null: the pair's default. */
   readonly amount_from: string | null;
   /** The caller's network address, for the provider; never stored. */
@@ -78,7 +78,7 @@ export class CreateOrderHandler implements ICommandHandler<CreateOrder> {
       user_hash: user_id === null ? null : userHash(this.keyedHash, key_id, user_id),
       caller: user_id === null ? this.keyedHash.of('exchange caller', merchant_id, client) : null,
       provider: name,
-      decimals_to: decimalsOf(pair.to),
+      decimals_to: countDecimals(pair.to),
       created_at: now.toISOString(),
       expires_at: new Date(Math.min(expiryMs, Date.parse(terms.expires_at))).toISOString(),
     };
@@ -112,12 +112,12 @@ export class Quotes {
   async of(keyId: string, { pair_id, amount_from, amount_to }: Record<string, unknown>): Promise<Quote> {
     const pair = typeof pair_id === 'string' ? pairOf(pair_id) : null;
     if (pair === null) throw DomainError.invalid({ pair_id: ['is not a pair'] });
-    const decimals = decimalsOf(pair.from);
+    const decimals = countDecimals(pair.from);
     if (amount_to === undefined) {
-      const amount = amount_from === undefined ? null : amountOf('amount_from', amount_from, decimals);
+      const amount = amount_from === undefined ? null : readAmount('amount_from', amount_from, decimals);
       return this.quote(keyId, pair.id, amount);
     }
-    const requested = amountOf('amount_to', amount_to, decimalsOf(pair.to));
+    const requested = readAmount('amount_to', amount_to, countDecimals(pair.to));
     const { rate } = await this.quote(keyId, pair.id, null);
     return this.quote(keyId, pair.id, needed(requested, rate, decimals));
   }
@@ -134,7 +134,7 @@ export class Quotes {
 }
 
 /** An amount from the page. Throws `validation_failed`. */
-export function amountOf(name: string, value: unknown, decimals: number): string {
+export function readAmount(name: string, value: unknown, decimals: number): string {
   if (!isDecimal(value, decimals) || isZero(value))
     throw DomainError.invalid({
       [name]: [`must be more than 0, with at most ${decimals} digits after the point`],

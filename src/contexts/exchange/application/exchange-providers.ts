@@ -20,7 +20,7 @@ const RETRY_AFTER_SECONDS = 5;
 
 /** A call takes this long at most. */
 const CALL_TIMEOUT_MS = 10_000;
-/** After this many consecutive failed calls within a minute the provider is not called for a while. */
+/** The number of consecutive failed calls within a minute after which calls pause. */
 const TOLERATED = 3;
 const STREAK_MS = 60_000;
 const BACKOFF = { firstMs: 500, maxMs: 5000 };
@@ -29,7 +29,7 @@ const BACKOFF = { firstMs: 500, maxMs: 5000 };
 class Circuit {
   private failures = 0;
   private failedAt = -Infinity;
-  /** Until then there are no calls; by `performance.now()`. */
+  /** The end of the pause, on the clock of `performance.now()`. */
   openUntil = -Infinity;
 
   /**
@@ -71,7 +71,7 @@ class Circuit {
 interface Call {
   readonly operation: 'quote' | 'create' | 'status' | 'settle' | 'cancel' | 'ping';
   readonly orderId?: string;
-  /** Whose callers wait for it; null for the service's own calls. */
+  /** The key whose callers wait for the call; null for the service's own calls. */
   readonly keyId: string | null;
 }
 
@@ -82,7 +82,7 @@ interface Call {
  */
 export class ExchangeProviders {
   private readonly providers: ReadonlyMap<string, ExchangeProvider>;
-  /** Of the service's own calls, by provider; while one is open there are no calls for keys either. */
+  /** The circuits of the service's own calls by provider. While one is open, calls for keys pause too. */
   private readonly circuits: ReadonlyMap<string, Circuit>;
   private readonly circuitsOfKeys = new LRUCache<string, Circuit>({
     ...upTo(MAX_KEYS),
@@ -93,7 +93,7 @@ export class ExchangeProviders {
 
   constructor(
     providers: readonly ExchangeProvider[],
-    /** Of the provider that new orders go to; null and unknown names: none. */
+    /** The provider of new orders. Null and unknown names mean none. */
     private readonly currentName: string | null,
     private readonly log: Pick<LoggerService, 'warn' | 'error'> = new Logger(ExchangeProviders.name),
     private readonly now: () => number = Date.now,
@@ -119,7 +119,7 @@ export class ExchangeProviders {
     return [...this.circuits].filter(([, { openUntil }]) => openUntil > now).map(([name]) => name);
   }
 
-  /** As the admin API displays it: of the provider that new orders go to. */
+  /** Returns the state of the provider of new orders for the admin API. */
   facts(): ProviderState {
     const name = this.currentName ?? 'none';
     const status = this.unavailable().includes(name) ? 'unavailable' : 'ok';
@@ -194,14 +194,14 @@ function isForOperators(error: unknown): boolean {
   return !(error instanceof DomainError || (error instanceof ProviderRefused && error.parameter !== null));
 }
 
-/** What sort of failure a call of a provider was, in a word. */
+/** Classifies the failure of a provider's call in one word. */
 export function kindOf(error: unknown): ProviderUnavailable['kind'] | 'refused' | 'invalid' | 'unexpected' {
   if (error instanceof ProviderUnavailable) return error.kind;
   if (error instanceof ProviderRefused) return 'refused';
   return error instanceof DomainError ? 'invalid' : 'unexpected';
 }
 
-/** For callers that wait for a response: 503 with Retry-After. */
+/** Turns an outage into 503 with Retry-After for callers that wait. */
 export function unavailableResponse(error: unknown): unknown {
   return error instanceof ProviderUnavailable
     ? new DomainError('unavailable', 'The exchange provider is unavailable', {}, RETRY_AFTER_SECONDS)

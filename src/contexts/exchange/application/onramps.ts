@@ -5,7 +5,7 @@ import { Fault } from '../../../kernel/fault.js';
 import { Field, Many, type Rule } from '../../../platform/dto/field.js';
 import { text } from '../../../platform/dto/rules.js';
 
-/** What an on-ramp is opened for. */
+/** The purchase for which an on-ramp is opened. */
 export type Purchase = Readonly<
   Record<'withdraw_address' | 'token' | 'chain', string> &
     Partial<Record<'withdraw_address_tag' | 'withdraw_address_memo' | 'fiat' | 'amount', string | null>>
@@ -106,7 +106,7 @@ function faultIn({ property, constraints, children = [] }: ValidationError): str
   return `${property} ${constraints['field'] ?? 'must be an object'}`;
 }
 
-/** Whether it takes the amount in the currency; without a currency, in any that it takes. */
+/** Checks that it accepts the amount in the currency; without a currency, in any of its own. */
 export function takes({ fiats }: Onramp, { fiat, amount }: Pick<Purchase, 'fiat' | 'amount'>): boolean {
   return fiats
     .filter(({ code }) => (fiat ?? code) === code)
@@ -116,7 +116,7 @@ export function takes({ fiats }: Onramp, { fiat, amount }: Pick<Purchase, 'fiat'
     );
 }
 
-/** Its shop, opened for this purchase: a query parameter whose placeholder has no value is left out. */
+/** Returns the address of its shop for this purchase, without query parameters whose placeholder has no value. */
 export function onrampUrl({ url }: Onramp, purchase: Purchase): string {
   const shop = new URL(url);
   const filled = [...shop.searchParams].flatMap(([name, template]) => {
@@ -140,7 +140,7 @@ export class Onramps {
     return this.all.map(({ id }) => id);
   }
 
-  /** Those that take the currency and the amount; `url` opens the shop for the purchase. `only`: their ids, null for all. */
+  /** Returns the on-ramps for the currency and the amount, each with its `url`. `only` limits them to these ids. */
   for(purchase: Purchase, only: readonly string[] | null): readonly Onramp[] {
     return this.all
       .filter((onramp) => (only === null || only.includes(onramp.id)) && takes(onramp, purchase))

@@ -23,7 +23,7 @@ import {
   type ExistingOrder,
   type OrderState,
 } from '../domain/order.js';
-import { PAYER_FIELDS, type OrderEvent, type RequestedOrder } from '../domain/order-events.js';
+import { PAYER_FIELDS, type OrderEvent, type OrderRequest } from '../domain/order-events.js';
 import { orderResponse } from '../domain/order-record.js';
 import { OrderPoller } from './order-poller.js';
 import { exchangeConfig, type ExchangeConfig } from '../settings.js';
@@ -40,7 +40,7 @@ export interface OrderAction {
   readonly authorize?: ((order: ExistingOrder) => void) | undefined;
   /** Goes into the response that is stored: {@link orderResponse}. */
   readonly complianceNotice: string | null;
-  /** Absent: the response is stored nowhere. */
+  /** The ticket; absent where the response is not stored. */
   readonly ticket?: IdempotencyTicket;
   readonly cause: EventMetadata;
 }
@@ -147,7 +147,7 @@ export class RefreshOrderHandler implements ICommandHandler<RefreshOrder> {
 }
 
 /** The parameters of a pay page's link, which all orders of the page have. */
-export type Payer = Omit<RequestedOrder, 'merchant_id' | 'pair_id'>;
+export type Payer = Omit<OrderRequest, 'merchant_id' | 'pair_id'>;
 
 /** The order of a payer, for an {@link OrderAction}: it is `not_found` for another one. */
 export function ofPayer(payer: Payer, orderId: string): OwnOrder {

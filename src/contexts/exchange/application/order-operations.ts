@@ -1,6 +1,6 @@
 import { Inject } from '@nestjs/common';
 import { CommandHandler } from '@nestjs/cqrs';
-import { streamOf } from '../../../kernel/aggregate.js';
+import { toStream } from '../../../kernel/aggregate.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { Fault } from '../../../kernel/fault.js';
@@ -29,7 +29,7 @@ import { OrderTransfers } from './order-transfers.js';
 const ORDER = {
   scope: 'orders:write',
   subject: 'order',
-  streams: (id: string) => (isUuid(id) ? [streamOf(order, id)] : []),
+  streams: (id: string) => (isUuid(id) ? [toStream(order, id)] : []),
   secondPerson: 'before',
 } as const;
 
@@ -124,12 +124,12 @@ function refundClaim(key: string): Claim {
 }
 
 /** `unchecked`: why the transfer was not checked on its chain; null when it was. */
-export type RecordedRefund = { readonly unchecked: string | null };
+export type RefundResult = { readonly unchecked: string | null };
 
 interface RefundParameters {
   readonly amount: string;
   readonly transaction_hash: string;
-  /** Null: one of the addresses that paid. */
+  /** The recipient; null for one of the addresses that paid. */
   readonly recipient: string | null;
 }
 
@@ -138,7 +138,7 @@ interface RefundParameters {
  * and for a transaction that is not the refund.
  */
 @Operation({ ...ORDER, name: 'orders.record_refund' })
-export class RecordRefund extends OperatorCommand<RefundParameters, RecordedRefund> {}
+export class RecordRefund extends OperatorCommand<RefundParameters, RefundResult> {}
 
 @CommandHandler(RecordRefund)
 export class RecordRefundHandler implements OperationHandler<RecordRefund> {
@@ -149,12 +149,12 @@ export class RecordRefundHandler implements OperationHandler<RecordRefund> {
     @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
 
-  /** Whether the chain has the refund is checked when it is recorded. */
+  /** Does not check the chain, which happens when the refund is recorded. */
   async check(command: RecordRefund): Promise<void> {
     await this.decide(command);
   }
 
-  async execute(command: RecordRefund): Promise<RecordedRefund> {
+  async execute(command: RecordRefund): Promise<RefundResult> {
     const { subjectId: orderId, parameters } = command;
     const { before, given, isNew } = await this.decide(command);
     if (!isNew) return { unchecked: null };
@@ -175,7 +175,8 @@ export class RecordRefundHandler implements OperationHandler<RecordRefund> {
         await this.loop.execute(order, orderId, (current) => recordRefund(given, current), {
           metadata: { actor: 'operator' },
           claims,
-          // Before any claim: a store that is not atomic keeps the claims of a refused refund.
+          // The preconditions precede every claim: a store that is not atomic would keep the claims of a refused
+          // refund.
           preconditions: async () => {
             const other = await claimOwner(this.store, excluded);
             if (other !== null) throw alreadyRecorded(other);

@@ -42,7 +42,7 @@ export class OrderPoller {
     return poll;
   }
 
-  /** As {@link poll}, for a caller that waits: throws DomainError `unavailable` during an outage. */
+  /** Polls as {@link poll} does, for a caller that waits. Throws DomainError `unavailable` during an outage. */
   pollFor(orderId: string, cause: EventMetadata): Promise<PolledOrder> {
     return this.poll(orderId, cause).catch((error: unknown) => {
       throw unavailableResponse(error);
@@ -79,7 +79,7 @@ export class OrderPoller {
         ...(cause === undefined
           ? { metadata: { actor: 'exchange.watch' }, follows: true }
           : { metadata: cause }),
-        claims: claimsOf(observation, expected),
+        claims: toClaims(observation, expected),
       });
       failpoint('order.observed');
       const state = existingOrder(executed.state);
@@ -101,7 +101,7 @@ export class OrderPoller {
 }
 
 /** The claims of the deposits that are about to be recorded. */
-function claimsOf({ deposits }: ProviderObservation, events: readonly OrderEvent[]): Claim[] {
+function toClaims({ deposits }: ProviderObservation, events: readonly OrderEvent[]): Claim[] {
   const recorded = new Set(events.flatMap(({ data }) => ('deposit_id' in data ? [data.deposit_id] : [])));
   const keys = deposits.flatMap(({ deposit_id: id, claim }) =>
     claim === undefined || !recorded.has(id) ? [] : [claim],

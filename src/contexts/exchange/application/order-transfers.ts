@@ -7,22 +7,22 @@ import { agreeing, CHAIN_READER, type ChainObservation, type ChainReader } from 
 import { plainHash, readEvmAddress } from '../domain/addresses.js';
 import type { ExistingOrder } from '../domain/order.js';
 import type { DepositFacts } from '../domain/order-events.js';
-import { CHAIN_IDS, currencyOf, pairOf } from '../domain/catalog.js';
+import { CHAIN_IDS, toCurrency, pairOf } from '../domain/catalog.js';
 import { DEV_CHAIN_ID } from '../settings.js';
 import { chainConfig, type ChainConfig } from '../../../platform/config/config.js';
 
 /** Deposits whose payers are read. */
 const MAX_DEPOSITS = 100;
 
-export interface CheckedRefund {
-  /** Why the transfer was not checked: no node of its chain is configured. Null when it was. */
+export interface RefundCheck {
+  /** The reason why the transfer was not checked: no node of its chain is configured. Null when it was. */
   readonly unchecked: string | null;
   /** Log indexes of the transfers that may be this refund; at least one when it was checked. */
   readonly logIndexes: readonly number[];
 }
 
 /** A recorded deposit and its state on the chain. `why` is null for one that is on the chain. */
-export interface CheckedDeposit {
+export interface DepositCheck {
   readonly depositId: string;
   readonly found: 'on_chain' | 'missing' | 'unknown';
   readonly why: string | null;
@@ -43,13 +43,13 @@ export class OrderTransfers {
   async checkRefund(
     order: ExistingOrder,
     refund: { readonly amount: string; readonly transactionHash: string; readonly recipient: string | null },
-  ): Promise<CheckedRefund> {
+  ): Promise<RefundCheck> {
     const { amount, transactionHash, recipient } = refund;
     const { pair_id } = order.facts;
     const payable = recipient === null ? null : readEvmAddress(recipient, this.config.usdcAddress);
     if (payable instanceof Fault) throw DomainError.invalid({ recipient: [payable.message] });
     if (!this.isOnChain(order.facts)) {
-      const unchecked = `no node knows ${currencyOf(pair_id)}: the transfer was not checked`;
+      const unchecked = `no node knows ${toCurrency(pair_id)}: the transfer was not checked`;
       return { unchecked, logIndexes: [] };
     }
     if (!isAmount(amount)) throw refused('USDC has at most 6 decimals');
@@ -61,7 +61,7 @@ export class OrderTransfers {
     const { receipt } = responses[0]!;
     if (receipt === null || !receipt.succeeded)
       throw refused('The chain has no such transaction, or it failed');
-    // Without the places of its logs one transfer could be recorded twice.
+    // A receipt without the places of its logs could record one transfer twice.
     if (receipt.partial) throw refused('The receipt of the transaction is too large for the node');
     if (!this.isQuorum(responses, ({ final }) => receipt.blockNumber <= final.number))
       throw new DomainError(
@@ -74,21 +74,21 @@ export class OrderTransfers {
       .map(({ logIndex }) => logIndex);
     if (logIndexes.length === 0)
       throw refused(
-        `The transaction holds no transfer of ${amount} ${currencyOf(pair_id)} to ${recipient ?? 'an address that paid the order (name another one with --to)'}`,
+        `The transaction holds no transfer of ${amount} ${toCurrency(pair_id)} to ${recipient ?? 'an address that paid the order (name another one with --to)'}`,
       );
     return { unchecked: null, logIndexes };
   }
 
   /** All recorded deposits; null where no node of their chain is configured. Throws DomainError `unavailable`. */
-  async checkDeposits(order: ExistingOrder): Promise<readonly CheckedDeposit[] | null> {
+  async checkDeposits(order: ExistingOrder): Promise<readonly DepositCheck[] | null> {
     if (!this.isOnChain(order.facts)) return null;
     const deposits = [...order.deposits, ...order.lateDeposits];
     const to = order.facts.deposit_address.toLowerCase();
-    const observations = await this.confirm([...new Set(deposits.map(hashOf))], [to]);
+    const observations = await this.confirm([...new Set(deposits.map(toHash))], [to]);
     const claimed = new Set<Receipt['transfers'][number]>();
     return deposits.map((deposit) => {
-      const hash = hashOf(deposit);
-      const result = (found: CheckedDeposit['found'], why: string | null): CheckedDeposit => ({
+      const hash = toHash(deposit);
+      const result = (found: DepositCheck['found'], why: string | null): DepositCheck => ({
         depositId: deposit.deposit_id,
         found,
         why,
@@ -127,7 +127,7 @@ export class OrderTransfers {
 
   private async payers({ facts, deposits, lateDeposits }: ExistingOrder): Promise<readonly string[]> {
     const paid = [...deposits, ...lateDeposits].slice(-MAX_DEPOSITS);
-    const hashes = [...new Set(paid.map(hashOf))];
+    const hashes = [...new Set(paid.map(toHash))];
     const to = facts.deposit_address.toLowerCase();
     const observations = await this.confirm(hashes, [to]);
     const responses = hashes.map((hash) => this.agreed(observations, hash)[0]);
@@ -177,18 +177,18 @@ export class OrderTransfers {
 
 type Receipt = NonNullable<ReturnType<ChainObservation['receipts']['get']>>;
 
-/** What one node says of a transaction, and of its newest final block. */
+/** The response of one node about a transaction, with its newest final block. */
 interface Response extends Pick<ChainObservation, 'final'> {
   readonly receipt: Receipt | null;
 }
 
-/** Without the text of the receipt, which nodes write in their own ways. */
+/** Returns the facts without the receipt's text, which nodes write differently. */
 function factsIn({ receipt }: Response): string {
   const facts = receipt && { ...receipt, source: null };
   return JSON.stringify(facts, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
 }
 
-function hashOf({ transaction_hash: hash }: Pick<DepositFacts, 'transaction_hash'>): string {
+function toHash({ transaction_hash: hash }: Pick<DepositFacts, 'transaction_hash'>): string {
   return `0x${plainHash(hash)}`;
 }
 

@@ -1,5 +1,5 @@
 import type { Observation } from '../domain/observation.js';
-import type { DepositFacts, ProviderOrder, Quote, RequestedOrder } from '../domain/order-events.js';
+import type { DepositFacts, ProviderOrder, Quote, OrderRequest } from '../domain/order-events.js';
 
 /** Rates, liquidity and settlement of exchanges. Amounts are decimal strings in whole units of a token. */
 export interface ExchangeProvider {
@@ -46,9 +46,9 @@ export interface ProviderReference {
   readonly reference: string;
 }
 
-export interface NewProviderOrder extends Omit<RequestedOrder, 'key_id' | 'merchant_id' | 'user_id'> {
+export interface NewProviderOrder extends Omit<OrderRequest, 'key_id' | 'merchant_id' | 'user_id'> {
   readonly order_id: string;
-  /** Null: the pair's default amount. */
+  /** The amount; null for the pair's default. */
   readonly amount_from: string | null;
   /** The network address of the caller, for providers that require it; never stored. */
   readonly caller_address?: string;
@@ -66,7 +66,7 @@ export interface ProviderStatus extends Omit<Observation, 'at' | 'hasForeignDepo
 }
 
 export interface Settlement {
-  /** What is exchanged; the rest of the deposit is refundable. */
+  /** The amount to exchange. The rest of the deposit is refundable. */
   readonly amountFrom: string;
   readonly amountTo: string;
 }

@@ -6,13 +6,13 @@ import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import type { ReadOptions } from '../../../platform/event-store/port.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { ORDER_EVENTS } from '../domain/order.js';
-import type { CheckedRefund, OrderTransfers } from './order-transfers.js';
-import { RecordRefund, RecordRefundHandler, type RecordedRefund } from './order-operations.js';
+import type { RefundCheck, OrderTransfers } from './order-transfers.js';
+import { RecordRefund, RecordRefundHandler, type RefundResult } from './order-operations.js';
 
 const TRANSACTION = `0x${'1'.repeat(64)}`;
 const REFUSED = /recorded as a refund of order-/;
-const UNCHECKED: CheckedRefund = { unchecked: 'no node is configured', logIndexes: [] };
-const checked = (...logIndexes: readonly number[]): CheckedRefund => ({ unchecked: null, logIndexes });
+const UNCHECKED: RefundCheck = { unchecked: 'no node is configured', logIndexes: [] };
+const checked = (...logIndexes: readonly number[]): RefundCheck => ({ unchecked: null, logIndexes });
 
 /** Its first two readers of a claim continue together, or after a second. */
 class StoreOfTwo extends InMemoryEventStore {
@@ -31,10 +31,7 @@ class StoreOfTwo extends InMemoryEventStore {
 }
 
 /** A process that records refunds of 7, to which the chain says `found`. */
-function refundsWith(
-  store: InMemoryEventStore,
-  found: CheckedRefund,
-): (id: string) => Promise<RecordedRefund> {
+function refundsWith(store: InMemoryEventStore, found: RefundCheck): (id: string) => Promise<RefundResult> {
   const codec = new EventCodec().register(ORDER_EVENTS.map((type) => ({ type })));
   const loop = new CommandLoop(store, codec);
   const transfers = { checkRefund: async () => found } as unknown as OrderTransfers;

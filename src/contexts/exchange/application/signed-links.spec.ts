@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { readConfig } from '../../../composition.js';
 import type { ExchangeCaller } from '../../access/contract.js';
-import { isSignedQuery, openSignedQuery, SignedLinks, signedQuery } from './signed-links.js';
+import { isSignedQuery, openSignedQuery, LinkSignatures, signedQuery } from './signed-links.js';
 
 const ADDRESS = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T';
 const KEY_ID = '7b0b2a6e-5a0e-4a62-9a7b-5c1f0d6c3b11';
@@ -113,7 +113,7 @@ const NOW = new Date('2026-11-23T12:00:00.900Z');
 
 it('a link opens with the newest secret of the key, and no longer with the one that is about to be revoked', () => {
   const config = readConfig({ PAY_URL: 'https://pay.example/' });
-  const links = new SignedLinks({ now: () => NOW }, config);
+  const links = new LinkSignatures({ now: () => NOW }, config);
   const caller: ExchangeCaller = {
     keyId: 'the key',
     merchantId: 'the merchant',

@@ -5,7 +5,7 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { httpConfig, type HttpConfig, listenerUrl } from '../../../platform/config/config.js';
 import type { ExchangeCaller } from '../../access/contract.js';
 
-/** How long a signed link to the pay widget may be opened (contract.md 25.4). */
+/** The time in which a signed link to the pay widget can be opened (contract.md 25.4). */
 export const SIGNED_URL_LASTS_MS = 30 * 60_000;
 const NONCE_BYTES = 16;
 
@@ -32,7 +32,7 @@ export function signedQuery(
     value === null || value === undefined ? [] : [[name, value]],
   );
   pairs.push([NONCE, nonce], [EXPIRES, String(Math.floor(expiresAt.getTime() / 1000))]);
-  pairs.push([URL_SIGNATURE, signatureOf(pairs, secret).toString('hex')]);
+  pairs.push([URL_SIGNATURE, toSignature(pairs, secret).toString('hex')]);
   return pairs.map(encoded).join('&');
 }
 
@@ -72,7 +72,7 @@ export function openSignedQuery(query: string, secrets: readonly string[], now: 
   const signed = pairs.filter(([name]) => name !== URL_SIGNATURE);
   const given = Buffer.from(signature, 'hex');
   // Every secret is tried, so that the time it takes does not reveal which one it was.
-  const secret = secrets.filter((each) => timingSafeEqual(signatureOf(signed, each), given)).at(-1);
+  const secret = secrets.filter((each) => timingSafeEqual(toSignature(signed, each), given)).at(-1);
   if (secret === undefined) return null;
   return { parameters, secret, hasExpired: now.getTime() >= Number(expires) * 1000 };
 }
@@ -83,7 +83,7 @@ export function canonicalQuery(pairs: readonly Pair[]): string {
 }
 
 /** HMAC-SHA256 under HKDF-SHA256 of the secret's UTF-8 bytes, without salt. */
-function signatureOf(pairs: readonly Pair[], secret: string): Buffer {
+function toSignature(pairs: readonly Pair[], secret: string): Buffer {
   const key = Buffer.from(hkdfSync('sha256', secret, '', PURPOSE, 32));
   return createHmac('sha256', key).update(canonicalQuery(pairs)).digest();
 }
@@ -95,7 +95,7 @@ function encoded(pair: Pair): string {
 
 /** Links to the pay widget (contract.md 25.4). */
 @Injectable()
-export class SignedLinks {
+export class LinkSignatures {
   constructor(
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(httpConfig.KEY) private readonly config: HttpConfig,

@@ -85,7 +85,7 @@ export class WatchWorker {
     }
   }
 
-  /** Until the provider has accepted the result of the order; returns the last notification of it. */
+  /** Repeats until the provider has accepted the order's result; returns the last notification. */
   private async notify(orderId: string, state: ExistingOrder, last: Watched['notified']) {
     const { status, amountFrom, amountTo, facts } = state;
     const due = NOTIFICATIONS[status];
@@ -111,7 +111,7 @@ const NOTIFICATIONS: { readonly [Status in OrderStatus]?: 'settle' | 'cancel' } 
   failed: 'cancel',
 };
 
-/** What the item of an order keeps. A notification may be repeated: an event that comes meanwhile has it forgotten. */
+/** The state of an order's item. An event that comes meanwhile clears it, so that a notification may be repeated. */
 interface Watched {
   readonly notified?: 'settle' | 'cancel' | undefined;
 }

@@ -9,7 +9,7 @@ import { logPages } from '../../../platform/event-store/log-pages.js';
 import { EVENT_STORE, type EventStore } from '../../../platform/event-store/port.js';
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { EraseOrderUser, ERASING_ORDERS, type ErasedOrders } from '../application/order-operations.js';
-import { OrderTransfers, type CheckedDeposit } from '../application/order-transfers.js';
+import { OrderTransfers, type DepositCheck } from '../application/order-transfers.js';
 import { existingOrder, order, type ExistingOrder } from '../domain/order.js';
 import { ORDER_VIEWS, OrdersView } from '../views/orders.js';
 
@@ -40,21 +40,21 @@ export function eraseCommand(program: Command, cli: CliContext): void {
     .option('--yes', 'do it: nothing restores the data, short of a backup');
   writes(command, cli, async function (context, write) {
     const options = this.opts<Options>();
-    const plan = planOf(options);
+    const plan = toPlan(options);
     if (options.yes !== true)
       throw new DomainError('bad_request', 'Nothing restores the data once it is erased: give --yes');
     const { subject, one, api_key } = await plan(context);
-    const { facts } = await orderOf(context, one);
+    const { facts } = await loadOrder(context, one);
     return describe(context, await write(new EraseOrderUser(subject, { api_key }), facts.merchant_id));
   });
 }
 
-function orderOf(context: INestApplicationContext, id: string): Promise<ExistingOrder> {
+function loadOrder(context: INestApplicationContext, id: string): Promise<ExistingOrder> {
   return context.get(CommandLoop, { strict: false }).loadForDisplay(order, id).then(existingOrder);
 }
 
 /** The subject of the operation; `one` of the orders names their merchant. */
-function planOf({ order: id, key, userId: given }: Options) {
+function toPlan({ order: id, key, userId: given }: Options) {
   const userId = given?.trim();
   if (id !== undefined && key === undefined && userId === undefined) {
     if (!isUuid(id)) throw DomainError.notFound('Order');
@@ -117,7 +117,7 @@ export function recheckCommand(program: Command, cli: CliContext): void {
           ),
         );
         const { on_chain, missing, unknown, orders_elsewhere } = sum;
-        // Also where no node of any order's chain is configured: nothing was checked then.
+        // The check is also incomplete where no node of any order's chain is configured.
         const isIncomplete = unknown > 0 || (on_chain + missing === 0 && orders_elsewhere > 0);
         if (missing > 0) cli.exit(EXIT_MISSING);
         else if (isIncomplete) cli.exit(EXIT_INCOMPLETE);
@@ -127,14 +127,14 @@ export function recheckCommand(program: Command, cli: CliContext): void {
 }
 
 /** A deposit that was not found. `--from` its position begins with its order; null for the first event of the log. */
-interface Finding extends Omit<CheckedDeposit, 'depositId'> {
+interface Finding extends Omit<DepositCheck, 'depositId'> {
   readonly order_id: string;
   readonly deposit_id: string;
   readonly position: string | null;
 }
 
-/** How many deposits were found, and up to where the log was read. */
-interface Sum extends Record<CheckedDeposit['found'] | 'orders_elsewhere', number> {
+/** The number of deposits by finding, and the position up to which the log was read. */
+interface Sum extends Record<DepositCheck['found'] | 'orders_elsewhere', number> {
   position: string | null;
 }
 
@@ -154,7 +154,7 @@ async function recheck(
     for (const { type, data, position } of events) {
       if (type === 'order.created.v1') {
         const order_id = String(data['order_id']);
-        const deposits = await depositsOf(await orderOf(context, order_id), transfers);
+        const deposits = await findDeposits(await loadOrder(context, order_id), transfers);
         if (deposits === null) sum.orders_elsewhere += 1;
         for (const { depositId: deposit_id, found, why } of deposits ?? []) {
           sum[found] += 1;
@@ -166,11 +166,11 @@ async function recheck(
   return sum;
 }
 
-/** Null where no node knows their chain; unknown, all of them, while too few nodes respond. */
-async function depositsOf(
+/** Returns null where no node has their chain; all are unknown while too few nodes respond. */
+async function findDeposits(
   state: ExistingOrder,
   transfers: OrderTransfers,
-): Promise<readonly CheckedDeposit[] | null> {
+): Promise<readonly DepositCheck[] | null> {
   const recorded = [...state.deposits, ...state.lateDeposits];
   if (recorded.length === 0) return [];
   try {

@@ -6,14 +6,14 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { EVENT_STORE } from '../../../platform/event-store/port.js';
 import type { CliContext } from '../../../platform/cli/cli-context.js';
-import { OrderTransfers, type CheckedDeposit } from '../application/order-transfers.js';
+import { OrderTransfers, type DepositCheck } from '../application/order-transfers.js';
 import { recheckCommand } from './exchange.js';
 
-const missing: CheckedDeposit = { depositId: 'd1', found: 'missing', why: 'it is in no block' };
-const found: CheckedDeposit = { depositId: 'd1', found: 'on_chain', why: null };
+const missing: DepositCheck = { depositId: 'd1', found: 'missing', why: 'it is in no block' };
+const found: DepositCheck = { depositId: 'd1', found: 'on_chain', why: null };
 
 /** Runs the command over an order for each result; null: too few nodes respond. */
-async function recheck(...results: readonly (CheckedDeposit | null)[]) {
+async function recheck(...results: readonly (DepositCheck | null)[]) {
   const store = new InMemoryEventStore();
   for (const [place] of results.entries()) {
     const event = {

@@ -32,7 +32,7 @@ const DEPOSIT_FORMS: ReadonlyMap<string, RegExp> = new Map([
   ['stellar', /^G[A-Z2-7]{55}$/],
 ]);
 
-/** Whether it has the form of an address of the chain, of those that deposits come on. */
+/** Checks the form of a deposit address of the chain. */
 export function isDepositAddress(chain: string, text: string): boolean {
   return (DEPOSIT_FORMS.get(chain)?.test(text) ?? false) && !isUnspendable(text);
 }
@@ -71,7 +71,7 @@ const MAX_URL_BYTES = 2048;
 const URL_FORM = /^https?:\/\/[^\s\\\p{Cc}]+$/iu;
 const LOOPBACK = ['localhost', '127.0.0.1'];
 
-/** Where the pay page leads back to, as it was given, or what is wrong with it (contract.md 25.6). */
+/** Reads the address to which the pay page leads back, unchanged (contract.md 25.6). */
 export function readReturnUrl(text: string | null, mode: 'sandbox' | 'production'): string | null | Fault {
   if (text === null) return null;
   if (Buffer.byteLength(text) > MAX_URL_BYTES) return new Fault(`must have at most ${MAX_URL_BYTES} bytes`);
@@ -126,7 +126,10 @@ function isUnspendable(address: string): boolean {
 const P = 2n ** 255n - 19n;
 const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
 
-/** Whether a key pair may have this address: a program derives addresses off the curve, and it alone can spend from them. */
+/**
+ * Checks whether a key pair may have this address. A program derives addresses off the curve, and it alone can spend
+ * from them.
+ */
 export function isOnCurve(address: string): boolean {
   const bytes = base58Bytes(address);
   if (bytes?.length !== 32) return false;

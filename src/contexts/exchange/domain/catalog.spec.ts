@@ -3,8 +3,8 @@ import {
   PAIRS,
   TOKENS,
   chainOf,
-  currencyOf,
-  decimalsOf,
+  toCurrency,
+  countDecimals,
   offered,
   pairOf,
   tokenOf,
@@ -67,7 +67,7 @@ it.each([
   ['USDCBASESOL', 'USDC on Base'],
   ['XRPSOL', 'XRP on XRP Ledger'],
   ['DOGESOL', 'DOGESOL'],
-])('deposits of %s are in %s', (pair, currency) => expect(currencyOf(pair)).toBe(currency));
+])('deposits of %s are in %s', (pair, currency) => expect(toCurrency(pair)).toBe(currency));
 
 describe('a search of the catalog', () => {
   it.each(['usdcsol', 'USDC', 'SOLUSDC', '', ' USDCSOL', '__proto__', 'constructor', 'toString'])(
@@ -80,8 +80,8 @@ describe('a search of the catalog', () => {
   );
 
   it('throws for decimals that are unknown', () => {
-    expect(() => decimalsOf({ token: 'usdc', chain: 'bitcoin' })).toThrow('no usdc on bitcoin');
-    expect(() => decimalsOf({ token: 'usdc', chain: 'constructor' })).toThrow('no usdc on constructor');
+    expect(() => countDecimals({ token: 'usdc', chain: 'bitcoin' })).toThrow('no usdc on bitcoin');
+    expect(() => countDecimals({ token: 'usdc', chain: 'constructor' })).toThrow('no usdc on constructor');
   });
 });
 

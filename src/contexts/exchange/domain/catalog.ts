@@ -16,7 +16,7 @@ interface Token {
   readonly id: string;
   readonly name: string;
   readonly symbol: string;
-  /** By chain id: digits after the point there. */
+  /** The digits after the point by chain id. */
   readonly decimals: Readonly<Record<string, number>>;
 }
 
@@ -86,13 +86,13 @@ function byId<T extends { readonly id: string }>(all: readonly T[]): (id: string
 export const [pairOf, tokenOf, chainOf] = [byId(PAIRS), byId(TOKENS), byId(CHAINS)];
 
 /** The currency of a pair's deposits, such as `USDC on Base`. */
-export function currencyOf(pairId: string): string {
+export function toCurrency(pairId: string): string {
   const from = pairOf(pairId)?.from;
   return from === undefined ? pairId : `${tokenOf(from.token)?.symbol} on ${chainOf(from.chain)?.name}`;
 }
 
 /** Digits after the point of a token on a chain. Throws for what is not in the catalogue. */
-export function decimalsOf({ token, chain }: Asset): number {
+export function countDecimals({ token, chain }: Asset): number {
   const decimals = new Map(Object.entries(tokenOf(token)?.decimals ?? {})).get(chain);
   if (decimals === undefined) throw new Error(`the catalogue has no ${token} on ${chain}`);
   return decimals;

@@ -16,20 +16,20 @@ import {
   type ExistingOrder,
   type OrderState,
 } from './order.js';
-import type { DecidedEvent, OrderEvent, OrderEventOf } from './order-events.js';
+import type { LaterOrderEvent, OrderEvent, OrderEventOf } from './order-events.js';
 
 const EXCHANGED = { kind: 'completed', transactionHash: '', amountTo: null } as const;
 const NOTHING = { deposits: [], isDepositPending: false, completeUntil: null, outcome: null };
 
-type DataOf<Type extends DecidedEvent['type']> = OrderEventOf<Type>['data'];
+type DataOf<Type extends LaterOrderEvent['type']> = OrderEventOf<Type>['data'];
 type Decided = readonly OrderEvent[] | string;
 
 /** An event that follows the creation wherever the state allows it. */
-function follows<Type extends DecidedEvent['type']>(
+function follows<Type extends LaterOrderEvent['type']>(
   type: Type,
   isAllowed: (state: ExistingOrder, data: DataOf<Type>) => boolean = () => true,
   decide = (data: DataOf<Type>, state: ExistingOrder): Decided => [
-    withPublishedState({ type, data } as DecidedEvent, state),
+    withPublishedState({ type, data } as LaterOrderEvent, state),
   ],
 ) {
   return (data: DataOf<Type>, state: OrderState): Decided => {
@@ -40,7 +40,7 @@ function follows<Type extends DecidedEvent['type']>(
 }
 
 /** An event that follows first when the provider says no more than the event does. */
-function observed<Type extends DecidedEvent['type']>(
+function observed<Type extends LaterOrderEvent['type']>(
   type: Type,
   seen: (data: DataOf<Type>) => Partial<Observation>,
 ) {
@@ -127,7 +127,7 @@ export function acrossOrders(): LogRule {
   };
 }
 
-/** Of an order that has ended: its refundable amount, its refunds, and whose it is. */
+/** Reduces an ended order to its refundable amount, its refunds and its owner. */
 function ended(state: ExistingOrder): ExistingOrder {
   const { order_id, key_id, merchant_id, created_at } = state.facts;
   const facts = { order_id, key_id, merchant_id, created_at } as ExistingOrder['facts'];

@@ -18,21 +18,21 @@ import {
   given,
 } from '../../../../test/support/exchange/order-fixtures.js';
 import { amountRefundable, shortfall } from './order.js';
-import type { DecidedEvent } from './order-events.js';
+import type { LaterOrderEvent } from './order-events.js';
 
 describe('deposits that a reorganisation took off the chain', () => {
-  const missing = ({ deposit_id, amount, transaction_hash }: Seen): DecidedEvent => ({
+  const missing = ({ deposit_id, amount, transaction_hash }: Seen): LaterOrderEvent => ({
     type: 'order.deposit_missing.v1',
     data: { ...base, deposit_id, amount, transaction_hash },
   });
   const [part, exact] = [deposit('a', '40'), deposit('b', '100')];
   const moved = { ...exact, deposit_id: 'b in another block' };
-  const completed: DecidedEvent = {
+  const completed: LaterOrderEvent = {
     type: 'order.completed.v1',
     data: { ...base, amount_from: '100', amount_to: '0.5', withdraw_transaction_hash: '0xout' },
   };
   const paidOut = { kind: 'completed', transactionHash: '0xout', amountTo: null } as const;
-  const refunded: DecidedEvent = {
+  const refunded: LaterOrderEvent = {
     type: 'order.refunded.v1',
     data: { ...base, amount: '100', refund_transaction_hash: null },
   };
@@ -105,7 +105,7 @@ describe('deposits that a reorganisation took off the chain', () => {
     const ended = failed('deposit_too_low', '40', at);
     const unpaid = stateAfter(created, received(part), ended, missing(part));
     expect([amountRefundable(unpaid), shortfall(unpaid)]).toEqual(['0', '0']);
-    const refund: DecidedEvent = {
+    const refund: LaterOrderEvent = {
       type: 'order.refund_recorded.v1',
       data: { ...base, amount: '40', transaction_hash: '0xr', actor: 'ops' },
     };
@@ -131,7 +131,7 @@ describe('transfers after twenty late ones that are too small to be recorded', (
   const history = [created, cancelled, ...twenty.map((each) => late(each))];
   const observed = (count: number, more: Parameters<typeof observing>[0] = {}) =>
     observing({ deposits: [...twenty, ...small(count)], ...more });
-  const dust = (count: number, when = at): DecidedEvent => ({
+  const dust = (count: number, when = at): LaterOrderEvent => ({
     type: 'order.dust_recorded.v1',
     data: { order_id: 'o1', count, amount: `${count}`, at: when },
   });

@@ -18,7 +18,7 @@ import {
   recordAfter,
   given,
 } from '../../../../test/support/exchange/order-fixtures.js';
-import type { DecidedEvent, OrderEventOf } from './order-events.js';
+import type { LaterOrderEvent, OrderEventOf } from './order-events.js';
 
 describe('deposits', () => {
   const [a, b] = [deposit('a', '60'), deposit('b', '40', minute(6))];
@@ -188,7 +188,7 @@ describe('the outcome of the provider', () => {
   const exact = received(deposit('a', '100'));
   const done = { kind: 'completed', transactionHash: '0xout', amountTo: null } as const;
   const back = { kind: 'refunded', transactionHash: '0xback' } as const;
-  const completed = (amount_to: string, amount_from = '100'): DecidedEvent => ({
+  const completed = (amount_to: string, amount_from = '100'): LaterOrderEvent => ({
     type: 'order.completed.v1',
     data: { ...base, amount_from, amount_to, withdraw_transaction_hash: '0xout' },
   });
@@ -250,7 +250,7 @@ describe('the outcome of the provider', () => {
   });
   it('is recorded once for each kind when the order had ended here, whose status and debts stay', () => {
     const [expiredThen, lateOne] = [expired, late(deposit('a', '100'))];
-    const afterwards = (outcome: 'completed' | 'refunded', transaction_hash: string): DecidedEvent => ({
+    const afterwards = (outcome: 'completed' | 'refunded', transaction_hash: string): LaterOrderEvent => ({
       type: 'order.late_outcome_recorded.v1',
       data: { ...base, outcome, transaction_hash },
     });

@@ -2,7 +2,7 @@ import { DAY_MS } from '../../../kernel/clock.js';
 import { exchanged, isAtLeast, isZero, least, minus, sum, times } from '../../../kernel/decimal.js';
 import {
   amountReceived,
-  endOf,
+  findEnd,
   isAfter,
   isOpen,
   order,
@@ -10,7 +10,7 @@ import {
   type ExistingOrder,
   type OrderState,
 } from './order.js';
-import type { DecidedEvent, DepositFacts, OrderEvent } from './order-events.js';
+import type { LaterOrderEvent, DepositFacts, OrderEvent } from './order-events.js';
 
 /** The status of an order at its provider; `at`: when it was read. */
 export interface Observation {
@@ -55,7 +55,7 @@ export function observe(observation: Observation, state: OrderState): OrderEvent
   if (state.status === 'none') return [];
   const events: OrderEvent[] = [];
   let now: ExistingOrder = state;
-  const add = (more: readonly DecidedEvent[]): void => {
+  const add = (more: readonly LaterOrderEvent[]): void => {
     for (const decided of more) {
       const event = withPublishedState(decided, now);
       events.push(event);
@@ -65,7 +65,7 @@ export function observe(observation: Observation, state: OrderState): OrderEvent
   add(missingDeposits(observation, now));
   const known = new Set([...now.deposits, ...now.lateDeposits].map(({ deposit_id }) => deposit_id));
   const dust: DepositFacts[] = [];
-  let sums = sumsOf(now);
+  let sums = toSums(now);
   for (const deposit of observation.deposits) {
     if (known.has(deposit.deposit_id) || isZero(deposit.amount)) continue;
     known.add(deposit.deposit_id);
@@ -75,16 +75,16 @@ export function observe(observation: Observation, state: OrderState): OrderEvent
       continue;
     }
     add(recorded);
-    sums = sumsOf(now);
+    sums = toSums(now);
   }
-  add(dustOf(dust, observation, events.length > 0, now));
-  add(outcomeOf(observation, now));
+  add(findDust(dust, observation, events.length > 0, now));
+  add(toOutcome(observation, now));
   add(endOfTime(observation, now));
   return events;
 }
 
 /** Missing deposits have to be named: a provider may forget a deposit for a while. */
-function missingDeposits({ missing = [], at }: Observation, state: ExistingOrder): DecidedEvent[] {
+function missingDeposits({ missing = [], at }: Observation, state: ExistingOrder): LaterOrderEvent[] {
   const gone = new Set(missing);
   return [...state.deposits, ...state.lateDeposits]
     .filter(({ deposit_id }) => gone.has(deposit_id))
@@ -95,12 +95,12 @@ function missingDeposits({ missing = [], at }: Observation, state: ExistingOrder
 }
 
 /** Computes what decides about the next deposit, once for thousands of them. */
-function sumsOf(state: ExistingOrder) {
+function toSums(state: ExistingOrder) {
   const received = amountReceived(state);
   return {
     state,
-    /** Until then a deposit counts; null: none does any more. */
-    endMs: isOpen(state) ? Date.parse(endOf(state)) : null,
+    /** The time until which a deposit counts; null where none does any more. */
+    endMs: isOpen(state) ? Date.parse(findEnd(state)) : null,
     received,
     /** The part of the requested amount that has not arrived. */
     missing: minus(state.facts.amount_from, received),
@@ -113,8 +113,8 @@ function sumsOf(state: ExistingOrder) {
 function deposited(
   { deposit_id, amount, transaction_hash, deposited_at }: DepositFacts,
   at: string,
-  { state, endMs, received, missing, whole }: ReturnType<typeof sumsOf>,
-): DecidedEvent[] {
+  { state, endMs, received, missing, whole }: ReturnType<typeof toSums>,
+): LaterOrderEvent[] {
   const { facts, deposits, lateDeposits } = state;
   const counts = endMs !== null && Date.parse(deposited_at) <= endMs;
   const worth = counts
@@ -133,12 +133,12 @@ function isWorthRecording(amount: string, recorded: number, whole: string): bool
   return recorded < ONE_BY_ONE || isAtLeast(times(amount, SHARE), whole);
 }
 
-/** At the order's rate, up to the pair's maximum; the rest is refundable. */
+/** Exchanges at the order's rate up to the pair's maximum. The rest is refundable. */
 function processingStarted(
   total: string,
   at: string,
   { facts }: ExistingOrder,
-): Extract<DecidedEvent, { type: 'order.processing_started.v1' }> {
+): Extract<LaterOrderEvent, { type: 'order.processing_started.v1' }> {
   const amountFrom = least(total, facts.maximum);
   const isRequested = isAtLeast(facts.amount_from, amountFrom) && isAtLeast(amountFrom, facts.amount_from);
   return {
@@ -154,12 +154,12 @@ function processingStarted(
 }
 
 /** `changed`: a deposit was recorded just now, which may have been dust before. */
-function dustOf(
+function findDust(
   deposits: readonly DepositFacts[],
   { missing = [], at }: Observation,
   changed: boolean,
   { facts, dust }: ExistingOrder,
-): DecidedEvent[] {
+): LaterOrderEvent[] {
   const amount = sum(deposits.map((deposit) => deposit.amount));
   if (amount === dust.amount) return [];
   const isDue =
@@ -175,10 +175,10 @@ function dustOf(
 }
 
 /** A completion or refund is accepted only after its deposits are listed. */
-function outcomeOf(
+function toOutcome(
   { hasForeignDeposit, outcome: seen, at }: Observation,
   state: ExistingOrder,
-): DecidedEvent[] {
+): LaterOrderEvent[] {
   const outcome = hasForeignDeposit && isOpen(state) ? FOREIGN_DEPOSIT : seen;
   if (outcome === null) return [];
   const { order_id } = state.facts;
@@ -188,7 +188,7 @@ function outcomeOf(
     return [
       { type: 'order.failed.v1', data: { order_id, reason: outcome.reason, refundable: received, at } },
     ];
-  // Of an exchange that began the provider had the deposits, although they may have moved to another block since.
+  // The provider had the deposits of an exchange that began, although they may be in another block since.
   const counted = sum([received, state.lost]);
   if (isZero(counted)) return [];
   if (outcome.kind === 'refunded') {
@@ -212,7 +212,7 @@ function outcomeOf(
 }
 
 /** Each kind is recorded once. */
-function lateOutcome(outcome: OrderOutcome, at: string, state: ExistingOrder): DecidedEvent[] {
+function lateOutcome(outcome: OrderOutcome, at: string, state: ExistingOrder): LaterOrderEvent[] {
   if (outcome.kind === 'failed' || outcome.kind === state.status) return [];
   if (state.lateOutcomes.includes(outcome.kind)) return [];
   const { kind, transactionHash: transaction_hash } = outcome;
@@ -221,16 +221,16 @@ function lateOutcome(outcome: OrderOutcome, at: string, state: ExistingOrder): D
 }
 
 /** An order ends without a deposit only when the provider has listed all deposits up to that end. */
-function endOfTime(observation: Observation, state: ExistingOrder): DecidedEvent[] {
+function endOfTime(observation: Observation, state: ExistingOrder): LaterOrderEvent[] {
   const { at, completeUntil, isDepositPending, outcome } = observation;
   if (!isOpen(state) || completeUntil === null) return [];
-  const end = endOf(state);
+  const end = findEnd(state);
   if (!isAfter(at, end) || !isAfter(completeUntil, end)) return [];
   const overSinceMs = Date.parse(completeUntil) - Date.parse(end);
   if ((isDepositPending || outcome !== null) && overSinceMs < MAX_PENDING_MS) return [];
   const { order_id } = state.facts;
   const received = amountReceived(state);
-  const failed = (reason: string): DecidedEvent[] => [
+  const failed = (reason: string): LaterOrderEvent[] => [
     { type: 'order.failed.v1', data: { order_id, reason, refundable: received, at } },
   ];
   if (!isZero(received)) return failed('deposit_too_low');

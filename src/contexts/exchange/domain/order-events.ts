@@ -1,8 +1,8 @@
 import type { DomainEvent } from '../../../kernel/aggregate.js';
 
-/** What a caller orders. */
-export interface RequestedOrder {
-  /** Of the API key: it alone sees the order. */
+/** A caller's order. */
+export interface OrderRequest {
+  /** The API key, which alone sees the order. */
   readonly key_id: string;
   readonly merchant_id: string;
   readonly pair_id: string;
@@ -18,14 +18,14 @@ export interface Quote {
   readonly amount_to: string;
   /** `amount_to` per one of `amount_from`, fees included. */
   readonly rate: string;
-  /** Of `amount_from`. */
+  /** The smallest `amount_from`. */
   readonly minimum: string;
   readonly maximum: string;
-  /** Until then the quote holds, and an unpaid order stays open. */
+  /** The time until which the quote holds and an unpaid order stays open. */
   readonly expires_at: string;
 }
 
-/** What a provider agreed to. */
+/** The agreement of a provider. */
 export interface ProviderOrder extends Quote {
   /** The provider's id of the order. */
   readonly provider_reference: string;
@@ -34,21 +34,21 @@ export interface ProviderOrder extends Quote {
 }
 
 /** The terms of an order, fixed at its creation; {@link PERSONAL_FIELDS} are sealed in the store with the key of the order. */
-export interface OrderFacts extends RequestedOrder, ProviderOrder {
+export interface OrderFacts extends OrderRequest, ProviderOrder {
   readonly order_id: string;
   /** Keyed hash of key and `user_id`: lists find the orders of a user by it, and need not open any. */
   readonly user_hash: string | null;
   /** Keyed hash of the caller's address when there is no `user_id`. */
   readonly caller: string | null;
   readonly provider: string;
-  /** Of the token paid out: `amount_to` of another amount is rounded down to so many. */
+  /** The decimals of the token paid out. `amount_to` of another amount is rounded down to them. */
   readonly decimals_to: number;
   readonly created_at: string;
 }
 
-/** What orders know of the person who pays, and an erasure drops. */
+/** The personal fields of an order, which an erasure drops. */
 export const PERSONAL_FIELDS = ['withdraw_address_tag', 'withdraw_address_memo', 'user_id'] as const;
-/** What all orders of one payer have, with the key. */
+/** The fields that all orders of one payer share, with the key. */
 export const PAYER_FIELDS = ['withdraw_address', ...PERSONAL_FIELDS] as const;
 
 /** Replaces a `user_id` of an API key where the text itself is sealed. */
@@ -96,7 +96,7 @@ interface OrderEventData {
     readonly amount: string;
     readonly refund_transaction_hash: string | null;
   };
-  /** After the end, or during the exchange of another deposit: never exchanged automatically. */
+  /** A deposit after the end, or during the exchange of another: it is never exchanged automatically. */
   'order.late_deposit_recorded.v1': Occurrence & DepositFacts;
   /** A reorganisation removed a recorded deposit. In another block the same transfer is another deposit. */
   'order.deposit_missing.v1': Occurrence & Omit<DepositFacts, 'deposited_at'>;
@@ -109,7 +109,10 @@ interface OrderEventData {
   };
   /** An operator refunded `amount`. */
   'order.refund_recorded.v1': Occurrence & Readonly<Record<'amount' | 'transaction_hash' | 'actor', string>>;
-  /** After it no reader learns who the order was for (contract.md 23.7). `key_id`: of the API key that created the order. */
+  /**
+   * The erasure, after which no reader learns the person (contract.md 23.7). `key_id` is the API key that created the
+   * order.
+   */
   'order.personal_data_erased.v1': Occurrence & { readonly key_id: string; readonly actor: string };
 }
 
@@ -126,10 +129,10 @@ export const PUBLISHED_EVENTS = [
 ] as const satisfies readonly (keyof OrderEventData)[];
 export type PublishedEventType = (typeof PUBLISHED_EVENTS)[number];
 
-/** Whose the order is, and what it is right after the event: a webhook is created from its event alone. */
+/** The owner and the state of the order right after the event, from which alone a webhook is created. */
 interface PublishedState {
   readonly merchant_id: string;
-  /** Of the API key that created it: others do not see it. */
+  /** The API key that created the order. Others do not see it. */
   readonly key_id: string;
   readonly status: OrderStatus;
   readonly amount_refundable: string;
@@ -143,7 +146,7 @@ export type OrderEvent = { [Type in keyof OrderEventData]: OrderEventOf<Type> }[
 export type PublishedOrderEvent = Extract<OrderEvent, { type: PublishedEventType }>;
 type LaterType = Exclude<keyof OrderEventData, 'order.created.v1'>;
 /** An event of an existing order, before {@link PublishedState} is added to it. */
-export type DecidedEvent = { [Type in LaterType]: DomainEvent<Type, OrderEventData[Type]> }[LaterType];
+export type LaterOrderEvent = { [Type in LaterType]: DomainEvent<Type, OrderEventData[Type]> }[LaterType];
 
 export const ORDER_STATUSES = [
   'pending',

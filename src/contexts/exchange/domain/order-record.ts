@@ -50,7 +50,7 @@ export function listedOrder(state: ExistingOrder) {
   return { ...orderRecord(state), merchant_id, api_key, deposits: state.deposits.map(toDepositJson) };
 }
 
-export type ListedOrder = ReturnType<typeof listedOrder>;
+export type OrderJson = ReturnType<typeof listedOrder>;
 
 function toDepositJson({ amount, transaction_hash, deposited_at }: DepositFacts) {
   return { amount, transaction_hash, deposited_at };

@@ -27,7 +27,7 @@ import {
   recordRefund,
   type OrderState,
 } from './order.js';
-import type { DecidedEvent } from './order-events.js';
+import type { LaterOrderEvent } from './order-events.js';
 
 describe('creating an order', () => {
   it('records what was agreed', () =>
@@ -60,7 +60,7 @@ describe('marking an order as paid', () => {
   it('comes too late at the end of the order, polled or not', () => {
     given(created)
       .when(marking(minute(59.99)))
-      .then({ ...paid, data: { ...paid.data, at: minute(59.99) } } as DecidedEvent);
+      .then({ ...paid, data: { ...paid.data, at: minute(59.99) } } as LaterOrderEvent);
     given(created)
       .when(marking(minute(60)))
       .thenRefused('invalid_transition');
@@ -86,7 +86,7 @@ describe('cancelling an order', () => {
 
   it('ends a pending order', () => {
     given(created).when(cancelling()).then(cancelled);
-    const refundable: DecidedEvent = { type: 'order.cancelled.v1', data: { ...base, refundable: '40' } };
+    const refundable: LaterOrderEvent = { type: 'order.cancelled.v1', data: { ...base, refundable: '40' } };
     expect(stateAfter(created, refundable)).toMatchObject({ status: 'cancelled', refundable: '40' });
   });
   it('makes what has come of too little refundable', () =>
@@ -110,7 +110,7 @@ describe('refunds of an operator', () => {
     (amount: string, transactionHash = '0xr') =>
     (state: OrderState) =>
       recordRefund({ amount, transactionHash, actor: 'ops', at }, state);
-  const refund = (amount: string, transaction_hash = '0xr'): DecidedEvent => ({
+  const refund = (amount: string, transaction_hash = '0xr'): LaterOrderEvent => ({
     type: 'order.refund_recorded.v1',
     data: { ...base, amount, transaction_hash, actor: 'ops' },
   });
@@ -155,7 +155,7 @@ describe('refunds of an operator', () => {
 });
 
 const by = { actor: 'ops', at };
-const erased: DecidedEvent = {
+const erased: LaterOrderEvent = {
   type: 'order.personal_data_erased.v1',
   data: { order_id: facts.order_id, key_id: facts.key_id, ...by },
 };

@@ -6,7 +6,7 @@ import { plainHash } from './addresses.js';
 import {
   PAYER_FIELDS,
   PUBLISHED_EVENTS,
-  type DecidedEvent,
+  type LaterOrderEvent,
   type DepositFacts,
   type OrderEvent,
   type OrderFacts,
@@ -20,7 +20,7 @@ export interface ExistingOrder {
   readonly status: OrderStatus;
   readonly facts: OrderFacts;
   readonly updatedAt: string;
-  /** Until when an order that was marked as paid waits for its deposit; null unless it was marked. */
+  /** The time until which an order that was marked as paid waits for its deposit; null unless it was marked. */
   readonly waitsUntil: string | null;
   /** The deposits that count towards the requested amount. */
   readonly deposits: readonly DepositFacts[];
@@ -31,7 +31,7 @@ export interface ExistingOrder {
     readonly count: number;
     readonly amount: string;
     readonly at: string | null;
-    /** How often their sum was recorded. */
+    /** The number of times that their sum was recorded. */
     readonly records: number;
   };
   /** The amount that is exchanged; before the exchange begins, the requested amount. */
@@ -83,11 +83,11 @@ function created(facts: OrderFacts): ExistingOrder {
   };
 }
 
-type DataOf<Type extends DecidedEvent['type']> = Extract<DecidedEvent, { type: Type }>['data'];
+type DataOf<Type extends LaterOrderEvent['type']> = Extract<LaterOrderEvent, { type: Type }>['data'];
 
 /** The change of an existing order by each later event. */
 const CHANGES: {
-  readonly [Type in DecidedEvent['type']]: (
+  readonly [Type in LaterOrderEvent['type']]: (
     data: DataOf<Type>,
     state: ExistingOrder,
   ) => Partial<ExistingOrder>;
@@ -127,7 +127,7 @@ const CHANGES: {
 /** Stored names of all events of orders. */
 export const ORDER_EVENTS: readonly string[] = ['order.created.v1', ...Object.keys(CHANGES)];
 
-function evolveExisting(state: ExistingOrder, { type, data }: DecidedEvent): ExistingOrder {
+function evolveExisting(state: ExistingOrder, { type, data }: LaterOrderEvent): ExistingOrder {
   if (!Object.hasOwn(CHANGES, type)) return state;
   const change = CHANGES[type] as (data: object, state: ExistingOrder) => Partial<ExistingOrder>;
   return { ...state, ...change(data, state), updatedAt: data.at };
@@ -152,13 +152,16 @@ export function isOpen({ status }: Pick<ExistingOrder, 'status'>): boolean {
   return status === 'pending' || status === 'paid';
 }
 
-/** Whether the order has ended: only late deposits are recorded after that (contract.md 23.1). */
+/** Checks that the order has ended: only late deposits are recorded after that (contract.md 23.1). */
 export function hasEnded(order: Pick<ExistingOrder, 'status'>): boolean {
   return !isOpen(order) && order.status !== 'processing';
 }
 
-/** Until when a deposit counts, ISO 8601. An order that was marked as paid waits longer for its first deposit. */
-export function endOf({ facts, waitsUntil, deposits }: ExistingOrder): string {
+/**
+ * Returns the time until which a deposit counts, ISO 8601. An order that was marked as paid waits longer for its first
+ * deposit.
+ */
+export function findEnd({ facts, waitsUntil, deposits }: ExistingOrder): string {
   if (waitsUntil === null || deposits.length > 0) return facts.expires_at;
   return isAfter(waitsUntil, facts.expires_at) ? waitsUntil : facts.expires_at;
 }
@@ -196,7 +199,7 @@ function balance({ refundable, dust, lateDeposits, lost, refunds }: ExistingOrde
 }
 
 /** A decided event as it is stored: webhooks are sent for some, which have whose the order is, and what it is after them. */
-export function withPublishedState(decided: DecidedEvent, before: ExistingOrder): OrderEvent {
+export function withPublishedState(decided: LaterOrderEvent, before: ExistingOrder): OrderEvent {
   if (!PUBLISHED_EVENTS.some((type) => type === decided.type)) return decided as OrderEvent;
   const after = evolveExisting(before, decided);
   const { merchant_id, key_id } = after.facts;

@@ -9,7 +9,7 @@ import {
   processing,
   stateAfter,
 } from '../../../../test/support/exchange/order-fixtures.js';
-import { endOf } from './order.js';
+import { findEnd } from './order.js';
 import { nextPoll } from './watch-schedule.js';
 
 const start = Date.parse(facts.created_at);
@@ -45,7 +45,7 @@ describe('the schedule of polls', () => {
         fc.constantFrom(stateAfter(created), stateAfter(created, paid)),
         fc.double({ min: 0, max: 0.999 }),
         (state, random) => {
-          const end = Date.parse(endOf(state)) - start;
+          const end = Date.parse(findEnd(state)) - start;
           const after = polls(
             state,
             end - 5 * MINUTE,

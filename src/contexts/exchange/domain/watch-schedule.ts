@@ -1,5 +1,5 @@
 import { DAY_MS, MINUTE_MS } from '../../../kernel/clock.js';
-import { endOf, isOpen, type ExistingOrder } from './order.js';
+import { findEnd, isOpen, type ExistingOrder } from './order.js';
 
 /** Work of `work.items` for as long as an order may change; its shares are providers. */
 export const WATCH = 'exchange.watch';
@@ -12,7 +12,7 @@ const SECOND_MS = 1000;
 const OPEN_MS = 20 * SECOND_MS;
 const CLOSING_MS = 5 * SECOND_MS;
 const PROCESSING_MS = 10 * MINUTE_MS;
-/** After the end, for late deposits: shortest and longest interval, and for how long after the last change. */
+/** The intervals after the end, for late deposits: shortest, longest, and the time after the last change. */
 const ENDED_MIN_MS = MINUTE_MS;
 const ENDED_MS = DAY_MS;
 const WATCHED_MS = 30 * DAY_MS;
@@ -33,7 +33,7 @@ export function nextPoll(
     Math.max(minMs, Math.min(ageMs / AGE_SHARE, maxMs)) * (0.9 + 0.2 * random);
   const quietMs = Math.max(0, nowMs - Date.parse(state.updatedAt));
   if (isOpen(state)) {
-    const untilEndMs = Date.parse(endOf(state)) - nowMs;
+    const untilEndMs = Date.parse(findEnd(state)) - nowMs;
     if (untilEndMs <= 0) return spread(-untilEndMs, intervalMs, Math.max(intervalMs, CLOSING_MS));
     return Math.min(spread(quietMs, intervalMs, Math.max(intervalMs, OPEN_MS)), untilEndMs + 1);
   }

@@ -11,7 +11,7 @@ import { Visit } from '../../../platform/http/pages/page.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { ComplianceNotices } from '../application/compliance-notices.js';
 import { Onramp, Onramps, type Purchase } from '../application/onramps.js';
-import { SignedLinks } from '../application/signed-links.js';
+import { LinkSignatures } from '../application/signed-links.js';
 import { readReturnUrl } from '../domain/addresses.js';
 import type { ExchangeVisit } from './exchange-key-guard.js';
 import { NOTICE } from './order-dto.js';
@@ -86,7 +86,7 @@ class ConfigurationResponse {
 export class ConfigurationController {
   constructor(
     private readonly onramps: Onramps,
-    private readonly links: SignedLinks,
+    private readonly links: LinkSignatures,
     private readonly notices: ComplianceNotices,
     @Inject(processConfig.KEY) private readonly config: ProcessConfig,
   ) {}

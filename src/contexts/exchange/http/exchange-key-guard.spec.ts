@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FastifyRequest } from 'fastify';
 import { exchangeSignature, querySignature } from '../../../../test/support/exchange/exchange-client.js';
-import type { KnownMerchant } from '../../../platform/http/merchant-directory.js';
+import type { MerchantProfile } from '../../../platform/http/merchant-directory.js';
 import { Refusal } from '../../../platform/http/problem.js';
 import type { MemoryBudget } from '../../../platform/http/request-body.js';
 import { RequestState } from '../../../platform/http/request-state.js';
@@ -37,7 +37,7 @@ async function identify({ route, query = {}, headers = {} }: Call, key: Partial<
       find: async (apiKey) =>
         apiKey === 'key' || apiKey === 'orphan' ? { ...KEY, ...key, merchantId: apiKey } : null,
     },
-    { find: async (id) => (id === 'key' ? ({ status: 'active' } as KnownMerchant) : null) },
+    { find: async (id) => (id === 'key' ? ({ status: 'active' } as MerchantProfile) : null) },
     {} as MemoryBudget,
   );
   const edge = Object.assign(new RequestState(), { route, client: '203.0.113.9' });

@@ -22,11 +22,11 @@ import {
 import { exchangeConfig, type ExchangeConfig } from '../settings.js';
 import {
   addressSigner,
-  secretIdOf,
+  findSecretId,
   invalidKey,
   invalidSignature,
   requirePayoutAddress,
-  signerOf,
+  findSigner,
 } from './signature.js';
 
 const LIST = '/v1/merchant/orders';
@@ -38,9 +38,9 @@ interface ExchangeVisitor {
   readonly key: KnownExchangeKey;
   /** Identifies one client: an IPv4 address, or the /64 that one IPv6 subscriber holds. */
   readonly client: string;
-  /** What its requests are counted as: the key, for what only its owner can send, else key and client. */
+  /** The name under which requests count: the key for those that only its owner can send, else key and client. */
   readonly countedAs: string;
-  /** For the request log: the secret that signed the request, as its handler found out. */
+  /** Names the secret that signed the request, for the request log. */
   signedBy(secret: string | null): void;
 }
 export type ExchangeVisit = Visit<ExchangeVisitor>;
@@ -80,7 +80,7 @@ export class ExchangeKeyGuard extends ApiGuard {
     const { client } = request.edge;
     const countedAs = isOwner ? key.keyId : `${key.keyId}/${client}`;
     const signedBy = (secret: string | null): void =>
-      void (request.edge.credentialId = secretIdOf(key, secret));
+      void (request.edge.credentialId = findSecretId(key, secret));
     const caller: ApiCaller = {
       merchantId: key.merchantId,
       privateKeys: key.secrets,
@@ -114,9 +114,9 @@ function requestSigner(
       return addressSigner(key, header ?? '', '');
     case CONFIGURATION:
     case ORDERS:
-      return signerOf(key, edge.route, parameters, edge.route === CONFIGURATION ? header : undefined);
+      return findSigner(key, edge.route, parameters, edge.route === CONFIGURATION ? header : undefined);
     default:
-      // Over the order's own address: see requireOrderSignature.
+      // The signature covers the order's own address: see requireOrderSignature.
       return edge.route?.startsWith(`${ORDERS}/`) &&
         key.demandsSignature &&
         parameters['signature'] === undefined
@@ -125,7 +125,7 @@ function requestSigner(
   }
 }
 
-/** How many clients at their full share use up the budget of a key. */
+/** The number of clients that use up a key's budget with their full shares. */
 const SHARES = 5;
 
 /**
@@ -186,7 +186,7 @@ export const exchangeScheme: ApiScheme = {
 
 const inHeader = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description });
 
-/** Its list names the key in a header, and is always signed. */
+/** The scheme of the list, which takes the key in a header and is always signed. */
 export const exchangeListScheme: ApiScheme = {
   ...exchangeScheme,
   prefix: '/v1/merchant/',

@@ -19,7 +19,7 @@ import { Filter, ListParameters, MAX_PAGE, PageCursor, PageSize } from '../../..
 import { throwBadRequest } from '../../../platform/http/decorators.js';
 import { ORDER_STATUSES, type OrderStatus } from '../domain/order-events.js';
 import { readEvmAddress } from '../domain/addresses.js';
-import type { ListedOrder, OrderRecord } from '../domain/order-record.js';
+import type { OrderJson, OrderRecord } from '../domain/order-record.js';
 import { PAIRS } from '../domain/catalog.js';
 import type { OrderFilter } from '../views/orders.js';
 import { code, nonEmpty, querySignature, signature, tagOrMemo, withdrawAddress } from './parameters.js';
@@ -186,8 +186,8 @@ export class AdminOrdersQuery extends ListParameters {
   refundable?: 'true' | 'false';
 }
 
-/** Without the scope users_personal:read, user_id, tag and memo are null. */
-class AdminOrder extends Order implements ListedOrder {
+/** An order for operators. Without the scope users_personal:read, user_id, tag and memo are null. */
+class AdminOrder extends Order implements OrderJson {
   @ApiProperty(UUID) merchant_id!: string;
   @ApiProperty({ ...UUID, description: 'Of the key that created it.' }) api_key!: string;
   @Many(() => Deposit, { description: 'Those that counted.' }) deposits!: Deposit[];

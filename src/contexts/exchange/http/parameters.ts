@@ -24,24 +24,24 @@ export const withdrawAddress: Rule = text(
   (value) => readAddress(PAID_OUT.chain, value),
 );
 
-/** Of operations that a key which demands signatures signs; the edge has checked it, or the command does. */
+/** The signature of operations with a key that demands it. The edge or the command checks it. */
 export const signature = text({
   pattern: '^[0-9a-f]{64}$',
   description: 'Required when the key demands signatures; see above.',
 });
 
-/** Of all other parameters of the query (contract.md 21.8); the edge has checked it. */
+/** The signature over all other parameters of the query (contract.md 21.8), which the edge has checked. */
 export const querySignature = text({
   pattern: '^[0-9a-f]{64}$',
   description: 'Over the whole query. Keys issued for it require it with a tag or memo.',
 });
 
-/** Whether it is an address that pages may lead back to depends on the mode. */
+/** The address to which pages lead back. The mode decides which ones are allowed. */
 export const returnUrl: Rule = text({ format: 'uri', maxLength: 2048 }, (value) =>
   value === '' ? undefined : value,
 );
 
-/** What can be paid out, and where. There is only one chain, so that parameters may omit it. */
+/** The tokens that can be paid out. There is only one chain, so that parameters may omit it. */
 export const TOKENS_TO = [PAID_OUT.token];
 export const CHAIN_TO = PAID_OUT.chain;
 export const CHAINS_TO = [CHAIN_TO];

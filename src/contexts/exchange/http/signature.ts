@@ -10,7 +10,7 @@ import { canonicalQuery } from '../application/signed-links.js';
 
 const TITLE = 'Invalid API key or signature';
 
-/** Of a key that is missing, malformed, unknown or revoked: the response does not reveal which (contract.md 21.2). */
+/** The refusal of a missing, malformed, unknown or revoked key. It does not reveal which (contract.md 21.2). */
 export function invalidKey(where: string): HttpProblem {
   return { status: 401, title: TITLE, detail: `A valid API key is required in the ${where}` };
 }
@@ -33,15 +33,15 @@ export function invalidSignature(
   return { status: 401, title: TITLE, detail: INVALID_SIGNATURE, stringToSign };
 }
 
-/** What comes before the address in what is signed. */
+/** The text before the address in the signed text. */
 const ADDRESS = 'withdraw_address=';
 
 /** The id of the secret; null for none. */
-export function secretIdOf({ secrets, secretIds }: ExchangeCaller, secret: string | null): string | null {
+export function findSecretId({ secrets, secretIds }: ExchangeCaller, secret: string | null): string | null {
   return secret === null ? null : (secretIds?.[secrets.indexOf(secret)] ?? null);
 }
 
-/** Whether one of the secrets signed the address, in constant time (contract.md 21.3). */
+/** Checks that one of the secrets signed the address, in constant time (contract.md 21.3). */
 export function isSignedWith(
   { secrets }: Pick<ExchangeCaller, 'secrets'>,
   signature: string,
@@ -57,7 +57,7 @@ export function requirePayoutAddress({ withdrawAddresses }: KnownExchangeKey, ad
     throw new Refusal({ status: 403, detail: 'The API key pays out to other addresses only' });
 }
 
-/** What a query is signed for: the signature of a link is none of a call, and no signature of an address is one of a query. */
+/** The paths for which a query is signed. No signature of a link or an address is one of a call. */
 type SignedPath = '/v1/orders' | '/v1/merchants/configuration' | '/widget';
 
 /** The parameters of a request, each given once. */
@@ -68,7 +68,7 @@ type Parameters = Readonly<Record<string, string | undefined>>;
  * parameters (contract.md 21.8). Null for a request that needs no signature and has none; undefined when one is missing or
  * wrong. Every secret is tried, so that the time it takes does not reveal which one it was.
  */
-export function signerOf(
+export function findSigner(
   key: Pick<ExchangeCaller, 'secrets' | 'demandsSignature' | 'memoSigning'>,
   path: SignedPath,
   { signature_v2: ofQuery, ...parameters }: Parameters,
@@ -83,11 +83,14 @@ export function signerOf(
     ofAddress.every((each) => isSignedWith({ secrets }, String(each), address)) &&
     (ofQuery === undefined || signerAmong(secrets, ofQuery, query, NO_BODY) >= 0);
   if (!isSigned(key.secrets)) return undefined;
-  // Of two that signed a part each the older one, which is revoked first.
+  // The older of two secrets that signed a part each is revoked first.
   return key.secrets.filter((secret) => isSigned([secret])).at(-1) ?? key.secrets[0];
 }
 
-/** What the signature of the address does not cover: where it is changed, the money may go to somebody else. */
+/**
+ * Checks for parameters that the signature of the address does not cover, and with which money could go to another
+ * person.
+ */
 function needsQuerySignature(
   { memoSigning, demandsSignature }: Pick<ExchangeCaller, 'memoSigning' | 'demandsSignature'>,
   path: SignedPath,

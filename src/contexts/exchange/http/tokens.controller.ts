@@ -76,7 +76,7 @@ export class TokensController {
   }
 }
 
-/** For pages of merchants and the pay widget: nothing in an SVG may run or load, wherever it is opened. */
+/** The headers of icons for pages of merchants and the pay widget: an SVG must not run or load anything. */
 const ICON_HEADERS = {
   'content-type': 'image/svg+xml; charset=utf-8',
   'cache-control': 'public, max-age=31536000, immutable',

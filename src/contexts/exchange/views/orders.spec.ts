@@ -25,7 +25,7 @@ import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import type { ExistingOrder } from '../domain/order.js';
 import {
   ORDER_STATUSES,
-  type DecidedEvent,
+  type LaterOrderEvent,
   type OrderFacts,
   type OrderStatus,
   userHash,
@@ -74,18 +74,18 @@ const STEPS = {
   deposit: (n: number) => received(deposit(`${n}`, '100')),
   processing: () => processing('100', '0.5'),
   late: (n: number) => late(deposit(`${n}`, '100')),
-  completed: (): DecidedEvent => ({
+  completed: (): LaterOrderEvent => ({
     type: 'order.completed.v1',
     data: { ...base, amount_from: '100', amount_to: '0.5', withdraw_transaction_hash: '0xout' },
   }),
   cancelled: () => cancelled,
   expired: () => expired,
   failed: () => failed('provider_failed', '100', at),
-  refunded: (): DecidedEvent => ({
+  refunded: (): LaterOrderEvent => ({
     type: 'order.refunded.v1',
     data: { ...base, amount: '100', refund_transaction_hash: null },
   }),
-  erased: (): DecidedEvent => ({
+  erased: (): LaterOrderEvent => ({
     type: 'order.personal_data_erased.v1',
     data: { ...base, key_id: KEY, actor: 'grace' },
   }),
@@ -105,10 +105,10 @@ const ENDINGS: readonly Ending[] = [
   ['expired'],
 ];
 
-function following({ order_id }: OrderFacts, ending: Ending): DecidedEvent[] {
+function following({ order_id }: OrderFacts, ending: Ending): LaterOrderEvent[] {
   return ending.map((step, n) => {
     const { type, data } = STEPS[step](n);
-    return { type, data: { ...data, order_id } } as DecidedEvent;
+    return { type, data: { ...data, order_id } } as LaterOrderEvent;
   });
 }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { fold, streamOf } from '../../../kernel/aggregate.js';
+import { fold, toStream } from '../../../kernel/aggregate.js';
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import { EventCodec } from '../../../platform/event-store/event-codec.js';
 import { Searches, type Found, type SearchQuery } from '../../../platform/operations/search.js';
@@ -26,7 +26,7 @@ import {
   type OrderEvent,
   type OrderStatus,
 } from '../domain/order-events.js';
-import { listedOrder, orderRecord, type ListedOrder, type OrderRecord } from '../domain/order-record.js';
+import { listedOrder, orderRecord, type OrderJson, type OrderRecord } from '../domain/order-record.js';
 
 /** Name of the checkpoint that a list waits for. */
 export const ORDER_VIEWS = subscriptionName('exchange.views');
@@ -76,7 +76,7 @@ function searchKeys(state: ExistingOrder): readonly string[] {
 const statusNumber = (status: OrderStatus): number => ORDER_STATUSES.indexOf(status);
 
 interface Filter extends KeysetPage {
-  /** As the merchant named its user. */
+  /** The merchant's name for its user. */
   readonly user_id?: string | undefined;
   readonly status?: OrderStatus | undefined;
 }
@@ -116,7 +116,7 @@ export class OrdersView {
       'user_hash = ?': user_id === undefined ? null : this.userHash(keyId, user_id),
       'withdraw_address = ?': withdraw_address,
     };
-    const list = { from: ORDERS, where, statuses: numbersOf(status) };
+    const list = { from: ORDERS, where, statuses: toNumbers(status) };
     const page = await bodyPage(this.database, list, filter, { withTotal: true });
     const { bodies } = page;
     const orders = bodies.includes(`"${SEALED_TEXT}`)
@@ -131,11 +131,11 @@ export class OrdersView {
   async rows(merchants: readonly string[] | null, filter: OrdersFilter, withPersonal: boolean) {
     const list = await this.listOf(merchants, filter);
     const { rows, next_cursor } = await listPage<OrderRow>(this.database, list, filter);
-    return { orders: await this.ordersOf(rows, withPersonal), next_cursor };
+    return { orders: await this.toOrders(rows, withPersonal), next_cursor };
   }
 
   /** One order, as its stream is now. Throws `not_found`. */
-  async get(id: string, withPersonal: boolean): Promise<ListedOrder> {
+  async get(id: string, withPersonal: boolean): Promise<OrderJson> {
     const found = listedOrder(existingOrder(await this.loop.loadForDisplay(order, id)));
     return withPersonal ? found : { ...found, ...NO_PERSON };
   }
@@ -153,7 +153,7 @@ export class OrdersView {
     };
     const list = { columns: 'events', from: ORDERS, where };
     const { rows } = await listPage<OrderRow>(this.database, list, { page_size: limit });
-    return (await this.ordersOf(rows, false)).map(foundOrder);
+    return (await this.toOrders(rows, false)).map(foundOrder);
   }
 
   /** The keyed hash that is for a user of the key in operations. */
@@ -170,7 +170,7 @@ export class OrdersView {
     return rows.map(({ id }) => id);
   }
 
-  /** For gauges. */
+  /** Counts orders for gauges. */
   async totals() {
     const open = OPEN.map((status) => [status, `status = ${statusNumber(status)}`] as const);
     const conditions = [...open, ['refundable', 'refundable > 0'], ['shortfall', 'shortfall > 0']] as const;
@@ -189,9 +189,9 @@ export class OrdersView {
     const list = { columns: 'events', from: ORDERS };
     const where = { 'refundable > 0': isRefundable, 'key_id = ?': key_id };
     const ofMerchants = { ...where, 'merchant_id = any(?)': merchants };
-    const statuses = numbersOf(status);
+    const statuses = toNumbers(status);
     if (user_id !== undefined) {
-      const values = await this.hashesOf(user_id, key_id, merchants);
+      const values = await this.toHashes(user_id, key_id, merchants);
       return { ...list, where: ofMerchants, statuses, lanes: { column: 'user_hash', type: 'text', values } };
     }
     if (key_id !== undefined) return { ...list, where: ofMerchants, statuses };
@@ -201,7 +201,7 @@ export class OrdersView {
   }
 
   /** The hashes of the user under each key that has orders of a user of this name. */
-  private async hashesOf(
+  private async toHashes(
     userId: string,
     keyId: string | undefined,
     merchants: readonly string[] | null,
@@ -216,7 +216,7 @@ export class OrdersView {
     return known.map(({ hash }) => hash);
   }
 
-  /** Those that created orders, by leaps through the index. A key is of one merchant. */
+  /** Returns the keys that created orders, by leaps through the index. A key belongs to one merchant. */
   private async keys(merchants: readonly string[] | null): Promise<readonly string[]> {
     const rows = await this.database.query<{ key: string }>(
       `with recursive keys as (
@@ -231,7 +231,7 @@ export class OrdersView {
     return rows.map(({ key }) => key);
   }
 
-  private async ordersOf(rows: readonly OrderRow[], withPersonal: boolean): Promise<readonly ListedOrder[]> {
+  private async toOrders(rows: readonly OrderRow[], withPersonal: boolean): Promise<readonly OrderJson[]> {
     // A row is of an order that was created.
     const orders = rows.map(({ events }) =>
       listedOrder(fold(order, JSON.parse(events) as OrderEvent[]) as ExistingOrder),
@@ -245,7 +245,7 @@ export class OrdersView {
   ): Promise<readonly Listed[]> {
     const opened = await this.codec.open(
       orders.map(({ id: order_id, user_id, withdraw_address_tag, withdraw_address_memo }) => ({
-        stream: streamOf(order, order_id),
+        stream: toStream(order, order_id),
         type: 'order.created.v1',
         data: { order_id, user_id, withdraw_address_tag, withdraw_address_memo },
       })),
@@ -265,9 +265,9 @@ interface OrderRow {
 const ORDERS = 'exchange.orders';
 const OPEN = ['pending', 'paid', 'processing'] as const satisfies readonly OrderStatus[];
 
-const numbersOf = (status?: OrderStatus): readonly number[] =>
+const toNumbers = (status?: OrderStatus): readonly number[] =>
   (status === undefined ? ORDER_STATUSES : [status]).map(statusNumber);
 
-function foundOrder({ id, merchant_id, pair_id, amount_from, status }: ListedOrder): Found {
+function foundOrder({ id, merchant_id, pair_id, amount_from, status }: OrderJson): Found {
   return { kind: 'order', id, merchant_id, title: `${pair_id} of ${amount_from}, ${status}` };
 }

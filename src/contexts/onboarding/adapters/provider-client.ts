@@ -3,11 +3,11 @@ import { OutboundClient } from '../../../platform/outbound/outbound-client.js';
 import { ProviderUnavailable } from '../../../platform/outbound/provider-errors.js';
 import type { Details } from '../domain/onboarding.js';
 
-/** Of one request; the lease of a step (60 s) covers several. */
+/** The timeout of one request. A step may send several within its 60 s lease. */
 const PROVIDER_TIMEOUT_MS = 10_000;
 const MAX_RESPONSE_BYTES = 1 << 20;
 
-/** For the packages of providers: bounded in time and size, without redirects. */
+/** Creates the client of providers' packages: bounded in time and size, without redirects. */
 export function providerClient(timeoutMs = PROVIDER_TIMEOUT_MS): OutboundClient {
   const limits = { timeoutMs, bodyBytes: MAX_RESPONSE_BYTES, keptBytes: MAX_RESPONSE_BYTES };
   return new OutboundClient(new OperatorHosts(), limits);

@@ -25,7 +25,7 @@ import {
   type SmsSender,
   type WalletProvisioner,
 } from '../application/ports.js';
-import { chosenOf, onboardingConfig, type OnboardingConfig } from '../settings.js';
+import { chooseProvider, onboardingConfig, type OnboardingConfig } from '../settings.js';
 import { StripeCards } from './stripe/stripe-api.js';
 import { XpubWallets } from './xpub-wallets.js';
 import { providers } from '../metrics.js';
@@ -38,7 +38,7 @@ import { TwilioSms } from './twilio-sms.js';
 const absent = (provider: string) => (): Promise<never> =>
   Promise.reject(new DomainError('unavailable', `No ${provider} provider is configured`));
 
-/** In place of providers that are not configured: onboardings wait, and nothing is lost. */
+/** The stand-in for a provider that is not configured. Onboardings wait, and no data are lost. */
 class AbsentProvider implements SmsSender, IdentityVerifier, WalletProvisioner, CardIssuer {
   readonly provider = 'none';
   readonly send = absent('SMS');
@@ -58,7 +58,7 @@ interface Port {
   /** Names who does it. */
   readonly setting: string;
   readonly token: symbol;
-  /** By name. The boot has checked that the account of each is configured. */
+  /** The recipes by name. The boot has checked that the account of each is configured. */
   readonly by: Readonly<Record<string, Recipe>>;
 }
 
@@ -96,8 +96,8 @@ const PORTS = {
 } satisfies Readonly<Record<string, Port>>;
 type PortName = keyof typeof PORTS;
 
-export function providersOf(config: OnboardingConfig): Provider[] {
-  const chosen = chosenOf(config);
+export function createProviders(config: OnboardingConfig): Provider[] {
+  const chosen = chooseProvider(config);
   const ports: [PortName, Port][] = Object.entries(PORTS) as [PortName, Port][];
   return [
     StripeCards,
@@ -123,7 +123,7 @@ export class ProviderReadiness implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const chosen = Object.entries(chosenOf(this.config)) as [PortName, string][];
+    const chosen = Object.entries(chooseProvider(this.config)) as [PortName, string][];
     for (const [port, provider] of chosen) providers.set({ port, provider }, 1);
     const missing = chosen
       .filter(([, provider]) => provider === 'none')

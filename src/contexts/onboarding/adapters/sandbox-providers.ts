@@ -70,12 +70,12 @@ export class SandboxWallets implements WalletProvisioner {
   constructor(@Inject(KeyRing) private readonly keys: Pick<KeyRing, 'root'>) {}
 
   async provision(userId: string): Promise<ProvisionedWallet> {
-    return { address: (await this.walletOf(userId)).address, derivation: null };
+    return { address: (await this.createWallet(userId)).address, derivation: null };
   }
 
   async replace(): Promise<void> {}
 
-  async walletOf(userId: string): Promise<Wallet> {
+  async createWallet(userId: string): Promise<Wallet> {
     const { Wallet } = await import('ethers');
     const key = createHmac('sha256', this.keys.root).update(`sandbox wallet ${userId}`).digest();
     return new Wallet(`0x${key.toString('hex')}`);

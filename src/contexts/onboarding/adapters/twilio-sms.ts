@@ -89,7 +89,7 @@ export class TwilioSms implements SmsSender, OnApplicationShutdown {
     return this.client.close();
   }
 
-  /** At the first message, because loading the package takes a quarter of a second and 20 MB. */
+  /** Loads the package at the first message, because that takes a quarter of a second and 20 MB. */
   private async open(): Promise<twilio.Twilio> {
     const { default: open } = await import('twilio');
     const { twilioAccountSid, twilioAuthToken, twilioUrl } = this.account;

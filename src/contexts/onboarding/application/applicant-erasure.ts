@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Forgets, type ForgottenPerson } from '../../../platform/operations/erasure.js';
+import { Forgets, type ErasedPerson } from '../../../platform/operations/erasure.js';
 import { Verifications } from '../store/verifications.js';
 import { CARD_ISSUER, IDENTITY_VERIFIER, type CardIssuer, type IdentityVerifier } from './ports.js';
 import { measureCall } from './provider-call.js';
@@ -17,7 +17,7 @@ export class ApplicantErasure {
   ) {}
 
   @Forgets('onboarding')
-  async forget({ userId }: Pick<ForgottenPerson, 'userId'>): Promise<boolean> {
+  async forget({ userId }: Pick<ErasedPerson, 'userId'>): Promise<boolean> {
     await this.rows.dropPending(userId);
     await measureCall('identity', () => this.verifier.forget(userId));
     await measureCall('card', () => this.issuer.forget(userId));

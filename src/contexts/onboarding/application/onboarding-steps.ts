@@ -127,7 +127,7 @@ export class OnboardingSteps {
       deleteImages: () => this.images.deleteUntil(userId, opened_at),
     };
     const outcome = await measureCall('identity', () => this.identity.decide(request)).catch(
-      (error: unknown) => ({ passed: false as const, reason: reasonOf(error) }),
+      (error: unknown) => ({ passed: false as const, reason: toReason(error) }),
     );
     failpoint('onboarding.identity_decided');
     if (outcome === 'under_review') return null;
@@ -144,7 +144,7 @@ export class OnboardingSteps {
       const { cardId: card_id } = await measureCall('card', () => this.cards.issue(request));
       return { decide: (current, at) => recordCard({ card_id, at }, current) };
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = toReason(error);
       return { decide: (current, at) => recordCardFailure({ attempt, reason, at }, current) };
     }
   }
@@ -171,7 +171,7 @@ export class OnboardingSteps {
 }
 
 /** Throws errors that are not refusals. */
-function reasonOf(error: unknown): string {
+function toReason(error: unknown): string {
   if (error instanceof ProviderRefused) return error.message;
   throw error;
 }

@@ -64,7 +64,9 @@ export class Onboardings {
   }
 }
 
-/** Of a person, who must be a user of the merchant: throws `not_found`, and `invalid_transition` for one who is deactivating. */
+/**
+ * A command about a user of the merchant. Throws `not_found`, and `invalid_transition` for a user who is deactivating.
+ */
 export abstract class PersonCommand<Result = Onboarding> extends Command<Result> {
   constructor(
     readonly merchantId: string,
@@ -167,13 +169,13 @@ export class SubmitKycHandler implements ICommandHandler<SubmitKyc> {
     const verification_id = newId();
     return this.onboardings.decide(command, (state, at) => {
       // Images from before a concurrent verification may be deleted by now.
-      const images = verificationOf(state) === verificationOf(seen) ? stored : [];
+      const images = toVerification(state) === toVerification(seen) ? stored : [];
       return submitKyc({ verification_id, images, at }, state);
     });
   }
 }
 
-function verificationOf(state: Onboarding): string | null {
+function toVerification(state: Onboarding): string | null {
   return 'verification_id' in state ? state.verification_id : null;
 }
 

@@ -8,7 +8,7 @@ import {
   PhoneCodes,
   VALID_SECONDS,
   type CodeOrigin,
-  type IssuedCode,
+  type PhoneCode,
 } from '../store/phone-codes.js';
 import { MESSAGES, type Locale } from '../words/messages.js';
 import { verifyPhone } from '../domain/decisions.js';
@@ -32,7 +32,7 @@ const MAX_NAME_LENGTH = 40;
  * `validation_failed` with `phone_unreachable` for a number that gets no messages, `unavailable`, or other errors without
  * the code in them.
  */
-export class SendPhoneCode extends PersonCommand<Pick<IssuedCode, 'isLong'>> {
+export class SendPhoneCode extends PersonCommand<Pick<PhoneCode, 'isLong'>> {
   constructor(
     merchantId: string,
     userId: string,
@@ -53,13 +53,13 @@ export class SendPhoneCodeHandler implements ICommandHandler<SendPhoneCode> {
     @Inject(SMS_SENDER) private readonly sms: SmsSender,
   ) {}
 
-  async execute(command: SendPhoneCode): Promise<Pick<IssuedCode, 'isLong'>> {
+  async execute(command: SendPhoneCode): Promise<Pick<PhoneCode, 'isLong'>> {
     const { merchantId, userId, request, parameters } = command;
     const { phone_number } = await this.onboardings.applicant(merchantId, userId);
     const { id, code, isLong } = await this.codes.issue(userId, phone_number, request);
     failpoint('onboarding.code_issued');
     const validSeconds = isLong ? DELIVERY_SECONDS : VALID_SECONDS;
-    const message = { code, text: textOf(code, isLong, parameters), validSeconds };
+    const message = { code, text: toText(code, isLong, parameters), validSeconds };
     try {
       await measureCall('sms', () => this.sms.send(phone_number, message));
       failpoint('onboarding.code_sent');
@@ -88,7 +88,7 @@ function unreachable(): DomainError {
   return new DomainError('validation_failed', sentence, { phone_unreachable: ['gets no messages'] });
 }
 
-function textOf(code: string, isLong: boolean, { locale, merchant }: MessageParameters): string {
+function toText(code: string, isLong: boolean, { locale, merchant }: MessageParameters): string {
   const values: Readonly<Record<string, string>> = { code, merchant: merchant.slice(0, MAX_NAME_LENGTH) };
   return MESSAGES[locale][isLong ? 'smsLong' : 'sms'].replaceAll(
     /\{(code|merchant)\}/g,

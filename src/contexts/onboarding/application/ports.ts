@@ -27,7 +27,7 @@ export interface IdentityRequest {
   readonly verificationId: string;
   readonly userId: string;
   readonly details: Details;
-  /** Empty after {@link deleteImages}. */
+  /** The images; none after {@link deleteImages}. */
   readonly images: () => Promise<readonly IdentityImage[]>;
   /** Deletes the images: the provider has them. Harmless to repeat. */
   readonly deleteImages: () => Promise<void>;
@@ -64,10 +64,10 @@ export interface CardRequest {
   readonly userId: string;
   readonly issuerWalletAddress: string;
   readonly details: Details;
-  /** From the profile, E.164. */
+  /** The phone number of the profile, E.164. */
   readonly phoneNumber: string;
   readonly email: string | null;
-  /** From 1. */
+  /** The attempt, from 1. */
   readonly attempt: number;
 }
 
@@ -84,7 +84,7 @@ export type CallbackHeaders = Readonly<Record<string, string | readonly string[]
 
 /** A callback with a valid signature. It only causes a poll: its content is not trusted. */
 export interface Callback {
-  /** When the provider signed it, or the event happened. */
+  /** The time at which the provider signed it, or of the event. */
   readonly at: Date;
   /** The provider's id of the check; null for other events. */
   readonly check: string | null;
@@ -96,5 +96,5 @@ export interface CallbackReader {
   readonly provider: string;
   read(headers: CallbackHeaders, body: Buffer): Promise<Callback | CallbackRefusal>;
 }
-/** Null where the identity provider sends none. */
+/** The token of the reader; null where the identity provider sends no callbacks. */
 export const CALLBACK_READER = Symbol('CALLBACK_READER');

@@ -8,7 +8,7 @@ type Port = 'sms' | 'identity' | 'wallet' | 'card';
 /** Ports whose last call in this process failed. */
 const failing = new Set<string>();
 
-/** Whether the last call of the port's provider in this process failed. A refusal is a response: it counts as success. */
+/** Checks whether the last call of the port's provider in this process failed. A refusal counts as success. */
 export function isFailing(port: string): boolean {
   return failing.has(port);
 }

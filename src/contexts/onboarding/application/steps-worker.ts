@@ -20,7 +20,7 @@ import { onboardingConfig, type OnboardingConfig } from '../settings.js';
 export const STEP = 'onboarding.step';
 
 interface State {
-  /** How often the verification was under review. */
+  /** The number of polls under review. */
   readonly polls?: number;
 }
 type Step = WorkItem<State>;
@@ -63,7 +63,7 @@ export class StepsWorker {
     try {
       const stage = await this.steps.advance(step.key);
       if (step.failures > 0)
-        this.logger.log({ msg: 'onboarding continues after failed attempts', ...fieldsOf(step), stage });
+        this.logger.log({ msg: 'onboarding continues after failed attempts', ...toFields(step), stage });
       if (stage === 'kyc_submitted') return { inMs: backoffMs(REVIEW, polls), state: { polls: polls + 1 } };
     } catch (error) {
       if (!(error instanceof DomainError) || !ENDS.includes(error.code)) return this.failed(step, error);
@@ -80,21 +80,21 @@ export class StepsWorker {
       const stage = await this.steps.giveUp(step.key);
       if (stage === 'kyc_failed' || stage === 'card_failed') {
         const msg = 'onboarding failed: retries ended';
-        this.logger.error({ msg, ...fieldsOf(step), stage, err: { message } });
+        this.logger.error({ msg, ...toFields(step), stage, err: { message } });
         return 'done';
       }
       cause = `${message}; retried for too long`;
     }
     if (cause !== step.cause) {
       const msg = 'onboarding waiting: attempt failed, retrying';
-      const entry = { msg, ...fieldsOf(step), err: { message: cause, stack: whereFrom(error) } };
+      const entry = { msg, ...toFields(step), err: { message: cause, stack: whereFrom(error) } };
       this.logger[cause === message ? 'warn' : 'error'](entry);
     }
     return { failure: { cause } };
   }
 }
 
-function fieldsOf({ key, failures, failing_seconds }: Step): object {
+function toFields({ key, failures, failing_seconds }: Step): object {
   return { user_id: key, failed_attempts: failures, failing_seconds: Math.round(failing_seconds) };
 }
 

@@ -16,7 +16,7 @@ import { missingImages, type ImageKind } from './image-kind.js';
 /** Whole years between a day of birth (`YYYY-MM-DD`) and a time (ISO 8601), by the calendar in UTC. */
 export function ageOn(at: string, birth: string): number {
   const years = Number(at.slice(0, 4)) - Number(birth.slice(0, 4));
-  // Who is born on 29 February is a year older on 1 March of other years.
+  // A person born on 29 February is a year older on 1 March of other years.
   return at.slice(5, 10) < birth.slice(5) ? years - 1 : years;
 }
 

@@ -1,7 +1,7 @@
 export const IMAGE_KINDS = ['document_front', 'document_back', 'selfie'] as const;
 export type ImageKind = (typeof IMAGE_KINDS)[number];
 
-/** Without these no identity can be verified; whether a document has a back depends on it. */
+/** The images without which no identity can be verified. A back depends on the kind of document. */
 export const REQUIRED_IMAGES: readonly ImageKind[] = ['document_front', 'selfie'];
 
 export function missingImages(kinds: Iterable<ImageKind>): readonly ImageKind[] {

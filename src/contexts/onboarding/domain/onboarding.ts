@@ -42,7 +42,7 @@ export type OnboardingEvent = { [Name in Type]: OnboardingEventOf<Name> }[Type];
 export interface WalletDerivation {
   /** Fingerprint of the extended public key, eight hexadecimal digits. */
   readonly key: string;
-  /** From that key on, for example `0/17`. */
+  /** The derivation path from that key, for example `0/17`. */
   readonly path: string;
   readonly index: number;
 }
@@ -63,7 +63,7 @@ const STAGES = [
 ] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** Whether the onboarding has come to `stage` or further. */
+/** Checks that the onboarding has come to `stage` or further. */
 export function reached(state: Onboarding, stage: Stage): boolean {
   return STAGES.indexOf(state.stage) >= STAGES.indexOf(stage);
 }
@@ -108,7 +108,7 @@ export interface Applicant {
   readonly user_id: string;
   readonly merchant_id: string;
   readonly tries: Tries;
-  /** Null until it is given, with the details. */
+  /** The consent; null until it is given, with the details. */
   readonly consent: Consent | null;
 }
 interface Detailed extends Applicant {
@@ -120,7 +120,7 @@ export interface Submitted extends Detailed {
 }
 export interface WithWallet extends Submitted {
   readonly issuer_wallet_address: string;
-  /** From 1. */
+  /** The attempt, from 1. */
   readonly card_attempt: number;
 }
 

@@ -29,7 +29,7 @@ export class Images {
     await this.database.query(
       `insert into onboarding.images (user_id, kind, type, sealed) values ($1, $2, $3, $4)
        on conflict (user_id, kind) do update set type = excluded.type, sealed = excluded.sealed, stored_at = now()`,
-      [userId, kind, type, key.seal(bytes, associatedDataOf(userId, kind))],
+      [userId, kind, type, key.seal(bytes, toAssociatedData(userId, kind))],
     );
   }
 
@@ -51,7 +51,7 @@ export class Images {
     return rows.map(({ kind, type, sealed }) => ({
       kind,
       type,
-      bytes: key.openBytes(sealed, associatedDataOf(userId, kind)),
+      bytes: key.openBytes(sealed, toAssociatedData(userId, kind)),
     }));
   }
 
@@ -72,6 +72,6 @@ export class Images {
   }
 }
 
-function associatedDataOf(userId: string, kind: ImageKind): string {
+function toAssociatedData(userId: string, kind: ImageKind): string {
   return `onboarding-image/${userId}/${kind}`;
 }

@@ -12,7 +12,7 @@ import {
   MAX_SHORT_CODES_OF_AN_ADDRESS,
   PhoneCodes,
   type CodeOrigin,
-  type IssuedCode,
+  type PhoneCode,
   type Tried,
 } from './phone-codes.js';
 import { onboardingConfig } from '../settings.js';
@@ -49,7 +49,7 @@ describe('one-time codes', () => {
   /** A browser of a user, at its own address. */
   const browserOf = (userId: string, request: CodeOrigin = { browser: nonce(), address: anywhere() }) => ({
     request,
-    issue: (): Promise<IssuedCode> => codes.issue(userId, PHONE, request),
+    issue: (): Promise<PhoneCode> => codes.issue(userId, PHONE, request),
     redeem: (code: string, phone = PHONE): Promise<Tried> =>
       codes.redeem(userId, phone, request.browser, code),
   });
@@ -170,7 +170,7 @@ describe('one-time codes', () => {
   });
 
   /** Requests codes from ever new addresses until one is long. */
-  async function longCodeOf(userId: string): Promise<IssuedCode> {
+  async function longCodeOf(userId: string): Promise<PhoneCode> {
     for (;;) {
       const issued = await browserOf(userId).issue();
       if (issued.isLong) return issued;
@@ -202,7 +202,7 @@ describe('one-time codes', () => {
     'at the limit of %s: one further long code when the last one can no longer reach a phone that was off',
     async (_limit, messages, address) => {
       const userId = newId();
-      const issue = (): Promise<IssuedCode> =>
+      const issue = (): Promise<PhoneCode> =>
         browserOf(userId, { browser: nonce(), address: address() }).issue();
       for (let sent = 0; sent < messages; sent += 1) {
         await issue();

@@ -31,7 +31,7 @@ export interface CodeOrigin {
   readonly address: string | null;
 }
 
-export interface IssuedCode {
+export interface PhoneCode {
   readonly id: string;
   readonly code: string;
   readonly isLong: boolean;
@@ -71,11 +71,11 @@ export class PhoneCodes {
    * Replaces a short code of the same browser. Throws `invalid_transition` where this browser has a code that is less than
    * {@link CODE_EVERY_SECONDS} old, otherwise `rate_limited`, with `code` among its fields where a long code is valid.
    */
-  async issue(userId: string, phoneNumber: string, request: CodeOrigin): Promise<IssuedCode> {
+  async issue(userId: string, phoneNumber: string, request: CodeOrigin): Promise<PhoneCode> {
     const browser = this.keyedHash.of('browser', userId, request.browser);
     const address = request.address === null ? null : this.keyedHash.of('address', request.address);
     return this.database.transaction(async (tx) => {
-      // In one order, so that no deadlock is possible.
+      // The locks are taken in one order, so that no deadlock is possible.
       for (const lock of [`codes of ${userId}`, ...(address === null ? [] : [`codes of ${address}`])])
         await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [lock]);
       const {
@@ -195,7 +195,7 @@ function digits(count: number): string {
   return String(randomInt(10 ** count)).padStart(count, '0');
 }
 
-/** In groups of three digits. */
+/** Returns a code in groups of three digits. */
 function longCode(): string {
   return Array.from({ length: LONG_GROUPS }, () => digits(3)).join(' ');
 }

@@ -42,7 +42,7 @@ export class Verifications {
     private readonly sealer: Sealer,
   ) {}
 
-  /** Before the first call of the provider; a repeat returns the row. */
+  /** Opens the row before the first call of the provider. A repeat returns it. */
   async open(verificationId: string, provider: string, userId: string): Promise<Verification> {
     const [opened] = await this.database.query<Row>(
       `insert into onboarding.verifications (verification_id, provider, user_id) values ($1, $2, $3)
@@ -59,7 +59,7 @@ export class Verifications {
     userId: string,
     applicant: string,
   ): Promise<string | null> {
-    const mac = this.sealer.mac(APPLICANT, textOf(verificationId, provider, userId, applicant));
+    const mac = this.sealer.mac(APPLICANT, toText(verificationId, provider, userId, applicant));
     const [kept] = await this.database.query<Row>(
       `update onboarding.verifications set applicant = coalesce(applicant, $3),
          applicant_mac = case when applicant is null then $4 else applicant_mac end
@@ -69,7 +69,7 @@ export class Verifications {
     return kept === undefined ? null : this.own(kept).applicant;
   }
 
-  /** Whether this process alone may open the check for `seconds`. */
+  /** Claims the check for this process alone, for `seconds`. */
   async claimCheck(verificationId: string, provider: string, seconds: number): Promise<boolean> {
     const claimed = await this.database.query(
       `update onboarding.verifications set check_claimed_until = now() + make_interval(secs => $3)
@@ -173,7 +173,7 @@ export class Verifications {
     });
   }
 
-  /** Also what providers call the person. */
+  /** Drops all rows of a person, with the provider's ids of the person. */
   async dropAll(userId: string): Promise<void> {
     for (const table of TABLES)
       await this.database.query(`delete from onboarding.${table} where user_id = $1`, [userId]);
@@ -189,13 +189,13 @@ export class Verifications {
     if (applicant === null && applicant_mac === null) return row;
     if (
       applicant !== null &&
-      this.sealer.isAuthentic(APPLICANT, textOf(verification_id, provider, user_id, applicant), applicant_mac)
+      this.sealer.isAuthentic(APPLICANT, toText(verification_id, provider, user_id, applicant), applicant_mac)
     )
       return row;
     throw new SealError(`the applicant of verification ${verification_id} was changed outside the service`);
   }
 }
 
-function textOf(...parts: readonly [id: string, provider: string, user: string, applicant: string]): string {
+function toText(...parts: readonly [id: string, provider: string, user: string, applicant: string]): string {
   return JSON.stringify(parts);
 }

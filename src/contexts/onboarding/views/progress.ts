@@ -72,14 +72,14 @@ export const progressProjection = subscriptionOf<ProgressEvent>({
 /** An onboarding in progress, with the work item that continues it. */
 interface InProgress {
   readonly stage: Stage;
-  /** Of a failed stage. */
+  /** The reason of a failed stage. */
   readonly reason: string | null;
   readonly last_error: string | null;
-  /** Null: no work item exists. */
+  /** The due time; null where no work item exists. */
   readonly next_at: Date | null;
 }
 
-/** How far onboardings are: for operators, and as metrics. */
+/** The progress of onboardings, for operators and as metrics. */
 @Injectable()
 export class Progress extends OnboardingProgress {
   constructor(

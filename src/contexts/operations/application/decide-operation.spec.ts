@@ -72,7 +72,9 @@ describe('the second person of an operation', () => {
     ['has another role', new Set<string>(), 'The scope merchants:write is missing'],
   ])('decides on nothing where they are no more what their key says: %s', async (_, scopes, message) => {
     const scopesOf = async (id: string) => (id === 'bob' ? scopes : new Set(['merchants:write']));
-    const { operations, id, lamps, statusNow } = await pending({ operators: () => ({ scopesOf }) });
+    const { operations, id, lamps, statusNow } = await pending({
+      operators: () => ({ findScopes: scopesOf }),
+    });
     for (const decision of ['approve', 'reject'] as const)
       await expect(operations[decision](id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
         code: 'forbidden',
@@ -86,7 +88,7 @@ describe('the second person of an operation', () => {
     ['has another role', new Set<string>()],
   ])('approves in vain what a person requested who %s since: the operation failed', async (_, scopes) => {
     const scopesOf = async (id: string) => (id === 'ada' ? scopes : new Set(['merchants:write']));
-    const { operations, id, lamps, log } = await pending({ operators: () => ({ scopesOf }) });
+    const { operations, id, lamps, log } = await pending({ operators: () => ({ findScopes: scopesOf }) });
     await expect(operations.approve(id, requesterOf('bob'), 'checked')).rejects.toMatchObject({
       code: 'invalid_transition',
     });

@@ -57,7 +57,9 @@ export class Definitions implements OnModuleInit {
     return this.find(operationFacts(constructor)?.name ?? constructor.name);
   }
 
-  /** How long its execution may take; undefined: the default, or it is no operation of this version. */
+  /**
+   * Returns the time that an execution may take; undefined for the default, and for an operation of another version.
+   */
   takesMs(name: string): number | undefined {
     return this.byName.get(name)?.takesMs;
   }
@@ -73,7 +75,7 @@ export class Definitions implements OnModuleInit {
   }
 
   /** The scopes that the operation needs now, of the person who decides on it, or who requests it where it is not `own`. */
-  async scopesOf(command: AnyCommand, own = false): Promise<readonly string[]> {
+  async findScopes(command: AnyCommand, own = false): Promise<readonly string[]> {
     const { scope, handler } = this.of(command);
     const granted = (await handler.grants?.(command)) ?? [];
     return own ? granted : [scope, ...granted];

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { streamOf } from '../../../kernel/aggregate.js';
+import { toStream } from '../../../kernel/aggregate.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import {
@@ -37,20 +37,20 @@ import {
 class Subject {
   constructor(private readonly streams: ReadonlyMap<string, readonly RecordedEvent[]>) {}
 
-  /** By stream: null for one that does not exist. */
+  /** The revisions by stream; null for one that does not exist. */
   get revisions(): Map<string, number | null> {
     return new Map([...this.streams].map(([stream, events]) => [stream, events.at(-1)?.revision ?? null]));
   }
 
   /** The revision but for what the operation wrote; null where there is nothing else. */
   revisionWithout(operationId: string): number | null {
-    const own = this.changesOf(operationId).length;
+    const own = this.findChanges(operationId).length;
     const all = [...this.revisions.values()].reduce<number>((sum, revision) => sum + (revision ?? -1) + 1, 0);
     return all === own ? null : all - own - 1;
   }
 
-  /** What the operation wrote after this position, or at all. */
-  changesOf(operationId: string, after: string | null = null): Change[] {
+  /** Returns the operation's changes after this position, or all of them. */
+  findChanges(operationId: string, after: string | null = null): Change[] {
     return [...this.streams.values()]
       .flat()
       .filter(
@@ -80,9 +80,9 @@ export class OperationStreams {
     );
   }
 
-  /** Where in the log the operation was approved; null where it needed no approval. */
+  /** Returns the position of the approval, or null where none was needed. */
   async approvedAt(id: string): Promise<string | null> {
-    const events = await this.store.readStream(streamOf(operation, id));
+    const events = await this.store.readStream(toStream(operation, id));
     return events.find(({ type }) => type === 'operation.approved.v1')?.position ?? null;
   }
 
@@ -94,7 +94,7 @@ export class OperationStreams {
   }
 
   /** The number of events in the streams of a subject, less one; null for none. */
-  async revisionOf(streams: readonly string[]): Promise<number | null> {
+  async findRevision(streams: readonly string[]): Promise<number | null> {
     const lasts = await Promise.all(
       streams.map((stream) => this.store.readStream(stream, { lastOnly: true })),
     );
@@ -133,23 +133,23 @@ export class Execution {
     if (!isUnfinished(found)) throw new DomainError('invalid_transition', `The operation is ${found.phase}`);
     const since = found.phase === 'approved' ? await this.log.approvedAt(id) : null;
     const before = await this.log.subject(this.definitions.streams(command));
-    const written = before.changesOf(id, since);
+    const written = before.findChanges(id, since);
     if (written.length > 0) return this.follow(await this.executed(facts, written), by);
-    const own = { stream: streamOf(operation, id), revision: revision! };
+    const own = { stream: toStream(operation, id), revision: revision! };
     const current: CurrentOperation = { id, expected: before.revisions, written: [], own };
     failpoint('operation.begun');
     try {
       if (before.revisionWithout(id) !== facts.subject.revision) throw new SubjectChanged();
       const result = (await withinOperation(current, () => this.bus.execute(command))) ?? {};
       failpoint('operation.written');
-      const changes = await this.changesOf(facts, current, since);
+      const changes = await this.findChanges(facts, current, since);
       return { operation: operationJson(await this.executed(facts, changes)), result };
     } catch (error) {
       return await this.afterError(error, found, current, since, by);
     }
   }
 
-  /** What was written was executed, also where another process did it, or an error came later. */
+  /** Records as executed whatever was written, also by another process or before an error. */
   private async afterError(
     error: unknown,
     { facts, phase }: ExistingOperation,
@@ -157,7 +157,7 @@ export class Execution {
     since: string | null,
     by: OperationProgress['by'],
   ): Promise<OperationOutcome> {
-    const changes = await this.changesOf(facts, current, since);
+    const changes = await this.findChanges(facts, current, since);
     if (changes.length > 0) {
       const state = await this.executed(facts, changes);
       if (error instanceof SubjectChanged && current.written.length === 0) return this.follow(state, by);
@@ -171,7 +171,7 @@ export class Execution {
     throw error;
   }
 
-  private async changesOf(
+  private async findChanges(
     facts: Requested,
     { written }: CurrentOperation,
     since: string | null,
@@ -179,7 +179,7 @@ export class Execution {
     const own = written.map(({ stream, eventId, type }) => ({ stream, event_id: eventId, type }));
     const found = await this.log.subject(this.definitions.streams(this.definitions.commandOf(facts)));
     const others = found
-      .changesOf(facts.operation_id, since)
+      .findChanges(facts.operation_id, since)
       .filter(({ event_id }) => own.every((each) => each.event_id !== event_id));
     return [...own, ...others];
   }
@@ -228,7 +228,7 @@ export class Execution {
       const result = await withinOperation(current, async () => handler.follow?.(command, { status, by }));
       return { operation: operationJson(state), result: result ?? {} };
     } catch (error) {
-      // Of a concurrent repeat: the other one has written it.
+      // A concurrent repeat lost the race: the other one has written it.
       const isRefused = error instanceof DomainError && !(error instanceof SubjectChanged);
       if (status === 'pending' && isRefused && !TRANSIENT.includes(error.code))
         await this.failed(facts, error.code, error.message);

@@ -41,7 +41,7 @@ type Decide = (decision: DecisionFacts, state: OperationState) => readonly Opera
 
 /** Records and executes what operators request, and records what second persons decide (admin-api.md 4). */
 @Injectable()
-export class RequestedOperations extends Operations {
+export class OperationsService extends Operations {
   constructor(
     private readonly definitions: Definitions,
     private readonly log: OperationStreams,
@@ -54,15 +54,15 @@ export class RequestedOperations extends Operations {
     super();
   }
 
-  revisionOf(streams: readonly string[]): Promise<number | null> {
-    return this.log.revisionOf(streams);
+  findRevision(streams: readonly string[]): Promise<number | null> {
+    return this.log.findRevision(streams);
   }
 
   async request(command: AnyCommand, request: OperationRequest): Promise<OperationOutcome> {
     const { requester } = request;
     requireRecordable(command.parameters as JsonObject);
     const isOwn = await this.definitions.isOwn(command, requester);
-    requireScopes(requester, await this.definitions.scopesOf(command, isOwn));
+    requireScopes(requester, await this.definitions.findScopes(command, isOwn));
     if (!isOwn) requireMerchant(requester, request.merchantId, this.definitions.of(command).subject);
     const id = request.idempotency?.id('operation') ?? newId();
     const { state } = await this.log.load(id);
@@ -71,13 +71,13 @@ export class RequestedOperations extends Operations {
       requireIdempotent(state.facts.requested_at, timestamp(this.clock));
       return this.proceed(state);
     }
-    const facts = await this.factsOf(id, command, request);
-    // Its end follows from when it is requested.
+    const facts = await this.toFacts(id, command, request);
+    // The end of the operation depends on the clock.
     if (facts.expires_at !== null) await this.clockCheck.require();
     const recorded = await this.log.record(id, (current) => requestOperation(facts, current));
     failpoint('operation.requested');
     return this.proceed(existingOperation(recorded.state)).catch((error: unknown) => {
-      // What was read has changed, before or after the operation was recorded: to the client it is the same.
+      // The client gets one response for a change before or after the operation was recorded.
       if (error instanceof SubjectChanged && request.revision !== null)
         throw otherRevision(this.definitions.of(command));
       throw error;
@@ -99,15 +99,15 @@ export class RequestedOperations extends Operations {
   }
 
   /** Throws `not_found`, `precondition_failed`, and what the handler's `check` throws. */
-  private async factsOf(
+  private async toFacts(
     id: string,
     command: AnyCommand,
     { requester, revision: read, ...request }: OperationRequest,
   ): Promise<Requested> {
     const definition = this.definitions.of(command);
     const { name, subject, secondPerson = null, handler } = definition;
-    const revision = await this.log.revisionOf(this.definitions.streams(command));
-    if (read !== null && revision === null) throw DomainError.notFound(titleOf(definition));
+    const revision = await this.log.findRevision(this.definitions.streams(command));
+    if (read !== null && revision === null) throw DomainError.notFound(toTitle(definition));
     if (read !== null && revision !== read) throw otherRevision(definition);
     await handler.check?.(command);
     return requestedFacts(
@@ -120,7 +120,7 @@ export class RequestedOperations extends Operations {
         ticket: request.ticket,
         merchant_id: request.merchantId,
         second_person: secondPerson === 'depends' ? await handler.secondPerson!(command) : secondPerson,
-        requested_by: personOf(requester),
+        requested_by: toPerson(requester),
         requested_at: timestamp(this.clock),
       },
       { approvals: this.config.operationsApprovals },
@@ -172,7 +172,10 @@ export class RequestedOperations extends Operations {
     return { operation: operationJson(state), result: {} };
   }
 
-  /** Without effect on an operation that is decided, or may still be approved. Throws `unavailable` as {@link approve} does. */
+  /**
+   * Lapses an operation; does nothing to one that is decided or may still be approved. Throws `unavailable` as {@link
+   * approve} does.
+   */
   async lapse(id: string): Promise<ExistingOperation> {
     await this.clockCheck.require();
     const lapsed = { operation_id: id, at: timestamp(this.clock) };
@@ -197,7 +200,7 @@ export class RequestedOperations extends Operations {
     const scopes =
       isOwn && decide === rejectOperation
         ? []
-        : await this.definitions.scopesOf(this.definitions.commandOf(facts));
+        : await this.definitions.findScopes(this.definitions.commandOf(facts));
     requireScopes(caller, scopes);
     await this.clockCheck.require();
     const lost = await this.lostBy(caller.operatorId, scopes);
@@ -205,7 +208,7 @@ export class RequestedOperations extends Operations {
     if (decide === approveOperation && phase === 'pending' && !isOwn) await this.requireRequester(facts);
     const decision = {
       operation_id: id,
-      decided_by: personOf(caller),
+      decided_by: toPerson(caller),
       reason,
       decision_id: decisionId,
       at: timestamp(this.clock),
@@ -215,10 +218,13 @@ export class RequestedOperations extends Operations {
     return state;
   }
 
-  /** Why the person may not do what needs these scopes; null where they may. By the events: keys and sessions are read late. */
+  /**
+   * Returns the reason the person may no longer act, or null. Read from events, because the caches of keys and sessions
+   * lag.
+   */
   private async lostBy(operatorId: string | null, scopes: readonly string[]): Promise<string | null> {
     if (operatorId === null) return null;
-    const now = await this.operators.scopesOf(operatorId);
+    const now = await this.operators.findScopes(operatorId);
     if (now === null) return 'The operator is disabled';
     const missing = scopes.find((scope) => !now.has(scope));
     return missing === undefined ? null : `The scope ${missing} is missing`;
@@ -230,7 +236,7 @@ export class RequestedOperations extends Operations {
     // The credential of the request was checked when the operation was requested.
     const requester = { operatorId: requested_by.operator_id, credentialId: null };
     const isOwn = await this.definitions.isOwn(command, requester);
-    const scopes = await this.definitions.scopesOf(command, isOwn);
+    const scopes = await this.definitions.findScopes(command, isOwn);
     const lost = await this.lostBy(requested_by.operator_id, scopes);
     if (lost === null) return;
     const why = `Who requested it may not do so now: ${lost}`;
@@ -247,7 +253,7 @@ function requireRecordable(parameters: JsonObject): void {
   }
 }
 
-function personOf({ operatorId, name, role, credentialId, address, sessionId }: Requester): PersonFacts {
+function toPerson({ operatorId, name, role, credentialId, address, sessionId }: Requester): PersonFacts {
   const person = { operator_id: operatorId, name, role, credential_id: credentialId, address };
   return sessionId ? { ...person, session_id: sessionId } : person;
 }
@@ -258,13 +264,13 @@ function requireMerchant(
   merchantId: string | null,
   subject: string,
 ): void {
-  if (merchantId !== null) requireReach({ merchants }, merchantId, titleOf({ subject }));
+  if (merchantId !== null) requireReach({ merchants }, merchantId, toTitle({ subject }));
   else if (merchants !== null)
     throw new DomainError('forbidden', 'The credential is confined to some merchants');
 }
 
 /** `api_key` is `Api key` in a sentence. */
-function titleOf({ subject }: { readonly subject: string }): string {
+function toTitle({ subject }: { readonly subject: string }): string {
   const words = subject.replaceAll('_', ' ');
   return words[0]!.toUpperCase() + words.slice(1);
 }
@@ -272,6 +278,6 @@ function titleOf({ subject }: { readonly subject: string }): string {
 function otherRevision(definition: { readonly subject: string }): DomainError {
   return new DomainError(
     'precondition_failed',
-    `${titleOf(definition)} was changed since it was read: read it again`,
+    `${toTitle(definition)} was changed since it was read: read it again`,
   );
 }

@@ -17,7 +17,7 @@ import {
   operationHistory,
 } from '../domain/operation.js';
 import type { Definitions } from './definitions.js';
-import { RequestedOperations } from './request-operation.js';
+import { OperationsService } from './request-operation.js';
 import { Execution, OperationStreams } from './execution.js';
 
 /** The kind of work that ends what a process left: executions, lapses, and what is pending for them. */
@@ -38,7 +38,7 @@ export class SettlingWorker {
     items: WorkItems,
     private readonly log: OperationStreams,
     private readonly execution: Execution,
-    private readonly operations: RequestedOperations,
+    private readonly operations: OperationsService,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly clockCheck: ClockCheck,
   ) {
@@ -93,9 +93,9 @@ export function settlingSaga(
     name: SETTLING_SAGA,
     events: operationHistory.events,
     async apply(events, tx) {
-      // Of a batch only the last event of an operation counts.
+      // The last event of an operation in a batch is the one that counts.
       const next = new Map<string, NewItem | null>();
-      for (const event of events) next.set(event.data.operation_id, itemOf(event, definitions));
+      for (const event of events) next.set(event.data.operation_id, toItem(event, definitions));
       const due = [...next.values()].filter((item) => item !== null);
       const ended = [...next].flatMap(([id, item]) => (item === null ? [id] : []));
       await scheduleWork(tx, SETTLING, due);
@@ -105,7 +105,7 @@ export function settlingSaga(
   });
 }
 
-function itemOf({ type, data }: OperationEvent, definitions: Pick<Definitions, 'takesMs'>): NewItem | null {
+function toItem({ type, data }: OperationEvent, definitions: Pick<Definitions, 'takesMs'>): NewItem | null {
   const key = data.operation_id;
   switch (type) {
     case 'operation.requested.v1': {

@@ -66,12 +66,12 @@ export class SystemStatus implements OnModuleInit {
       processes: processes.map(({ facts: _, ...each }) => each),
       subscriptions,
       backlogs,
-      schedules: newestOf(facts.flatMap(({ schedules }) => schedules)),
-      nodes: worstOf(
+      schedules: findNewest(facts.flatMap(({ schedules }) => schedules)),
+      nodes: findWorst(
         byWorkers(processes).flatMap(({ nodes }) => nodes),
         ({ url_host }) => url_host,
       ),
-      providers: worstOf(
+      providers: findWorst(
         facts.flatMap(({ providers }) => providers),
         ({ name }) => name,
       ),
@@ -143,7 +143,7 @@ function byWorkers(processes: readonly ProcessRow[]): readonly ProcessRow['facts
 }
 
 /** Several processes have the same schedules: of each the one that ran last. */
-function newestOf(schedules: readonly ScheduleState[]): readonly ScheduleState[] {
+function findNewest(schedules: readonly ScheduleState[]): readonly ScheduleState[] {
   const newest = new Map<string, ScheduleState>();
   for (const each of schedules) {
     const known = newest.get(each.name);
@@ -152,14 +152,14 @@ function newestOf(schedules: readonly ScheduleState[]): readonly ScheduleState[]
   return [...newest.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Of each name what a process reports that is not `ok`; else any. */
-function worstOf<T extends { readonly status: string }>(
+/** Selects by name the report of a process that is not `ok`, or else any. */
+function findWorst<T extends { readonly status: string }>(
   reported: readonly T[],
-  nameOf: (each: T) => string,
+  toName: (each: T) => string,
 ): readonly T[] {
   const worst = new Map<string, T>();
   for (const each of reported)
-    if (each.status !== 'ok' || !worst.has(nameOf(each))) worst.set(nameOf(each), each);
+    if (each.status !== 'ok' || !worst.has(toName(each))) worst.set(toName(each), each);
   return [...worst.values()];
 }
 

@@ -17,7 +17,7 @@ import {
   operationHistory,
   existingOperation,
   operation,
-  statusOf,
+  toStatus,
   type OperationState,
 } from './operation.js';
 import { fold } from '../../../kernel/aggregate.js';
@@ -205,7 +205,7 @@ describe('an operation', () => {
   });
 
   it('has the statuses of the admin API', () => {
-    const status = (...events: OperationEvent[]) => statusOf(existingOperation(fold(operation, events)));
+    const status = (...events: OperationEvent[]) => toStatus(existingOperation(fold(operation, events)));
     expect([
       status(requested('before')),
       status(requested('before'), approved, wasExecuted),

@@ -3,15 +3,15 @@ import { DomainError } from '../../../kernel/domain-error.js';
 import { HOUR_MS } from '../../../kernel/clock.js';
 import { historyRules } from '../../../kernel/history-rules.js';
 
-/** Who requested or decided an operation (admin-api.md 4). */
+/** The person who requested or decided an operation (admin-api.md 4). */
 export interface PersonFacts {
-  /** Null: the shell of the machine. */
+  /** The operator, or null for the shell of the machine. */
   readonly operator_id: string | null;
   readonly name: string;
   readonly role: string | null;
   readonly credential_id: string | null;
   readonly address: string | null;
-  /** Of the console; absent where it was none. */
+  /** The session of the console, if any. */
   readonly session_id?: string;
 }
 
@@ -25,7 +25,7 @@ export interface Requested {
   readonly ticket: string | null;
   readonly merchant_id: string | null;
   readonly approval: 'none' | 'required' | 'off';
-  /** When another person is needed: before it is executed, or after. Null: not at all. */
+  /** The time of the second person's decision: before the execution, after it, or null for none. */
   readonly second_person: 'before' | 'after' | null;
   readonly requested_by: PersonFacts;
   readonly requested_at: string;
@@ -147,14 +147,14 @@ function isUnconfirmed(state: ExistingOperation): boolean {
 }
 
 /** The status that the admin API displays (admin-api.md 4). */
-export function statusOf(state: ExistingOperation) {
+export function toStatus(state: ExistingOperation) {
   const { phase } = state;
   if (isUnconfirmed(state)) return 'unconfirmed';
-  // Also until a killed process is replaced; then it is executed, or has failed.
+  // An approved operation is pending until a killed process is replaced; then it is executed or has failed.
   return phase === 'requested' || phase === 'pending' || phase === 'approved' ? 'pending_approval' : phase;
 }
 
-/** How long an operation waits for its approval, and when a confirmation is overdue. */
+/** The times after which an approval expires and a confirmation is overdue. */
 const EXPIRES_AFTER_MS = { before: 72 * HOUR_MS, after: 24 * HOUR_MS };
 
 /** The facts of a request: whether a second person is needed follows from the definition and the settings. */
@@ -237,7 +237,9 @@ export function recordExecuted(executed: ExecutedFacts, state: OperationState): 
   return [{ type: 'operation.executed.v1', data: executed }];
 }
 
-/** Without effect on what has ended. One that waits fails where its requester may request it no more. */
+/**
+ * Records a failure; does nothing to an ended operation. A waiting one fails where its requester lost the right to it.
+ */
 export function recordFailed(failed: Failed, state: OperationState): OperationEvent[] {
   const found = existingOperation(state);
   const mayFail = isUnfinished(found) || found.phase === 'pending';
@@ -255,7 +257,7 @@ export function lapseOperation(
   return isDue ? [{ type: 'operation.lapsed.v1', data: { operation_id, at } }] : [];
 }
 
-/** What an audit verifies of each operation: that none was executed without its second person, or twice. */
+/** The rules of an audit: no operation is executed without its second person, or twice. */
 export const operationHistory = historyRules(
   operation,
   {
@@ -271,7 +273,7 @@ export const operationHistory = historyRules(
   },
   {
     id: 'operation_id',
-    // Of what was requested only who it was, and what it needs.
+    // The memory of a request keeps its person and its needs.
     remember: (state) =>
       state.phase === 'none'
         ? state

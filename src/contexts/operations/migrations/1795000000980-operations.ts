@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What operators did and what waits for a second person, and when they read data of merchants. */
+/** The operations, those that wait for a second person, and the reads of merchants' data. */
 export class Operations1795000000980 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`

@@ -34,7 +34,7 @@ export interface ProcessRow extends RunningProcess {
 const EVERY_MS = 3000;
 /** A process that did not beat for this long is dead. */
 const DEAD_AFTER_SECONDS = 60;
-/** Of one row. */
+/** The size of one row. */
 const MAX_FACTS_BYTES = 65_536;
 const NO_FACTS: ReportedFacts = { schedules: [], halted: [], nodes: [], providers: [] };
 
@@ -77,7 +77,7 @@ export class SystemTables implements OnApplicationShutdown {
     );
   }
 
-  /** Those that are alive, the oldest first. */
+  /** Returns the processes that are alive, the oldest first. */
   async alive(): Promise<readonly ProcessRow[]> {
     return this.database.query<ProcessRow>(
       `select process_id as id, version, roles, started_at, round(clock_skew_ms)::float8 as clock_skew_ms, facts

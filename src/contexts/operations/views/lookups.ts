@@ -15,7 +15,7 @@ interface LookupJson {
   readonly operator_name: string;
   readonly kind: 'read' | 'write';
   readonly subject: string;
-  /** Null for a read. */
+  /** The reason; null for a read. */
   readonly reason: string | null;
 }
 
@@ -31,7 +31,7 @@ const LOOKUPS = `(
 const HOUR = '2026-01-01T00'.length;
 const KEPT_DAYS = 400;
 
-/** When operators read data of a merchant (`operations.lookups`) or changed it (`operations.operations`). */
+/** The reads (`operations.lookups`) and changes (`operations.operations`) of a merchant's data by operators. */
 @Injectable()
 export class LookupsView extends OperatorLookups {
   constructor(
@@ -41,7 +41,7 @@ export class LookupsView extends OperatorLookups {
     super();
   }
 
-  /** Those of the last 400 days, the newest first. */
+  /** Returns those of the last 400 days, the newest first. */
   async page(merchantId: string, page: KeysetPage) {
     const since = new Date(this.clock.now().getTime() - KEPT_DAYS * DAY_MS);
     const columns = 'at, operator_name, kind, subject, reason';

@@ -15,7 +15,7 @@ import {
   operationHistory,
   type PersonFacts,
   operation,
-  statusOf,
+  toStatus,
   type ExistingOperation,
 } from '../domain/operation.js';
 import { Periodic } from '../../../platform/jobs/background-work.js';
@@ -66,7 +66,7 @@ export function operationJson(state: ExistingOperation): OperationJson {
   const { operation_id: id, name, subject, reason, ticket, approval, requested_at, expires_at } = facts;
   const parameters = facts.parameters as JsonObject;
   return {
-    ...{ id, name, status: statusOf(state), subject, parameters, reason, ticket, approval },
+    ...{ id, name, status: toStatus(state), subject, parameters, reason, ticket, approval },
     ...{ requested_by: personJson(facts.requested_by), requested_at, expires_at },
     decided_by: decision && personJson(decision.decided_by),
     decided_at: decision?.at ?? null,

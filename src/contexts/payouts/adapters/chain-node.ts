@@ -6,7 +6,7 @@ import { JsonRpcNode } from '../../../platform/chain/json-rpc-node.js';
 import type { RpcResponse } from '../../../platform/chain/rpc-responses.js';
 import { blocksAt, chainHeads, rpcResult, type NodeRules } from '../../../platform/chain/node-state.js';
 import type { ChainNodeState } from '../../../platform/telemetry/process-facts.js';
-import { ChainUnavailable, type ChainObservation, type RequestedTransaction } from '../application/ports.js';
+import { ChainUnavailable, type ChainObservation, type TransactionRequest } from '../application/ports.js';
 import type { TransactionReceipt } from '../domain/verification.js';
 import { readKept, readLargeTransaction, readPlace, readWholeReceipt } from './receipt.js';
 
@@ -41,7 +41,7 @@ export class ChainNode {
     this.host = new URL(options.url).host;
   }
 
-  async read(requested: readonly RequestedTransaction[], separately: boolean): Promise<ChainObservation> {
+  async read(requested: readonly TransactionRequest[], separately: boolean): Promise<ChainObservation> {
     // The head first: a block that comes meanwhile can only make a transfer less confirmed than it is.
     const { head, final } = await chainHeads(this.node, this.options, this.clock);
     const receipts: Receipts = new Map();
@@ -54,7 +54,7 @@ export class ChainNode {
    * each receipt is of the block that the chain has at its height, and both heads are still on the chain afterwards.
    * Receipts come with the time of their block.
    */
-  async confirm(requested: readonly RequestedTransaction[], separately: boolean): Promise<ChainObservation> {
+  async confirm(requested: readonly TransactionRequest[], separately: boolean): Promise<ChainObservation> {
     const { head, final } = await chainHeads(this.node, this.options, this.clock);
     const receipts: Receipts = new Map();
     const refusals = await this.readReceipts(requested, separately, receipts, true);
@@ -105,7 +105,7 @@ export class ChainNode {
    * receipt is large or refused, unless it is requested separately: reading these takes as long as the node likes.
    */
   private async readReceipts(
-    requested: readonly RequestedTransaction[],
+    requested: readonly TransactionRequest[],
     separately: boolean,
     receipts: Receipts,
     texts = false,
@@ -118,7 +118,7 @@ export class ChainNode {
     const options = separately
       ? { batch: 1, timeoutMs: SEPARATE_TIMEOUT_MS, texts }
       : { timeoutMs: BATCH_TIMEOUT_MS, texts };
-    const groups = groupsOf(others);
+    const groups = toGroups(others);
     const calls = groups.map((group) =>
       this.node.ask(
         group.map(({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
@@ -188,8 +188,8 @@ export class ChainNode {
 }
 
 /** Few merchants get batches of their own, so that what slows one batch down is none of the others' business. */
-function groupsOf(requested: readonly RequestedTransaction[]): readonly (readonly RequestedTransaction[])[] {
-  const groups = new Map<string | undefined, RequestedTransaction[]>();
+function toGroups(requested: readonly TransactionRequest[]): readonly (readonly TransactionRequest[])[] {
+  const groups = new Map<string | undefined, TransactionRequest[]>();
   for (const each of requested) {
     const group = groups.get(each.group);
     if (group === undefined) groups.set(each.group, [each]);

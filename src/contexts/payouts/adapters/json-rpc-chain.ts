@@ -10,7 +10,7 @@ import {
   ChainUnavailable,
   type ChainObservation,
   type ChainReader,
-  type RequestedTransaction,
+  type TransactionRequest,
 } from '../application/ports.js';
 import { nodeHeadAge, nodeUp } from '../metrics.js';
 import { ChainNode } from './chain-node.js';
@@ -45,7 +45,7 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
   }
 
   async read(
-    requested: readonly RequestedTransaction[],
+    requested: readonly TransactionRequest[],
     { separately = false } = {},
   ): Promise<ChainObservation> {
     await this.requireToken();
@@ -53,7 +53,7 @@ export class JsonRpcChain implements ChainReader, OnApplicationShutdown {
   }
 
   async confirm(
-    requested: readonly RequestedTransaction[],
+    requested: readonly TransactionRequest[],
     { separately = false } = {},
   ): Promise<readonly ChainObservation[]> {
     await this.requireToken();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isQuantity, isWord, TRANSFER_TOPIC } from '../../../platform/chain/values.js';
 import type { ReceiptSource, TransactionReceipt, TransferLog } from '../domain/verification.js';
-import type { RequestedTransaction } from '../application/ports.js';
+import type { TransactionRequest } from '../application/ports.js';
 import type { JsonRpcNode } from '../../../platform/chain/json-rpc-node.js';
 import type { RpcResponse } from '../../../platform/chain/rpc-responses.js';
 
@@ -90,7 +90,7 @@ function addressIn(word: string): string {
 }
 
 /** `text` is the receipt as the node sent it. */
-function sourceOf(text: string): ReceiptSource {
+function toSource(text: string): ReceiptSource {
   const bytes = Buffer.from(text);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   return { sha256, text: bytes.length > MAX_KEPT_BYTES ? null : text };
@@ -126,7 +126,7 @@ const RECEIPT_BYTES = 33_554_432;
  */
 export async function readLargeTransaction(
   node: JsonRpcNode,
-  { hash, wallets }: RequestedTransaction,
+  { hash, wallets }: TransactionRequest,
   token: string,
 ): Promise<TransactionReceipt | null | undefined> {
   const options = { batch: 1, maxBytes: MAX_BYTES };
@@ -156,7 +156,7 @@ export function readKept(response: RpcResponse, hash: string): TransactionReceip
   if (!('result' in response)) return undefined;
   const receipt = readReceipt(response.result, hash);
   if (!receipt || response.text === undefined) return receipt;
-  return { ...receipt, source: sourceOf(response.text) };
+  return { ...receipt, source: toSource(response.text) };
 }
 
 /** The block of a transaction, from an eth_getTransactionByHash response; null when it is in none. */

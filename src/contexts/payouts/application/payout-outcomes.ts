@@ -6,7 +6,7 @@ import type { EventMetadata } from '../../../platform/event-store/port.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { toMinorUnits } from '../../../kernel/money.js';
-import { comparableHash, type PayoutEvent, type SeenTransfer } from '../domain/payout-events.js';
+import { comparableHash, type PayoutEvent, type TransferSighting } from '../domain/payout-events.js';
 import { expire, payout, receive, type PayoutState } from '../domain/payout.js';
 import { expiryReason } from '../domain/verification.js';
 import type { PendingPayout } from '../store/verification-queue.js';
@@ -38,7 +38,7 @@ export class PayoutOutcomes {
    * one confirmed another payout. Wins the transfer log and the outcome together: a log confirms one payout. On a store
    * without atomic commits the claim comes first: a payout that expires in between keeps it, and the log confirms no other.
    */
-  async receive(row: VerifiedRow, transfers: readonly SeenTransfer[]): Promise<Outcome | 'used'> {
+  async receive(row: VerifiedRow, transfers: readonly TransferSighting[]): Promise<Outcome | 'used'> {
     for (const evidence of transfers) {
       const claim = {
         category: 'transfer',
@@ -85,18 +85,18 @@ export class PayoutOutcomes {
     const { events, state } = await this.loop.execute(
       payout,
       row.payoutId,
-      (current) => (this.isReportOf(row, current) ? decide(current, at) : []),
+      (current) => (this.matchesReport(row, current) ? decide(current, at) : []),
       { metadata: { actor: 'payouts.verification' }, follows: true, claims },
     );
     if (events.length > 0) return 'written';
     if (state.status !== 'pending') return 'ended';
-    if (this.isReportOf(row, state)) return 'early';
+    if (this.matchesReport(row, state)) return 'early';
     const msg = 'payout not decided: its row was changed outside the service';
     this.logger.error({ msg, payout_id: row.payoutId });
     return 'row_changed';
   }
 
-  private isReportOf({ userId, hash, amountMinor }: VerifiedRow, state: PayoutState): boolean {
+  private matchesReport({ userId, hash, amountMinor }: VerifiedRow, state: PayoutState): boolean {
     return (
       state.status === 'pending' &&
       state.facts.user_id === userId &&

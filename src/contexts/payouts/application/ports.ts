@@ -1,7 +1,7 @@
 import type { ChainHeads } from '../../../platform/chain/node-state.js';
 import type { TransactionReceipt } from '../domain/verification.js';
 
-export interface RequestedTransaction {
+export interface TransactionRequest {
   /** Lower-cased when EVM. */
   readonly hash: string;
   /** Whom it may have paid: all that is requested when its receipt is too large. */
@@ -19,8 +19,8 @@ interface ExpectedTransaction {
 /** Each transaction once, with every wallet that it may have paid; nothing is requested without a wallet. */
 export function requestedTransactions(
   expected: readonly ExpectedTransaction[],
-): readonly RequestedTransaction[] {
-  const requested = new Map<string, RequestedTransaction & { readonly wallets: string[] }>();
+): readonly TransactionRequest[] {
+  const requested = new Map<string, TransactionRequest & { readonly wallets: string[] }>();
   for (const { hash, wallet, merchantId } of expected) {
     if (!wallet) continue;
     const known = requested.get(hash);
@@ -49,7 +49,7 @@ export interface ChainReader {
    * Throws {@link ChainUnavailable} when no node can be relied on: unavailable, on another chain, limiting the rate, or stalled.
    */
   read(
-    requested: readonly RequestedTransaction[],
+    requested: readonly TransactionRequest[],
     options?: { readonly separately?: boolean },
   ): Promise<ChainObservation>;
   /**
@@ -57,7 +57,7 @@ export interface ChainReader {
    * node. There are at least CHAIN_QUORUM of them. Throws as {@link ChainReader.read} does.
    */
   confirm(
-    requested: readonly RequestedTransaction[],
+    requested: readonly TransactionRequest[],
     options?: { readonly separately?: boolean },
   ): Promise<readonly ChainObservation[]>;
   /**

@@ -2,13 +2,13 @@ import { waitForRetry } from '../../../platform/jobs/backoff.js';
 import { logPages } from '../../../platform/event-store/log-pages.js';
 import type { EventStore, RecordedEvent } from '../../../platform/event-store/port.js';
 import { comparableHash, PAYOUT_RECEIVED, type PayoutReceived } from '../domain/payout-events.js';
-import { recheckOf, type Rechecked } from '../domain/rechecked.js';
+import { toRecheck, type Rechecked } from '../domain/rechecked.js';
 import type { Receipts } from '../store/receipts.js';
 import {
   ChainUnavailable,
   requestedTransactions,
   type ChainObservation,
-  type RequestedTransaction,
+  type TransactionRequest,
 } from './ports.js';
 
 /** The number of calls to a node that is briefly unavailable, or reorganises during a check. */
@@ -17,7 +17,7 @@ const BETWEEN = { firstMs: 500, maxMs: 2000 };
 
 /** Both throw {@link ChainUnavailable}. */
 interface RecheckedNode {
-  confirm(requested: readonly RequestedTransaction[], separately: boolean): Promise<ChainObservation>;
+  confirm(requested: readonly TransactionRequest[], separately: boolean): Promise<ChainObservation>;
   blockHashes(heights: readonly number[]): Promise<ReadonlyMap<number, string>>;
 }
 
@@ -112,7 +112,7 @@ export class Recheck {
     const hashes = await this.node.blockHashes([...new Set(heights)]);
     return paid.map(({ data }, place) => {
       const hashAtHeight = hashes.get(data.block_number);
-      return recheckOf(data, { receipt: found[place], final: final.number, hashAtHeight });
+      return toRecheck(data, { receipt: found[place], final: final.number, hashAtHeight });
     });
   }
 

@@ -5,7 +5,7 @@ import { chainConfig, type ChainConfig } from '../../../platform/config/config.j
 import { CommandLoop } from '../../../platform/event-store/command-loop.js';
 import type { Loaded } from '../../../platform/event-store/command-loop-types.js';
 import type { EventMetadata } from '../../../platform/event-store/port.js';
-import { streamOf } from '../../../kernel/aggregate.js';
+import { toStream } from '../../../kernel/aggregate.js';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { newId } from '../../../kernel/ids.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
@@ -61,7 +61,7 @@ export class ReportPayoutHandler implements ICommandHandler<ReportPayout> {
           const { revision } = user;
           return revision === null
             ? []
-            : [{ stream: streamOf(payee, userId), events: [], expected: revision }];
+            : [{ stream: toStream(payee, userId), events: [], expected: revision }];
         },
         // Lets a deactivation that begins meanwhile know of the payout (ADR 103).
         announcement: () => {

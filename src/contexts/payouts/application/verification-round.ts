@@ -5,18 +5,18 @@ import { finalAge, payoutChecks, verificationDelay } from '../metrics.js';
 import { nextCheckDelay, noResponseBackoff } from '../domain/check-schedule.js';
 import {
   closingName,
-  confirmationsOf,
+  countConfirmations,
   isSecondCheck,
   quorumFinding,
   expiryReason,
-  findingOf,
+  toFinding,
   recordedTransfers,
   type CheckFinding,
   type Finding,
   type ReceiptSource,
 } from '../domain/verification.js';
 import { PayoutOutcomes } from './payout-outcomes.js';
-import { isHash, type SeenTransfer } from '../domain/payout-events.js';
+import { isHash, type TransferSighting } from '../domain/payout-events.js';
 import { PayeeCache } from './payee-cache.js';
 import {
   CHAIN_READER,
@@ -47,7 +47,7 @@ interface Verdict {
   readonly finding: Finding;
   readonly head: number;
   /** The transfers; empty unless the finding is `settled`. */
-  readonly transfers: readonly SeenTransfer[];
+  readonly transfers: readonly TransferSighting[];
   readonly source?: ReceiptSource | undefined;
 }
 
@@ -101,7 +101,7 @@ export class VerificationRound {
     this.warnOfNoResponse(claimed, observed);
     const ending = claimed.filter((each) => this.endingIn(observed, each, now()) !== null);
     const confirmed = ending.length === 0 ? [] : await this.confirm(ending, separately);
-    const verdicts = new Map(ending.map((each) => [each, this.verdictOf(each, confirmed, now())]));
+    const verdicts = new Map(ending.map((each) => [each, this.toVerdict(each, confirmed, now())]));
     // The receipts precede the events that name them. Those left by a process that dies in between do no harm.
     await this.receipts.keep([...verdicts.values()].flatMap((verdict) => verdict?.source ?? []));
     const results = await inParallel(claimed, PARALLEL, (payout) => {
@@ -114,7 +114,7 @@ export class VerificationRound {
         return { found: 'not_written', next: { payout, delayMs, finding: 'not_written' } };
       });
     });
-    const checks = claimed.map((each, place) => checkOf(each, results[place]!.found, observed));
+    const checks = claimed.map((each, place) => toCheck(each, results[place]!.found, observed));
     await this.checks.record(checks, now());
     const ended = claimed.filter((_, place) => results[place]!.next === null);
     await this.queue.remove(ended.map(({ payoutId }) => payoutId));
@@ -136,7 +136,7 @@ export class VerificationRound {
     } catch (error) {
       if (!(error instanceof ChainUnavailable)) throw error;
       const finding = error instanceof NodeLimited ? 'rate_limited' : 'no_response';
-      const checks = claimed.map((each) => checkOf(each, finding, null));
+      const checks = claimed.map((each) => toCheck(each, finding, null));
       await this.checks.record(checks, now());
       throw error;
     }
@@ -164,7 +164,7 @@ export class VerificationRound {
     const receipt = observed.receipts.get(each.hash);
     if (receipt === undefined || wallet === undefined) return null;
     const expected = { token: this.chainSettings.usdcAddress ?? '', wallet, amountMinor };
-    return findingOf(receipt, expected, observed.final.number, each.usedLogs);
+    return toFinding(receipt, expected, observed.final.number, each.usedLogs);
   }
 
   /**
@@ -181,16 +181,16 @@ export class VerificationRound {
    * block.
    */
   private isOver(each: PendingPayout, { final }: ChainObservation, now: Date): boolean {
-    const endMs = this.endOf(each);
+    const endMs = this.findEnd(each);
     if (now.getTime() < endMs) return false;
     return this.rules.maxHeadAgeSeconds === 0 || final.timestamp * 1000 >= endMs;
   }
 
-  private endOf({ expiresAt }: PendingPayout): number {
+  private findEnd({ expiresAt }: PendingPayout): number {
     return expiresAt.getTime() + this.rules.expiryMarginSeconds * 1000;
   }
 
-  private verdictOf(each: PendingPayout, confirmed: readonly ChainObservation[], now: Date): Verdict | null {
+  private toVerdict(each: PendingPayout, confirmed: readonly ChainObservation[], now: Date): Verdict | null {
     // Rows may name any log as used: the claims decide.
     const claimable = { ...each, usedLogs: new Set<number>() };
     const findings = confirmed.map((observed) => this.endingIn(observed, claimable, now));
@@ -248,7 +248,7 @@ export class VerificationRound {
       return { found: 'no_response', next: { payout, delayMs, finding } };
     }
     const { kind } = finding;
-    const untilExpiryMs = this.endOf(payout) - now.getTime();
+    const untilExpiryMs = this.findEnd(payout) - now.getTime();
     const ageMs = now.getTime() - payout.createdAt.getTime();
     const random = Math.random();
     const delayMs = nextCheckDelay({ ageMs, untilExpiryMs, finding: kind, intervalMs, random });
@@ -269,7 +269,7 @@ export class VerificationRound {
 }
 
 /** The record of a check. It names no node where none was needed or none responded: `observed` is null then. */
-function checkOf(
+function toCheck(
   { payoutId, checks, hash }: PendingPayout,
   finding: CheckFinding,
   observed: ChainObservation | null,
@@ -279,14 +279,14 @@ function checkOf(
     return { ...check, node: null, head: null, confirmations: null };
   const { node, head, receipts } = observed;
   const receipt = receipts.get(hash);
-  const confirmations = receipt ? confirmationsOf(receipt.blockNumber, head.number) : null;
+  const confirmations = receipt ? countConfirmations(receipt.blockNumber, head.number) : null;
   return { ...check, node, head: head.number, confirmations };
 }
 
 /** Returns the most seconds since the transfer became final, counted from the last times at which it was not. */
 function secondsSinceFinal(
   { createdAt, notFinalAt }: PendingPayout,
-  [transfer]: readonly SeenTransfer[],
+  [transfer]: readonly TransferSighting[],
   now: Date,
 ): number {
   const blockMs = transfer === undefined ? 0 : Date.parse(transfer.block_time);

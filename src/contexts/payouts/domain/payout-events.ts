@@ -86,7 +86,7 @@ export const PAYOUT_EXPIRED = 'payout.expired.v1';
 export const PAYOUT_EVENTS = [PAYOUT_REPORTED, PAYOUT_RECEIVED, PAYOUT_EXPIRED] as const;
 
 /** The place of the transfer on the chain, with the other observations of one check. */
-export interface SeenTransfer extends Omit<TransferEvidence, 'created_at'> {
+export interface TransferSighting extends Omit<TransferEvidence, 'created_at'> {
   readonly log_index: number;
   readonly block_number: number;
 }

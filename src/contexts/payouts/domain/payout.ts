@@ -9,7 +9,7 @@ import {
   type PayoutEvent,
   type PayoutFacts,
   type PayoutReceived,
-  type SeenTransfer,
+  type TransferSighting,
 } from './payout-events.js';
 
 /** A payout from the merchant's report to its one outcome (contract.md 9.8). */
@@ -98,7 +98,7 @@ export function report(command: ReportDecision, payee: Payee, state: PayoutState
 
 /** The transfer was verified. Says nothing when the payout has its outcome already. */
 export function receive(
-  { evidence, at }: { readonly evidence: SeenTransfer; readonly at: string },
+  { evidence, at }: { readonly evidence: TransferSighting; readonly at: string },
   state: PayoutState,
 ): PayoutEvent[] {
   if (state.status !== 'pending') return [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { evidenceAt } from '../../../../test/support/payouts/evidence.js';
 import type { PayoutReceived } from './payout-events.js';
-import { recheckOf, type SeenAgain } from './rechecked.js';
+import { toRecheck, type RecheckSighting } from './rechecked.js';
 import type { TransactionReceipt } from './verification.js';
 
 const evidence = evidenceAt(1);
@@ -32,9 +32,9 @@ const receipt: TransactionReceipt = {
   blockTime: Date.parse(evidence.block_time) / 1000,
   transfers: [{ ...log, logIndex: 0, to: '0x1' }, log],
 };
-const recheck = (seen: Partial<SeenAgain>, of = data) =>
-  recheckOf(of, { receipt, final: 20, hashAtHeight: evidence.block_hash, ...seen });
-const withLog = (over: object): Partial<SeenAgain> => ({
+const recheck = (seen: Partial<RecheckSighting>, of = data) =>
+  toRecheck(of, { receipt, final: 20, hashAtHeight: evidence.block_hash, ...seen });
+const withLog = (over: object): Partial<RecheckSighting> => ({
   receipt: { ...receipt, transfers: [{ ...log, ...over }] },
 });
 
@@ -53,7 +53,7 @@ describe('a received payout that is checked again', () => {
     expect(recheck({ receipt: { ...receipt, blockHash: '0xc' } })).toMatchObject({ kind: 'moved' });
   });
 
-  it.each<[string, Partial<SeenAgain>, RegExp]>([
+  it.each<[string, Partial<RecheckSighting>, RegExp]>([
     [
       'its block is not on the chain',
       { receipt: null, hashAtHeight: '0xc' },
@@ -81,7 +81,7 @@ describe('a received payout that is checked again', () => {
     expect(recheck({}, { ...data, value: '13000000' })).toMatchObject({ kind: 'undone' });
   });
 
-  it.each<[string, Partial<SeenAgain>]>([
+  it.each<[string, Partial<RecheckSighting>]>([
     ['says nothing', { receipt: undefined }],
     ['is behind', { receipt: null, final: 6, hashAtHeight: undefined }],
     ['has the block, and it is not final', { final: 6 }],

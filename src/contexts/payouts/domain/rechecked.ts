@@ -1,6 +1,6 @@
 import { toMinorUnits } from '../../../kernel/money.js';
 import type { PayoutReceived } from './payout-events.js';
-import { sightingOf, type TransactionReceipt } from './verification.js';
+import { toSighting, type TransactionReceipt } from './verification.js';
 
 /** The result of a check of a payout's transfer long after it was received. */
 export type Rechecked =
@@ -11,8 +11,8 @@ export type Rechecked =
   /** No usable response. */
   | { readonly kind: 'unknown'; readonly why: string };
 
-export interface SeenAgain {
-  /** Null when the transaction is in no block; undefined without a usable response. */
+export interface RecheckSighting {
+  /** The receipt; null when the transaction is in no block, undefined without a usable response. */
   readonly receipt: TransactionReceipt | null | undefined;
   readonly final: number;
   /**
@@ -22,9 +22,9 @@ export interface SeenAgain {
 }
 
 /** Checks that the chain still has the transfer of a received payout, by the rules of verification. */
-export function recheckOf(
+export function toRecheck(
   data: PayoutReceived['data'],
-  { receipt, final, hashAtHeight }: SeenAgain,
+  { receipt, final, hashAtHeight }: RecheckSighting,
 ): Rechecked {
   if (receipt === undefined) return unknown('the node gave no usable response');
   if (receipt === null) return missing(data, final, hashAtHeight);
@@ -34,7 +34,7 @@ export function recheckOf(
   if (!receipt.succeeded) return undone('log differs: the transaction was reverted');
   const log = receipt.transfers.find(({ logIndex }) => logIndex === data.log_index);
   if (log === undefined) return undone(`log differs: log ${data.log_index} is no transfer`);
-  const now = sightingOf(receipt, log);
+  const now = toSighting(receipt, log);
   const differing = [
     ['token', now.token, data.token],
     ['recipient', now.to, data.to],

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   closingName,
-  confirmationsOf,
+  countConfirmations,
   expiryReason,
-  findingOf,
+  toFinding,
   isSecondCheck,
   quorumFinding,
   recordedTransfers,
@@ -45,7 +45,7 @@ const settled = (over: Partial<Sighting> = {}): Extract<Finding, { kind: 'settle
   transfers: [{ ...sighting, ...over }],
 });
 const at = (found: TransactionReceipt | null, final = 10, used: readonly number[] = []): Finding =>
-  findingOf(found, expected, final, new Set(used));
+  toFinding(found, expected, final, new Set(used));
 
 describe('the verification of a receipt', () => {
   it.each<[string, Finding, Finding]>([
@@ -145,7 +145,7 @@ describe('an expiry', () => {
 
 describe('confirmations', () => {
   it('count the block of the transfer as the first', () =>
-    expect([9, 10, 11, 21].map((head) => confirmationsOf(10, head))).toEqual([0, 1, 2, 12]));
+    expect([9, 10, 11, 21].map((head) => countConfirmations(10, head))).toEqual([0, 1, 2, 12]));
 });
 
 describe('the transfers of a settled payout', () => {

@@ -1,4 +1,4 @@
-import type { SeenTransfer } from './payout-events.js';
+import type { TransferSighting } from './payout-events.js';
 
 /** A Transfer log of any ERC-20 token, with addresses and hashes in lower case. */
 export interface TransferLog {
@@ -31,10 +31,10 @@ export interface ReceiptSource {
 }
 
 /** A transfer as events record it, without what only one node says: the confirmations and the receipt. */
-export type Sighting = Omit<SeenTransfer, 'confirmations' | 'receipt_sha256'>;
+export type Sighting = Omit<TransferSighting, 'confirmations' | 'receipt_sha256'>;
 
 /** A log in its receipt, whose block has a time. Verification and recheck compare the same members. */
-export function sightingOf(
+export function toSighting(
   { blockNumber, blockHash, blockTime = 0 }: TransactionReceipt,
   { logIndex, token, from, to, amountMinor }: TransferLog,
 ): Sighting {
@@ -72,7 +72,7 @@ const REASONS = {
 export type Finding =
   /** Any of the transfers would confirm the payout. */
   | { readonly kind: 'settled'; readonly transfers: readonly Sighting[] }
-  /** Its block is this many blocks after the newest final one. */
+  /** The block lies this many blocks after the newest final one. */
   | { readonly kind: 'confirming'; readonly blocks: number }
   | { readonly kind: keyof typeof REASONS };
 
@@ -91,7 +91,7 @@ export type CheckFinding =
  * Compares a receipt with what the merchant reported (contract.md 10.1).
  * `used` are the logs of this transaction that confirmed other payouts; `final` is the height of the newest final block.
  */
-export function findingOf(
+export function toFinding(
   receipt: TransactionReceipt | null,
   expected: ExpectedTransfer,
   final: number,
@@ -109,7 +109,7 @@ export function findingOf(
   if (free.length === 0) return { kind: 'already_used' };
   const { blockNumber } = receipt;
   if (blockNumber > final) return { kind: 'confirming', blocks: blockNumber - final };
-  return { kind: 'settled', transfers: free.map((log) => sightingOf(receipt, log)) };
+  return { kind: 'settled', transfers: free.map((log) => toSighting(receipt, log)) };
 }
 
 /**
@@ -120,15 +120,15 @@ export function recordedTransfers(
   { transfers }: Extract<Finding, { kind: 'settled' }>,
   receipt: TransactionReceipt | null | undefined,
   head: number,
-): readonly SeenTransfer[] | null {
+): readonly TransferSighting[] | null {
   if (!receipt?.source || receipt.blockTime === undefined) return null;
-  const confirmations = confirmationsOf(receipt.blockNumber, head);
+  const confirmations = countConfirmations(receipt.blockNumber, head);
   const { sha256 } = receipt.source;
   return transfers.map((each) => ({ ...each, confirmations, receipt_sha256: sha256 }));
 }
 
 /** Blocks from the transfer's own to the newest one, both counted: 1 as soon as the transfer is in a block. */
-export function confirmationsOf(blockNumber: number, head: number): number {
+export function countConfirmations(blockNumber: number, head: number): number {
   return Math.max(0, head - blockNumber + 1);
 }
 
@@ -145,19 +145,19 @@ export function expiryReason(finding: Exclude<Finding, { kind: 'settled' }>): st
  */
 export function quorumFinding(findings: readonly (Finding | null)[], quorum: number): Finding | null {
   const given = findings.filter((finding) => finding !== null);
-  const nameOf = (finding: Finding): string =>
+  const toName = (finding: Finding): string =>
     finding.kind === 'settled' ? JSON.stringify(finding) : finding.kind;
-  return agreeing(given, nameOf, quorum)[0] ?? null;
+  return agreeing(given, toName, quorum)[0] ?? null;
 }
 
 /** The votes of one name, at least `quorum` of them; none when no name has as many, or when two have. */
 export function agreeing<Vote>(
   votes: readonly Vote[],
-  nameOf: (vote: Vote) => string,
+  toName: (vote: Vote) => string,
   quorum: number,
 ): readonly Vote[] {
   const byName = new Map<string, Vote[]>();
-  for (const vote of votes) byName.set(nameOf(vote), [...(byName.get(nameOf(vote)) ?? []), vote]);
+  for (const vote of votes) byName.set(toName(vote), [...(byName.get(toName(vote)) ?? []), vote]);
   const enough = [...byName.values()].filter((alike) => alike.length >= quorum);
   return enough.length === 1 ? enough[0]! : [];
 }

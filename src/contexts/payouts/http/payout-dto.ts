@@ -5,7 +5,7 @@ import { asciiDigits, tidy } from '../../../kernel/typed-text.js';
 import { ApiProperty, Field, Nested, ResourceOf, PageOf, type Rule } from '../../../platform/dto/field.js';
 import { COUNT, oneOf, text, TIME, USDC, uuid, UUID } from '../../../platform/dto/rules.js';
 import { createdListQuery, Filter, MAX_PAGE } from '../../../platform/http/list-query.js';
-import { depthOf, JsonText } from '../../../platform/json-text/json-text.js';
+import { measureDepth, JsonText } from '../../../platform/json-text/json-text.js';
 import { MAX_PAYOUT_AMOUNT, readPayoutAmount } from '../domain/payout.js';
 import { Balance, PayoutTotals } from '../views/payouts.js';
 
@@ -32,7 +32,7 @@ const metadata: Rule = {
     if (!(value instanceof JsonText)) return new Fault('must be an object');
     if (Buffer.byteLength(value.text) > METADATA_MAX_BYTES)
       return new Fault(`must be at most ${METADATA_MAX_BYTES} bytes`);
-    return depthOf(value.text) > METADATA_MAX_DEPTH
+    return measureDepth(value.text) > METADATA_MAX_DEPTH
       ? new Fault(`must nest at most ${METADATA_MAX_DEPTH} levels deep`)
       : value.text;
   },

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { createParamDecorator, Injectable, type ExecutionContext } from '@nestjs/common';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { StreamReply } from '../../../platform/http/reply.js';
-import { requestOf } from '../../../platform/http/request-state.js';
+import { getRequest } from '../../../platform/http/request-state.js';
 import { PayoutsView, type PayoutFilter, type PayoutTotals } from '../views/payouts.js';
 
 /** Rows of one query at most: so much is in memory, however long the list is. */
@@ -20,7 +20,7 @@ const FORMATS: Readonly<Record<string, { readonly head: string; readonly line: (
 
 /** The media type of an export that the request accepts; null for the pages of JSON that all others get. */
 export const ExportType = createParamDecorator((_: unknown, context: ExecutionContext): string | null => {
-  const qualities = qualitiesOf(requestOf(context).headers.accept ?? '');
+  const qualities = readQualities(getRequest(context).headers.accept ?? '');
   const ofPages = Math.max(...JSON_TYPES.map((type) => qualities.get(type) ?? 0));
   return Object.keys(FORMATS).find((type) => (qualities.get(type) ?? 0) > ofPages) ?? null;
 });
@@ -28,7 +28,7 @@ export const ExportType = createParamDecorator((_: unknown, context: ExecutionCo
 const JSON_TYPES = ['application/json', 'application/*', '*/*'];
 
 /** Returns the quality by media type; 1 where none is given (RFC 9110, 12.5.1). */
-function qualitiesOf(accept: string): ReadonlyMap<string, number> {
+function readQualities(accept: string): ReadonlyMap<string, number> {
   return new Map(
     accept.split(',').map((each) => {
       const [type = '', ...parameters] = each.split(';').map((part) => part.trim().toLowerCase());

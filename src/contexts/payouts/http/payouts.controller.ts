@@ -104,14 +104,14 @@ export class PayoutsController {
     @ListQuery() query: MerchantPayoutsQuery,
     @ExportType() type: string | null,
   ): Promise<Reply | StreamReply> {
-    const filter = await this.filterOf(merchantId, query);
+    const filter = await this.toFilter(merchantId, query);
     if (type !== null) return this.exports.start(type, merchantId, filter);
     const totals = query.totals === undefined ? undefined : await this.exports.totals(merchantId, filter);
     return new Reply(200, await this.payouts.page(merchantId, filter, totals));
   }
 
   /** Returns the filter with the user of an external_id; it matches no user where none has it or `user_id` differs. */
-  private async filterOf(merchantId: string, query: MerchantPayoutsQuery): Promise<PayoutFilter> {
+  private async toFilter(merchantId: string, query: MerchantPayoutsQuery): Promise<PayoutFilter> {
     if (query.external_id === undefined) return query;
     await this.progress.requireCurrent(USERS_VIEW);
     const userId = await this.userIds.ofExternalId(merchantId, query.external_id);
@@ -147,7 +147,7 @@ export class PayoutsController {
       409: 'The payout is pending or expired.',
     },
   })
-  async evidenceOf(
+  async getEvidence(
     @MerchantId() merchantId: string,
     @UuidParam('id', 'Payout') id: string,
   ): Promise<EvidenceResponse> {

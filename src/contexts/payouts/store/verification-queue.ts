@@ -140,7 +140,7 @@ export class VerificationQueue {
     });
     const isOther = ({ row }: { readonly row: Row }): boolean => Number(row.chain_id) !== chainId;
     await this.items.retryAll(known.filter(isOther).map(({ item }) => [item, { inMs: OTHER_CHAIN_MS }]));
-    const payouts = known.filter((each) => !isOther(each)).map(({ item, row }) => pendingPayoutOf(item, row));
+    const payouts = known.filter((each) => !isOther(each)).map(({ item, row }) => toPendingPayout(item, row));
     return { payouts, now: rows[0]?.now ?? new Date(0), more };
   }
 
@@ -152,7 +152,7 @@ export class VerificationQueue {
 
   /** `readAt`: before the chain was read. */
   async reschedule(checks: readonly NextCheck[], now: Date, readAt = now): Promise<void> {
-    await this.items.retryAll(checks.map((check) => [check.payout.item, nextOf(check, now, readAt)]));
+    await this.items.retryAll(checks.map((check) => [check.payout.item, toNext(check, now, readAt)]));
   }
 
   /** Has payouts claimed again after `delayMs`, as they were: no node responded. */
@@ -182,7 +182,7 @@ const FACTS = `
             and transaction_hash = work.hash and status = 1 and id <> work.payout_id) as used
   from payouts.verifications work where payout_id = any($1::uuid[])`;
 
-function pendingPayoutOf(item: WorkItem<State>, row: Row): PendingPayout {
+function toPendingPayout(item: WorkItem<State>, row: Row): PendingPayout {
   const { closing, notFinalAt } = item.state;
   // Member by member: a spread of the row cost 6 % of a process with many pending payouts.
   return {
@@ -202,7 +202,7 @@ function pendingPayoutOf(item: WorkItem<State>, row: Row): PendingPayout {
   };
 }
 
-function nextOf({ payout, delayMs, finding, isLarge, closing }: NextCheck, now: Date, readAt: Date): Next {
+function toNext({ payout, delayMs, finding, isLarge, closing }: NextCheck, now: Date, readAt: Date): Next {
   const isOld = payout.createdAt.getTime() < now.getTime() - FRESH_MS;
   const before = payout.item.state;
   // A check without a usable response says nothing of the transfer.

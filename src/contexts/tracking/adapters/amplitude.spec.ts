@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { AnalyticsEvent } from '../application/ports.js';
-import { AMPLITUDE_WAITS, resultOf } from './amplitude.js';
+import { AMPLITUDE_WAITS, toResult } from './amplitude.js';
 
 const events: AnalyticsEvent[] = ['a', 'b', 'c', 'd', 'e'].map((name) => ({
   merchant_id: 'merchant',
@@ -14,7 +14,7 @@ const events: AnalyticsEvent[] = ['a', 'b', 'c', 'd', 'e'].map((name) => ({
 }));
 
 const said = (status: number, body: object | string = {}, retryAfter: string | null = null) =>
-  resultOf(
+  toResult(
     {
       status,
       retryAfter,

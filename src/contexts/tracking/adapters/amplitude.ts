@@ -21,7 +21,7 @@ const MAX_RETRY_AFTER_MS = HOUR_MS;
 type ResponseBody = Readonly<Record<string, unknown>>;
 type Parted = Extract<SendResult, { outcome: 'parted' }>;
 
-export function resultOf(
+export function toResult(
   { status, retryAfter, body }: Omit<HttpResponse, 'kind'>,
   events: readonly AnalyticsEvent[],
   waits: AmplitudeWaits,
@@ -35,11 +35,11 @@ export function resultOf(
   }
   if (status === 400) return badRequest(reply, events, waits);
   if (status === 401) return unavailable('unauthorized', 'the API key is refused', waitMs);
-  // From its firewall.
+  // This status comes from the provider's firewall.
   if (status === 403) return { outcome: 'rejected', reason: 'forbidden' };
   if (status === 413) return { outcome: 'too_large' };
   if (status === 429) {
-    const throttled = throttledOf(reply, events, waits, true);
+    const throttled = findThrottled(reply, events, waits, true);
     if (throttled.length > 0) return { outcome: 'parted', refused: [], throttled };
     return unavailable('rate_limited', 'responded 429 for the project', waitMs ?? waits.project);
   }
@@ -56,8 +56,8 @@ function badRequest(
   if (/^invalid api key/i.test(error)) return unavailable('unauthorized', 'the API key is refused', null);
   if (/^invalid request path/i.test(error))
     return unavailable('misconfigured', 'the path of the URL is refused', null);
-  const refused = refusedOf(reply, events);
-  const throttled = throttledOf(reply, events, waits, false);
+  const refused = findRefused(reply, events);
+  const throttled = findThrottled(reply, events, waits, false);
   if (refused.length > 0 || throttled.length > 0) return { outcome: 'parted', refused, throttled };
   if (reply['missing_field'] === 'api_key')
     return unavailable('unauthorized', 'the API key is missing', null);
@@ -70,7 +70,7 @@ const FAULTS = [
   ['events_with_invalid_id_lengths', 'invalid length of'],
 ] as const;
 
-function refusedOf(reply: ResponseBody, events: readonly AnalyticsEvent[]): Parted['refused'] {
+function findRefused(reply: ResponseBody, events: readonly AnalyticsEvent[]): Parted['refused'] {
   const silenced = new Set(numbers(reply['silenced_events']));
   if (silenced.size === 0 && Array.isArray(reply['silenced_devices'])) {
     const devices = new Set<unknown>(reply['silenced_devices']);
@@ -88,14 +88,14 @@ function refusedOf(reply: ResponseBody, events: readonly AnalyticsEvent[]): Part
 }
 
 /** `byIds`: where the response names no events, the users and devices it names count. */
-function throttledOf(
+function findThrottled(
   reply: ResponseBody,
   events: readonly AnalyticsEvent[],
   waits: AmplitudeWaits,
   byIds: boolean,
 ): Parted['throttled'] {
   const isNamed = (kind: 'throttled' | 'exceeded_daily_quota', event: AnalyticsEvent): boolean =>
-    Object.hasOwn(record(reply[`${kind}_users`]), userOf(event)) ||
+    Object.hasOwn(record(reply[`${kind}_users`]), toUser(event)) ||
     (event.device_id !== null && Object.hasOwn(record(reply[`${kind}_devices`]), event.device_id));
   const indexes = new Set(numbers(reply['throttled_events']));
   return events.flatMap((event, index) => {
@@ -164,7 +164,7 @@ export class Amplitude implements Analytics, OnApplicationShutdown {
     const headers = { 'content-type': 'application/json', accept: 'application/json' };
     const body = `${this.prefix}${sent.map(eventJson).join()}]}`;
     const result = await this.client.post(this.url, headers, body);
-    if (result.kind === 'response') return resultOf(result, sent, this.waits);
+    if (result.kind === 'response') return toResult(result, sent, this.waits);
     const cause = result.phase === 'timeout' ? 'timeout' : 'unreachable';
     return unavailable(cause, result.error, null);
   }
@@ -178,7 +178,7 @@ function acceptable(event: AnalyticsEvent): AnalyticsEvent {
   return REFUSED_DEVICE_ID.test(event.device_id?.trim() ?? '') ? { ...event, device_id: null } : event;
 }
 
-function userOf({ merchant_id, user_external_id }: AnalyticsEvent): string {
+function toUser({ merchant_id, user_external_id }: AnalyticsEvent): string {
   return `${merchant_id}:${user_external_id}`;
 }
 
@@ -187,7 +187,7 @@ export function eventJson(event: AnalyticsEvent): string {
   const { event_id, event_name, event_datetime, device_id, payload } = event;
   const device = device_id === null ? '' : `"device_id":${JSON.stringify(device_id)},`;
   return (
-    `{"user_id":${JSON.stringify(userOf(event))},${device}"event_type":${JSON.stringify(event_name)},` +
+    `{"user_id":${JSON.stringify(toUser(event))},${device}"event_type":${JSON.stringify(event_name)},` +
     `"time":${Date.parse(event_datetime)},"insert_id":"${event_id}","event_properties":${payload}}`
   );
 }

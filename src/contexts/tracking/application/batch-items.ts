@@ -1,7 +1,7 @@
-import { eachElement, eachMember, endOfValue, stringOf } from '../../../platform/json-text/json-text.js';
-import { itemOf, type BatchEvent, type TrackedItem, type ValidItem } from '../domain/event-batch.js';
+import { eachElement, eachMember, endOfValue, readString } from '../../../platform/json-text/json-text.js';
+import { toItem, type BatchEvent, type TrackedItem, type ValidItem } from '../domain/event-batch.js';
 import { Injectable } from '@nestjs/common';
-import { Forgets, type ForgottenPerson } from '../../../platform/operations/erasure.js';
+import { Forgets, type ErasedPerson } from '../../../platform/operations/erasure.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { ErasedEvents } from '../store/erased-events.js';
 
@@ -47,8 +47,8 @@ export function storedItems({ body, item_count }: StoredBody): TrackedItem[] {
  * bodies that were not accepted the result is undefined.
  */
 export function readItems(body: Buffer): TrackedItem[] {
-  return elementsOf(body.toString(), readItem).map((item) =>
-    itemOf(item as Omit<ValidItem, 'payload'>, item.payload!),
+  return readElements(body.toString(), readItem).map((item) =>
+    toItem(item as Omit<ValidItem, 'payload'>, item.payload!),
   );
 }
 
@@ -63,7 +63,7 @@ export function bodyWithout(
   const read = readItems(body);
   const items = read.flatMap(({ user_external_id }, item) => (user_external_id === externalId ? [item] : []));
   if (items.length === 0) return null;
-  const texts = elementsOf(body.toString(), (json, at, all: string[]) => {
+  const texts = readElements(body.toString(), (json, at, all: string[]) => {
     const end = endOfValue(json, at);
     all.push(json.slice(at, end));
     return end;
@@ -78,7 +78,7 @@ function blank({ event_id, event_datetime }: TrackedItem): string {
 }
 
 /** Calls `read` for each element of the last `events`; it returns the end of the element. */
-export function elementsOf<T>(json: string, read: (json: string, at: number, items: T[]) => number): T[] {
+export function readElements<T>(json: string, read: (json: string, at: number, items: T[]) => number): T[] {
   let items: T[] = [];
   eachMember(json, 0, (key, start) => {
     if (key !== 'events') return endOfValue(json, start);
@@ -102,7 +102,7 @@ function readItem(json: string, at: number, items: RawItem[]): number {
       case 'event_datetime':
       case 'user_external_id':
       case 'device_id':
-        item[key] = json.charCodeAt(start) === QUOTE ? stringOf(json, start, end) : null;
+        item[key] = json.charCodeAt(start) === QUOTE ? readString(json, start, end) : null;
     }
     return end;
   });
@@ -117,7 +117,7 @@ export class EventErasure {
   constructor(private readonly events: ErasedEvents) {}
 
   @Forgets('tracking')
-  async forget({ merchantId, externalId, erasedAt }: ForgottenPerson, signal: AbortSignal): Promise<boolean> {
+  async forget({ merchantId, externalId, erasedAt }: ErasedPerson, signal: AbortSignal): Promise<boolean> {
     if (externalId === null) return true;
     if (await this.events.isBehind(merchantId, erasedAt)) return false;
     while (await this.events.blankSome(merchantId, externalId)) if (signal.aborted) return false;

@@ -20,7 +20,7 @@ export interface Unavailable {
     | 'misconfigured'
     /** It blocks this service. */
     | 'forbidden';
-  /** For operators: a short sentence without secrets. */
+  /** A short sentence for operators, without secrets. */
   readonly detail: string;
   /** Requested by the provider. */
   readonly retryAfterMs: number | null;
@@ -40,7 +40,7 @@ export type SendResult =
       readonly throttled: readonly { readonly index: number; readonly waitMs: number }[];
     }
   | { readonly outcome: 'too_large' }
-  /** Without naming the cause. */
+  /** A rejection that does not name the cause. */
   | { readonly outcome: 'rejected'; readonly reason: string }
   | Unavailable;
 
@@ -52,5 +52,5 @@ export interface Analytics {
   send(events: readonly AnalyticsEvent[]): Promise<SendResult>;
 }
 
-/** Null when no provider is configured. */
+/** The token of the provider; null when none is configured. */
 export const ANALYTICS = Symbol('ANALYTICS');

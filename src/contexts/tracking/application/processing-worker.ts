@@ -8,13 +8,13 @@ import { CountedEvents, isDataError } from '../store/counted-events.js';
 import { distinctEvents, UnreadableBatch } from './batch-items.js';
 
 const POLL_MS = 250;
-/** For so long a merchant waits after a failure that its data did not cause. */
+/** The pause of a merchant after a failure that its data did not cause. */
 const HOLD_MS = 1000;
 
 interface Chunk {
   readonly merchantId: string;
   readonly batches: readonly AcceptedBatch[];
-  /** Null where one of the batches cannot be read. */
+  /** The events; null where one of the batches cannot be read. */
   readonly events: readonly BatchEvent[] | null;
 }
 
@@ -31,7 +31,7 @@ export class ProcessingWorker implements OnModuleInit {
     run: (signal) => this.run(signal),
   });
   private readonly log = new Logger(ProcessingWorker.name);
-  /** Until when merchants wait, on the clock of `performance.now()`. */
+  /** The times until which merchants wait, on the clock of `performance.now()`. */
   private readonly holds = new Map<string, number>();
 
   constructor(
@@ -49,7 +49,7 @@ export class ProcessingWorker implements OnModuleInit {
     this.work.wake();
   }
 
-  /** Until every merchant is processed. While the database works on one chunk the next is read. */
+  /** Runs until every merchant is processed. The next chunk is read while the database works on the current one. */
   private async run(signal: AbortSignal): Promise<void> {
     const waiting = new Set(await this.accepted.merchants());
     let refreshAt = performance.now() + POLL_MS;
@@ -71,7 +71,7 @@ export class ProcessingWorker implements OnModuleInit {
     }
   }
 
-  /** Of the merchant that waited longest; after `current` if it is of the same merchant. */
+  /** Returns the chunk of the merchant that waited longest, after `current` if it is of the same merchant. */
   private async next(waiting: Set<string>, current?: Chunk): Promise<Chunk | null> {
     for (const merchantId of waiting) {
       waiting.delete(merchantId);
@@ -85,7 +85,7 @@ export class ProcessingWorker implements OnModuleInit {
     return null;
   }
 
-  /** Whether its batches are processed, by any process, or have failed for good. */
+  /** Checks that the batches are processed, by any process, or have failed for good. */
   private async finish(chunk: Chunk): Promise<boolean> {
     try {
       const done = await this.process(chunk);
@@ -98,7 +98,7 @@ export class ProcessingWorker implements OnModuleInit {
     }
   }
 
-  /** After an error in the data the batches are processed one by one. */
+  /** Processes the batches, one by one after an error in the data. */
   private async process({ merchantId, batches, events }: Chunk): Promise<boolean> {
     try {
       return await this.count(merchantId, batches, events ?? distinctEvents(batches));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { eventItem, validItem, type SentItem } from '../../../../test/support/tracking/event-batches.js';
-import { itemsOf, faultOf, itemOf, type ValidItem } from './event-batch.js';
+import { countItems, findFault, toItem, type ValidItem } from './event-batch.js';
 
 const REQUIRED = ['event_name', 'payload', 'event_datetime', 'event_id', 'user_external_id'] as const;
 const without = (field: string): SentItem =>
@@ -11,28 +11,28 @@ const nested = (levels: number): unknown =>
 
 describe('an item', () => {
   it('is valid with any valid values of its fields', () => {
-    fc.assert(fc.property(validItem, (item) => expect(faultOf(item)).toBeNull()));
+    fc.assert(fc.property(validItem, (item) => expect(findFault(item)).toBeNull()));
   });
 
   it.each([null, undefined, 1, 'text', true, []])('is not %j', (item) => {
-    expect(faultOf(item)).toBe(' must be an object');
+    expect(findFault(item)).toBe(' must be an object');
   });
 
   it.each(REQUIRED)('needs %s', (field) => {
-    expect(faultOf(without(field))).toBe(`.${field} is required`);
-    expect(faultOf(eventItem({ [field]: null }))).toBe(`.${field} is required`);
+    expect(findFault(without(field))).toBe(`.${field} is required`);
+    expect(findFault(eventItem({ [field]: null }))).toBe(`.${field} is required`);
   });
 
   it.each(REQUIRED.filter((field) => field !== 'payload'))('refuses a blank %s', (field) => {
     for (const blank of ['', ' ', '\t\n', '\u00a0\u2003']) {
-      expect(faultOf(eventItem({ [field]: blank }))).toBe(`.${field} must not be blank`);
+      expect(findFault(eventItem({ [field]: blank }))).toBe(`.${field} must not be blank`);
     }
   });
 
   it('has a user_external_id without invisible marks, as the user has it', () => {
     const item = eventItem({ user_external_id: '\ufeff customer\u00ad-\u200b7\u202c ' });
-    expect(itemOf(item as unknown as ValidItem, '{}').user_external_id).toBe('customer-7');
-    expect(faultOf(eventItem({ user_external_id: '\u200b \u2060' }))).toBe(
+    expect(toItem(item as unknown as ValidItem, '{}').user_external_id).toBe('customer-7');
+    expect(findFault(eventItem({ user_external_id: '\u200b \u2060' }))).toBe(
       '.user_external_id must not be blank',
     );
   });
@@ -40,7 +40,7 @@ describe('an item', () => {
   it.each(['event_name', 'user_external_id', 'device_id'])(
     'holds %s to its length and characters',
     (field) => {
-      const fault = (value: unknown) => faultOf(eventItem({ [field]: value }));
+      const fault = (value: unknown) => findFault(eventItem({ [field]: value }));
       const longest = field === 'device_id' ? 253 : 255;
       for (const value of ['a', 'a'.repeat(255), '\u{1F600}'.repeat(255), ` ${'é'.repeat(longest)} `, 'İ'])
         expect(fault(value)).toBeNull();
@@ -53,20 +53,22 @@ describe('an item', () => {
   );
 
   it('may leave device_id out, and not blank', () => {
-    expect(faultOf(without('device_id'))).toBeNull();
-    expect(faultOf(eventItem({ device_id: null }))).toBeNull();
-    expect(faultOf(eventItem({ device_id: ' ' }))).toBe('.device_id must not be blank');
+    expect(findFault(without('device_id'))).toBeNull();
+    expect(findFault(eventItem({ device_id: null }))).toBeNull();
+    expect(findFault(eventItem({ device_id: ' ' }))).toBe('.device_id must not be blank');
   });
 
   it('holds a device_id, which is kept as it was sent, to its length and characters with the space around it', () => {
     for (const value of [` ${'a'.repeat(255)}`, `${' '.repeat(300)}a`])
-      expect(faultOf(eventItem({ device_id: value }))).toBe('.device_id must be at most 255 characters');
+      expect(findFault(eventItem({ device_id: value }))).toBe('.device_id must be at most 255 characters');
     for (const value of ['a\n', '\ta', 'a\r\n'])
-      expect(faultOf(eventItem({ device_id: value }))).toBe('.device_id must not contain control characters');
+      expect(findFault(eventItem({ device_id: value }))).toBe(
+        '.device_id must not contain control characters',
+      );
   });
 
   it.each([[[]], ['{}'], [1], [false]])('refuses %j as payload', (payload) => {
-    expect(faultOf(eventItem({ payload }))).toBe('.payload must be an object');
+    expect(findFault(eventItem({ payload }))).toBe('.payload must be an object');
   });
 
   it.each([
@@ -83,15 +85,15 @@ describe('an item', () => {
     'ffffffff-ffff-ffff-ffff-ffffffffffff',
     'x',
   ])('refuses %s as event_id', (id) => {
-    expect(faultOf(eventItem({ event_id: id }))).toBe('.event_id must be a UUID v4');
+    expect(findFault(eventItem({ event_id: id }))).toBe('.event_id must be a UUID v4');
   });
 
   it('refuses what is no date, with an example of one', () => {
-    expect(faultOf(eventItem({ event_datetime: '2026-02-30T00:00:00Z' }))).toBe(
+    expect(findFault(eventItem({ event_datetime: '2026-02-30T00:00:00Z' }))).toBe(
       '.event_datetime must be a date and time of ISO 8601 that exists, such as 2026-01-31T12:00:00Z',
     );
-    expect(faultOf(eventItem({ event_datetime: 1767225600 }))).toBe('.event_datetime must be a string');
-    expect(faultOf(eventItem({ event_id: 7 }))).toBe('.event_id must be a string');
+    expect(findFault(eventItem({ event_datetime: 1767225600 }))).toBe('.event_datetime must be a string');
+    expect(findFault(eventItem({ event_id: 7 }))).toBe('.event_id must be a string');
   });
 
   it('is compared and kept in one form', () => {
@@ -102,7 +104,7 @@ describe('an item', () => {
       user_external_id: ' Customer 1\u00a0',
       device_id: ' D ',
     });
-    expect(itemOf(item as unknown as ValidItem, '{}')).toEqual({
+    expect(toItem(item as unknown as ValidItem, '{}')).toEqual({
       event_id: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee',
       event_name: 'kauf äö',
       event_datetime: '2025-12-31T23:30:00.000000Z',
@@ -124,14 +126,14 @@ describe('a batch', () => {
     [{ events: 'x' }, 'events must be an array'],
     [{ events: [eventItem(), null] }, 'events[1] must be an object'],
   ])('is refused as %j: %s', (body, message) => {
-    expect(() => itemsOf(body)).toThrow(message);
+    expect(() => countItems(body)).toThrow(message);
   });
 
   it('says how many items were refused', () => {
     const events = [eventItem(), eventItem({ payload: nested(33) })];
     const tooDeep = { code: 'bad_request', items: 2 };
-    expect(() => itemsOf({ events })).toThrow(expect.objectContaining(tooDeep));
+    expect(() => countItems({ events })).toThrow(expect.objectContaining(tooDeep));
     const tooMany = { code: 'too_large', items: 1001 };
-    expect(() => itemsOf({ events: Array(1001).fill(1) })).toThrow(expect.objectContaining(tooMany));
+    expect(() => countItems({ events: Array(1001).fill(1) })).toThrow(expect.objectContaining(tooMany));
   });
 });

@@ -1,6 +1,6 @@
 import { CONTROL_CHARACTERS } from '../../../kernel/text.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { utcOf } from '../../../kernel/instant.js';
+import { toUtc } from '../../../kernel/instant.js';
 import { tidy } from '../../../kernel/typed-text.js';
 
 /** The deepest nesting of a payload; the object itself is level 1. */
@@ -24,7 +24,7 @@ export interface ValidItem {
 
 /** An item in normalized form, as `tracking.events` has it. */
 export interface TrackedItem {
-  /** In lower case. */
+  /** The id in lower case. */
   readonly event_id: string;
   /** Trimmed and in lower case. */
   readonly event_name: string;
@@ -44,7 +44,7 @@ export interface BatchEvent extends TrackedItem {
 }
 
 /** The first fault of an item, beginning with ` ` or `.field`; null when it is valid. */
-export function faultOf(item: unknown): string | null {
+export function findFault(item: unknown): string | null {
   if (!isObject(item)) return ' must be an object';
   for (const [field, faultIn] of CHECKS) {
     const fault = faultIn(item[field]);
@@ -53,7 +53,7 @@ export function faultOf(item: unknown): string | null {
   return null;
 }
 
-/** In the order in which faults are reported. */
+/** The checks in the order in which faults are reported. */
 const CHECKS: readonly (readonly [keyof ValidItem, (value: unknown) => string | null])[] = [
   ['event_name', textFault],
   ['payload', payloadFault],
@@ -64,18 +64,18 @@ const CHECKS: readonly (readonly [keyof ValidItem, (value: unknown) => string | 
 ];
 
 /** Normalizes a valid item. `payload` is its JSON text. */
-export function itemOf(item: Omit<ValidItem, 'payload'>, payload: string): TrackedItem {
+export function toItem(item: Omit<ValidItem, 'payload'>, payload: string): TrackedItem {
   return {
     event_id: item.event_id.toLowerCase(),
     event_name: item.event_name.trim().toLowerCase(),
-    event_datetime: utcOf(item.event_datetime)!,
+    event_datetime: toUtc(item.event_datetime)!,
     user_external_id: tidy(item.user_external_id),
     device_id: item.device_id ?? null,
     payload,
   };
 }
 
-/** Whether the arrays and objects of a value nest no deeper than `levels`. */
+/** Checks that the arrays and objects of a value nest no deeper than `levels`. */
 function nestsWithin(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (levels === 0) return false;
@@ -84,7 +84,7 @@ function nestsWithin(value: unknown, levels: number): boolean {
   return true;
 }
 
-/** What is no text, or a blank one. */
+/** The fault of a value that is no text, or a blank one. */
 function blankFault(value: unknown): string | null {
   if (typeof value !== 'string') return missing(value) ? 'is required' : 'must be a string';
   return value.trim() === '' ? 'must not be blank' : null;
@@ -105,7 +105,7 @@ export function externalIdFault(value: unknown): string | null {
   return textFault(typeof value === 'string' && !PLAIN.test(value) ? tidy(value) : value);
 }
 
-/** As {@link textFault}; the id is not trimmed, so surrounding space counts too. */
+/** Checks as {@link textFault} does. The id is not trimmed, so surrounding space counts too. */
 export function deviceFault(value: unknown): string | null {
   return textFault(value) ?? keptTextFault(value as string);
 }
@@ -117,7 +117,7 @@ function keptTextFault(text: string): string | null {
 }
 
 export function datetimeFault(value: unknown): string | null {
-  if (typeof value === 'string' && utcOf(value) !== null) return null;
+  if (typeof value === 'string' && toUtc(value) !== null) return null;
   const fault = 'must be a date and time of ISO 8601 that exists, such as 2026-01-31T12:00:00Z';
   return blankFault(value) ?? fault;
 }
@@ -145,7 +145,7 @@ export class RefusedBatch extends DomainError {
   constructor(
     code: 'bad_request' | 'too_large',
     message: string,
-    /** As far as the batch was read. */
+    /** The number of items as far as the batch was read. */
     readonly items = 0,
   ) {
     super(code, message);
@@ -160,7 +160,7 @@ export class RefusedBatch extends DomainError {
  * The number of items in the parsed body of POST /merchants/v1/events. Throws {@link RefusedBatch} `too_large` (413), or
  * `bad_request` (400), which names the first item and field at fault (contract.md 17.3).
  */
-export function itemsOf(body: unknown): number {
+export function countItems(body: unknown): number {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw malformed('The request body must be a JSON object');
   const events: unknown = (body as Readonly<Record<string, unknown>>)['events'];
@@ -169,7 +169,7 @@ export function itemsOf(body: unknown): number {
   if (events.length === 0) throw malformed('events must contain at least one event');
   if (events.length > MAX_ITEMS) throw RefusedBatch.tooMany(events.length);
   for (let i = 0; i < events.length; i += 1) {
-    const fault = faultOf(events[i]);
+    const fault = findFault(events[i]);
     if (fault !== null) throw malformed(`events[${i}]${fault}`, events.length);
   }
   if (!nestsWithin(body, BODY_MAX_DEPTH))

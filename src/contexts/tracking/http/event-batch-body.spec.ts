@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { batchOf, eventItem, validItem } from '../../../../test/support/tracking/event-batches.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { readItems } from '../application/batch-items.js';
-import { itemOf, type ValidItem } from '../domain/event-batch.js';
+import { toItem, type ValidItem } from '../domain/event-batch.js';
 import { readBatch } from './events.controller.js';
 
 const read = (body: string | Buffer): number | string => {
@@ -141,7 +141,7 @@ function expectReadBack(text: string): void {
     ...item,
     payload: JSON.parse(payload) as unknown,
   }));
-  expect(items).toEqual(events.map((each) => ({ ...itemOf(each, ''), payload: each.payload })));
+  expect(items).toEqual(events.map((each) => ({ ...toItem(each, ''), payload: each.payload })));
 }
 
 function isJson(text: string): boolean {

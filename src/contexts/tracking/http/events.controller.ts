@@ -5,11 +5,11 @@ import { BodyAsBytes, MerchantId, Ticket } from '../../../platform/http/decorato
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { receivedBatches, receivedEvents } from '../metrics.js';
-import { elementsOf } from '../application/batch-items.js';
+import { readElements } from '../application/batch-items.js';
 import { ProcessingWorker } from '../application/processing-worker.js';
 import {
   RefusedBatch,
-  itemsOf,
+  countItems,
   MAX_ITEMS,
   datetimeFault,
   deviceFault,
@@ -34,13 +34,13 @@ export function readBatch(bytes: Buffer): number {
     if (holdsTooMany(bytes.toString())) throw RefusedBatch.tooMany(MAX_ITEMS + 1);
     throw error;
   }
-  return itemsOf(body);
+  return countItems(body);
 }
 
-/** Whether text that cannot be parsed has too many items, as far as it can be read. */
+/** Checks whether text that cannot be parsed has too many items, as far as it can be read. */
 function holdsTooMany(json: string): boolean {
   try {
-    const items = elementsOf(json, (text, at, all: number[]) => {
+    const items = readElements(json, (text, at, all: number[]) => {
       all.push(at);
       return endOfValue(text, at);
     });

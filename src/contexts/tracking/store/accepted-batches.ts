@@ -48,7 +48,7 @@ export interface AcceptedBatch {
   readonly body: Buffer;
 }
 
-/** Of one transaction; the first batch may have more bytes. */
+/** The batches of one transaction. The first may exceed the bytes. */
 const MAX_BATCHES = 8;
 const MAX_BYTES = 4 << 20;
 const MAX_COUNTED = 100_000;
@@ -80,7 +80,7 @@ export class AcceptedBatches {
     const values: unknown[] = [];
     // Now, and not when they arrived: an erasure would miss one that still waits for its statement.
     const at = this.clock.now();
-    // In one order: processes that store the same batches at the same time wait for each other, and never in a circle.
+    // The order is the same in all processes, so that they wait for each other and never in a circle.
     const ordered = batches.toSorted((a, b) => (a.batchId < b.batchId ? -1 : 1));
     const rows = ordered.map(({ batchId, merchantId, itemCount, body }) => {
       const before = values.push(batchId, merchantId, at, itemCount, body) - 5;
@@ -123,7 +123,7 @@ export class AcceptedBatches {
     );
   }
 
-  /** Until an operator sets it back to `accepted`. */
+  /** Fails a batch until an operator sets it back to `accepted`. */
   async fail({ batch_id }: AcceptedBatch, error: string): Promise<void> {
     await this.database.query(
       `update tracking.batches set state = 'failed', processed_at = clock_timestamp(), error = $2
@@ -132,7 +132,7 @@ export class AcceptedBatches {
     );
   }
 
-  /** At most {@link MAX_COUNTED}. */
+  /** Counts up to {@link MAX_COUNTED}. */
   async waiting(): Promise<number> {
     const [row] = await this.database.query<{ waiting: number }>(
       `select count(*)::int as waiting

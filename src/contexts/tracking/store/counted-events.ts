@@ -46,7 +46,7 @@ export class CountedEvents {
           await this.mark(batches, added, tx);
           return added.length;
         },
-        // What it holds is in the batches as well, which stay accepted when a crash of the database loses the commit.
+        // The batches contain these data too, and stay accepted when a crash of the database loses the commit.
         { begin: beginFor(merchantId), bounded: true },
       );
     } catch (error) {
@@ -97,7 +97,7 @@ export class CountedEvents {
   }
 }
 
-/** Whether the data are the cause, so that a retry would not help. */
+/** Checks that the data are the cause, so that a retry would not help. */
 export function isDataError(error: unknown): boolean {
   const { code } = error as { readonly code?: unknown };
   return typeof code === 'string' && DATA_CLASSES.has(code.slice(0, 2));

@@ -19,7 +19,7 @@ type Rewrite = (body: Buffer) => { readonly body: Buffer; readonly items: readon
 export class ErasedEvents {
   constructor(private readonly database: Database) {}
 
-  /** Whether batches of the merchant from before that time are not processed yet. */
+  /** Checks whether batches of the merchant from before that time are not processed yet. */
   async isBehind(merchantId: string, time: string): Promise<boolean> {
     const rows = await this.database.query(
       `select from tracking.batches where merchant_id = $1 and state = 'accepted' and received_at <= $2 limit 1`,

@@ -28,13 +28,13 @@ export interface ForwardingRefusal {
   readonly reason: string;
 }
 
-/** How a round changes the row of a batch. */
+/** The changes of a batch's row by a round. */
 interface ForwardingResult {
   readonly batch_id: string;
   /** Bits of the items that the provider accepted or refused. */
   readonly done: Buffer | null;
   readonly state: 'processed' | 'forwarded';
-  /** Until the batch is due again; null: it is due as before. */
+  /** The time until the batch is due again; null leaves it as before. */
   readonly delay_ms: number | null;
   readonly is_failed: boolean;
   readonly error: string | null;
@@ -47,7 +47,7 @@ interface Backlog {
   readonly failures: number;
   readonly cause: string | null;
   readonly events: number;
-  /** Null when nothing waits. */
+  /** The oldest event, or null when none waits. */
   readonly oldest: Date | null;
 }
 
@@ -102,7 +102,7 @@ export class ForwardingTable {
     );
   }
 
-  /** Without a provider processed batches count as forwarded. */
+  /** Counts processed batches as forwarded, where there is no provider. */
   async skip(): Promise<void> {
     await this.database.query(
       `update tracking.batches set state = 'forwarded' where state = 'processed'

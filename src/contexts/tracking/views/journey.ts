@@ -5,7 +5,7 @@ import { encodeCursor } from '../../../platform/postgres/page-cursor.js';
 
 /** Dates are `YYYY-MM-DD`, whole days in UTC, both inclusive. */
 export interface JourneyFilter extends KeysetPage {
-  /** In lower case. */
+  /** The name in lower case. */
   readonly event_name?: string;
   readonly event_from?: string;
   readonly event_to?: string;
@@ -31,7 +31,7 @@ const NO_EVENTS = '{"events":[],"next_cursor":null}';
 const NEWEST_FIRST = 'order by event_datetime desc, event_id desc';
 const COLUMNS = 'event_id, event_name, event_datetime, user_external_id, device_id, payload, received_at';
 
-/** What did a user do? */
+/** The query for the events of a user. */
 @Injectable()
 export class JourneyView {
   constructor(private readonly database: Database) {}

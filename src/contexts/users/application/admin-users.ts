@@ -21,7 +21,7 @@ import { readExternalId } from './profile.js';
 const AT_A_TIME = 16;
 const WALLET = /^0x[0-9a-f]{40}$/i;
 
-/** Who sees personal data. */
+/** The scope that grants personal data. */
 export const PERSONAL_SCOPE = 'users_personal:read';
 
 interface UsersFilter extends UserFilter {
@@ -52,14 +52,14 @@ export class AdminUsers {
     filter: UsersFilter,
     personal: boolean,
   ): Promise<AdminUsersResponse> {
-    const { rows, next_cursor } = await this.rowsOf(merchants, filter);
+    const { rows, next_cursor } = await this.listRows(merchants, filter);
     const [onboardings, people] = await Promise.all([
       this.onboardings.of(rows),
       personal
         ? inParallel(rows, AT_A_TIME, ({ id }) => this.loop.loadForDisplay(user, id))
         : rows.map(() => null),
     ]);
-    const users = rows.map((row, n) => ({ ...row, ...personalOf(people[n]!), onboarding: onboardings[n]! }));
+    const users = rows.map((row, n) => ({ ...row, ...toPersonal(people[n]!), onboarding: onboardings[n]! }));
     return { users, next_cursor };
   }
 
@@ -76,7 +76,7 @@ export class AdminUsers {
     return this.operations.request(command, { ...write, merchantId });
   }
 
-  /** What a write responds: without personal data, because it is stored under an Idempotency-Key. */
+  /** Returns the response of a write without personal data, because it is stored under an Idempotency-Key. */
   async written(userId: string): Promise<{ readonly user: AdminUser }> {
     return { user: await this.json(await this.find(userId), false) };
   }
@@ -85,21 +85,21 @@ export class AdminUsers {
     const { user_id: id, merchant_id, external_id, created_at, account_state, issuer_wallet_address } = found;
     const row = { id, merchant_id, external_id, created_at, account_state, issuer_wallet_address };
     const [onboarding] = await this.onboardings.of([row]);
-    return { ...row, ...personalOf(personal ? found : null), onboarding: onboarding! };
+    return { ...row, ...toPersonal(personal ? found : null), onboarding: onboarding! };
   }
 
   /** Users by id, external id, wallet and phone number. */
   @Searches('users:read')
   async search({ text, uuid, phoneNumber, merchants, limit }: SearchQuery): Promise<readonly Found[]> {
-    const rowsOf = (filter: Omit<UsersFilter, 'page_size'>) =>
-      this.rowsOf(merchants, { ...filter, page_size: limit });
+    const listRows = (filter: Omit<UsersFilter, 'page_size'>) =>
+      this.listRows(merchants, { ...filter, page_size: limit });
     const externalId = readExternalId(text);
     const phone = phoneNumber === null ? null : parsePhoneNumber(phoneNumber);
     const pages = await Promise.all([
-      uuid === null ? null : rowsOf({ user_ids: [uuid] }),
-      externalId instanceof Fault ? null : rowsOf({ external_id: externalId }),
-      WALLET.test(text) ? rowsOf({ wallet: text }) : null,
-      phone === null || phone instanceof Fault ? null : rowsOf({ phone_number: phone }),
+      uuid === null ? null : listRows({ user_ids: [uuid] }),
+      externalId instanceof Fault ? null : listRows({ external_id: externalId }),
+      WALLET.test(text) ? listRows({ wallet: text }) : null,
+      phone === null || phone instanceof Fault ? null : listRows({ phone_number: phone }),
     ]);
     const byId = new Map(pages.flatMap((page) => page?.rows ?? []).map((row) => [row.id, row]));
     return [...byId.values()].map(({ id, merchant_id, external_id, account_state }) => ({
@@ -110,16 +110,16 @@ export class AdminUsers {
     }));
   }
 
-  private async rowsOf(merchants: readonly string[] | null, { phone_number, ...filter }: UsersFilter) {
+  private async listRows(merchants: readonly string[] | null, { phone_number, ...filter }: UsersFilter) {
     if (phone_number === undefined) return this.rows.page(merchants, filter);
-    const user_ids = await this.claims.holdersOf(phone_number, merchants ?? (await this.rows.merchants()));
+    const user_ids = await this.claims.findHolders(phone_number, merchants ?? (await this.rows.merchants()));
     const page = await this.rows.page(merchants, { ...filter, user_ids });
     return { ...page, rows: page.rows.filter(({ account_state }) => account_state !== 'erased') };
   }
 }
 
 /** The members that are null in a response without personal data. */
-function personalOf(state: User | null): Pick<AdminUser, 'phone_number' | 'email'> {
+function toPersonal(state: User | null): Pick<AdminUser, 'phone_number' | 'email'> {
   if (state === null || !('phone_number' in state)) return { phone_number: null, email: null };
   return { phone_number: state.phone_number, email: state.email };
 }

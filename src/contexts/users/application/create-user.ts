@@ -5,7 +5,7 @@ import type { Claim } from '../../../platform/event-store/command-loop-types.js'
 import { KeyedHash } from '../../../platform/sealing/keyed-hash.js';
 import { claimOwner } from '../../../platform/event-store/claims.js';
 import { EVENT_STORE, type EventMetadata, type EventStore } from '../../../platform/event-store/port.js';
-import { streamOf } from '../../../kernel/aggregate.js';
+import { toStream } from '../../../kernel/aggregate.js';
 import { inParallel } from '../../../kernel/in-parallel.js';
 import { CLOCK, timestamp, type Clock } from '../../../kernel/clock.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
@@ -18,7 +18,7 @@ import type { NewProfile } from './profile.js';
 /** Claims that are read at a time. */
 const AT_A_TIME = 16;
 
-/** What is unique among a merchant's users. A claim names a stream, so personal values in it are keyed hashes. */
+/** The claims of a merchant's users. A claim names a stream, so personal values in it are keyed hashes. */
 @Injectable()
 export class UserClaims {
   constructor(
@@ -41,11 +41,11 @@ export class UserClaims {
   }
 
   /** Ids of the users of these merchants who have the phone number (E.164) now, or had it last: their state says which. */
-  async holdersOf(phoneNumber: string, merchantIds: readonly string[]): Promise<string[]> {
+  async findHolders(phoneNumber: string, merchantIds: readonly string[]): Promise<string[]> {
     const claims = merchantIds.flatMap((id) => this.phoneNumber(id, phoneNumber));
     const owners = await inParallel(claims, AT_A_TIME, (claim) => claimOwner(this.store, claim));
     const streams = new Set(owners.filter((stream) => stream !== null));
-    return [...streams].map((stream) => stream.slice(streamOf(user, '').length));
+    return [...streams].map((stream) => stream.slice(toStream(user, '').length));
   }
 
   /** Never free again: it joins the journey of events, which two people must not share. */

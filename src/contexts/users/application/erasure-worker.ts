@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { Forgets, type ForgottenPerson } from '../../../platform/operations/erasure.js';
+import { Forgets, type ErasedPerson } from '../../../platform/operations/erasure.js';
 import { Snapshots } from '../../../platform/event-store/snapshots.js';
 import { failpoint } from '../../../platform/failpoints.js';
 import { ResponseStore } from '../../../platform/idempotency/response-store.js';
@@ -17,7 +17,7 @@ import {
 import { user, type UserErased } from '../domain/user.js';
 
 /** The kind of work in which the context of this name drops what it stores of a person. */
-const erasureOf = (part: string): string => `users.erasure.${part}`;
+const toErasure = (part: string): string => `users.erasure.${part}`;
 
 /** Calls every method with {@link Forgets} for erased persons until each is done. */
 @Injectable()
@@ -39,12 +39,12 @@ export class ErasingWorker implements OnModuleInit {
     const found = Forgets.discover(this.discovery);
     const missing = [...Forgets.declared].find((part) => found.every(({ value }) => value !== part));
     if (missing !== undefined) throw new Error(`${missing} keeps personal data, and no provider forgets it`);
-    this.works = found.map(({ value, call }) => this.workOf(value, call));
+    this.works = found.map(({ value, call }) => this.toWork(value, call));
   }
 
   /** Drops the key of the person, which makes sealed fields of events unreadable, snapshots, and stored responses about the person. */
   @Forgets('users')
-  async forget({ userId, merchantId, createdAt }: ForgottenPerson, signal: AbortSignal): Promise<boolean> {
+  async forget({ userId, merchantId, createdAt }: ErasedPerson, signal: AbortSignal): Promise<boolean> {
     await this.keys.forget(userId);
     failpoint('erasure.key_dropped');
     await this.snapshots.forget(userId);
@@ -59,9 +59,9 @@ export class ErasingWorker implements OnModuleInit {
     for (const work of this.works) work.wake();
   }
 
-  private workOf(part: string, forget: ErasingWorker['forget']): DueWork {
+  private toWork(part: string, forget: ErasingWorker['forget']): DueWork {
     return new DueWork(this.items, {
-      kind: erasureOf(part),
+      kind: toErasure(part),
       everyMs: 2000,
       batch: 1,
       leaseMs: 60_000,
@@ -69,14 +69,14 @@ export class ErasingWorker implements OnModuleInit {
       retry: { firstMs: 500, maxMs: 60_000 },
       perform: async ({ key: userId }, signal) => {
         failpoint('erasure.claimed');
-        const isDone = await forget(await this.personOf(userId), signal);
+        const isDone = await forget(await this.toPerson(userId), signal);
         failpoint('erasure.part_dropped');
         return isDone ? 'done' : 'retry';
       },
     });
   }
 
-  private async personOf(userId: string): Promise<ForgottenPerson> {
+  private async toPerson(userId: string): Promise<ErasedPerson> {
     const { state } = await this.loop.load(user, userId);
     if (state.account_state !== 'erased') throw new Error('the user is not erased');
     const { merchant_id: merchantId, external_id: externalId, created_at: createdAt, erasure } = state;
@@ -92,7 +92,7 @@ export function erasingSaga(wake: () => void): SubscriptionDefinition {
     events: ['user.erased.v1' satisfies UserErased['type']],
     async apply(events, tx) {
       const items = events.map(({ data }) => ({ key: data.user_id }));
-      for (const part of Forgets.declared) await scheduleWork(tx, erasureOf(part), items);
+      for (const part of Forgets.declared) await scheduleWork(tx, toErasure(part), items);
     },
     afterCommit: wake,
   });

@@ -48,7 +48,7 @@ const STAGES = [
 
 const WAITING_FOR = ['person', 'review', 'provider', 'service', 'operator', 'nothing'] as const;
 
-/** How far the onboarding of a user is (admin-api.md 3). */
+/** The progress of a user's onboarding (admin-api.md 3). */
 export class OnboardingJson {
   @ApiProperty({
     type: 'string',
@@ -79,9 +79,9 @@ export class OnboardingJson {
 /** A user whose onboarding is requested. */
 export type OnboardedUser = Pick<UserRow, 'id' | 'account_state' | 'issuer_wallet_address'>;
 
-/** How far onboardings are. The onboarding context provides it. */
+/** The progress of onboardings. The onboarding context provides it. */
 export abstract class OnboardingProgress {
-  /** In the order of the users. */
+  /** Returns the progress in the order of the users. */
   abstract of(users: readonly OnboardedUser[]): Promise<readonly OnboardingJson[]>;
 }
 

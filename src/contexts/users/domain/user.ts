@@ -34,12 +34,12 @@ export type UserDeactivationStarted = DomainEvent<'user.deactivation_started.v1'
 /** `reason` and `actor` are those of the start. */
 export type UserDeactivated = DomainEvent<'user.deactivated.v1', ActData>;
 
-/** From here on personal data is dropped (contract.md 8.10). */
+/** The erasure of a user, from which on personal data are dropped (contract.md 8.10). */
 export type UserErased = DomainEvent<'user.erased.v1', ActData>;
 
 export type UserEvent = UserCreated | UserActivated | UserDeactivationStarted | UserDeactivated | UserErased;
 
-/** In the order in which users go through them (contract.md 8.7, 8.8). */
+/** The states of an account in their order (contract.md 8.7, 8.8). */
 export const ACCOUNT_STATES = ['onboarding', 'active', 'deactivating', 'deactivated'] as const;
 export type AccountState = (typeof ACCOUNT_STATES)[number];
 
@@ -91,12 +91,12 @@ export const user: Aggregate<User, UserEvent> = {
       }
       case 'user.deactivation_started.v1':
       case 'user.deactivated.v1':
-        return { ...state, account_state: STATE_AFTER[event.type], deactivation: actOf(event.data) };
+        return { ...state, account_state: STATE_AFTER[event.type], deactivation: toAct(event.data) };
       case 'user.erased.v1': {
         if (!('deactivation' in state)) return state;
         const { user_id, merchant_id, external_id, created_at, issuer_wallet_address, deactivation } = state;
         const rest = { user_id, merchant_id, external_id, created_at, issuer_wallet_address, deactivation };
-        return { account_state: 'erased', ...rest, erasure: actOf(event.data) };
+        return { account_state: 'erased', ...rest, erasure: toAct(event.data) };
       }
       default:
         event satisfies never;
@@ -105,7 +105,7 @@ export const user: Aggregate<User, UserEvent> = {
   },
 };
 
-/** What payouts know of a user; no personal data. */
+/** The part of a user that payouts need, without personal data. */
 export type Payee =
   | { readonly accountState: 'unknown' }
   | {
@@ -130,7 +130,7 @@ export const payee: Aggregate<Payee, UserEvent> = {
   },
 };
 
-function actOf({ at, reason, actor }: Act): Act {
+function toAct({ at, reason, actor }: Act): Act {
   return { at, reason, actor };
 }
 
@@ -159,7 +159,7 @@ export function activateUser(
   return [{ type: 'user.activated.v1', data: { user_id, merchant_id, ...command } }];
 }
 
-/** In code points. */
+/** The length in code points. */
 const MAX_REASON_LENGTH = 500;
 const MAX_ACTOR_LENGTH = 100;
 
@@ -172,12 +172,12 @@ type OperatorAct = Pick<Act, 'reason' | 'actor'>;
  */
 export function readAct({ reason, actor }: OperatorAct): OperatorAct {
   return {
-    reason: textOf('reason', reason, MAX_REASON_LENGTH),
-    actor: textOf('actor', [...actor].slice(0, MAX_ACTOR_LENGTH).join(''), MAX_ACTOR_LENGTH),
+    reason: toText('reason', reason, MAX_REASON_LENGTH),
+    actor: toText('actor', [...actor].slice(0, MAX_ACTOR_LENGTH).join(''), MAX_ACTOR_LENGTH),
   };
 }
 
-function textOf(name: string, given: string, max: number): string {
+function toText(name: string, given: string, max: number): string {
   const text = given.trim();
   if (text === '' || [...text].length > max || CONTROL_CHARACTERS.test(text)) {
     throw new DomainError('bad_request', `The ${name} must have 1 to ${max} characters and no line breaks`);
@@ -190,7 +190,7 @@ export function startDeactivation(act: Act, state: User): UserEvent[] {
   const { user_id, merchant_id, account_state } = existing(state);
   if (account_state === 'deactivating') return [];
   if (account_state === 'deactivated') throw refused('The user is deactivated already');
-  return [{ type: 'user.deactivation_started.v1', data: { user_id, merchant_id, ...actOf(act) } }];
+  return [{ type: 'user.deactivation_started.v1', data: { user_id, merchant_id, ...toAct(act) } }];
 }
 
 /**
@@ -223,7 +223,7 @@ export function eraseUser(act: Act, state: User): UserEvent[] {
     throw refused('The user is deactivating: wait until no payout is pending and the user is deactivated');
   if (account_state !== 'deactivated')
     throw refused(`The user is ${account_state}: deactivate the user first`);
-  return [{ type: 'user.erased.v1', data: { user_id, merchant_id, ...actOf(act) } }];
+  return [{ type: 'user.erased.v1', data: { user_id, merchant_id, ...toAct(act) } }];
 }
 
 export function existing(state: User): ExistingUser {
@@ -249,7 +249,7 @@ export const userHistory = historyRules(
     'user.activated.v1': ({ issuer_wallet_address, activated_at }, state) =>
       activateUser({ issuer_wallet_address, activated_at }, state),
     'user.deactivation_started.v1': startDeactivation,
-    // How many payouts were pending is checked across streams.
+    // The rule across streams checks the number of pending payouts.
     'user.deactivated.v1': ({ at }, state) => completeDeactivation({ pendingPayouts: 0, at }, state),
     'user.erased.v1': eraseUser,
   },

@@ -20,7 +20,7 @@ export const USERS_VIEW = subscriptionName('users.views');
 
 export type UserState = AccountState | 'erased';
 
-/** In the order in which users go through them; the column holds the place. */
+/** The states of users in their order. The column holds the place. */
 export const USER_STATES: readonly UserState[] = [...ACCOUNT_STATES, 'erased'];
 
 /**
@@ -33,7 +33,7 @@ export const usersProjection = subscriptionOf<UserEvent>({
   staysSealed: true,
   async apply(events, tx, schema = 'users') {
     const created = events.flatMap((event) => (event.type === 'user.created.v1' ? [event.data] : []));
-    const changes = events.flatMap((event) => (event.type === 'user.created.v1' ? [] : [changeOf(event)]));
+    const changes = events.flatMap((event) => (event.type === 'user.created.v1' ? [] : [toChange(event)]));
     if (created.length > 0)
       await tx.query(
         `insert into ${schema}.users (user_id, merchant_id, external_id, state, created_at, changed_at)
@@ -57,7 +57,7 @@ export const usersProjection = subscriptionOf<UserEvent>({
 });
 
 /** `state` is the place in {@link USER_STATES}. */
-function changeOf({ type, data }: Exclude<UserEvent, UserCreated>) {
+function toChange({ type, data }: Exclude<UserEvent, UserCreated>) {
   const wallet = 'issuer_wallet_address' in data ? data.issuer_wallet_address : null;
   const at = 'activated_at' in data ? data.activated_at : data.at;
   return { user_id: data.user_id, state: USER_STATES.indexOf(STATE_AFTER[type]), at, wallet };
@@ -95,7 +95,7 @@ export class UsersView {
     private readonly ids: UserIds,
   ) {}
 
-  /** Null when the merchant has no such user, or the user is erased. */
+  /** Returns null when the merchant has no such user, or the user is erased. */
   async find(merchantId: string, userId: string): Promise<ExistingUser | null> {
     if (!isUuid(userId)) return null;
     const state = await this.loop.loadForDisplay(user, userId.toLowerCase());
@@ -127,7 +127,7 @@ const COLUMNS = `user_id as id, merchant_id, external_id, created_at,
 export interface UserFilter extends KeysetPage {
   readonly user_ids?: readonly string[] | undefined;
   readonly external_id?: string | undefined;
-  /** In either letter case. */
+  /** The wallet in either letter case. */
   readonly wallet?: string | undefined;
   readonly state?: UserState | undefined;
 }

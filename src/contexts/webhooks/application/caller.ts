@@ -9,7 +9,7 @@ export interface MerchantCaller {
   readonly ticket: IdempotencyTicket;
 }
 
-/** What a write responds: the exact text, and the position to wait for in the views (null: nothing was written). */
+/** The response of a write: its exact text, and the position for which the views wait (null: nothing was written). */
 export interface Responded {
   readonly body: string;
   readonly position: string | null;

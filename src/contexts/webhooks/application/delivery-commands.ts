@@ -9,7 +9,7 @@ import { Operation, OperatorCommand, type OperationHandler } from '../../../plat
 import { SubscriptionProgress } from '../../../platform/projections/subscription-progress.js';
 import { DELIVERIES_SAGA } from '../deliveries/deliveries-saga.js';
 import { testEvent } from '../deliveries/published-events.js';
-import { endpointOf, webhookEndpoints } from '../domain/webhook-endpoints.js';
+import { findEndpoint, webhookEndpoints } from '../domain/webhook-endpoints.js';
 import {
   requestTest,
   TEST_MESSAGE,
@@ -36,7 +36,7 @@ export class RequestTestDeliveryHandler implements ICommandHandler<RequestTestDe
   async execute({ caller, endpointId: endpoint_id }: RequestTestDelivery): Promise<Responded> {
     const { merchantId: merchant_id } = caller;
     const delivery_id = caller.ticket.id('webhook_test');
-    endpointOf((await this.loop.load(webhookEndpoints, merchant_id)).state, endpoint_id);
+    findEndpoint((await this.loop.load(webhookEndpoints, merchant_id)).state, endpoint_id);
     const place = { delivery_id, endpoint_id, merchant_id };
     const command = { ...place, message: TEST_MESSAGE, occurred_at: timestamp(this.clock) };
     return this.loop.execute(
@@ -100,7 +100,7 @@ export class ResendWebhookDeliveryHandler implements ICommandHandler<ResendWebho
   }
 }
 
-/** What operators do to a delivery of any merchant (admin-api.md 4); it has no revision. */
+/** Resends a delivery of any merchant for an operator (admin-api.md 4). It has no revision. */
 @Operation({ name: 'deliveries.resend', scope: 'webhooks:write', subject: 'delivery', streams: () => [] })
 export class ResendDelivery extends OperatorCommand {}
 

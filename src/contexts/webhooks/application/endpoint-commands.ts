@@ -6,7 +6,7 @@ import { AutomaticDisabling } from '../deliveries/automatic-disabling.js';
 import { ReceiverHosts } from '../deliveries/receivers.js';
 import { SigningSecrets } from '../deliveries/signing-secrets.js';
 import {
-  endpointOf,
+  findEndpoint,
   register,
   webhookEndpoints,
   update,
@@ -52,7 +52,7 @@ export class RegisterWebhookEndpointHandler implements ICommandHandler<RegisterW
       merchant_id,
       (state) => register(command, state),
       respondWith(caller, 201, (state) => {
-        const endpoint = endpointOf(state, place.endpoint_id);
+        const endpoint = findEndpoint(state, place.endpoint_id);
         // A repeat shows the secret of the first time.
         return toBody(endpoint, 0, this.secrets.open(place, endpoint.secrets.at(-1)!.sealed));
       }),
@@ -86,7 +86,7 @@ export class UpdateWebhookEndpointHandler implements ICommandHandler<UpdateWebho
     const [endpoint_id, merchant_id] = [endpointId, caller.merchantId];
     if (changes.url !== undefined) {
       // An endpoint of another merchant is not found, with any address.
-      endpointOf((await this.loop.load(webhookEndpoints, merchant_id)).state, endpoint_id);
+      findEndpoint((await this.loop.load(webhookEndpoints, merchant_id)).state, endpoint_id);
       await this.hosts.check(changes.url);
     }
     const failures = await this.disabling.count(endpoint_id);
@@ -96,7 +96,7 @@ export class UpdateWebhookEndpointHandler implements ICommandHandler<UpdateWebho
       merchant_id,
       (state) => update({ endpoint_id, merchant_id, changes, cause, at }, state),
       respondWith(caller, 200, (state) => {
-        const endpoint = endpointOf(state, endpoint_id);
+        const endpoint = findEndpoint(state, endpoint_id);
         // Enabling clears the count.
         return toBody(endpoint, endpoint.failures_since === at ? 0 : failures);
       }),
@@ -162,7 +162,7 @@ export class RotateSigningSecretHandler implements ICommandHandler<RotateSigning
       caller.merchantId,
       (state) => rotateSecret(command, state),
       respondWith(caller, 200, (state) => {
-        const endpoint = endpointOf(state, endpointId);
+        const endpoint = findEndpoint(state, endpointId);
         // A repeat shows the secret of the first time.
         const { sealed } = endpoint.secrets.find((each) => each.rotation_id === rotation_id)!;
         return toBody(endpoint, failures, this.secrets.open(place, sealed));

@@ -15,11 +15,11 @@ import {
 import { endpointsDisabled } from '../metrics.js';
 import { webhooksConfig, type WebhooksConfig } from '../settings.js';
 
-/** How often all endpoints are evaluated: what a process left undone when it died is done by then. */
+/** The interval at which all endpoints are evaluated, also those that a dead process left. */
 const EVALUATE_ALL_MS = 60_000;
 /** Endpoints of one statement. */
 const CHUNK = 1000;
-/** Between two statements, so that failures by the thousand cost few of them. */
+/** The pause between two statements, so that thousands of failures cost few of them. */
 const PAUSE_MS = 100;
 
 /** Times are ISO 8601. */

@@ -18,7 +18,7 @@ import { isAuthenticDelivery, type DeliveryWithMac } from './signing-secrets.js'
 const ENDPOINTS = 'webhooks.endpoint_snapshots';
 const USER_ERASED = 'user.erased.v1';
 const HELD_AT_ONCE = 500;
-/** By which clocks may differ. */
+/** The time by which clocks may differ. */
 const MARGIN_MS = HOUR_MS;
 const UUIDS = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 
@@ -41,7 +41,7 @@ export class DeliveriesCheck implements TableCheck {
   /** The number of deliveries that an event created and that are stored. */
   private found = 0;
   private readonly erased = new Set<string>();
-  /** What is not stored, although its time is not over: ids that its body names. */
+  /** The deliveries that are missing although their time is not over, with the ids that their bodies name. */
   private readonly missing: (readonly [id: string, named: readonly string[]])[] = [];
   private keptSince: number | null = null;
   private readonly differences = new DifferentRows();
@@ -102,7 +102,7 @@ export class DeliveriesCheck implements TableCheck {
       const endpoint: Partial<EndpointRow> = expected.get(row.endpoint_id) ?? { status: 'deleted' };
       expected.delete(row.endpoint_id);
       const others = ENDPOINT_COLUMNS.filter((name) => name in endpoint)
-        .map((name) => [name, textOf(row[name]), textOf(endpoint[name])] as const)
+        .map((name) => [name, toText(row[name]), toText(endpoint[name])] as const)
         .filter(([, is, events]) => is !== events);
       const how = others.map((each) => describeColumn(...each)).join('; ');
       if (others.length > 0) this.differs(row.endpoint_id, how, ENDPOINTS);
@@ -129,7 +129,7 @@ export class DeliveriesCheck implements TableCheck {
        left join webhooks.deliveries on delivery_id = any($1::uuid[])`,
       [created.map(({ id }) => id)],
     );
-    // By the clock that deliveries are dated with.
+    // The time is that of the clock that dates deliveries.
     this.keptSince ??= rows[0]!.now.getTime() - retentionSeconds(this.tables.config) * 1000 + MARGIN_MS;
     const ids = new Set(rows.map(({ id }) => id));
     for (const { id, body, recordedAt } of created) {
@@ -143,7 +143,7 @@ export class DeliveriesCheck implements TableCheck {
   }
 }
 
-function textOf(value: unknown): string | null {
+function toText(value: unknown): string | null {
   if (value instanceof Date) return value.toISOString();
   return typeof value === 'string' || value === null ? value : (JSON.stringify(value) ?? null);
 }

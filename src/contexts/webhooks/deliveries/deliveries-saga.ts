@@ -51,7 +51,7 @@ interface Reaction {
 export function deliveriesSaga(
   published: Published,
   wake: (endpointIds: readonly string[]) => void,
-  macOf: (delivery: NewDelivery) => string,
+  toMac: (delivery: NewDelivery) => string,
 ): SubscriptionDefinition {
   let touched: readonly string[] = [];
   return {
@@ -60,7 +60,7 @@ export function deliveriesSaga(
     apply: async (events, tx) => {
       const before = await loadEndpoints(events, tx);
       const { endpoints, deliveries, resends, recoveries } = react(events, before, published);
-      const rows = deliveries.map((each) => ({ ...each, mac: macOf(each) }));
+      const rows = deliveries.map((each) => ({ ...each, mac: toMac(each) }));
       const deleted = endpoints.filter(({ status }) => status === 'deleted').map((each) => each.endpoint_id);
       await saveEndpoints(endpoints, tx);
       await insertDeliveries(rows, tx);

@@ -23,9 +23,9 @@ export interface LaneJob {
   readonly endpoint_id: string;
 }
 
-/** What is due within the same quarter of a second has one job. */
+/** The tick: deliveries that are due within the same quarter of a second share one job. */
 const TICK_MS = 250;
-/** What is due later than this needs no job: the sweep finds it within a second. */
+/** The delay above which no job is created, because the sweep finds the delivery within a second. */
 const MAX_DELAY_MS = 60_000;
 /**
  * Jobs that a process adds in a second: each costs half a millisecond of it, and the sweep finds any number of lanes with
@@ -53,7 +53,7 @@ export class DeliveryProcessor
   readonly heartbeat = new BackgroundWork({
     name: 'heartbeat of deliveries',
     ...EVERY_SECOND,
-    // Until the end of the process: a sender without a heartbeat loses its leases.
+    // The work runs until the end of the process: a sender without a heartbeat loses its leases.
     stopsWithProvider: true,
     run: () => this.table.heartbeat(),
   });
@@ -69,7 +69,7 @@ export class DeliveryProcessor
   private readonly added = new LRUCache<string, true>(upTo(MAX_REMEMBERED));
   /** Jobs that were added within the last second, or are on their way to a queue that is unavailable. */
   private adding = 0;
-  /** On the clock of `performance.now()`. */
+  /** The end of the rest, on the clock of `performance.now()`. */
   private restUntil = 0;
 
   constructor(

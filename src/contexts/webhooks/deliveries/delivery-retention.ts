@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, DAY_MS, HOUR_MS, type Clock } from '../../../kernel/clock.js';
 import { NIL_UUID } from '../../../kernel/ids.js';
 import { Periodic } from '../../../platform/jobs/background-work.js';
-import { Forgets, type ForgottenPerson } from '../../../platform/operations/erasure.js';
+import { Forgets, type ErasedPerson } from '../../../platform/operations/erasure.js';
 import { deleteBefore } from '../../../platform/postgres/batches.js';
 import { earlierNow } from '../../../platform/postgres/clock-check.js';
 import { Database } from '../../../platform/postgres/database.js';
@@ -17,7 +17,10 @@ const MARGIN_MS = DAY_MS;
 /** Rows read in one transaction, and deleted when they are old enough. */
 export const PRUNED_AT_ONCE = 500;
 
-/** How long finished deliveries are retained at least; Infinity: for ever. Attempts that still count as failures are kept. */
+/**
+ * Returns the seconds for which finished deliveries are retained at least. Attempts that still count as failures are
+ * kept.
+ */
 export function retentionSeconds({
   webhookRetentionDays,
   webhookDisableWindowSeconds,
@@ -53,7 +56,7 @@ export class DeliveryRetention {
    * its retention ends: it holds ids, amounts and what the merchant itself reported.
    */
   @Forgets('webhooks')
-  async forget({ userId, merchantId, createdAt }: ForgottenPerson, signal: AbortSignal): Promise<boolean> {
+  async forget({ userId, merchantId, createdAt }: ErasedPerson, signal: AbortSignal): Promise<boolean> {
     // All events about the person are deliveries by then.
     if (!(await this.progress.waitUntilCurrent(DELIVERIES_SAGA))) return false;
     const since = new Date(Date.parse(createdAt) - MARGIN_MS).toISOString();
@@ -110,7 +113,9 @@ const PRUNE = `
     delete from webhooks.attempts using expired where attempts.delivery_id = expired.delivery_id
   ) ${LAST}`;
 
-/** What names the user and arrived is deleted with its attempts; of the rest the responses of receivers are. */
+/**
+ * Deletes deliveries that name the user and arrived, with their attempts, and the receivers' responses of the others.
+ */
 const ERASE = `
   with read as materialized (
     select delivery_id, created_at, position($4 in body) > 0 as names_user from webhooks.deliveries

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { newId } from '../../../kernel/ids.js';
 import { EventStoreUnavailable } from '../../../platform/event-store/port.js';
-import type { KnownMerchant } from '../../../platform/http/merchant-directory.js';
+import type { MerchantProfile } from '../../../platform/http/merchant-directory.js';
 import type { HttpResult } from '../../../platform/outbound/outbound-request.js';
 import { Sealer } from '../../../platform/sealing/sealer.js';
 import type { Log } from '../../../platform/telemetry/logger.js';
@@ -11,7 +11,7 @@ import { firstAttemptDelay } from '../metrics.js';
 import { webhooksConfig } from '../settings.js';
 import type { AutomaticDisabling, DisableReason } from './automatic-disabling.js';
 import { DeliverySender } from './delivery-sender.js';
-import type { AttemptRecord, ClaimedDelivery, DeliveryResult, DeliveryTable } from './delivery-table.js';
+import type { AttemptRecord, DeliveryClaim, DeliveryResult, DeliveryTable } from './delivery-table.js';
 import type { Destinations } from './destinations.js';
 import type { Receivers } from './receivers.js';
 import { SigningSecrets } from './signing-secrets.js';
@@ -22,12 +22,12 @@ const fixed = { ...place, delivery_id: newId(), type: 'payout.received', body: '
 const secrets = new SigningSecrets(new Sealer(randomBytes(32)));
 const delivery = {
   ...fixed,
-  mac: secrets.macOf(fixed),
+  mac: secrets.toMac(fixed),
   attempts: 3,
   attempts_before: 0,
   created_at: NOW,
   due_at: NOW,
-} as unknown as ClaimedDelivery;
+} as unknown as DeliveryClaim;
 const responded = (status: number): HttpResult => ({
   kind: 'response',
   status,
@@ -48,7 +48,7 @@ describe('a delivery that is sent', () => {
   /** How often the database is unavailable before it takes a record. */
   let unavailable: number;
   let disablingError: Error;
-  let merchantStatus: KnownMerchant['status'];
+  let merchantStatus: MerchantProfile['status'];
 
   beforeEach(() => {
     recorded = [];
@@ -73,10 +73,10 @@ describe('a delivery that is sent', () => {
         },
       } as unknown as DeliveryTable,
       { load: async () => destination } as unknown as Destinations,
-      { find: async () => ({ status: merchantStatus }) as KnownMerchant },
+      { find: async () => ({ status: merchantStatus }) as MerchantProfile },
       secrets,
       {
-        wideLog: (_message: string, { delivery_id }: ClaimedDelivery, level: string) =>
+        wideLog: (_message: string, { delivery_id }: DeliveryClaim, level: string) =>
           level === 'error' && forged.push(delivery_id),
       } as unknown as Log,
       {
@@ -99,7 +99,7 @@ describe('a delivery that is sent', () => {
     return attempt;
   };
 
-  it.each<[string, Partial<ClaimedDelivery>]>([
+  it.each<[string, Partial<DeliveryClaim>]>([
     ['without a MAC', { mac: null }],
     ['with another body', { body: '{"amount":"9"}' }],
     ['to another endpoint', { endpoint_id: newId() }],

@@ -9,14 +9,14 @@ import { retryAfterMs, type HttpResult } from '../../../platform/outbound/outbou
 import { isDatabaseUnavailable } from '../../../platform/postgres/unavailable.js';
 import { Log } from '../../../platform/telemetry/logger.js';
 import { isTracing, traced } from '../../../platform/telemetry/tracing.js';
-import { outcomeOf, retryDelayMs, SUSPENDED_MS } from '../domain/retry.js';
+import { toOutcome, retryDelayMs, SUSPENDED_MS } from '../domain/retry.js';
 import { deliveries, deliveryDuration, observeFirstAttempt } from '../metrics.js';
 import { webhooksConfig, type WebhooksConfig } from '../settings.js';
 import { AutomaticDisabling } from './automatic-disabling.js';
 import {
   DeliveryTable,
   type AttemptRecord,
-  type ClaimedDelivery,
+  type DeliveryClaim,
   type DeliveryResult,
 } from './delivery-table.js';
 import { Destinations, type Destination } from './destinations.js';
@@ -26,9 +26,12 @@ import { SigningSecrets } from './signing-secrets.js';
 const USER_AGENT = 'svc-Webhooks/1.0';
 /** Pause after a delivery that could not be decided here (the event store was unavailable), and between tries to record one. */
 const PAUSE_MS = 1000;
-/** Between two log lines about deliveries that cannot be recorded: thousands may wait for the database at once. */
+/**
+ * The pause between two log lines about deliveries that cannot be recorded. Thousands may wait for the database at
+ * once.
+ */
 const WARN_EVERY_MS = 10_000;
-/** What the system says when this process or machine has no sockets left: no receiver's fault. */
+/** The system's errors when this process or machine has no sockets left, which are no fault of a receiver. */
 const OUT_OF_SOCKETS = /\b(EMFILE|ENFILE|ENOBUFS)\b/;
 
 type SendResult = DeliveryResult & { readonly attempt: AttemptRecord };
@@ -40,13 +43,13 @@ type SendResult = DeliveryResult & { readonly attempt: AttemptRecord };
 @Injectable()
 export class DeliverySender {
   private readonly logger = new Logger(DeliverySender.name);
-  /** By URL. */
+  /** The hosts by URL. */
   private readonly hosts = new LRUCache<string, string>({
     ...upTo(10_000),
     memoMethod: (url) => new URL(url).host,
   });
   private stopped = false;
-  /** On the clock of `performance.now()`. */
+  /** The time of the last warning, on the clock of `performance.now()`. */
   private warnedAt = -Infinity;
 
   constructor(
@@ -67,7 +70,7 @@ export class DeliverySender {
    * Resolves once it is recorded to the milliseconds until it is due again, or null when it is not. Never rejects.
    */
   async deliver(
-    delivery: ClaimedDelivery,
+    delivery: DeliveryClaim,
     responded: (attempt: AttemptRecord | null) => void,
     fills: boolean,
   ): Promise<number | null> {
@@ -88,7 +91,7 @@ export class DeliverySender {
     this.stopped = true;
   }
 
-  private async attempt(delivery: ClaimedDelivery, fills: boolean): Promise<DeliveryResult> {
+  private async attempt(delivery: DeliveryClaim, fills: boolean): Promise<DeliveryResult> {
     if (!(await this.secrets.isAuthentic(delivery)))
       return this.drop(delivery, 'webhook dropped: its MAC is missing or wrong', 'error');
     const destination = await this.destinations.load(delivery.endpoint_id);
@@ -97,11 +100,11 @@ export class DeliverySender {
       return notSent(delivery, 'pending', SUSPENDED_MS);
     const send = (): Promise<SendResult> => this.send(delivery, destination);
     const result = isTracing()
-      ? await traced('webhook.attempt', { ...idsOf(delivery), caused_by: delivery.traceparent ?? '' }, send)
+      ? await traced('webhook.attempt', { ...toIds(delivery), caused_by: delivery.traceparent ?? '' }, send)
       : await send();
     this.report(delivery, destination.url, result);
     if (!fills) observeFirstAttempt(delivery, result.attempt.started_at);
-    // Before the attempt is recorded: a crash in between sends again, and the next 410 disables.
+    // The endpoint is disabled before the attempt is recorded: after a crash in between, the next 410 disables it.
     const isDone =
       result.attempt.outcome !== 'gone' ||
       (await this.retryUntilDone(() => this.disable(delivery, destination.url, result.attempt)));
@@ -109,7 +112,7 @@ export class DeliverySender {
     return result;
   }
 
-  private async send(delivery: ClaimedDelivery, destination: Destination): Promise<SendResult> {
+  private async send(delivery: DeliveryClaim, destination: Destination): Promise<SendResult> {
     const started_at = this.clock.now();
     const began = performance.now();
     const timestamp = Math.floor(started_at.getTime() / 1000);
@@ -123,7 +126,7 @@ export class DeliverySender {
     };
     const received = await this.receivers.post(destination.url, headers, body);
     if (OUT_OF_SOCKETS.test(received.error ?? '')) throw new Error(`no sockets left: ${received.error}`);
-    const outcome = outcomeOf(received);
+    const outcome = toOutcome(received);
     const attempts = delivery.attempts + 1;
     const delay = outcome === 'retry' ? this.retryDelay(attempts - delivery.attempts_before, received) : null;
     const failed = delay === null ? 'exhausted' : 'pending';
@@ -156,7 +159,7 @@ export class DeliverySender {
 
   /** Rejects while a store is unavailable. */
   private async disable(
-    { delivery_id, endpoint_id, merchant_id }: ClaimedDelivery,
+    { delivery_id, endpoint_id, merchant_id }: DeliveryClaim,
     attempted_url: string,
     { started_at }: AttemptRecord,
   ): Promise<void> {
@@ -171,13 +174,13 @@ export class DeliverySender {
     }
   }
 
-  private drop(delivery: ClaimedDelivery, msg: string, level: 'info' | 'error'): DeliveryResult {
+  private drop(delivery: DeliveryClaim, msg: string, level: 'info' | 'error'): DeliveryResult {
     deliveries.inc({ outcome: 'dropped' });
-    this.log.wideLog(msg, idsOf(delivery), level);
+    this.log.wideLog(msg, toIds(delivery), level);
     return notSent(delivery, 'dropped', 0);
   }
 
-  private report(delivery: ClaimedDelivery, url: string, result: SendResult): void {
+  private report(delivery: DeliveryClaim, url: string, result: SendResult): void {
     const { attempt, state } = result;
     deliveries.inc({ outcome: state === 'pending' ? 'failed' : state });
     deliveryDuration.observe(attempt.duration_ms / 1000);
@@ -225,7 +228,7 @@ export class DeliverySender {
 }
 
 function notSent(
-  { delivery_id, endpoint_id, attempts }: ClaimedDelivery,
+  { delivery_id, endpoint_id, attempts }: DeliveryClaim,
   state: 'pending' | 'dropped',
   delay_ms: number,
 ): DeliveryResult {
@@ -233,10 +236,10 @@ function notSent(
 }
 
 /** Test deliveries go to disabled endpoints too (contract.md 12.10). */
-function mayGo(delivery: ClaimedDelivery, { status }: Destination): boolean {
+function mayGo(delivery: DeliveryClaim, { status }: Destination): boolean {
   return status === 'enabled' || (status === 'disabled' && delivery.is_test);
 }
 
-function idsOf({ delivery_id, endpoint_id, merchant_id, type }: ClaimedDelivery): Record<string, string> {
+function toIds({ delivery_id, endpoint_id, merchant_id, type }: DeliveryClaim): Record<string, string> {
   return { delivery_id, endpoint_id, merchant_id, type };
 }

@@ -6,7 +6,7 @@ import type { Database } from '../../../platform/postgres/database.js';
 import {
   DeliveryTable,
   type AttemptRecord,
-  type ClaimedDelivery,
+  type DeliveryClaim,
   type DeliveryResult,
 } from './delivery-table.js';
 
@@ -29,7 +29,7 @@ const REFUSED: AttemptRecord = {
 };
 
 /** Of a first attempt after which another one is due at once. */
-const resultOf = ({ delivery_id, endpoint_id }: ClaimedDelivery): DeliveryResult => ({
+const resultOf = ({ delivery_id, endpoint_id }: DeliveryClaim): DeliveryResult => ({
   delivery_id,
   endpoint_id,
   state: 'pending',

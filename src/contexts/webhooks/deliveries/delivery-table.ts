@@ -10,12 +10,12 @@ import type { DeliveryWithMac } from './signing-secrets.js';
 const DEAD_AFTER_SECONDS = 10;
 /** A sender that could not record a heartbeat for this long no longer trusts its leases. */
 const UNRESPONSIVE_MS = (DEAD_AFTER_SECONDS - 2) * 1000;
-/** Under load, how long results wait for others to be recorded with. */
+/** The time for which results wait under load to be recorded together. */
 const GATHER_MS = 3;
 
-export interface ClaimedDelivery extends DeliveryWithMac {
+export interface DeliveryClaim extends DeliveryWithMac {
   readonly attempts: number;
-  /** Those of them that belong to earlier rounds: a resend begins the schedule again. */
+  /** The attempts of earlier rounds. A resend begins the schedule again. */
   readonly attempts_before: number;
   readonly created_at: Date;
   readonly due_at: Date;
@@ -51,7 +51,7 @@ export interface DeliveryResult {
   readonly attempts: number;
   /** Milliseconds from now when it is pending. */
   readonly delay_ms: number;
-  /** Null when it was dropped without an attempt. */
+  /** The attempt; null when the delivery was dropped without one. */
   readonly attempt: AttemptRecord | null;
 }
 
@@ -65,10 +65,10 @@ interface ClaimRequest {
 export class DeliveryTable {
   private readonly senderId = newId();
   private readonly held = new Set<string>();
-  /** When this sender recorded its last heartbeat, on the clock of `performance.now()`. */
+  /** The time of this sender's last heartbeat, on the clock of `performance.now()`. */
   private seenAt = -Infinity;
 
-  private readonly claims = new GroupCall<ClaimRequest, readonly ClaimedDelivery[]>((requests) =>
+  private readonly claims = new GroupCall<ClaimRequest, readonly DeliveryClaim[]>((requests) =>
     this.claimAll(requests),
   );
   private readonly records = new GroupCall<DeliveryResult, void>((results) => this.recordAll(results), {
@@ -78,7 +78,7 @@ export class DeliveryTable {
   constructor(private readonly database: Database) {}
 
   /** Claims up to `room` due deliveries of the endpoint; no other process gets them until they are recorded. */
-  claim(endpointId: string, room: number): Promise<readonly ClaimedDelivery[]> {
+  claim(endpointId: string, room: number): Promise<readonly DeliveryClaim[]> {
     return this.claims.call({ endpointId, room });
   }
 
@@ -88,7 +88,7 @@ export class DeliveryTable {
   }
 
   /** Releases what was claimed and is not sent. Never rejects: what cannot be released now is freed later. */
-  async release(claimed: readonly Pick<ClaimedDelivery, 'delivery_id'>[]): Promise<void> {
+  async release(claimed: readonly Pick<DeliveryClaim, 'delivery_id'>[]): Promise<void> {
     const ids = claimed.map((each) => each.delivery_id);
     try {
       await this.database.query(
@@ -164,13 +164,11 @@ export class DeliveryTable {
     this.seenAt = now;
   }
 
-  private async claimAll(
-    requests: readonly ClaimRequest[],
-  ): Promise<readonly (readonly ClaimedDelivery[])[]> {
+  private async claimAll(requests: readonly ClaimRequest[]): Promise<readonly (readonly DeliveryClaim[])[]> {
     // A process without a heartbeat loses what it claims to the next one that sweeps.
     if (!this.hasValidLeases()) await this.recordHeartbeat();
     // An array, because PostgreSQL takes a limit that it learns late for a tenth of the rows, and would read them all.
-    const rows = await this.database.query<ClaimedDelivery & { [column: string]: unknown }>(
+    const rows = await this.database.query<DeliveryClaim & { [column: string]: unknown }>(
       `with picked as (
          select due.delivery_id from unnest($1::uuid[], $2::int[]) as lane (endpoint_id, room)
          cross join lateral (
@@ -183,10 +181,10 @@ export class DeliveryTable {
          attempts, attempts_before, created_at, due_at, traceparent`,
       [requests.map((each) => each.endpointId), requests.map((each) => each.room), this.senderId],
     );
-    const lanes = new Map<string, ClaimedDelivery[]>(requests.map((each) => [each.endpointId, []]));
+    const lanes = new Map<string, DeliveryClaim[]>(requests.map((each) => [each.endpointId, []]));
     for (const row of rows) {
-      // Its last record is kept and the response to that is late or lost. No other process may send it meanwhile; the
-      // repeated record or the next heartbeat releases it.
+      // This process still holds the delivery: its last record is late or lost. The repeated record or the next
+      // heartbeat releases it.
       if (this.held.has(row.delivery_id)) continue;
       this.held.add(row.delivery_id);
       lanes.get(row.endpoint_id)?.push(row);
@@ -205,7 +203,7 @@ export class DeliveryTable {
   private async recordAll(results: readonly DeliveryResult[]): Promise<readonly void[]> {
     // A lease may have passed to another sender meanwhile; then only a success still counts. A failure after which a
     // resend was requested begins a new round at once.
-    // In the order in which resends and recoveries lock rows.
+    // Resends and recoveries lock rows in this order too.
     const ordered = results.toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
     await this.database.query(
       `with result as (

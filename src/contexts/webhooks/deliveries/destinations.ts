@@ -5,9 +5,9 @@ import { GroupCall } from '../../../platform/jobs/group-call.js';
 import { Database } from '../../../platform/postgres/database.js';
 import type { Endpoint } from '../domain/webhook-endpoints.js';
 
-/** How old the state of an endpoint may be when something is sent to it. */
+/** The largest age of an endpoint's state when a delivery is sent to it. */
 export const DESTINATION_FRESH_MS = 20;
-/** At this age it is read again while sending continues. */
+/** The age at which it is read again while sending continues. */
 const AGEING_MS = 10;
 const MAX_CACHED = 10_000;
 

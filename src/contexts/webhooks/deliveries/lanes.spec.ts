@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import fc from 'fast-check';
-import type { AttemptRecord, ClaimedDelivery, DeliveryTable } from './delivery-table.js';
+import type { AttemptRecord, DeliveryClaim, DeliveryTable } from './delivery-table.js';
 import { Lanes, SEND_LIMITS, type SendLimits } from './lanes.js';
 
 const RESPONDED = { error: null, duration_ms: 20_000 } as AttemptRecord;
@@ -44,7 +44,7 @@ class Harness {
         const rows = this.due.get(endpoint)?.splice(0, room) ?? [];
         return rows.map((delivery_id) => ({ delivery_id, endpoint_id: endpoint }));
       },
-      release: async (rest: readonly ClaimedDelivery[]) => {
+      release: async (rest: readonly DeliveryClaim[]) => {
         for (const { delivery_id, endpoint_id } of rest) {
           this.released.push(delivery_id);
           this.due.get(endpoint_id)!.push(delivery_id);
@@ -54,7 +54,7 @@ class Harness {
       releaseAll: async () => void (this.releasedAll = true),
     };
     const deliver = (
-      { delivery_id: id, endpoint_id: endpoint }: ClaimedDelivery,
+      { delivery_id: id, endpoint_id: endpoint }: DeliveryClaim,
       responded: (a: Attempt) => void,
       fills: boolean,
     ) =>

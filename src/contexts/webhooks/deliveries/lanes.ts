@@ -1,14 +1,14 @@
 import { Logger } from '@nestjs/common';
 import { withTimeout } from '../../../platform/timeout.js';
 import type { DeliverySender } from './delivery-sender.js';
-import type { AttemptRecord, ClaimedDelivery, DeliveryTable } from './delivery-table.js';
+import type { AttemptRecord, DeliveryClaim, DeliveryTable } from './delivery-table.js';
 
 export interface SendLimits {
   /** Deliveries in flight to one endpoint from one process: a slow receiver delays this many and no others. */
   readonly perEndpoint: number;
   /** Deliveries in flight from one process; each has a socket. Half of them are for endpoints that have lost slots. */
   readonly perProcess: number;
-  /** Those of them that began within the last FRESH_MS: what responds promptly needs no more sockets. */
+  /** The sends that began within the last FRESH_MS. Receivers that respond promptly need no more sockets. */
   readonly fresh: number;
 }
 
@@ -23,16 +23,16 @@ const CLAIM_AHEAD = 64;
 const UNRECORDED = 512;
 /** A failure that took longer than this has held a socket for nothing. */
 const HELD_UP_MS = 1000;
-/** How long a shutdown waits for what is in flight before it releases it. */
+/** The time for which a shutdown waits for deliveries in flight before it releases them. */
 const DRAIN_MS = 10_000;
 
 /** One endpoint's deliveries on their way. It exists while it has any, or fewer slots than at first. */
 interface Lane {
   readonly endpointId: string;
   /** Claimed and not in flight. */
-  readonly claimed: ClaimedDelivery[];
+  readonly claimed: DeliveryClaim[];
   inFlight: number;
-  /** In flight or not recorded yet. */
+  /** The number of deliveries in flight or not recorded yet. */
   unrecorded: number;
   /** The most that may be in flight: at first the whole of `perEndpoint`. */
   cap: number;
@@ -100,13 +100,13 @@ export class Lanes {
     while (this.working.size > 0) await Promise.all(this.working);
   }
 
-  /** What does not reject; a shutdown waits for it. */
+  /** Tracks work that never rejects. A shutdown waits for it. */
   private track(work: Promise<void>): void {
     this.working.add(work);
     void work.then(() => this.working.delete(work));
   }
 
-  /** After every change of the lane. */
+  /** Runs after every change of the lane. */
   private advance(lane: Lane): void {
     if (this.mustRelease(lane)) this.track(this.release(lane));
     else if (this.wantsMore(lane)) this.track(this.claim(lane));
@@ -210,7 +210,7 @@ export class Lanes {
     return false;
   }
 
-  private start(lane: Lane, delivery: ClaimedDelivery): void {
+  private start(lane: Lane, delivery: DeliveryClaim): void {
     this.held -= 1;
     this.count(lane, 1);
     lane.unrecorded += 1;

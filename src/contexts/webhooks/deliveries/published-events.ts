@@ -24,7 +24,7 @@ export function envelope(deliveryId: string, event: PublishedEvent): string {
   return `${head.slice(0, -1)},"data":${event.data}}`;
 }
 
-/** When it happened, read from the text of an {@link envelope}: parsing all of it costs as much as sending it. */
+/** Reads the time of an event from the text of an {@link envelope}. Parsing all of it costs as much as sending it. */
 export function occurredAt(body: string): Date | null {
   const [, time] = /^\{"id":"[^"]*","type":"[^"]*","occurred_at":"([^"]+)"/.exec(body) ?? [];
   return time === undefined ? null : new Date(time);
@@ -33,7 +33,7 @@ export function occurredAt(body: string): Date | null {
 export interface Published {
   /** Stored names. */
   readonly events: readonly string[];
-  /** Null when the event is none of `events`. One of them may publish several types, and nothing in some cases. */
+  /** Returns null when the event is none of `events`. One event may publish several types, or nothing. */
   of(event: RecordedEvent): readonly PublishedEvent[] | null;
 }
 
@@ -46,7 +46,7 @@ export function testEvent(data: WebhookTestRequested['data']): PublishedEvent {
   };
 }
 
-/** As the contexts declare it. Throws when the catalog and what they publish are not the same types. */
+/** Collects the publications of the contexts. Throws when they differ from the catalog. */
 export function publishedBy(contexts: readonly Context[]): Published {
   const publications = new Map(
     contexts.flatMap(({ publishes = {} }) =>

@@ -7,7 +7,7 @@ import { Database } from '../../../platform/postgres/database.js';
 import { DeliveryProcessor } from './delivery-processor.js';
 import { RECOVERY } from './saga-rows.js';
 
-/** Between two chunks of an endpoint. */
+/** The pause between two chunks of an endpoint. */
 const CHUNK_MS = 1000;
 /** Deliveries read in one transaction; also how many may be due before more become due. */
 export const RECOVERY_CHUNK = 1000;
@@ -15,7 +15,9 @@ export const RECOVERY_CHUNK = 1000;
 interface Recovery {
   readonly recovery_id: string;
   readonly enabled: boolean;
-  /** As many deliveries are due as one chunk makes: what happens now shall not wait behind all of the past. */
+  /**
+   * True where as many deliveries are due as one chunk creates. Current events must not wait behind all of the past.
+   */
   readonly backed_up: boolean;
 }
 

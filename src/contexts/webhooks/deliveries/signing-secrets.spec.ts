@@ -77,7 +77,7 @@ it('a delivery is signed with the present secret and those former ones that have
 it('a delivery of a key that was added while the process stalled is genuine once the ring is read again', async () => {
   const [former, fresh] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
   const created = { ...place(), delivery_id: newId(), type: 'payout.received', is_test: false, body };
-  const delivery = { ...created, mac: new SigningSecrets(new Sealer(fresh, [former])).macOf(created) };
+  const delivery = { ...created, mac: new SigningSecrets(new Sealer(fresh, [former])).toMac(created) };
   const sealer = new Sealer(former);
   expect(await new SigningSecrets(sealer).isAuthentic(delivery)).toBe(false);
   const refresh = async (): Promise<void> => sealer.setKeys(fresh, [former]);

@@ -10,7 +10,7 @@ interface Place {
   readonly endpoint_id: string;
 }
 
-/** What is fixed when a delivery is created. */
+/** The immutable part of a delivery. */
 export interface NewDelivery extends Place {
   readonly delivery_id: string;
   readonly type: string;
@@ -36,7 +36,7 @@ export class SigningSecrets {
 
   /** A fresh secret, sealed. */
   create(place: Place): string {
-    return this.secrets.seal(associatedDataOf(place), signingSecret(randomBytes(SECRET_BYTES)));
+    return this.secrets.seal(toAssociatedData(place), signingSecret(randomBytes(SECRET_BYTES)));
   }
 
   /**
@@ -54,12 +54,15 @@ export class SigningSecrets {
     return signatureHeader(secrets, message);
   }
 
-  /** Of a delivery that the service creates: nothing else is signed with a merchant's secret. */
-  macOf(delivery: NewDelivery): string {
-    return this.sealer.mac(DELIVERY, textOf(delivery));
+  /** Returns the MAC of a delivery that the service creates. Nothing else is signed with a merchant's secret. */
+  toMac(delivery: NewDelivery): string {
+    return this.sealer.mac(DELIVERY, toText(delivery));
   }
 
-  /** Whether the service created the delivery as it is; a process that stalled while a key was added reads the ring again. */
+  /**
+   * Checks that the service created the delivery unchanged. A process that stalled while a key was added reads the ring
+   * again.
+   */
   async isAuthentic(delivery: DeliveryWithMac): Promise<boolean> {
     const isValid = (): boolean => isAuthenticDelivery(this.sealer, delivery);
     if (isValid()) return true;
@@ -69,25 +72,25 @@ export class SigningSecrets {
 
   /** Throws SealError when the text was sealed for another endpoint. */
   open(place: Place, sealed: string): string {
-    return this.secrets.open(associatedDataOf(place), sealed);
+    return this.secrets.open(toAssociatedData(place), sealed);
   }
 }
 
 export function isAuthenticDelivery(sealer: Pick<Sealer, 'isAuthentic'>, delivery: DeliveryWithMac): boolean {
-  return sealer.isAuthentic(DELIVERY, textOf(delivery), delivery.mac);
+  return sealer.isAuthentic(DELIVERY, toText(delivery), delivery.mac);
 }
 
-function textOf({ delivery_id, endpoint_id, merchant_id, type, is_test, body }: NewDelivery): string {
+function toText({ delivery_id, endpoint_id, merchant_id, type, is_test, body }: NewDelivery): string {
   return `${JSON.stringify([delivery_id, endpoint_id, merchant_id, type, is_test])}\n${body}`;
 }
 
-function associatedDataOf({ merchant_id, endpoint_id }: Place): string {
+function toAssociatedData({ merchant_id, endpoint_id }: Place): string {
   return `webhook_endpoint/${merchant_id}/${endpoint_id}`;
 }
 
 const SECRET_BYTES = 32;
 
-/** What is signed: `timestamp` is Unix seconds. */
+/** The message to sign; `timestamp` is Unix seconds. */
 interface SignedMessage {
   readonly id: string;
   readonly timestamp: number;

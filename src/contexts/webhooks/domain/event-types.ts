@@ -16,12 +16,12 @@ export const EVENT_TYPES = [
   ...LISTED_TYPES,
 ] as const;
 
-/** Whether an endpoint with these types receives the type; null: it lists none. */
+/** Checks that an endpoint with these types receives the type; null: it lists none. */
 export function receives(eventTypes: readonly string[] | null, type: EventType): boolean {
   return eventTypes?.includes(type) ?? !LISTED_TYPES.some((listed) => listed === type);
 }
 
-/** Of deliveries that a merchant requested, to try an endpoint: no context publishes it. */
+/** The type of deliveries that a merchant requested as a test. No context publishes it. */
 export const TEST_TYPE = 'webhook_endpoint.test' satisfies EventType;
 
 export type EventType = (typeof EVENT_TYPES)[number];

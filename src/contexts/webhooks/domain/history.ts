@@ -17,7 +17,7 @@ import {
   type WebhookTestRequested,
 } from './webhook-requests.js';
 
-/** What auditors hold the endpoints of each merchant against. */
+/** The rules with which auditors compare the endpoints of each merchant. */
 const endpointsHistory = historyRules(
   webhookEndpoints,
   {
@@ -42,7 +42,7 @@ const endpointsHistory = historyRules(
   { id: 'merchant_id' },
 );
 
-/** Of attempts, the history says neither where they went nor when they began. */
+/** A time after all attempts: the history does not have their addresses and times. */
 const END_OF_TIME = '9999-12-31T23:59:59.999Z';
 
 export const WEBHOOK_HISTORIES: readonly HistoryRules[] = [

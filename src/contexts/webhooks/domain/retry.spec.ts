@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { retryAfterMs } from '../../../platform/outbound/outbound-request.js';
 import { webhooksConfig } from '../settings.js';
-import { retryDelayMs, RETRY_AFTER_CAP_MS, outcomeOf, type AttemptOutcome } from './retry.js';
+import { retryDelayMs, RETRY_AFTER_CAP_MS, toOutcome, type AttemptOutcome } from './retry.js';
 
 const SCHEDULE = webhooksConfig({}).webhookRetryScheduleSeconds;
 const NOW = Date.UTC(2026, 0, 1);
@@ -128,12 +128,12 @@ function tabled(status: number): AttemptOutcome {
 it('every status of three digits has its outcome; those that HTTP does not know are tried again', () => {
   for (let status = 100; status <= 999; status += 1) {
     for (const retryAfter of [null, '5']) {
-      const outcome = outcomeOf(responded(status, retryAfter));
+      const outcome = toOutcome(responded(status, retryAfter));
       expect(`${status} ${outcome}`).toBe(`${status} ${tabled(status)}`);
     }
   }
 });
 
 it('an attempt without a response is tried again', () => {
-  expect(outcomeOf(failed)).toBe('retry');
+  expect(toOutcome(failed)).toBe('retry');
 });

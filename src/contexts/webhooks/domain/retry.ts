@@ -4,13 +4,13 @@ import type { DisableCause } from './webhook-endpoints.js';
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted', 'dropped'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** What the states of a delivery that ended without success mean, for people. */
+/** The states of a delivery that ended without success, in words for people. */
 export const DELIVERY_STATES = {
   exhausted: 'no further automatic attempt',
   dropped: 'the endpoint was disabled or deleted',
 } as const satisfies Readonly<Record<string, string>>;
 
-/** By what an endpoint was disabled, for people. */
+/** The causes of a disabled endpoint, in words for people. */
 export const DISABLED_BY: Readonly<Record<DisableCause, string>> = {
   merchant: 'the merchant',
   gone: 'a response with 410',
@@ -21,7 +21,7 @@ export const DISABLED_BY: Readonly<Record<DisableCause, string>> = {
 export const JITTER = 0.1;
 /** The most a `Retry-After` may ask for, in milliseconds: 24 hours. */
 export const RETRY_AFTER_CAP_MS = DAY_MS;
-/** Until a delivery of a suspended merchant is due again; nothing counts as an attempt meanwhile. */
+/** The delay until a delivery of a suspended merchant is due again. No attempt counts meanwhile. */
 export const SUSPENDED_MS = 5 * 60_000;
 
 /**
@@ -54,7 +54,7 @@ export function retryDelayMs(
  */
 export type ErrorClass = 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'response' | 'timeout';
 
-/** What came back from a receiver. */
+/** The response of a receiver. */
 type ReceiverResponse =
   | { readonly kind: 'response'; readonly status: number }
   | { readonly kind: 'failed'; readonly phase: ErrorClass };
@@ -63,7 +63,7 @@ type ReceiverResponse =
 export type AttemptOutcome = 'succeeded' | 'retry' | 'exhausted' | 'gone';
 
 /** The table of contract.md 14.1. */
-export function outcomeOf(response: ReceiverResponse): AttemptOutcome {
+export function toOutcome(response: ReceiverResponse): AttemptOutcome {
   if (response.kind === 'failed') return 'retry';
   const { status } = response;
   if (status >= 200 && status < 300) return 'succeeded';

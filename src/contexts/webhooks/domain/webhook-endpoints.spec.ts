@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { givenOf } from '../../../../test/support/given.js';
-import { fold, streamOf } from '../../../kernel/aggregate.js';
+import { fold, toStream } from '../../../kernel/aggregate.js';
 import {
   disableFailing,
   disableGone,
@@ -71,7 +71,7 @@ const patch = (id: string, changes: Update['changes']) => (state: WebhookEndpoin
 const ten = Array.from({ length: ENDPOINT_LIMIT }, (_, index) => registered(`e-${index}`));
 
 it('the endpoints of a merchant are in one stream', () => {
-  expect(streamOf(webhookEndpoints, 'm')).toBe('webhook_endpoints-m');
+  expect(toStream(webhookEndpoints, 'm')).toBe('webhook_endpoints-m');
 });
 
 describe('registering an endpoint', () => {

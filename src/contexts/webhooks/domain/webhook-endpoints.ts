@@ -16,7 +16,7 @@ const REMEMBERED_ROTATIONS = 100;
 
 export const ENDPOINT_STATUSES = ['enabled', 'disabled'] as const;
 export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
-/** Why an endpoint is disabled: by PATCH, because its receiver responded with 410, or because it kept failing. */
+/** The cause of a disabled endpoint: PATCH, a 410 of its receiver, or constant failures. */
 export type DisableCause = 'merchant' | 'gone' | 'failing';
 
 export interface EndpointRef {
@@ -45,7 +45,7 @@ export interface RotateSecret extends At {
   /** The same for every repeat of one request. */
   readonly rotation_id: string;
   readonly sealed_signing_secret: string;
-  /** How long the replaced secret signs alongside the fresh one; no later than `at`: not at all. */
+  /** The time until which the replaced secret signs too. No later than `at` means not at all. */
   readonly former_expires_at: string;
 }
 
@@ -81,7 +81,7 @@ export interface Endpoint extends EndpointRef, EndpointFields {
   readonly status: EndpointStatus | 'deleted';
   readonly disabled_cause: DisableCause | null;
   readonly disabled_at: string | null;
-  /** When it was enabled last: failed attempts that began earlier do not count (contract.md 15.4). */
+  /** The time of the last enabling. Failed attempts that began earlier do not count (contract.md 15.4). */
   readonly failures_since: string;
   readonly created_at: string;
   readonly updated_at: string;
@@ -125,7 +125,7 @@ export function evolveEndpoint(
 
 /** A secret that a request created, for its repeats. */
 interface EndpointSecret {
-  /** Null for the secret of the registration. */
+  /** The rotation; null for the secret of the registration. */
   readonly rotation_id: string | null;
   readonly sealed: string;
   readonly at: string;
@@ -178,7 +178,7 @@ function secretsAfter(
 }
 
 /** The endpoint, or the contract's 404. */
-export function endpointOf(state: WebhookEndpoints, id: string): RegistryEndpoint {
+export function findEndpoint(state: WebhookEndpoints, id: string): RegistryEndpoint {
   const endpoint = state.byId.get(id);
   if (!endpoint) throw DomainError.notFound('Webhook endpoint');
   return endpoint;
@@ -203,7 +203,7 @@ export function register(command: Register, state: WebhookEndpoints): WebhookEnd
 }
 
 export interface Update extends At {
-  /** What is absent stays as it is. */
+  /** The changes. Absent members remain. */
   readonly changes: Partial<EndpointFields> & { readonly status?: EndpointStatus };
   /** The cause of disabling it: a merchant, unless the sandbox has it break. */
   readonly cause?: DisableCause;
@@ -212,7 +212,7 @@ export interface Update extends At {
 /** Only what differs becomes an event: an empty or repeated PATCH changes nothing. */
 export function update(command: Update, state: WebhookEndpoints): WebhookEndpointEvent[] {
   const { endpoint_id, merchant_id, changes, cause = 'merchant', at } = command;
-  const { url, description, event_types, status } = endpointOf(state, endpoint_id);
+  const { url, description, event_types, status } = findEndpoint(state, endpoint_id);
   const before = { url, description, event_types };
   const fields = {
     url: changes.url ?? url,
@@ -240,7 +240,7 @@ function disable(
 }
 
 interface DisableGone extends At {
-  /** Where the attempt went whose response was 410, and when it began. */
+  /** The URL and the start of the attempt whose response was 410. */
   readonly attempted_url: string;
   readonly attempted_at: string;
 }
@@ -254,7 +254,7 @@ export function disableGone(command: DisableGone, state: WebhookEndpoints): Webh
 }
 
 interface DisableFailing extends At {
-  /** When the oldest of the failed attempts began that were counted. */
+  /** The start of the oldest counted failure. */
   readonly failing_since: string;
 }
 
@@ -268,7 +268,7 @@ export function disableFailing(command: DisableFailing, state: WebhookEndpoints)
 
 /** A repeat of a rotation changes nothing; throws IdempotencyKeyExpired when it comes too late. A fifth replaced secret that would sign as well is refused. */
 export function rotateSecret(command: RotateSecret, state: WebhookEndpoints): WebhookEndpointEvent[] {
-  const { secrets, former_secrets } = endpointOf(state, command.endpoint_id);
+  const { secrets, former_secrets } = findEndpoint(state, command.endpoint_id);
   const done = secrets.find(({ rotation_id }) => rotation_id === command.rotation_id);
   if (done) {
     requireIdempotent(done.at, command.at);
@@ -285,6 +285,6 @@ export function rotateSecret(command: RotateSecret, state: WebhookEndpoints): We
 }
 
 export function remove(command: At, state: WebhookEndpoints): WebhookEndpointEvent[] {
-  endpointOf(state, command.endpoint_id);
+  findEndpoint(state, command.endpoint_id);
   return [{ type: 'webhook_endpoint.deleted.v1', data: command }];
 }

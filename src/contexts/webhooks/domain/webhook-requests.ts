@@ -1,7 +1,7 @@
 import type { Aggregate, DomainEvent } from '../../../kernel/aggregate.js';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { requireIdempotent } from '../../../kernel/idempotency.js';
-import { endpointOf, type EndpointRef, type WebhookEndpoints } from './webhook-endpoints.js';
+import { findEndpoint, type EndpointRef, type WebhookEndpoints } from './webhook-endpoints.js';
 
 /** A synthetic delivery was requested (contract.md 12.10); `delivery_id` is its `webhook-id` header. */
 export type WebhookTestRequested = DomainEvent<
@@ -21,7 +21,7 @@ export type WebhookResendRequested = DomainEvent<
   }
 >;
 
-/** What an endpoint did not get of the deliveries created at `since` or later is to be sent after all. */
+/** The request to send again whatever an endpoint did not get of deliveries created at `since` or later. */
 export type WebhookRecoveryRequested = DomainEvent<
   'webhook_endpoint.recovery_requested.v1',
   EndpointRef & { readonly recovery_id: string; readonly since: string; readonly requested_at: string }
@@ -67,7 +67,7 @@ export function requestResend(
   state: WebhookResendRequested['data'] | null,
 ): WebhookResendRequested[] {
   if (state) return repeated(state.requested_at, command.requested_at);
-  const { status } = endpointOf(endpoints, command.endpoint_id);
+  const { status } = findEndpoint(endpoints, command.endpoint_id);
   if (status === 'disabled' && !command.is_test) throw endpointDisabled();
   return [{ type: 'webhook_delivery.resend_requested.v1', data: command }];
 }
@@ -79,7 +79,7 @@ export function requestRecovery(
   state: WebhookRecoveryRequested['data'] | null,
 ): WebhookRecoveryRequested[] {
   if (state) return repeated(state.requested_at, command.requested_at);
-  const { status } = endpointOf(endpoints, command.endpoint_id);
+  const { status } = findEndpoint(endpoints, command.endpoint_id);
   if (command.since > command.requested_at)
     throw DomainError.invalid({ since: ['must not be in the future'] }).asTransient();
   if (status === 'disabled') throw endpointDisabled();

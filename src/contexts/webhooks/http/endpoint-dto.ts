@@ -40,7 +40,7 @@ export class WebhookEndpoint {
   @ApiProperty({ ...TIME, nullable: true }) disabled_at!: string | null;
 }
 
-/** In the responses to registration and rotation alone. */
+/** The endpoint with its secret, in responses to registration and rotation alone. */
 export class WebhookEndpointWithSecret extends WebhookEndpoint {
   @ApiProperty({ type: 'string', pattern: '^whsec_[A-Za-z0-9+/]{43}=$' }) signing_secret!: string;
 }

@@ -43,7 +43,7 @@ const MALFORMED = 'The JSON or the Idempotency-Key is malformed.';
 const NO_ENDPOINT = 'The merchant has no such webhook endpoint.';
 const DISABLED = 'The endpoint is disabled, or the first request with this Idempotency-Key is in progress.';
 
-/** What merchants see of their deliveries, and may ask of them (contract.md 16). */
+/** The merchant's routes of its deliveries (contract.md 16). */
 @Controller('merchants/v1')
 export class WebhookDeliveriesController {
   constructor(

@@ -148,7 +148,7 @@ export class StatsQuery {
   since?: Date;
 }
 
-/** From when statistics are requested. Throws `bad_request` when it is too long ago or to come. */
+/** Returns the start of the statistics. Throws `bad_request` when it is too long ago or in the future. */
 export function statsSince({ since }: StatsQuery, now: Date): Date {
   if (since === undefined) return new Date(now.getTime() - DAY_MS);
   if (since > now) throw new DomainError('bad_request', 'since must not be in the future');

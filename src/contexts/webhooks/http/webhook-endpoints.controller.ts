@@ -40,7 +40,7 @@ import {
   WebhookEndpointWithSecretResponse,
 } from './webhook-dto.js';
 import { WriteResponses } from './write-responses.js';
-import { causeOf, merchantOf, requestOf, ticketOf } from '../../../platform/http/request-state.js';
+import { toCause, getMerchant, getRequest, getTicket } from '../../../platform/http/request-state.js';
 
 const WHAT = 'Webhook endpoint';
 const READ = 'endpoints:read';
@@ -52,9 +52,9 @@ const NO_ENDPOINT = 'The merchant has no such webhook endpoint.';
 /** The merchant of a write, its cause and its ticket. */
 export const CallingMerchant = createParamDecorator(
   (_: unknown, context: ExecutionContext): MerchantCaller => {
-    const request = requestOf(context);
-    const { merchantId } = merchantOf(request);
-    return { merchantId, metadata: causeOf(request), ticket: ticketOf(request) };
+    const request = getRequest(context);
+    const { merchantId } = getMerchant(request);
+    return { merchantId, metadata: toCause(request), ticket: getTicket(request) };
   },
 );
 

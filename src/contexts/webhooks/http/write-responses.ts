@@ -19,7 +19,9 @@ export class WriteResponses {
     return new Reply(status, body);
   }
 
-  /** After it no attempt begins by what was before: what a sender read of an endpoint may be DESTINATION_FRESH_MS old. */
+  /**
+   * Replies once no attempt begins by the former state, which a sender may have read up to DESTINATION_FRESH_MS ago.
+   */
   async replyToChange(status: number, responded: Responded): Promise<Reply> {
     const reply = await this.reply(status, responded);
     if (responded.position !== null) await sleep(DESTINATION_FRESH_MS + TIMER_EARLY_MS);

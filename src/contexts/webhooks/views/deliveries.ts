@@ -103,7 +103,7 @@ export class DeliveriesView {
    * none, and continue all the same.
    */
   async list(merchants: readonly string[] | null, filter: DeliveriesFilter): Promise<DeliveriesPage> {
-    const endpoints = await this.endpointsOf(merchants, filter.endpoint_id);
+    const endpoints = await this.findEndpoints(merchants, filter.endpoint_id);
     const lanes =
       endpoints !== null && endpoints.length > MAX_LANES ? { endpoints: null, merchants } : { endpoints };
     const { rows: deliveries, next_cursor } = await deliveryPage(this.database, lanes, filter);
@@ -111,7 +111,7 @@ export class DeliveriesView {
   }
 
   /** The endpoints of these merchants, deleted ones too, of which the list is; null: all. One more than a page merges, at most. */
-  private async endpointsOf(
+  private async findEndpoints(
     merchantIds: readonly string[] | null,
     endpointId: string | undefined,
   ): Promise<readonly string[] | null> {
@@ -138,11 +138,11 @@ export class DeliveriesView {
     );
     return rows
       .reverse()
-      .map((row) => ({ ...row, response_excerpt: row.response_excerpt && textOf(row.response_excerpt) }));
+      .map((row) => ({ ...row, response_excerpt: row.response_excerpt && toText(row.response_excerpt) }));
   }
 }
 
 /** A character that was cut off at the end of the excerpt is left out; what is no UTF-8 becomes U+FFFD. */
-function textOf(bytes: Buffer): string {
+function toText(bytes: Buffer): string {
   return new TextDecoder().decode(bytes, { stream: true });
 }

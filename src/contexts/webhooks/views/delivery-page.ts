@@ -88,7 +88,7 @@ interface DeliveryRows {
   readonly next_cursor: string | null;
 }
 
-/** Where rows are read from, in `sql`: the newest ones of each lane, numbered by `place`. */
+/** The source of rows in `sql`: the newest ones of each lane, numbered by `place`. */
 interface Source {
   readonly sql: string;
   /** Rows of a lane at most; with fewer the lane is at its end. */
@@ -151,7 +151,7 @@ async function readPage(
   };
 }
 
-/** Without conditions (null) a page is full of what is read; with some, all lanes together read the budget. */
+/** Returns the rows to read per lane: a full page without conditions (null), else a share of the budget. */
 function rowsOfLane(lanes: number, pageSize: number, budget: number | null): number {
   if (budget === null) return Math.min(Math.ceil((2 * READ_AT_ONCE) / lanes), pageSize + 1);
   return Math.ceil(Math.min(budget, READ_AT_ONCE) / lanes);
@@ -178,7 +178,7 @@ function unsentOnly({ status }: DeliveryFilter): readonly string[] {
 
 const where = (conditions: readonly string[]): string => `where ${['true', ...conditions].join(' and ')}`;
 
-/** Of all endpoints, through the index by time. */
+/** Reads from all endpoints, through the index by time. */
 function newest(conditions: readonly string[], max: number): Source {
   const sql = `select *, row_number() over (${NEWEST_FIRST}) as place from (
     select ${COLUMNS} from webhooks.deliveries ${where(conditions)} ${NEWEST_FIRST} limit ${max}) newest`;

@@ -88,7 +88,7 @@ const NOW = `
     (select min(due_at) from webhooks.deliveries
       where endpoint_id = $1 and state = 'pending' and leased_by is null and due_at <= now()) as oldest_due_at`;
 
-/** How old a result may be that is returned again; also by how much it may reach further back than requested. */
+/** The age up to which a result is returned again, and by which it may reach further back than requested. */
 export const STATS_SHARED_MS = 5000;
 
 const MAX_SHARED = 10_000;

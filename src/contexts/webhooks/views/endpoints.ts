@@ -66,7 +66,7 @@ export class EndpointsView {
       kind: 'webhook_endpoint',
       id,
       merchant_id,
-      // Its path may hold a token of the merchant.
+      // The path of the URL may contain a token of the merchant.
       title: `Webhook endpoint at ${new URL(url).host}, ${status}`,
     }));
   }

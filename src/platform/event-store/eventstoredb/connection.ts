@@ -2,12 +2,12 @@ import { types } from 'node:util';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { QUERY_TIMEOUT_MS } from '../../postgres/session-settings.js';
 
-/** What the service wants of the connection where EVENT_STORE_URL does not say otherwise. */
+/** The options of the connection that EVENT_STORE_URL does not set. */
 const DEFAULTS = {
   connectionName: 'disburse',
   /** A follower may be behind: a read of one's own write could miss it. */
   nodePreference: 'leader',
-  /** In seconds. A node that is stopped does not hold up the search for the leader for longer than part of an attempt. */
+  /** The timeout in seconds. A stopped node delays the search for the leader by less than an attempt. */
   gossipTimeout: '1',
 } as const;
 
@@ -15,7 +15,7 @@ const DEFAULTS = {
 type GrpcClient = object;
 type Stream = NodeJS.EventEmitter;
 
-/** What the client's classes keep protected, and its defects have to be worked around in. */
+/** The protected members of the client's classes that its workarounds need. */
 interface Internals {
   handleError: (client: GrpcClient, error: Error) => Promise<void>;
   getChannel: () => Promise<{ close: () => void }>;
@@ -27,7 +27,9 @@ interface Internals {
   ) => () => Promise<Stream>;
 }
 
-/** To the server, or the leader of the cluster, of an `esdb://` or `esdb+discover://` URL, on first use. */
+/**
+ * The connection to the server, or to the cluster's leader, by an `esdb://` or `esdb+discover://` URL, on first use.
+ */
 export class Connection {
   private current: EventStoreDBClient;
   private openedAt = performance.now();
@@ -78,7 +80,10 @@ function openClient(url: string): EventStoreDBClient {
   return client;
 }
 
-/** Its calls in flight end by their own time limits first: a read that is disposed of would end as if it were whole. */
+/**
+ * Closes after the calls in flight have ended by their time limits: a read that is disposed of would end as if
+ * complete.
+ */
 async function closeClient(client: EventStoreDBClient): Promise<void> {
   setTimeout(() => void client.dispose(), QUERY_TIMEOUT_MS).unref();
   (await (client as unknown as Internals).getChannel()).close();

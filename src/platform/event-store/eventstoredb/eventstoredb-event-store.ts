@@ -42,9 +42,9 @@ import {
 
 /** Events of one read of the log. */
 const PAGE = 1000;
-/** How many events back an append searches its own events: a repeat follows soon. */
+/** The number of events back in which an append searches its own: a repeat follows soon. */
 const REPEATS_WITHIN = 100;
-/** How long the client may take to end open calls; then the process continues without it. */
+/** The time in which the client may end open calls. Then the process continues without it. */
 const CLOSE_TIMEOUT_MS = 1000;
 
 /** One append in the store. */
@@ -132,7 +132,7 @@ export class EventStoreDbEventStore implements EventStore {
       let end: Position | null = null;
       let newest: string | null = null;
       await this.scan(attemptMs, BACKWARDS, END, (each) => {
-        const position = positionOf(each);
+        const position = readPosition(each);
         if (position === undefined) return false;
         end ??= position;
         if (this.tail.reaches(position)) newest = this.tail.position;
@@ -189,7 +189,7 @@ export class EventStoreDbEventStore implements EventStore {
         this.connection.client.readAll(options, BUFFERED),
         (each) => {
           count += 1;
-          last = positionOf(each);
+          last = readPosition(each);
           enough = take(each);
           return enough;
         },
@@ -204,7 +204,7 @@ export class EventStoreDbEventStore implements EventStore {
   /** The server checks an append of no events, which costs less than a read of the newest event; no reader sees it. */
   private async check({ stream, expected }: StreamAppend): Promise<Done | Conflict> {
     if (expected === 'no_stream') {
-      const actual = await this.headOf(stream);
+      const actual = await this.readHead(stream);
       return actual === null ? { revision: -1, position: null } : { actual };
     }
     return this.retrying(async (attemptMs) => {
@@ -213,7 +213,7 @@ export class EventStoreDbEventStore implements EventStore {
         return { revision: expected, position: null };
       } catch (error) {
         if (!(error instanceof WrongExpectedVersionError)) throw error;
-        const actual = await this.headOf(stream);
+        const actual = await this.readHead(stream);
         // The server knows of an event that reads do not show yet: a caller that loads now would decide on it again.
         if (actual === expected) throw new NotReadableYet();
         return { actual };
@@ -227,7 +227,7 @@ export class EventStoreDbEventStore implements EventStore {
     try {
       const sent = await this.retrying(async (attemptMs) => {
         // The server knows a repeat only where the expectation is the one of the first time, and forgets.
-        const known = expected === 'no_stream' ? null : resultOf(await this.latest(stream), events);
+        const known = expected === 'no_stream' ? null : toResult(await this.latest(stream), events);
         if (known !== null) return known;
         setImmediate(() => failpoint('commit.sent'));
         return inTime(this.send({ stream, events, expected }, attemptMs), attemptMs);
@@ -237,7 +237,7 @@ export class EventStoreDbEventStore implements EventStore {
     } catch (error) {
       if (!(error instanceof WrongExpectedVersionError)) throw error;
       const stored = await this.readStream(stream);
-      return resultOf(stored, events) ?? { actual: stored.at(-1)?.revision ?? null };
+      return toResult(stored, events) ?? { actual: stored.at(-1)?.revision ?? null };
     }
     appendDuration.observe((performance.now() - started) / 1000);
     appendUnits.inc();
@@ -245,7 +245,7 @@ export class EventStoreDbEventStore implements EventStore {
     const { position } = result;
     if (events.length === 1 && position !== undefined)
       return { revision, position: String(position.commit + this.shift) };
-    // Of several events the server does not say which one its position is of.
+    // The server does not name the event of several to which its position belongs.
     const [last] = await this.readStream(stream, { fromRevision: revision });
     return { revision, position: last?.position ?? null };
   }
@@ -263,7 +263,7 @@ export class EventStoreDbEventStore implements EventStore {
     return (await this.readOne(stream, BACKWARDS, END, REPEATS_WITHIN)).toReversed();
   }
 
-  private async headOf(stream: string): Promise<number | null> {
+  private async readHead(stream: string): Promise<number | null> {
     return (await this.readOne(stream, BACKWARDS, END, 1)).at(-1)?.revision ?? null;
   }
 
@@ -278,7 +278,7 @@ export class EventStoreDbEventStore implements EventStore {
     return stored.map((each) => toRecordedEvent(each, shift)).filter((event) => event !== null);
   }
 
-  /** For a copy, which changes them. */
+  /** Returns the positions for a copy, which changes them. */
   refreshedPositions(): Promise<Positions> {
     this.known = null;
     return this.positions();
@@ -336,7 +336,7 @@ export class EventStoreDbEventStore implements EventStore {
   }
 }
 
-function positionOf(each: AllStreamResolvedEvent): Position | undefined {
+function readPosition(each: AllStreamResolvedEvent): Position | undefined {
   return (each.link ?? each.event)?.position;
 }
 
@@ -344,7 +344,7 @@ function positionOf(each: AllStreamResolvedEvent): Position | undefined {
  * What became of an append whose events are in the stream already: done when all of them are, refused when only
  * some are. Null when none is.
  */
-function resultOf(stored: readonly RecordedEvent[], events: StreamAppend['events']): Done | Conflict | null {
+function toResult(stored: readonly RecordedEvent[], events: StreamAppend['events']): Done | Conflict | null {
   const known = stored.filter(({ id }) => events.some((each) => each.id === id));
   const last = known.at(-1);
   if (last === undefined) return null;

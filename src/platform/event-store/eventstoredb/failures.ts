@@ -17,9 +17,12 @@ import { EventStoreUnavailable } from '../port.js';
 
 const RETRY = { firstMs: 50, maxMs: 800 };
 const ATTEMPTS = 5;
-/** Of a first attempt: a server that did not respond by then may be stopped while its cluster has another leader. */
+/**
+ * The time limit of a first attempt. A server that does not respond by then may be stopped while its cluster has
+ * another leader.
+ */
 const FIRST_ATTEMPT_MS = 3000;
-/** Of the attempts that follow a timeout: enough to ask one stopped node for the leader, and then another node. */
+/** The time limit after a timeout: enough to ask one stopped node for the leader, and then another node. */
 const NEXT_ATTEMPT_MS = 1500;
 /** gRPC statuses: cancelled, deadline exceeded, unavailable. With no server the client throws these raw. */
 const UNAVAILABLE_CODES: ReadonlySet<unknown> = new Set([1, 4, 14]);
@@ -37,7 +40,7 @@ const UNAVAILABLE_TYPES = [
   TimeoutError,
   UnavailableError,
 ] as const;
-/** What a server says that is about to stop or not yet there; some of it comes as an unknown error, without a status. */
+/** The messages of a server that is about to stop or not ready. Some come as unknown errors without a status. */
 const UNAVAILABLE_MESSAGES =
   /discover|no leader|server is not ready|rst_stream|goaway|session|socket|econn|shut(ting)? ?down/i;
 
@@ -46,7 +49,7 @@ export class EventStoreRefusal extends Error {
   override readonly name = 'EventStoreRefusal';
 }
 
-/** Whether the server, not the request, is at fault. */
+/** Checks that the server, rather than the request, is at fault. */
 function isServerUnavailable(error: unknown): boolean {
   if (UNAVAILABLE_TYPES.some((type) => error instanceof type)) return true;
   if (error instanceof EventStoreRefusal || refusal(error) !== null) return false;
@@ -58,7 +61,7 @@ export function isNoStream(error: unknown): boolean {
   return error instanceof StreamNotFoundError;
 }
 
-/** What an operator has to know of an error that repeats itself; null for any other. */
+/** Returns the advice about an error that repeats, or null. */
 export function refusal(error: unknown): string | null {
   if (error instanceof AccessDeniedError) {
     return 'the event store denies access: EVENT_STORE_URL needs a user who may read all streams, read and write the streams of the service (docs/eventstoredb.md)';
@@ -79,7 +82,7 @@ export class NoResponseInTime extends Error {
 }
 
 interface Retries {
-  /** Of all attempts together, in milliseconds. */
+  /** The time limit of all attempts together, in milliseconds. */
   readonly timeoutMs?: number;
   /** Called when an attempt that began at `since` (`performance.now()`) got no response in time. */
   readonly onTimeout?: (since: number) => void;

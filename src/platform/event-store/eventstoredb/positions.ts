@@ -34,7 +34,7 @@ export class Positions {
     return this.marks.at(-1);
   }
 
-  /** Where to begin a read of what follows `position`; events up to it may come again. */
+  /** Returns the start of a read after `position`. Earlier events may come again. */
   startAfter(position: string | null): ReadPosition {
     if (position === null) return START;
     const requested = BigInt(position);

@@ -70,7 +70,7 @@ export class Tail {
     return this.newest;
   }
 
-  /** Where to start the read of what follows `after`; `shift` is that of `Positions`. */
+  /** Returns the start of a read after `after`; `shift` is that of `Positions`. */
   startAfter(after: string | null, shift: bigint): Position | null {
     const { quietUpTo } = this;
     if (quietUpTo === null || comparePositions(after, this.newest) < 0) return null;

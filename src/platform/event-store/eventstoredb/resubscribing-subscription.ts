@@ -15,7 +15,7 @@ import { toRecordedEvent } from './wire.js';
 
 const OUTAGE = { firstMs: 100, maxMs: 5000 };
 const BATCH = 1000;
-/** Under load, the least time between two batches: what is written meanwhile comes in one. */
+/** The minimum delay between batches under load, so that events gather. */
 const REST_MS = 10;
 
 /**
@@ -75,7 +75,7 @@ export class ResubscribingSubscription implements Subscription {
       },
       { highWaterMark: BATCH },
     );
-    // After it is destroyed a late error must not count as unhandled.
+    // A late error must not count as unhandled after the source is destroyed.
     source.on('error', () => undefined);
     this.current = source;
     return source;
@@ -87,7 +87,7 @@ export class ResubscribingSubscription implements Subscription {
     shift: bigint,
   ): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
     const { signal } = this.closing;
-    // From the start on: an error between two waits would be missed.
+    // The listener exists from the start: an error between two waits would be missed.
     const failed = new Promise<never>((_, reject) => source.once('error', reject));
     failed.catch(() => undefined);
     const over = Promise.race([failed, once(source, 'close', { signal })]);
@@ -122,7 +122,7 @@ export class ResubscribingSubscription implements Subscription {
   }
 }
 
-/** What has arrived, at most a batch. */
+/** Returns the events that have arrived, at most a batch. */
 function waiting(source: AllStreamSubscription, shift: bigint): readonly RecordedEvent[] {
   const events: RecordedEvent[] = [];
   while (events.length < BATCH) {

@@ -12,7 +12,7 @@ import type { EventMetadata, ExpectedRevision, JsonObject, NewEvent, RecordedEve
 /** Names by which the server's own projections and pages follow what caused an event. */
 const CORRELATION = '$correlationId';
 const CAUSATION = '$causationId';
-/** What an event that was copied from another store had there. */
+/** The position and the time of a copied event in its former store. */
 const ORIGIN = '$origin';
 const NOT_OURS: ReadonlySet<string> = new Set([CORRELATION, CAUSATION, ORIGIN]);
 

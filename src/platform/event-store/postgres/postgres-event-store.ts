@@ -38,7 +38,7 @@ const ATTEMPTS = 6;
 
 const COLUMNS = `position, stream, revision, id, type, data, metadata, date_part('epoch', recorded_at) * 1000`;
 
-function pageOf(condition: string, limit: string): string {
+function toPage(condition: string, limit: string): string {
   return `select ${COLUMNS} from (
      select e.*, sum(octet_length(data)) over (order by position rows unbounded preceding) as upto
      from (select * from event_store.events where ${condition} order by position limit ${limit}) e
@@ -79,10 +79,10 @@ export class PostgresEventStore implements EventStore {
   }
 
   async readAll(after: string | null, limit: number): Promise<readonly RecordedEvent[]> {
-    // From the start means every row: readers of a stream see those that somebody put before the first position, too.
+    // A read from the start includes rows that somebody inserted before the first position.
     return after === null
-      ? this.read('event_store.read_first', pageOf('true', '$1'), [limit])
-      : this.read('event_store.read_all', pageOf('position > $1', '$2'), [after, limit]);
+      ? this.read('event_store.read_first', toPage('true', '$1'), [limit])
+      : this.read('event_store.read_all', toPage('position > $1', '$2'), [after, limit]);
   }
 
   subscribe(after: string | null): Subscription {

@@ -17,15 +17,15 @@ import {
   type ScopedApi,
   type ScopedCaller,
 } from './scoped-controller.js';
-import { requestOf, ticketOf } from '../request-state.js';
+import { getRequest, getTicket } from '../request-state.js';
 
-/** Who calls the admin API: a person, by an admin key or a session of the console, or the shell of the machine. */
+/** The caller of the admin API: a person, by an admin key or a session of the console, or the shell of the machine. */
 export interface AdminCaller extends Requester, ScopedCaller {
-  /** When the key or the session ends; null: never. */
+  /** The end of the key or the session, or null. */
   readonly expiresAt: string | null;
-  /** When the person signed in, ISO 8601; null for a key. */
+  /** The time of the login, ISO 8601; null for a key. */
   readonly authenticatedAt: string | null;
-  /** Of the session; null for a key. */
+  /** The session; null for a key. */
   readonly sessionId: string | null;
 }
 
@@ -57,7 +57,7 @@ export const AdminController = (path = ''): ClassDecorator => ScopedController(A
 
 /** The {@link AdminCaller}; of a route that the portal shares, what it has in common with a `PortalCaller`. */
 export const Caller = createParamDecorator(
-  (_: unknown, context: ExecutionContext) => requestOf(context).edge.visitor,
+  (_: unknown, context: ExecutionContext) => getRequest(context).edge.visitor,
 );
 
 const ETAG = /^"([0-9]{1,15})"$/;
@@ -81,7 +81,7 @@ function revisionIn({ headers }: FastifyRequest): number {
   return Number(match[1]);
 }
 
-/** Who requests a write, and under which Idempotency-Key. */
+/** The requester of a write with its Idempotency-Key. */
 export interface AdminWrite {
   readonly requester: AdminCaller;
   readonly idempotency: IdempotencyTicket;
@@ -94,18 +94,18 @@ export interface SubjectWrite extends AdminWrite {
 
 /** The {@link AdminWrite}. */
 export const WriteBy = createParamDecorator((_: unknown, context: ExecutionContext): AdminWrite => {
-  const request = requestOf(context);
-  return { requester: request.edge.visitor as AdminCaller, idempotency: ticketOf(request) };
+  const request = getRequest(context);
+  return { requester: request.edge.visitor as AdminCaller, idempotency: getTicket(request) };
 });
 
 /** The {@link SubjectWrite} to the resource that is called `what` and has its id in the path. */
 export const WriteTo = createParamDecorator(
   (what: string, context: ExecutionContext): SubjectWrite => {
-    const request = requestOf(context);
+    const request = getRequest(context);
     const revision = revisionIn(request);
     const id = uuidIn(request.params, 'id', what);
     const requester = request.edge.visitor as AdminCaller;
-    return { requester, idempotency: ticketOf(request), subject: { id, revision } };
+    return { requester, idempotency: getTicket(request), subject: { id, revision } };
   },
   [documentIfMatch, (target, key) => documentUuid('id', target, key)],
 );

@@ -38,7 +38,7 @@ class PortalGuard extends ScopesGuard {
 export const PortalController = (path = ''): ClassDecorator =>
   ScopedController(PORTAL_API, path, PortalGuard);
 
-/** What a session needs for the route: `deliveries:read`, for example. */
+/** Sets the scopes that a session needs for the route, such as `deliveries:read`. */
 export const PortalScopes = (...scopes: readonly string[]): MethodDecorator =>
   SetMetadata(PORTAL_SCOPES_KEY, scopes);
 

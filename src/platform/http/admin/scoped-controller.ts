@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { handlersIn } from '../../discovered-methods.js';
 import { requireScopes } from '../../operations/scopes.js';
 import type { Page } from '../listeners.js';
-import { PageController, sharedRouteOf } from '../pages/page.js';
+import { PageController, findSharedRoute } from '../pages/page.js';
 
 /** An API on the listener of a page, whose routes need scopes. */
 export interface ScopedApi {
@@ -17,7 +17,7 @@ export interface ScopedApi {
   readonly readsKey?: string;
 }
 
-/** Who calls an API whose routes need scopes. */
+/** The caller of an API whose routes need scopes. */
 export interface ScopedCaller {
   readonly scopes: ReadonlySet<string>;
   /** Ids of the merchants whose data the caller reads; null: all. */
@@ -66,7 +66,7 @@ export function ScopedController(api: ScopedApi, path: string, guard: Type<Scope
       const reads = Reflect.getMetadata(readsKey, method) as { readonly lookup: string | null } | undefined;
       if (Reflect.getMetadata(METHOD_METADATA, method) === RequestMethod.GET && reads === undefined)
         throw new Error(`${target.name}.${name} declares no ${readsKey}`);
-      if (sharedRouteOf(method) !== null && !reads?.lookup)
+      if (findSharedRoute(method) !== null && !reads?.lookup)
         throw new Error(`${target.name}.${name} is shared, and no lookup confines it to a merchant`);
     }
     PageController(page, prefix + path)(target);

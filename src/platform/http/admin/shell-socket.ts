@@ -25,14 +25,14 @@ export async function listenOnSocket(server: Server, dataDir: string): Promise<(
     process.umask(umask);
   });
   chmodSync(fresh, 0o600);
-  const inode = inodeOf(fresh);
+  const inode = readInode(fresh);
   renameSync(fresh, path);
   return () => {
-    if (inodeOf(path) === inode) rmSync(path, { force: true });
+    if (readInode(path) === inode) rmSync(path, { force: true });
   };
 }
 
-function inodeOf(path: string): number | null {
+function readInode(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? null;
 }
 

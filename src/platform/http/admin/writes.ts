@@ -27,7 +27,7 @@ function line(min: number, max: number): Rule {
   });
 }
 
-/** Why an operator writes, in 3 to 500 characters (admin-api.md 4). */
+/** The reason of an operator's write, in 3 to 500 characters (admin-api.md 4). */
 export const reasonRule = line(MIN_REASON, MAX_REASON);
 export const ticketRule = line(1, MAX_TICKET);
 
@@ -40,7 +40,7 @@ export class WriteBody {
 }
 
 /** Returns the request of an operation by this write, but for the merchant. */
-export function writeOf(
+export function toWrite(
   { requester, idempotency, subject }: AdminWrite & Partial<Pick<SubjectWrite, 'subject'>>,
   { reason, ticket = null }: WriteBody,
 ): Omit<OperationRequest, 'merchantId'> {

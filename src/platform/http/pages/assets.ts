@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 
-/** Where `scripts/widgets.mjs` writes, relative to the built file and to its source. */
+/** The folders in which `scripts/widgets.mjs` writes, relative to the built file and to its source. */
 const PLACES = ['../../../../widgets', '../../../../dist/widgets'];
 const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
@@ -15,7 +15,7 @@ const TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',
 };
 export const FOREVER = 'public, max-age=31536000, immutable';
-/** Of a file that is no document. */
+/** The policy of a file that is no document. */
 const NOTHING_LOADED = "default-src 'none'; frame-ancestors 'none'";
 
 interface Asset {
@@ -32,7 +32,7 @@ interface PageAssets {
 }
 
 /** A file to be sent; its type is that of the extension of its name. */
-export function assetOf(name: string, plain: Buffer): Asset {
+export function createAsset(name: string, plain: Buffer): Asset {
   const type = TYPES[name.split('.').pop()!] ?? 'application/octet-stream';
   let gzipped: Buffer | undefined;
   return { type, plain, gzipped: () => (gzipped ??= gzipSync(plain)) };
@@ -53,7 +53,9 @@ function loadAssets(page: string): PageAssets {
     const names = existsSync(folder) ? readdirSync(folder) : [];
     const [script, style] = ['script-', 'style-'].map((kind) => names.find((name) => name.startsWith(kind)));
     if (script === undefined || style === undefined) continue;
-    const files = names.map((name) => [name, assetOf(name, readFileSync(new URL(name, folder)))] as const);
+    const files = names.map(
+      (name) => [name, createAsset(name, readFileSync(new URL(name, folder)))] as const,
+    );
     return { script, style, files: new Map(files) };
   }
   throw new Error(`dist/widgets/${page} is missing: npm run build creates it`);

@@ -7,11 +7,11 @@ import type { Locale } from './locale.js';
 import type { Page } from '../listeners.js';
 import { PAGE_STYLE } from './page-style.js';
 
-/** Who may show a page in a frame: `null` is any site, an empty list none. */
+/** The sites that may embed a page: null for any, an empty list for none. */
 export type Framers = readonly string[] | null;
 
 /** Nothing comes from other hosts. `own`: the source of CSP for scripts and styles. */
-function policyOf(own: string, media: string, framedBy: Framers): string {
+function toPolicy(own: string, media: string, framedBy: Framers): string {
   const loads = `connect-src 'self'; script-src ${own}; style-src ${own}; ${media}`;
   const framers = framedBy?.length === 0 ? ["'none'"] : framedBy;
   const frames = framers === null ? '' : `; frame-ancestors ${framers.join(' ')}`;
@@ -34,14 +34,14 @@ function sendHtml(reply: FastifyReply, policy: string, html: string): void {
     .send(html);
 }
 
-/** What a page is opened with. */
+/** The document with which a page opens. */
 interface Opened {
   readonly locale: Locale;
   readonly framedBy: Framers;
-  /** What the script builds the page from. */
+  /** The facts from which the script builds the page. */
   readonly facts: object;
   readonly title: string;
-  /** For browsers without JavaScript, and until the script has run. */
+  /** The heading for browsers without JavaScript, and until the script has run. */
   readonly heading: string;
   readonly text?: string;
 }
@@ -61,7 +61,7 @@ export function sendPage(reply: FastifyReply, page: Page, opened: Opened): void 
   reply.header('vary', 'accept-language');
   sendHtml(
     reply,
-    policyOf("'self'", page.media, framedBy),
+    toPolicy("'self'", page.media, framedBy),
     layout(page, { title, head, body: main, lang: locale }),
   );
 }
@@ -86,11 +86,11 @@ export function sendPlainPage(
   const nonce = randomBytes(16).toString('base64');
   const head = `<style nonce="${nonce}">${PAGE_STYLE}</style>`;
   const main = `<main>\n<h1>${escapeHtml(heading)}</h1>\n${body}\n</main>`;
-  const policy = policyOf(`'nonce-${nonce}'`, "img-src 'self'", []);
+  const policy = toPolicy(`'nonce-${nonce}'`, "img-src 'self'", []);
   sendHtml(reply, policy, layout(page, { title: heading, head, body: main, lang }));
 }
 
-/** For people who followed a link that does not work; the service's own words are below in small print. */
+/** Sends a page to people who followed a link that does not work. The service's own message is below in small print. */
 export function sendRefusedPage(reply: FastifyReply, page: Page, problem: HttpProblem, lang: Locale): void {
   const messages = page.messages[lang];
   const kind = kindOf(problem);

@@ -5,7 +5,7 @@ import type { Page } from '../listeners.js';
 const LOCALES = ['en', 'es', 'de'] as const satisfies readonly Locale[];
 export type Locale = keyof Page['messages'];
 
-/** How many languages of the header are read. */
+/** The number of languages of the header that are read. */
 const MAX_RANGES = 32;
 const RANGE = /^([a-z]{1,8})(?:-[a-z0-9]{1,8})*$|^\*$/;
 const WEIGHT = /^q=([01](?:\.[0-9]{0,3})?)$/;
@@ -24,11 +24,14 @@ export function chooseLocale(header: string | undefined): Locale {
     const name = tag[1] ?? '*';
     weights.set(name, Math.max(weights.get(name) ?? 0, Math.min(1, Number(weight[1]))));
   }
-  const weightOf = (locale: Locale): number => weights.get(locale) ?? weights.get('*') ?? 0;
-  return LOCALES.reduce<Locale>((best, each) => (weightOf(each) > weightOf(best) ? each : best), LOCALES[0]);
+  const findWeight = (locale: Locale): number => weights.get(locale) ?? weights.get('*') ?? 0;
+  return LOCALES.reduce<Locale>(
+    (best, each) => (findWeight(each) > findWeight(best) ? each : best),
+    LOCALES[0],
+  );
 }
 
 /** The language of the page that a browser requests. */
-export function localeOf({ headers }: Pick<FastifyRequest, 'headers'>): Locale {
+export function readLocale({ headers }: Pick<FastifyRequest, 'headers'>): Locale {
   return chooseLocale(headers['accept-language']);
 }

@@ -13,8 +13,8 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify
 import { handlersIn } from '../../discovered-methods.js';
 import type { EventMetadata } from '../../event-store/port.js';
 import type { Page } from '../listeners.js';
-import { localeOf, type Locale } from './locale.js';
-import { causeOf, requestOf } from '../request-state.js';
+import { readLocale, type Locale } from './locale.js';
+import { toCause, getRequest } from '../request-state.js';
 
 export type PageHandler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
@@ -33,37 +33,37 @@ export function PageController(page: Page, path = ''): ClassDecorator {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** By {@link SharedWith}. */
+    /** The page and the path that {@link SharedWith} sets. */
     sharedWith?: { readonly page: Page; readonly url: string };
   }
 }
 
-function configOf(handler: object): FastifyContextConfig {
+function readConfigOf(handler: object): FastifyContextConfig {
   return (Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, handler) ?? {}) as FastifyContextConfig;
 }
 
-/** Where a page serves the handler in addition to its own path; null for most handlers. */
-export function sharedRouteOf(handler: object): NonNullable<FastifyContextConfig['sharedWith']> | null {
-  return configOf(handler).sharedWith ?? null;
+/** Returns the page that serves the handler in addition to its own path; null for most handlers. */
+export function findSharedRoute(handler: object): NonNullable<FastifyContextConfig['sharedWith']> | null {
+  return readConfigOf(handler).sharedWith ?? null;
 }
 
 /** Serves the route of another listener on that of the page too, at this path. */
 export const SharedWith =
   (page: Page, url: string): MethodDecorator =>
   (target, key, method) =>
-    RouteConfig({ ...configOf(method.value as object), sharedWith: { page, url } })(target, key, method);
+    RouteConfig({ ...readConfigOf(method.value as object), sharedWith: { page, url } })(target, key, method);
 
 /** A call of a page's script: POST, 200. */
 export const PageCall = (path: string): MethodDecorator => applyDecorators(Post(path), HttpCode(200));
 
-/** What a guard of the page left in `request.edge.visitor`, and what else a use case needs of a request. */
+/** The visitor that the guard of the page found, with further parts of the request for use cases. */
 export type Visit<Visitor = unknown> = Visitor & {
   readonly ip: string;
   readonly locale: Locale;
   readonly cause: EventMetadata;
 };
 export const Visit = createParamDecorator((_: unknown, context: ExecutionContext): Visit => {
-  const request = requestOf(context);
+  const request = getRequest(context);
   const { ip, edge } = request;
-  return { ...(edge.visitor as object), ip, locale: localeOf(request), cause: causeOf(request) };
+  return { ...(edge.visitor as object), ip, locale: readLocale(request), cause: toCause(request) };
 });

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../../../kernel/clock.js';
 import { httpConfig, type HttpConfig } from '../../config/config.js';
 import type { KeyedHash } from '../../sealing/keyed-hash.js';
-import { addressLimit, clientOf, LocalRateLimiter, refuseUntil } from '../rate-limit.js';
+import { addressLimit, toClient, LocalRateLimiter, refuseUntil } from '../rate-limit.js';
 
 const MAX_CHARACTERS = 8192;
 
@@ -40,7 +40,7 @@ export abstract class PageSessions<Visitor> {
 }
 
 /** The Bearer token of a request; empty when it has none. */
-export function bearerOf({ headers }: FastifyRequest): string {
+export function readBearer({ headers }: FastifyRequest): string {
   return (headers.authorization ?? '').replace(/^Bearer /, '');
 }
 
@@ -62,7 +62,7 @@ export class VisitorLimits {
 
   /** Counts a request. Throws Refusal (429). */
   take(address: string, owner: string, visitor: string): void {
-    const client = clientOf(address);
+    const client = toClient(address);
     refuseUntil(this.visitors.take(`${client} ${visitor}`) ?? this.ofOwner(client, owner));
   }
 

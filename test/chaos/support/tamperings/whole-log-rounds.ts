@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { keyIdOf, newKeyPair, signText } from '../../../../src/contexts/audit/application/ledger-keys.js';
+import { toKeyId, newKeyPair, signText } from '../../../../src/contexts/audit/application/ledger-keys.js';
 import { hashOfEvent } from '../../../../src/contexts/audit/domain/event-leaf.js';
 import { describeFinding, type LedgerFinding } from '../../../../src/contexts/audit/domain/findings.js';
 import { MerkleTree } from '../../../../src/contexts/audit/domain/merkle-tree.js';
@@ -78,7 +78,7 @@ const COVERS: Readonly<Record<string, Cover>> = {
   },
   async "heads signed with a forger's key"({ db, heads }) {
     const { publicKey, privateKey } = newKeyPair();
-    const id = keyIdOf(publicKey);
+    const id = toKeyId(publicKey);
     await db.query('update audit.signing_keys set key_id = $1, public_key = $2', [id, publicKey]);
     await rebuild(db, heads, { id, privateKey });
     return ({ kind }) => kind === 'key';

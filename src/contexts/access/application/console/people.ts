@@ -19,15 +19,15 @@ import {
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { LoginSecrets, type LoginPurpose, PasskeyCounters } from '../../store/console-sessions.js';
 
-/** How a passkey is added, for the operation. */
+/** The way in which a passkey is added, for the operation. */
 interface Enrolment {
   readonly reason: string;
   readonly address: string;
-  /** Null: by a one-time link. */
+  /** The session, or null for a one-time link. */
   readonly sessionId: string | null;
 }
 
-/** What a login changes of its person is the person's own: no role is needed for it. */
+/** The scopes of changes at a login, which are the person's own and need no role. */
 const OWN_CHANGES: ReadonlySet<string> = new Set(['operators:write']);
 
 /** Operators as logins find them: by the events of each. */
@@ -143,7 +143,7 @@ export class Passkeys {
     });
   }
 
-  /** Who signs in. Throws DomainError `forbidden` where no person does. */
+  /** Returns the person who signs in. Throws DomainError `forbidden` where there is none. */
   async login(response: object, origin: string): Promise<KnownOperator> {
     await this.takeChallenge('passkey', response, null);
     const { id, response: signed } = response as Partial<AuthenticationResponseJSON>;
@@ -197,7 +197,7 @@ const invalid = (): DomainError => new DomainError('bad_request', 'The passkey c
 const expired = (): DomainError => new DomainError('bad_request', 'The attempt has expired: try again');
 const unknown = (): DomainError => new DomainError('forbidden', 'This passkey belongs to no active operator');
 
-/** What the package throws is about the response. */
+/** Turns errors of the package into refusals of the response. */
 function verifying<T>(verify: () => Promise<T>): Promise<T> {
   return verify().catch((error: unknown) => {
     logger.warn({ msg: 'passkey refused', reason: (error as Error).message });

@@ -5,7 +5,7 @@ import { isInside } from '../../../../platform/http/address.js';
 import { AdminCallers, type AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { RateLimits } from '../../../../platform/http/rate-limit.js';
-import { CredentialDirectory, type KnownAdminKey } from '../../application/credential-directory.js';
+import { CredentialDirectory, type AdminKey } from '../../application/credential-directory.js';
 import { effectiveScopes, isRole, ROLE_SCOPES, SCOPES } from '../../domain/roles.js';
 import { CredentialUses } from '../../store/credential-uses.js';
 import { BODY, EDGE_SCHEME, type ApiScheme } from '../../../../platform/openapi/document.js';
@@ -28,7 +28,10 @@ const REQUESTS_PER_MINUTE = 600;
 
 const BEARER = /^Bearer +([^ ]+)$/i;
 
-/** Who calls the admin API: `Authorization: Bearer <admin key>`, else the cookie of a session (admin-api.md 1 and 5). */
+/**
+ * Authenticates calls of the admin API: `Authorization: Bearer <admin key>`, else the session's cookie (admin-api.md 1
+ * and 5).
+ */
 @Injectable()
 export class AdminAuthentication extends AdminCallers {
   constructor(
@@ -99,7 +102,7 @@ export class AdminAuthentication extends AdminCallers {
     const { addresses, expiresAt, ...person } = key;
     if (addresses.length > 0 && !isInside(ip, addresses))
       throw new Refusal({ status: 403, detail: 'The address is outside the network ranges of the key' });
-    const session = { authenticatedAt: null, sessionId: null, idempotencyScope: scopeOf(key) };
+    const session = { authenticatedAt: null, sessionId: null, idempotencyScope: toScope(key) };
     return { ...person, ...session, address: ip, expiresAt: expiresAt?.toISOString() ?? null };
   }
 }
@@ -108,7 +111,7 @@ export class AdminAuthentication extends AdminCallers {
  * Of a person; of a key that is confined, or lacks a scope of the role, its own: a replay says no more than the key may read,
  * and has no secret of a key that may do more.
  */
-function scopeOf({ operatorId, role, scopes, merchants, addresses }: KnownAdminKey): string {
+function toScope({ operatorId, role, scopes, merchants, addresses }: AdminKey): string {
   const hasAll = isRole(role) && scopes.size === ROLE_SCOPES[role].length;
   if (hasAll && merchants === null && addresses.length === 0) return operatorId;
   const reach = [[...scopes].sort(), merchants?.toSorted() ?? null, addresses.toSorted()];

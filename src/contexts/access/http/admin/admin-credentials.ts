@@ -112,7 +112,7 @@ export class LeakedResponse {
 
 export class CredentialsResponse extends PageOf('credentials', AdminCredential) {}
 
-/** Whose credentials are found. */
+/** The owners whose credentials are found. */
 type Reach = Pick<AdminCaller, 'merchants'> & { readonly operatorId: string | null };
 
 function isOwn({ operatorId }: Reach, { operator_id }: AdminCredential): boolean {
@@ -142,7 +142,7 @@ export class AdminCredentials {
     return row;
   }
 
-  /** As {@link find}, to be displayed: `not_found` also for an own key of other merchants. */
+  /** Finds a credential for display: `not_found` also for an own key of other merchants. */
   async read(id: string, caller: Reach): Promise<AdminCredential> {
     const row = await this.credentialAt(id);
     if (row === null || !isWithin(caller, row)) throw DomainError.notFound('Credential');
@@ -157,7 +157,7 @@ export class AdminCredentials {
   /** The credential of a secret of any kind; null where it is neither the caller's own nor within the caller's reach. */
   async findBySecret(secret: string, caller: Reach): Promise<AdminCredential | null> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
-    const row = await this.index.findBySecret(this.secrets.hashOf(secret));
+    const row = await this.index.findBySecret(this.secrets.toHash(secret));
     return row !== null && (isWithin(caller, row) || isOwn(caller, row)) ? row : null;
   }
 
@@ -178,14 +178,14 @@ export class AdminCredentials {
       const field = kind === 'admin' ? 'merchants' : 'merchant_id';
       throw DomainError.invalid({ [field]: ['must name merchants that exist'] }).asTransient();
     }
-    // Without what is undefined: it is recorded as JSON.
+    // Undefined members are dropped, because the parameters are recorded as JSON.
     const { reason: _, ticket: __, ...given } = JSON.parse(JSON.stringify(body)) as Recorded;
     return plainOrder({
       ...{ demands_signing: true, ...given, api_key: null },
       ...(kind === 'exchange' && { api_key: KIND_RULES.exchange.deriveKeyId(id, '', null) }),
       ...(kind === 'admin' && {
         operator_id: operator_id ?? caller.operatorId,
-        // Absent: those of the role now. The second person reads them.
+        // The scopes of the current role replace absent ones; the second person reads them.
         scopes:
           body.scopes ?? (caller.role !== null && isRole(caller.role) ? ROLE_SCOPES[caller.role] : null),
       }),

@@ -10,7 +10,7 @@ import {
   type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { PortalRoute } from '../../../../platform/http/admin/portal-controller.js';
-import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
+import { WriteBody, toWrite, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
 import { Reply } from '../../../../platform/http/reply.js';
@@ -23,7 +23,7 @@ import {
   RevokeLeakedCredential,
   RollCredential,
 } from '../../application/credential-commands.js';
-import type { IssuedCredential } from '../../application/credential-secrets.js';
+import type { CredentialWithSecret } from '../../application/credential-secrets.js';
 import { CredentialIndex, CredentialsQuery } from '../../views/credentials.js';
 import { DIRECTORY_VIEW } from '../../views/directory-projection.js';
 import {
@@ -93,7 +93,7 @@ export class AdminCredentialsController {
   async issue(@WriteBy() write: AdminWrite, @ValidBody() body: NewCredentialBody): Promise<Reply> {
     const id = write.idempotency.id('credential');
     const parameters = await this.credentials.order(id, body, write.requester);
-    const request = { ...writeOf(write, body), merchantId: parameters.merchant_id };
+    const request = { ...toWrite(write, body), merchantId: parameters.merchant_id };
     const outcome = await this.operations.request(new IssueCredential(id, parameters), request);
     return this.issued(outcome, write);
   }
@@ -112,7 +112,7 @@ export class AdminCredentialsController {
     @UuidParam('id', CREDENTIAL) id: string,
   ): Promise<Disclosure<CredentialResponse>> {
     const row = await this.credentials.read(id, caller);
-    const revision = await this.operations.revisionOf(credentialStreams(toSubject(row)));
+    const revision = await this.operations.findRevision(credentialStreams(toSubject(row)));
     const credential = await this.credentials.read(id, caller);
     return new Disclosure([credential.merchant_id], () => ({ credential }), revision);
   }
@@ -136,7 +136,7 @@ export class AdminCredentialsController {
     const { requester, subject } = write;
     const owner = toSubject(await this.credentials.find(subject.id, requester));
     const parameters = { ...owner, overlap_seconds: body.overlap_seconds };
-    const request = { ...writeOf(write, body), merchantId: owner.merchant_id };
+    const request = { ...toWrite(write, body), merchantId: owner.merchant_id };
     const outcome = await this.operations.request(new RollCredential(subject.id, parameters), request);
     return this.issued(outcome, write);
   }
@@ -154,7 +154,7 @@ export class AdminCredentialsController {
     const { requester, subject } = write;
     const owner = toSubject(await this.credentials.find(subject.id, requester));
     const command = new RevokeCredential(subject.id, owner);
-    const request = { ...writeOf(write, body), merchantId: owner.merchant_id };
+    const request = { ...toWrite(write, body), merchantId: owner.merchant_id };
     const outcome = await this.operations.request(command, request);
     return written(outcome, 200, async () => ({
       credential: await this.credentials.find(subject.id, requester),
@@ -180,7 +180,7 @@ export class AdminCredentialsController {
     if (status === 'revoked') return { credential_id: id, operation_id: null };
     const owner = toSubject(found);
     const command = new RevokeLeakedCredential(id, { ...owner, url: body.url });
-    const request = { ...writeOf(write, body), merchantId: owner.merchant_id };
+    const request = { ...toWrite(write, body), merchantId: owner.merchant_id };
     const outcome = await this.operations.request(command, request);
     return written(outcome, 200, () => ({ credential_id: id }));
   }
@@ -189,9 +189,9 @@ export class AdminCredentialsController {
     { operation, result }: OperationOutcome,
     { requester, idempotency }: AdminWrite,
   ): Promise<Reply> {
-    const { credential_id, secret } = result as IssuedCredential;
+    const { credential_id, secret } = result as CredentialWithSecret;
     const credential = { ...(await this.credentials.find(credential_id, requester)), secret };
-    // Of a repeat: what is left.
+    // A repeat gets the remaining time.
     const until = Date.parse(operation.requested_at) + SECRET_DISPLAYED_MS;
     idempotency.hideSecretAfter(Math.min(SECRET_DISPLAYED_MS, until - Date.now()));
     return operation.status === 'pending_approval'

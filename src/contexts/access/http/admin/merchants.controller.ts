@@ -1,6 +1,6 @@
 import { ApiProperty, Field, Nested, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
 import { integer, text, UUID } from '../../../../platform/dto/rules.js';
-import { WriteBody, PendingResponse, writeOf, written } from '../../../../platform/http/admin/writes.js';
+import { WriteBody, PendingResponse, toWrite, written } from '../../../../platform/http/admin/writes.js';
 import { MAX_REQUESTS_PER_MINUTE } from '../../domain/merchant.js';
 import { label, listOf, networks } from './rules.js';
 import { Get, Patch, Post } from '@nestjs/common';
@@ -111,7 +111,7 @@ export class AdminMerchantsController {
   })
   create(@WriteBy() write: AdminWrite, @ValidBody() { name, ...body }: NewMerchantBody): Promise<Reply> {
     const command = new CreateMerchant(write.idempotency.id('merchant'), { name });
-    return this.request(201, command, { ...writeOf(write, body), merchantId: null });
+    return this.request(201, command, { ...toWrite(write, body), merchantId: null });
   }
 
   @Get(':id')
@@ -145,9 +145,9 @@ export class AdminMerchantsController {
     @ValidBody() { name, ip_allow_list, embedding, limits, ...body }: MerchantBody,
   ): Promise<Reply> {
     const change = { name, ip_allow_list, embedding, limits };
-    // Without what is undefined: it is recorded as JSON.
+    // Undefined members are dropped, because the parameters are recorded as JSON.
     const parameters = JSON.parse(JSON.stringify(change)) as typeof change;
-    return this.request(200, new UpdateMerchant(write.subject.id, parameters), writeOf(write, body));
+    return this.request(200, new UpdateMerchant(write.subject.id, parameters), toWrite(write, body));
   }
 
   @Post(':id/suspend')
@@ -161,7 +161,7 @@ export class AdminMerchantsController {
     responses: { 200: [MerchantWritten, 'It is suspended.'], 409: 'It is suspended already.' },
   })
   suspend(@WriteTo(MERCHANT) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
-    return this.request(200, new SuspendMerchant(write.subject.id), writeOf(write, body));
+    return this.request(200, new SuspendMerchant(write.subject.id), toWrite(write, body));
   }
 
   @Post(':id/reinstate')
@@ -177,13 +177,13 @@ export class AdminMerchantsController {
     },
   })
   reinstate(@WriteTo(MERCHANT) write: SubjectWrite, @ValidBody() body: WriteBody): Promise<Reply> {
-    return this.request(200, new ReinstateMerchant(write.subject.id), writeOf(write, body));
+    return this.request(200, new ReinstateMerchant(write.subject.id), toWrite(write, body));
   }
 
   private async request(
     status: number,
     command: AnyCommand,
-    request: ReturnType<typeof writeOf> & Partial<OperationRequest>,
+    request: ReturnType<typeof toWrite> & Partial<OperationRequest>,
   ): Promise<Reply> {
     const id = command.subjectId;
     const outcome = await this.operations.request(command, { merchantId: id, ...request });

@@ -1,6 +1,6 @@
 import { ApiProperty, Field, ResourceOf, PageOf } from '../../../../platform/dto/field.js';
 import { oneOf, text, UUID, TIME } from '../../../../platform/dto/rules.js';
-import { WriteBody, PendingResponse, writeOf, written } from '../../../../platform/http/admin/writes.js';
+import { WriteBody, PendingResponse, toWrite, written } from '../../../../platform/http/admin/writes.js';
 import { ROLES, SCOPES } from '../../domain/roles.js';
 import { label } from './rules.js';
 import {
@@ -53,7 +53,7 @@ class OperatorWritten extends OperatorResponse {
 class OperatorsResponse extends PageOf('operators', DisplayedOperator) {}
 
 class WhoamiActor {
-  /** Null for the shell of the machine. */
+  /** The operator, or null for the shell of the machine. */
   @ApiProperty(UUID) operator_id!: string | null;
   @ApiProperty({ type: 'string' }) name!: string;
 
@@ -139,7 +139,7 @@ export class AdminOperatorsController {
   ): Promise<Reply> {
     const id = write.idempotency.id('operator');
     const command = new CreateOperator(id, { name, email, role });
-    const outcome = await this.operations.request(command, { ...writeOf(write, body), merchantId: null });
+    const outcome = await this.operations.request(command, { ...toWrite(write, body), merchantId: null });
     // The link of an approved one is for who approved it, also where a repeat of the request executes it.
     const isOwn = outcome.operation.approval !== 'required';
     return written(outcome, 201, async (result) => ({
@@ -185,7 +185,7 @@ export class AdminOperatorsController {
   ): Promise<Reply> {
     const change = { ...(role !== undefined && { role }), ...(status !== undefined && { status }) };
     const command = new UpdateOperator(write.subject.id, change);
-    const outcome = await this.operations.request(command, { ...writeOf(write, body), merchantId: null });
+    const outcome = await this.operations.request(command, { ...toWrite(write, body), merchantId: null });
     return written(outcome, 200, async () => ({ operator: await this.operators.get(write.subject.id) }));
   }
 }

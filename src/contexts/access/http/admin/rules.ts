@@ -27,7 +27,7 @@ const MAX_LABEL = 255;
 
 /** One line of text, trimmed. */
 export const label: Rule = text({ minLength: 1, maxLength: MAX_LABEL }, (value) =>
-  faultOf(() => readLabel('label', value, MAX_LABEL)),
+  findFault(() => readLabel('label', value, MAX_LABEL)),
 );
 
 const MAX_TOKEN = 512;
@@ -44,11 +44,11 @@ export const networks: Rule = {
   schema: { type: 'array', items: { type: 'string' }, maxItems: MAX_ITEMS, examples: [['203.0.113.0/24']] },
   read: (value) => {
     const texts = listOf(text()).read(value);
-    return texts instanceof Fault ? texts : faultOf(() => canonicalCidrs(texts as string[]));
+    return texts instanceof Fault ? texts : findFault(() => canonicalCidrs(texts as string[]));
   },
 };
 
-function faultOf<T>(read: () => T): T | Fault {
+function findFault<T>(read: () => T): T | Fault {
   try {
     return read();
   } catch (error) {
@@ -59,7 +59,9 @@ function faultOf<T>(read: () => T): T | Fault {
 
 const MAX_URL = 2048;
 
-/** Where a secret was found: an https address without user, query and fragment, which may hold the secret or another one. */
+/**
+ * The place at which a secret was found: an https address without user, query and fragment, which may contain a secret.
+ */
 export const place: Rule = text({ minLength: 1, maxLength: MAX_URL, format: 'uri' }, (value) => {
   if (!URL.canParse(value)) return new Fault('must be an https address');
   const { protocol, origin, pathname } = new URL(value);

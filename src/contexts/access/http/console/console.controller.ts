@@ -70,7 +70,7 @@ export class ConsoleController {
   async passkeyOptions(@Req() request: FastifyRequest): Promise<object> {
     this.arrive(request);
     this.requirePasskeys();
-    return this.passkeys.loginOptions(this.site.originOf(request));
+    return this.passkeys.loginOptions(this.site.findOrigin(request));
   }
 
   /** The body is what the browser responds with. */
@@ -83,11 +83,11 @@ export class ConsoleController {
     this.arrive(request);
     this.requirePasskeys();
     const response = (request.body ?? {}) as object;
-    const person = await this.passkeys.login(response, this.site.originOf(request));
+    const person = await this.passkeys.login(response, this.site.findOrigin(request));
     await this.signIn(request, reply, person, { method: 'passkey' });
   }
 
-  /** In the sandbox alone: a one-time link signs in without a passkey. */
+  /** Signs in with a one-time link instead of a passkey, in the sandbox alone. */
   @Post('login/link')
   @HttpCode(204)
   async link(
@@ -97,7 +97,7 @@ export class ConsoleController {
   ): Promise<void> {
     this.arrive(request);
     if (this.config.mode !== 'sandbox') throw DomainError.notFound('Page');
-    await this.signIn(request, reply, await this.personOf(await this.secrets.take('link', token)), {
+    await this.signIn(request, reply, await this.toPerson(await this.secrets.take('link', token)), {
       method: 'link',
     });
   }
@@ -112,8 +112,8 @@ export class ConsoleController {
     const person =
       token === undefined
         ? (await this.freshSession(request)).person
-        : await this.personOf(await this.secrets.find('link', token));
-    return this.passkeys.enrolOptions(person, this.site.originOf(request));
+        : await this.toPerson(await this.secrets.find('link', token));
+    return this.passkeys.enrolOptions(person, this.site.findOrigin(request));
   }
 
   /** Adds the passkey and signs in with it. The link is used up by a passkey that verifies, not by a failed attempt. */
@@ -125,7 +125,7 @@ export class ConsoleController {
     @ValidBody() { token, response }: EnrolBody,
   ): Promise<void> {
     this.arrive(request);
-    const origin = this.site.originOf(request);
+    const origin = this.site.findOrigin(request);
     if (token === undefined) {
       const { person, session_id: sessionId } = await this.freshSession(request);
       const passkey = await this.passkeys.verifyEnrolment(person.operatorId, response, origin);
@@ -133,10 +133,10 @@ export class ConsoleController {
       await this.people.addPasskey(person, passkey, by);
       return;
     }
-    const person = await this.personOf(await this.secrets.find('link', token));
+    const person = await this.toPerson(await this.secrets.find('link', token));
     const verified = await this.passkeys.verifyEnrolment(person.operatorId, response, origin);
-    // Of two concurrent attempts with one link, one adds its passkey.
-    await this.personOf(await this.secrets.take('link', token));
+    // One of two concurrent attempts with one link adds its passkey.
+    await this.toPerson(await this.secrets.take('link', token));
     const by = { reason: 'enrolled with a one-time link', address: request.ip, sessionId: null };
     await this.people.addPasskey(person, verified, by);
     await this.signIn(request, reply, person, { method: 'passkey' });
@@ -162,16 +162,16 @@ export class ConsoleController {
 
   @Get('login/oidc/callback')
   async finish(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const attempt = this.attemptOf(request);
+    const attempt = this.openAttempt(request);
     this.site.set(reply, OIDC_COOKIE, '', { sameSite: 'lax', seconds: 0 });
-    const url = new URL(rawTarget(request), this.site.originOf(request));
+    const url = new URL(rawTarget(request), this.site.findOrigin(request));
     const { person, authenticatedAt } = await this.oidc.finish(url, attempt, request.ip);
     if (attempt.former !== null) await this.sessions.end(attempt.former);
     await this.signIn(request, reply, person, { method: 'oidc', authenticatedAt });
     reply.redirect(returnPath(attempt.returnTo), 303);
   }
 
-  /** Who is signed in. `decisions`: operations that the person may decide as another one's second person. */
+  /** Returns the person of the session. `decisions` are operations that the person may decide as the second one. */
   @Get('session')
   async session(@Req() request: FastifyRequest) {
     const { person, method, authenticated_at, idle_expires_at, expires_at } =
@@ -186,7 +186,7 @@ export class ConsoleController {
     };
   }
 
-  /** Also where the session has ended already. */
+  /** Ends the session. A repeat is no error. */
   @Post('logout')
   @HttpCode(204)
   async logout(
@@ -206,23 +206,28 @@ export class ConsoleController {
     sendApplication(request, reply, CONSOLE_PAGE, { title: 'Disburse console', facts });
   }
 
-  /** Of the console's own page, and within the limits of visitors: anybody may call these. */
+  /**
+   * Requires the origin of the console's own page and the limits of visitors, because anybody may call these routes.
+   */
   private arrive(request: FastifyRequest): void {
     this.site.requireOwnOrigin(request);
     this.limits.take(request.ip, 'console', 'login');
   }
 
-  /** With an identity provider people sign in there alone: who leaves the company could keep a passkey. A one-time link stays. */
+  /**
+   * Refuses passkeys where an identity provider is set, because people who left could keep one. A one-time link
+   * remains.
+   */
   private requirePasskeys(): void {
     if (this.oidc.isConfigured) throw new Refusal(NO_PASSKEYS);
   }
 
   private redirectUri(request: FastifyRequest): string {
-    return `${this.site.originOf(request)}/login/oidc/callback`;
+    return `${this.site.findOrigin(request)}/login/oidc/callback`;
   }
 
   /** Throws Refusal (401) for a callback that this browser did not start, or not lately. */
-  private attemptOf(request: FastifyRequest): OidcAttempt {
+  private openAttempt(request: FastifyRequest): OidcAttempt {
     const sealed = this.site.read(request, OIDC_COOKIE);
     try {
       const { until, ...attempt } = JSON.parse(this.sealer.open(sealed ?? '', OIDC_PLACE)) as OidcAttempt & {
@@ -230,12 +235,12 @@ export class ConsoleController {
       };
       if (until > Date.now()) return attempt;
     } catch {
-      // Of another browser, or of no one.
+      // The cookie belongs to another browser, or to none.
     }
     throw new Refusal(BAD_ATTEMPT);
   }
 
-  private async personOf(link: { readonly operator_id: string | null } | null): Promise<KnownOperator> {
+  private async toPerson(link: { readonly operator_id: string | null } | null): Promise<KnownOperator> {
     const person = await this.people.find(link?.operator_id ?? '');
     if (person === null) throw new Refusal(BAD_LINK);
     return person;
@@ -267,7 +272,7 @@ export class ConsoleController {
     if (session !== null) await this.sessions.end(session.session_id);
   }
 
-  /** Of the scopes that an operation gives nothing follows here: a role with its own scope has them all. */
+  /** Returns the decisions of these scopes. A role that may approve has all scopes that an operation grants. */
   private decisionsWith(scopes: ReadonlySet<string>): readonly string[] {
     return [...OPERATIONS.values()]
       .filter(({ secondPerson, scope }) => secondPerson && scopes.has(scope))

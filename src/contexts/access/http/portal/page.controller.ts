@@ -19,7 +19,7 @@ import { PortalSite, isActivity } from '../page-site.js';
 import { PortalCallers, type PortalCaller } from '../../../../platform/http/admin/portal-controller.js';
 import {
   MERCHANT_DIRECTORY,
-  type KnownMerchant,
+  type MerchantProfile,
   type MerchantDirectory,
 } from '../../../../platform/http/merchant-directory.js';
 
@@ -44,7 +44,7 @@ export class PortalAuthentication extends PortalCallers {
   async admit(request: FastifyRequest): Promise<PortalCaller> {
     const { edge, ip } = request;
     const session = await this.session(request);
-    const merchant = session && (await this.merchantOf(session, isActivity(request)));
+    const merchant = session && (await this.findMerchant(session, isActivity(request)));
     if (!session || !merchant) throw new Refusal(SESSION_ENDED);
     this.limits.take(ip, session.merchant_id, session.session_id);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -52,23 +52,23 @@ export class PortalAuthentication extends PortalCallers {
       if (merchant.status === 'suspended') throw new Refusal(SUSPENDED);
     }
     Object.assign(edge, { merchant, portalSessionId: session.session_id });
-    return callerOf(session);
+    return toCaller(session);
   }
 
-  /** Of the cookie, while it is active; null otherwise. */
+  /** Returns the active session of the cookie, or null. */
   async session(request: FastifyRequest): Promise<PortalSession | null> {
     const token = this.site.session(request);
     return token === null ? null : this.sessions.find(token);
   }
 
-  /** Null also where the session was idle for too long. */
-  private async merchantOf(session: PortalSession, uses: boolean): Promise<KnownMerchant | null> {
+  /** Returns null also for a session that was idle for too long. */
+  private async findMerchant(session: PortalSession, uses: boolean): Promise<MerchantProfile | null> {
     const { session_id, merchant_id } = session;
     return (await this.uses.find(session_id, uses)) ? this.merchants.find(merchant_id) : null;
   }
 }
 
-function callerOf(session: PortalSession): PortalCaller {
+function toCaller(session: PortalSession): PortalCaller {
   return {
     scopes: new Set([...session.scopes, OWN_PERSONAL_SCOPE]),
     merchants: [session.merchant_id],
@@ -132,7 +132,7 @@ export class PortalPageController {
     this.site.setSession(reply, token, seconds);
   }
 
-  /** Also where the session has ended already. */
+  /** Ends the session. A repeat is no error. */
   @Post('logout')
   @HttpCode(204)
   async logout(

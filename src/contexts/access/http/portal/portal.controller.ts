@@ -75,7 +75,7 @@ export class PortalMerchantController {
     return { limit, used, resets_at, days: await this.requests.days(merchant.merchantId) };
   }
 
-  /** Of kind `payouts`; `secret` is in this response alone, which a repeat gets too, for a day. */
+  /** Issues a key of kind `payouts`. `secret` is in this response alone; a repeat gets it too, for a day. */
   @Post('keys')
   @HttpCode(201)
   @PortalScopes('keys:write')

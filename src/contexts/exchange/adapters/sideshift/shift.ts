@@ -1,7 +1,7 @@
 import { HOUR_MS } from '../../../../kernel/clock.js';
 import { isDecimal, isZero, sum } from '../../../../kernel/decimal.js';
 import type { ProviderDeposit, ProviderStatus } from '../../application/ports.js';
-import { type Asset, type Pair, decimalsOf } from '../../domain/catalog.js';
+import { type Asset, type Pair, countDecimals } from '../../domain/catalog.js';
 import { plainHash } from '../../domain/addresses.js';
 import type { OrderOutcome } from '../../domain/observation.js';
 import type { DepositFacts, ProviderOrder } from '../../domain/order-events.js';
@@ -25,16 +25,16 @@ type DepositStatus = (typeof STATUSES)[keyof typeof STATUSES];
 
 const HASH = /^[!-~]{8,200}$/;
 const MAX_DEPOSITS = 1000;
-/** How far SideShift's clock and the times of chains may be from ours. */
+/** The largest difference between SideShift's clock, the times of chains and the local clock. */
 const CLOCK_TOLERANCE_MS = HOUR_MS;
-/** Of an order whose deposit waits at SideShift for an address to go back to. */
+/** The reason of an order whose deposit waits at SideShift for a return address. */
 const REFUND_WAITS = 'refund_address_needed';
 
 /** A deposit as SideShift reports it; null as long as it has no hash. */
 interface ReportedDeposit {
   readonly status: DepositStatus;
   readonly deposit: ProviderDeposit | null;
-  /** Of the payout or the refund. */
+  /** The hash of the payout or the refund. */
   readonly hash: string | null;
   readonly amountTo: string | null;
 }
@@ -51,7 +51,7 @@ export function readShift(
   nowMs: number,
 ): Omit<ProviderStatus, 'completeUntil'> {
   requireSame(response, agreed, pair);
-  const deposits = depositsOf(response, { agreed, pair, nowMs });
+  const deposits = findDeposits(response, { agreed, pair, nowMs });
   const listed = deposits.flatMap(({ deposit }) => (deposit === null ? [] : [deposit]));
   listed.sort((a, b) => (a.deposited_at < b.deposited_at ? -1 : a.deposited_at > b.deposited_at ? 1 : 0));
   for (const { deposit_id, amount } of recorded)
@@ -60,7 +60,7 @@ export function readShift(
   return {
     deposits: listed,
     isDepositPending: deposits.some((each) => each.deposit === null),
-    outcome: outcomeOf(deposits, agreed),
+    outcome: toOutcome(deposits, agreed),
   };
 }
 
@@ -95,12 +95,12 @@ export function memoText(memo: unknown): string | null {
 
 /** The canonical decimal of an amount of an asset. */
 export function assetAmount(value: unknown, asset: Asset, what: string): string {
-  if (!isDecimal(value, decimalsOf(asset))) return contradiction(`${what} is no amount`);
+  if (!isDecimal(value, countDecimals(asset))) return contradiction(`${what} is no amount`);
   return sum([value]);
 }
 
 /** ISO 8601 in UTC. */
-export function timeOf(value: unknown, what: string): string {
+export function readTime(value: unknown, what: string): string {
   const time = typeof value === 'string' && value.length < 40 ? Date.parse(value) : NaN;
   if (Number.isNaN(time)) return contradiction(`${what} is no time`);
   return new Date(time).toISOString();
@@ -110,13 +110,13 @@ function lower(value: unknown): string | null {
   return typeof value === 'string' ? value.toLowerCase() : null;
 }
 
-/** What the deposits of a shift are read with. */
+/** The facts with which the deposits of a shift are read. */
 type Shift = { readonly agreed: AgreedShift; readonly pair: Pair; readonly nowMs: number };
 
-function depositsOf(response: SideShiftObject, shift: Shift): readonly ReportedDeposit[] {
+function findDeposits(response: SideShiftObject, shift: Shift): readonly ReportedDeposit[] {
   const { status, deposits } = response;
   if (status === 'waiting' || status === 'expired') return [];
-  if (status !== 'multiple') return [depositOf(response, 0, shift)];
+  if (status !== 'multiple') return [toDeposit(response, 0, shift)];
   if (!Array.isArray(deposits) || deposits.length === 0 || deposits.length > MAX_DEPOSITS)
     return contradiction('the shift has several deposits and lists none, or too many');
   // One transaction may pay the address more than once.
@@ -127,11 +127,11 @@ function depositsOf(response: SideShiftObject, shift: Shift): readonly ReportedD
     const transaction = typeof depositHash === 'string' ? plainHash(depositHash) : depositHash;
     const before = times.get(transaction) ?? 0;
     times.set(transaction, before + 1);
-    return depositOf(each as SideShiftObject, before, shift);
+    return toDeposit(each as SideShiftObject, before, shift);
   });
 }
 
-function depositOf(
+function toDeposit(
   response: SideShiftObject,
   before: number,
   { agreed, pair, nowMs }: Shift,
@@ -146,7 +146,7 @@ function depositOf(
     return { status, deposit: null, hash: null, amountTo: null };
   const amount = assetAmount(response['depositAmount'], pair.from, 'a deposit');
   if (isZero(amount)) return contradiction('a deposit is of nothing');
-  const hash = hashOf(depositHash);
+  const hash = toHash(depositHash);
   const deposit = {
     deposit_id: `sideshift:${agreed.provider_reference}:${plainHash(hash)}${before === 0 ? '' : `:${before}`}`,
     claim: `${pair.from.chain}_${plainHash(hash)}`,
@@ -158,25 +158,25 @@ function depositOf(
     const amountTo = assetAmount(settleAmount, pair.to, 'what was paid out');
     if (amount !== agreed.amount_from || amountTo !== agreed.amount_to)
       contradiction('it exchanged other amounts than were agreed');
-    return { status, deposit, hash: hashOf(settleHash), amountTo };
+    return { status, deposit, hash: toHash(settleHash), amountTo };
   }
-  return { status, deposit, hash: status === 'refunded' ? hashOf(settleHash) : null, amountTo: null };
+  return { status, deposit, hash: status === 'refunded' ? toHash(settleHash) : null, amountTo: null };
 }
 
 function depositTime(value: unknown, agreed: AgreedShift, nowMs: number): string {
-  const at = timeOf(value, 'the time of a deposit');
+  const at = readTime(value, 'the time of a deposit');
   const ms = Date.parse(at);
   if (ms < Date.parse(agreed.created_at) - CLOCK_TOLERANCE_MS || ms > nowMs + CLOCK_TOLERANCE_MS)
     return contradiction('a deposit came before its shift, or after now');
   return at;
 }
 
-function hashOf(value: unknown): string {
+function toHash(value: unknown): string {
   return typeof value === 'string' && HASH.test(value) ? value : contradiction('a transaction has no hash');
 }
 
 /** One deposit is exchanged; every other one goes back. */
-function outcomeOf(deposits: readonly ReportedDeposit[], agreed: AgreedShift): OrderOutcome | null {
+function toOutcome(deposits: readonly ReportedDeposit[], agreed: AgreedShift): OrderOutcome | null {
   const settled = deposits.filter(({ status }) => status === 'settled');
   if (settled.length > 1) return contradiction('it exchanged more than one deposit');
   if (settled[0]) return { kind: 'completed', transactionHash: settled[0].hash!, amountTo: agreed.amount_to };
@@ -186,10 +186,10 @@ function outcomeOf(deposits: readonly ReportedDeposit[], agreed: AgreedShift): O
   return { kind: 'refunded', transactionHash: deposits[0]!.hash };
 }
 
-/** Of MACs. */
+/** The purpose of the MACs. */
 const AGREED_SHIFT = 'agreed shift';
 
-/** What was agreed when a shift, whose id is the `provider_reference`, was created. */
+/** The agreement at the creation of a shift, whose id is the `provider_reference`. */
 export interface AgreedShift extends ProviderOrder {
   readonly pair_id: string;
   readonly created_at: string;

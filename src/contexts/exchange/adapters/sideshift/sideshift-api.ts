@@ -39,12 +39,12 @@ export class SideShiftApi {
   }
 
   async get(path: string): Promise<SideShiftObject> {
-    return this.objectOf(await this.client.get(this.base + path, this.headers(null)), 200);
+    return this.readObject(await this.client.get(this.base + path, this.headers(null)), 200);
   }
 
   /** SideShift refuses callers of some countries. */
   async post(path: string, body: SideShiftObject, callerAddress: string | null): Promise<SideShiftObject> {
-    return this.objectOf(await this.send(path, body, callerAddress), 201);
+    return this.readObject(await this.send(path, body, callerAddress), 201);
   }
 
   async checkAccount(): Promise<void> {
@@ -57,7 +57,7 @@ export class SideShiftApi {
   async cancel(id: string): Promise<void> {
     const result = await this.send('/cancel-order', { orderId: id }, null);
     if (result.kind === 'response' && result.status === 204) return;
-    if (result.kind === 'failed' || result.status !== 400) return void this.objectOf(result, 204);
+    if (result.kind === 'failed' || result.status !== 400) return void this.readObject(result, 204);
     if (/only be cancelled after/i.test(refusalIn(result)?.message ?? ''))
       throw new ProviderUnavailable('it cancels shifts once they are 5 minutes old', 'later');
   }
@@ -79,9 +79,9 @@ export class SideShiftApi {
     };
   }
 
-  private objectOf(result: HttpResult, expected: number): SideShiftObject {
+  private readObject(result: HttpResult, expected: number): SideShiftObject {
     if (result.kind === 'failed') throw new ProviderUnavailable(`it cannot be reached: ${result.error}`);
-    if (result.status !== expected) throw errorOf(result.status, refusalIn(result));
+    if (result.status !== expected) throw toError(result.status, refusalIn(result));
     return objectIn(result.body) ?? contradiction('its response is no JSON object');
   }
 }
@@ -90,7 +90,7 @@ export function contradiction(message: string): never {
   throw new ProviderUnavailable(message, 'contradiction');
 }
 
-function errorOf(status: number, refusal: Refusal | null): Error {
+function toError(status: number, refusal: Refusal | null): Error {
   const { message = '', code = '' } = refusal ?? {};
   if (status === 429) return new ProviderUnavailable('it takes no more requests for a minute', 'later');
   if (code === 'ACCESS_DENIED' || /access denied|access-denied/i.test(message))
@@ -103,7 +103,7 @@ function errorOf(status: number, refusal: Refusal | null): Error {
   return new ProviderUnavailable(`it responds with ${status}`);
 }
 
-/** By the sentences of docs.sideshift.ai/troubleshoot-errors. */
+/** Classifies a refusal by the sentences of docs.sideshift.ai/troubleshoot-errors. */
 function refused(message: string): Error {
   if (/receiving address|settle ?address/i.test(message))
     return new ProviderRefused('is not accepted by the exchange provider', 'withdraw_address');

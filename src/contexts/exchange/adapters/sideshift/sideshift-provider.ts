@@ -10,7 +10,7 @@ import type {
   ProviderStatus,
 } from '../../application/ports.js';
 import { isDepositAddress } from '../../domain/addresses.js';
-import { PAIRS, type Asset, type Pair, chainOf, decimalsOf, pairOf } from '../../domain/catalog.js';
+import { PAIRS, type Asset, type Pair, chainOf, countDecimals, pairOf } from '../../domain/catalog.js';
 import type { DepositFacts, ProviderOrder, Quote } from '../../domain/order-events.js';
 import {
   type AgreedShift,
@@ -20,12 +20,12 @@ import {
   readShift,
   requireAssets,
   requireSame,
-  timeOf,
+  readTime,
 } from './shift.js';
 import { publicAddress } from '../../application/compliance-notices.js';
 import { contradiction, SideShiftApi, type SideShiftAccount, type SideShiftObject } from './sideshift-api.js';
 
-/** How long a quote without an order is displayed. */
+/** The time for which a quote without an order is displayed. */
 const QUOTE_MS = 30_000;
 const TIMES = {
   /** An order takes two calls, and its caller waits for both. */
@@ -62,17 +62,17 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     const pair = knownPair(pairId);
     const amount = requestedAmount(pair, amountFrom);
     const query = new URLSearchParams({ affiliateId: this.api.affiliateId, amount }).toString();
-    const response = await this.api.get(`/pair/${nameOf(pair.from)}/${nameOf(pair.to)}?${query}`);
+    const response = await this.api.get(`/pair/${toName(pair.from)}/${toName(pair.to)}?${query}`);
     requireAssets(response, pair);
     const minimum = assetAmount(response['min'], pair.from, 'the minimum');
     const maximum = assetAmount(response['max'], pair.from, 'the maximum');
     if (!isAtLeast(maximum, minimum)) contradiction('the maximum is under the minimum');
     if (!isAtLeast(amount, minimum) || !isAtLeast(maximum, amount))
       throw DomainError.invalid({ amount_from: [`must be from ${minimum} to ${maximum}`] });
-    const rate = rateOf(response['rate']);
+    const rate = readRate(response['rate']);
     return {
       amount_from: amount,
-      amount_to: exchanged(amount, rate, Math.min(decimalsOf(pair.to), AMOUNT_DECIMALS)),
+      amount_to: exchanged(amount, rate, Math.min(countDecimals(pair.to), AMOUNT_DECIMALS)),
       rate,
       minimum,
       maximum,
@@ -155,12 +155,12 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
 
   private readQuote(response: SideShiftObject, pair: Pair, amount: string) {
     requireAssets(response, pair);
-    const quoteId = idOf(response['id']);
+    const quoteId = readId(response['id']);
     if (assetAmount(response['depositAmount'], pair.from, 'the amount of the quote') !== amount)
       contradiction('the quote is of another amount than requested');
     const amountTo = assetAmount(response['settleAmount'], pair.to, 'the amount of the quote');
-    const rate = rateOf(response['rate']);
-    const byRate = exchanged(amount, rate, decimalsOf(pair.to));
+    const rate = readRate(response['rate']);
+    const byRate = exchanged(amount, rate, countDecimals(pair.to));
     // It rounds in its own way.
     if (
       isZero(amountTo) ||
@@ -185,14 +185,14 @@ export class SideShiftProvider implements ExchangeProvider, OnApplicationShutdow
     const needsMemo = chainOf(pair.from.chain)?.tag !== null;
     if (needsMemo && depositMemo === null) return contradiction('the shift has no deposit memo');
     const now = this.clock.now();
-    const expiresAt = timeOf(response['expiresAt'], 'the expiry of the shift');
+    const expiresAt = readTime(response['expiresAt'], 'the expiry of the shift');
     if (Math.abs(Date.parse(expiresAt) - now.getTime()) > MAX_SHIFT_MS)
       return contradiction('the shift does not expire within a day');
     const agreed = {
       ...requested,
       pair_id: pair.id,
       created_at: now.toISOString(),
-      provider_reference: idOf(response['id']),
+      provider_reference: readId(response['id']),
       deposit_address: depositAddress,
       deposit_address_tag: depositMemo,
       minimum: requested.amount_from,
@@ -215,13 +215,13 @@ function knownPair(pairId: string): Pair {
   return pair;
 }
 
-function nameOf({ token, chain }: Asset): string {
+function toName({ token, chain }: Asset): string {
   return `${token}-${chain}`;
 }
 
 function requestedAmount(pair: Pair, amountFrom: string | null): string {
   const amount = amountFrom ?? pair.defaultAmount;
-  const decimals = decimalsOf(pair.from);
+  const decimals = countDecimals(pair.from);
   if (!isDecimal(amount, decimals) || isZero(amount))
     throw DomainError.invalid({
       amount_from: [`must be a decimal over 0 with at most ${decimals} digits after the point`],
@@ -236,11 +236,11 @@ function requireNoMemo({ withdraw_address_tag: tag, withdraw_address_memo: memo 
   if (memo !== null) throw new ProviderRefused(message, 'withdraw_address_memo');
 }
 
-function rateOf(value: unknown): string {
+function readRate(value: unknown): string {
   return isDecimal(value, RATE_DECIMALS) && !isZero(value) ? value : contradiction('the rate is none');
 }
 
-function idOf(value: unknown): string {
+function readId(value: unknown): string {
   return typeof value === 'string' && /^[A-Za-z0-9-]{6,64}$/.test(value)
     ? value
     : contradiction('an id is none');

@@ -1,5 +1,5 @@
 import { Get, Post } from '@nestjs/common';
-import { streamOf } from '../../../../kernel/aggregate.js';
+import { toStream } from '../../../../kernel/aggregate.js';
 import {
   AdminController,
   Caller,
@@ -10,7 +10,7 @@ import {
 import { PortalRoute } from '../../../../platform/http/admin/portal-controller.js';
 import { RecordRefund } from '../../application/order-operations.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
-import { writeOf, written } from '../../../../platform/http/admin/writes.js';
+import { toWrite, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Reach, Reads } from '../../../../platform/http/reads.js';
 import type { Reply } from '../../../../platform/http/reply.js';
@@ -65,7 +65,7 @@ export class AdminOrdersController {
   ): Promise<AdminOrdersResponse> {
     const { user_id, credential_id } = query;
     if (user_id !== undefined) requireScopes(caller, [PERSONAL]);
-    const key_id = credential_id && (await this.directory.exchangeKeyOf(credential_id));
+    const key_id = credential_id && (await this.directory.findExchangeKey(credential_id));
     return this.orders.rows(merchants, { ...query, key_id }, caller.scopes.has(PERSONAL));
   }
 
@@ -78,7 +78,7 @@ export class AdminOrdersController {
     scopes: ['orders:read'],
     responses: { 200: [AdminOrderResponse, 'The order; ETag is its revision.'], 404: NOT_FOUND },
   })
-  @Reads({ view: null, lookup: 'order', etag: (id) => [streamOf(order, id)] })
+  @Reads({ view: null, lookup: 'order', etag: (id) => [toStream(order, id)] })
   async get(
     @Caller() caller: Pick<AdminCaller, 'scopes'>,
     @UuidParam('id', 'Order') id: string,
@@ -111,7 +111,7 @@ export class AdminOrdersController {
     const { merchant_id: merchantId } = await this.orders.get(subject.id, false);
     requireReach(requester, merchantId, 'Order');
     const command = new RecordRefund(subject.id, { amount, transaction_hash, recipient });
-    const outcome = await this.operations.request(command, { ...writeOf(write, body), merchantId });
+    const outcome = await this.operations.request(command, { ...toWrite(write, body), merchantId });
     return written(outcome, 201, async () => ({
       order: await this.orders.get(subject.id, requester.scopes.has(PERSONAL)),
     }));

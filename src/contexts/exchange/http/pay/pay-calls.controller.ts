@@ -5,14 +5,14 @@ import { Fault } from '../../../../kernel/fault.js';
 import { deriveId } from '../../../../kernel/ids.js';
 import { Field } from '../../../../platform/dto/field.js';
 import { text } from '../../../../platform/dto/rules.js';
-import { clientOf } from '../../../../platform/http/rate-limit.js';
+import { toClient } from '../../../../platform/http/rate-limit.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
 import { PageCall, PageController, Visit } from '../../../../platform/http/pages/page.js';
 import { Refusal } from '../../../../platform/http/problem.js';
 import { CancelOrder, MarkOrderAsPaid, ofPayer, OwnOrders } from '../../application/order-actions.js';
-import { CreateOrder, amountOf, Quotes } from '../../application/create-order.js';
+import { CreateOrder, readAmount, Quotes } from '../../application/create-order.js';
 import type { ExistingOrder } from '../../domain/order.js';
-import { decimalsOf, pairOf } from '../../domain/catalog.js';
+import { countDecimals, pairOf } from '../../domain/catalog.js';
 import { ProviderBudget } from '../exchange-key-guard.js';
 import { payOrder, TestPayments } from './pay-order.js';
 import { PAY_PAGE } from './pay-page.controller.js';
@@ -54,10 +54,10 @@ export class PayCallsController {
   async create(@Visit() visit: PayVisit, @ValidBody() body: NewPayOrder): Promise<PayOrder> {
     const { payer, merchant, ip, cause } = visit;
     const pair = pairOf(body.pair_id)!;
-    const amountFrom = amountOf('amount_from', body.amount_from, decimalsOf(pair.from));
+    const amountFrom = readAmount('amount_from', body.amount_from, countDecimals(pair.from));
     this.begin(visit);
     const { secret_hash, has_expired, ...requested } = payer;
-    const caller = { caller_address: ip, client: clientOf(ip), merchant_id: merchant.merchantId };
+    const caller = { caller_address: ip, client: toClient(ip), merchant_id: merchant.merchantId };
     const order = { ...requested, ...caller, pair_id: pair.id, amount_from: amountFrom };
     const seed = ['pay page', this.sessions.link(payer), body.request_id];
     // The constant last part is in the ids of the orders that exist.
@@ -106,7 +106,7 @@ export class PayCallsController {
 
   /** People who open pages are strangers to the key. */
   private takeBudget({ payer: { key_id: keyId }, ip }: PayVisit): void {
-    this.budget.take(keyId, `${keyId}/${clientOf(ip)}`);
+    this.budget.take(keyId, `${keyId}/${toClient(ip)}`);
   }
 
   private display(state: ExistingOrder): PayOrder {

@@ -8,7 +8,7 @@ import {
   received,
   stateAfter,
 } from '../../../../../test/support/exchange/order-fixtures.js';
-import type { DecidedEvent } from '../../domain/order-events.js';
+import type { LaterOrderEvent } from '../../domain/order-events.js';
 import { payOrder } from './pay-order.js';
 
 it('the pay page lists every transaction of an order: deposits, late ones, the payout, and refunds by operators', () => {
@@ -37,7 +37,7 @@ it('the pay page lists every transaction of an order: deposits, late ones, the p
 });
 
 it('the pay page lists the refund of a provider that names its transaction', () => {
-  const refunded = (refund_transaction_hash: string | null): DecidedEvent => ({
+  const refunded = (refund_transaction_hash: string | null): LaterOrderEvent => ({
     type: 'order.refunded.v1',
     data: { ...base, amount: '100', refund_transaction_hash },
   });

@@ -14,11 +14,11 @@ export function payOrder(state: ExistingOrder, now: number): PayOrder {
   const order = orderRecord(state);
   const { amount_from: amount, amount_received: received } = order;
   const missing = isAtLeast(received, amount) ? '0' : minus(amount, received);
-  return { order, missing, transfers: transfersOf(state), is_final: hasEnded(state), now };
+  return { order, missing, transfers: toTransfers(state), is_final: hasEnded(state), now };
 }
 
 /** Every transaction that is known, in the order in which they are read. */
-function transfersOf(state: ExistingOrder): readonly Transfer[] {
+function toTransfers(state: ExistingOrder): readonly Transfer[] {
   const { withdrawTransactionHash: payout, refundTransactionHash: refund } = state;
   const transfers = (
     kind: Transfer['kind'],
@@ -46,7 +46,7 @@ export class TestPayments {
     return this.money !== undefined && mode === 'sandbox' && chainId === DEV_CHAIN_ID;
   }
 
-  /** What is missing of the order. Throws `not_found` outside the sandbox, and `invalid_transition`. */
+  /** Pays the missing part of the order. Throws `not_found` outside the sandbox, and `invalid_transition`. */
   async pay(state: ExistingOrder): Promise<void> {
     const { provider, deposit_address: address } = state.facts;
     if (!this.areOffered || this.money === undefined || provider !== 'sandbox')

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isDecimal, isZero } from '../../../../kernel/decimal.js';
 import { chainConfig, type ChainConfig } from '../../../../platform/config/config.js';
 import { acceptsHtml, sendPage } from '../../../../platform/http/pages/document.js';
-import { localeOf, type Locale } from '../../../../platform/http/pages/locale.js';
+import { readLocale, type Locale } from '../../../../platform/http/pages/locale.js';
 import type { Page } from '../../../../platform/http/listeners.js';
 import { PageController } from '../../../../platform/http/pages/page.js';
 import { Refusal } from '../../../../platform/http/problem.js';
@@ -11,7 +11,14 @@ import { iconPath, sendIcon } from '../tokens.controller.js';
 import { ComplianceNotices } from '../../application/compliance-notices.js';
 import { Onramps } from '../../application/onramps.js';
 import { ExchangeProviders } from '../../application/exchange-providers.js';
-import { chainOf, decimalsOf, pairsTo, tokenOf, paymentUri, PAID_OUT as TO } from '../../domain/catalog.js';
+import {
+  chainOf,
+  countDecimals,
+  pairsTo,
+  tokenOf,
+  paymentUri,
+  PAID_OUT as TO,
+} from '../../domain/catalog.js';
 import { isOnCurve } from '../../domain/addresses.js';
 import de from '../../words/de.json' with { type: 'json' };
 import en from '../../words/en.json' with { type: 'json' };
@@ -59,7 +66,7 @@ export class PayPageController {
         throw new Refusal({ status: 401, title: 'Invalid link', detail: 'The link has expired' });
       reply.status(401);
     }
-    const [locale, name] = [localeOf(request), merchant.displayName];
+    const [locale, name] = [readLocale(request), merchant.displayName];
     const { title, expiredLink, expiredLinkText } = MESSAGES[locale];
     const heading = link.payer.has_expired ? expiredLink : title;
     sendPage(reply, PAY_PAGE, {
@@ -68,7 +75,7 @@ export class PayPageController {
       title: `${heading} · ${name}`,
       heading,
       ...(link.payer.has_expired && { text: expiredLinkText.replace('{merchant}', () => name) }),
-      facts: this.factsOf(link, name, request.ip, locale),
+      facts: this.toFacts(link, name, request.ip, locale),
     });
   }
 
@@ -78,7 +85,7 @@ export class PayPageController {
   }
 
   /** `ip`: that of the visitor. */
-  private factsOf(link: PayLink, name: string, ip: string, locale: Locale): PayFacts {
+  private toFacts(link: PayLink, name: string, ip: string, locale: Locale): PayFacts {
     const { payer, key } = link;
     const { logo, help_url, terms_url } = key.page;
     return {
@@ -93,7 +100,7 @@ export class PayPageController {
       to: {
         symbol: tokenOf(TO.token)!.symbol,
         chain: chainOf(TO.chain)!.name,
-        decimals: decimalsOf(TO),
+        decimals: countDecimals(TO),
         explorer: chainOf(TO.chain)!.explorer,
         address: payer.withdraw_address,
         is_of_program: !isOnCurve(payer.withdraw_address),
@@ -101,7 +108,7 @@ export class PayPageController {
         memo: payer.withdraw_address_memo,
       },
       offers: this.offers(),
-      onramps: this.onrampsOf(link),
+      onramps: this.listOnramps(link),
       notice: this.notices.of(ip),
       return_url: link.returnUrl,
     };
@@ -109,7 +116,7 @@ export class PayPageController {
 
   private offers(): PayFacts['offers'] {
     const { mode, chainId, usdcAddress } = this.chain;
-    // In production every chain is the one of its name.
+    // The sandbox pays on its own chain; in production every chain is the one of its name.
     const testChain = mode === 'sandbox' ? { chainId, usdc: usdcAddress ?? '' } : null;
     const open = this.providers.isConfigured ? this.providers.current.pairIds : [];
     return pairsTo(TO).map(({ id, from }) => {
@@ -124,13 +131,13 @@ export class PayPageController {
         explorer,
         tag,
         icon: iconPath(tokenId),
-        decimals: decimalsOf(from),
+        decimals: countDecimals(from),
         payment_uri: paymentUri(from, testChain),
       };
     });
   }
 
-  private onrampsOf({ payer, parameters }: PayLink): PayFacts['onramps'] {
+  private listOnramps({ payer, parameters }: PayLink): PayFacts['onramps'] {
     const { onramp_amount: amount, onramp_fiat: fiat, onramp_only_onramps: only } = parameters;
     const purchase = {
       ...payer,

@@ -13,7 +13,7 @@ export type Messages = Readonly<Record<keyof typeof en, string>>;
 
 type Texts<Names extends string, Text extends string | null = string> = Readonly<Record<Names, Text>>;
 
-/** What the document of the page holds. */
+/** The facts in the document of the page. */
 export interface PayFacts {
   readonly session: string;
   readonly has_expired: boolean;
@@ -21,7 +21,7 @@ export interface PayFacts {
   readonly link: string;
   /** Hashes lead nowhere in the sandbox. */
   readonly sandbox: boolean;
-  /** Whether `POST orders/:id/test_payment` is there; never outside the sandbox. */
+  /** True where `POST orders/:id/test_payment` exists; never outside the sandbox. */
   readonly test_payments: boolean;
   /** `logo` is a `data:` URL. */
   readonly merchant: { readonly name: string } & Texts<'logo' | 'help_url' | 'terms_url', string | null>;
@@ -37,14 +37,14 @@ export interface PayFacts {
   readonly offers: readonly (Texts<'pair_id' | 'name' | 'symbol' | 'chain' | 'icon' | 'explorer'> & {
     readonly is_open: boolean;
     readonly decimals: number;
-    /** What the network calls the companion of the address; null where it has none. */
+    /** The network's name for the companion of the address, or null where it has none. */
     readonly tag: 'tag' | 'memo' | null;
-    /** With `{address}`, `{amount}` and `{units}`; null where wallets support no URI. */
+    /** The URI with `{address}`, `{amount}` and `{units}`; null where wallets support none. */
     readonly payment_uri: string | null;
   })[];
   readonly onramps: readonly Texts<'name' | 'url'>[];
   readonly notice: string | null;
-  /** Where the page leads back to, an absolute address under the link's signature. */
+  /** The absolute address to which the page leads back, under the link's signature. */
   readonly return_url: string | null;
 }
 

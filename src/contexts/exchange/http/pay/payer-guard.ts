@@ -3,10 +3,10 @@ import type { FastifyRequest } from 'fastify';
 import { CLOCK, type Clock, HOUR_MS } from '../../../../kernel/clock.js';
 import {
   MERCHANT_DIRECTORY,
-  type KnownMerchant,
+  type MerchantProfile,
   type MerchantDirectory,
 } from '../../../../platform/http/merchant-directory.js';
-import { bearerOf, PageSessions, VisitorLimits } from '../../../../platform/http/pages/visitors.js';
+import { readBearer, PageSessions, VisitorLimits } from '../../../../platform/http/pages/visitors.js';
 import { Refusal, SUSPENDED, type HttpProblem } from '../../../../platform/http/problem.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
 import {
@@ -15,7 +15,7 @@ import {
   type KnownExchangeKey,
 } from '../../../access/contract.js';
 import type { Payer } from '../../application/order-actions.js';
-import { requestOf } from '../../../../platform/http/request-state.js';
+import { getRequest } from '../../../../platform/http/request-state.js';
 import { exchangeConfig, type ExchangeConfig } from '../../settings.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { Fault } from '../../../../kernel/fault.js';
@@ -23,7 +23,7 @@ import { processConfig, type ProcessConfig } from '../../../../platform/config/c
 import { isSignedQuery, openSignedQuery } from '../../application/signed-links.js';
 import { readAddress, readTag, readReturnUrl } from '../../domain/addresses.js';
 import { PAYER_FIELDS } from '../../domain/order-events.js';
-import { requirePayoutAddress, signerOf } from '../signature.js';
+import { requirePayoutAddress, findSigner } from '../signature.js';
 
 /** An order is followed to its end with the session that created it; the page may have been open this long before. */
 const BEFORE_MS = HOUR_MS;
@@ -54,18 +54,18 @@ export class PaySessions extends PageSessions<PayerSession> {
     return this.keyedHash.of('pay link', JSON.stringify(parts)).slice(0, 32);
   }
 
-  /** What a session holds of the secret that opened it. */
-  hashOf(secret: string): string {
+  /** Returns a session's hash of the secret that opened it. */
+  toHash(secret: string): string {
     return this.keyedHash.of('pay session secret', secret).slice(0, 32);
   }
 }
 
 export const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
 
-/** Who pays, and whose key it is by. */
+/** The payer and the key of the link. */
 export interface PayVisitor {
   readonly payer: PayerSession;
-  readonly merchant: KnownMerchant;
+  readonly merchant: MerchantProfile;
 }
 
 /**
@@ -82,8 +82,8 @@ export class PayerGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const request = requestOf(context);
-    const payer = this.sessions.read(bearerOf(request));
+    const request = getRequest(context);
+    const payer = this.sessions.read(readBearer(request));
     if (payer === null) throw new Refusal(SESSION_ENDED);
     await this.admit(payer, request);
     return true;
@@ -99,9 +99,9 @@ export class PayerGuard implements CanActivate {
   }
 
   /** The merchant, while the key, and the secret that opened the page, are valid. Throws {@link Refusal} (401, 403). */
-  async verify({ key_id: keyId, secret_hash: secretHash }: PayerSession): Promise<KnownMerchant> {
+  async verify({ key_id: keyId, secret_hash: secretHash }: PayerSession): Promise<MerchantProfile> {
     const key = await this.keys.find(keyId);
-    const hashes = key?.secrets.map((secret) => this.sessions.hashOf(secret)) ?? [];
+    const hashes = key?.secrets.map((secret) => this.sessions.toHash(secret)) ?? [];
     const isValid = secretHash === null || hashes.includes(secretHash);
     const merchant = key === null || !isValid ? null : await this.merchants.find(key.merchantId);
     if (merchant === null) throw new Refusal(SESSION_ENDED);
@@ -120,12 +120,12 @@ const UNAUTHORIZED: HttpProblem = {
 /** The parameters of the configuration (contract.md 25.3) that a page uses. */
 type Parameters = Readonly<Record<string, string | undefined>>;
 
-/** Who opened a page, and for whom. */
+/** The person who opened a page, with the link's parameters. */
 export interface PayLink {
   readonly key: KnownExchangeKey;
   readonly payer: PayerSession;
   readonly parameters: Parameters;
-  /** Where the page leads back to. */
+  /** The address to which the page leads back. */
   readonly returnUrl: string | null;
 }
 
@@ -152,25 +152,25 @@ export class PayLinks {
     );
     const key = new Set(ids).size === 1 ? await this.keys.find(String(ids[0])) : null;
     if (key === null) throw new Refusal(UNAUTHORIZED);
-    const signer = isSignedUrl ? undefined : signerOf(key, '/widget', named, headers['x-signature']);
+    const signer = isSignedUrl ? undefined : findSigner(key, '/widget', named, headers['x-signature']);
     const link = isSignedUrl
       ? openSignedQuery(text, key.secrets, this.clock.now())
       : signer !== undefined && { parameters: named, secret: signer, hasExpired: false };
     if (!link) throw new Refusal(UNAUTHORIZED);
     const { parameters, hasExpired, secret } = link;
     requirePayoutAddress(key, parameters['withdraw_address']);
-    const secretHash = secret === null ? null : this.sessions.hashOf(secret);
+    const secretHash = secret === null ? null : this.sessions.toHash(secret);
     const returnUrl = readReturnUrl(parameters['return_url'] || null, this.config.mode);
     return {
       key,
       parameters,
-      payer: { ...payerOf(key, parameters), secret_hash: secretHash, has_expired: hasExpired },
+      payer: { ...toPayer(key, parameters), secret_hash: secretHash, has_expired: hasExpired },
       returnUrl: valid('return_url', returnUrl),
     };
   }
 }
 
-function payerOf({ keyId }: KnownExchangeKey, parameters: Parameters): Payer {
+function toPayer({ keyId }: KnownExchangeKey, parameters: Parameters): Payer {
   const read = (name: string, given = parameters[name]): string | null =>
     given === undefined || given === '' ? null : valid(name, readTag(given));
   const address = parameters['withdraw_address'] ?? '';

@@ -70,7 +70,7 @@ export class OnfidoApi {
       const { data } = await send(api, { signal: AbortSignal.timeout(this.timeoutMs) });
       return typeof data === 'object' && data !== null && !Array.isArray(data) ? (data as OnfidoObject) : {};
     } catch (error) {
-      throw errorOf(error);
+      throw toError(error);
     }
   }
 
@@ -102,7 +102,7 @@ interface Thrown {
 }
 
 /** Errors of the package hold the request with names, images and token: only status and type are passed on. */
-function errorOf(error: unknown): Error {
+function toError(error: unknown): Error {
   const { response, code = 'no response' } = error as Thrown;
   if (response === undefined) return new ProviderUnavailable(`Onfido cannot be reached (${code})`);
   const { status } = response;
@@ -126,10 +126,10 @@ export class OnfidoCallbacks implements CallbackReader {
   async read(headers: CallbackHeaders, body: Buffer): Promise<Callback | CallbackRefusal> {
     const { OnfidoInvalidSignatureError, WebhookEventVerifier } = await import('@onfido/api');
     const signature = headers['x-sha2-signature'];
-    // For another length the package's comparison throws a different error.
+    // The package's comparison throws a different error for another length.
     if (typeof signature !== 'string' || !SIGNATURE.test(signature)) return 'forged';
     try {
-      return callbackOf(new WebhookEventVerifier(this.token).readPayload(body, signature));
+      return readCallback(new WebhookEventVerifier(this.token).readPayload(body, signature));
     } catch (error) {
       if (error instanceof OnfidoInvalidSignatureError) return 'forged';
       if (error instanceof SyntaxError) return 'malformed';
@@ -138,7 +138,7 @@ export class OnfidoCallbacks implements CallbackReader {
   }
 }
 
-function callbackOf(event: unknown): Callback | 'malformed' {
+function readCallback(event: unknown): Callback | 'malformed' {
   const { payload } = (event ?? {}) as { readonly payload?: OnfidoObject | null };
   const { id, completed_at_iso8601, started_at_iso8601 } = (payload?.['object'] ?? {}) as OnfidoObject;
   const at = new Date(String(completed_at_iso8601 ?? started_at_iso8601));
@@ -166,7 +166,7 @@ const BREAKDOWNS: readonly (readonly [report: RegExp, path: readonly string[], r
   [/^facial/, ['face_comparison'], en.reasonFace],
 ];
 
-/** By the reports of a check that failed. A suspicion is not explained to the person. */
+/** Returns the reason by the reports of a failed check. A suspicion is not explained to the person. */
 export function checkReason(reports: readonly unknown[]): string {
   const suspected = reports.some((report) => field(report, 'sub_result') === 'suspected');
   if (suspected) return en.reasonVerification;

@@ -20,7 +20,7 @@ import {
 
 const TIMES = {
   timeoutMs: 15_000,
-  /** For so long only one process may open the check; after that it counts as dead. */
+  /** The time in which only one process may open the check. After it that process counts as dead. */
   claimSeconds: 120,
 };
 const ID = /^[A-Za-z0-9-]{8,64}$/;
@@ -47,7 +47,7 @@ export class OnfidoVerifier implements IdentityVerifier {
   async decide(request: IdentityRequest): Promise<KycOutcome | 'under_review'> {
     const { verificationId, userId } = request;
     const verification = await this.verifications.open(verificationId, this.provider, userId);
-    return this.outcomeOf(await this.checkOf(verification, request));
+    return this.toOutcome(await this.findCheck(verification, request));
   }
 
   /** Onfido deletes no applicant during a check: the erasure retries. */
@@ -58,7 +58,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     }
   }
 
-  private async checkOf(verification: Verification, request: IdentityRequest): Promise<OnfidoObject> {
+  private async findCheck(verification: Verification, request: IdentityRequest): Promise<OnfidoObject> {
     const { verificationId } = request;
     const known = verification.check_reference;
     if (known !== null) {
@@ -181,7 +181,7 @@ export class OnfidoVerifier implements IdentityVerifier {
     idIn(uploaded);
   }
 
-  private async outcomeOf(check: OnfidoObject): Promise<KycOutcome | 'under_review'> {
+  private async toOutcome(check: OnfidoObject): Promise<KycOutcome | 'under_review'> {
     const { status, result } = check;
     if (typeof status === 'string' && OPEN.includes(status)) return 'under_review';
     if (status === 'withdrawn') return { passed: false, reason: en.reasonVerification };

@@ -24,7 +24,7 @@ export function stripeFetch(client: Pick<OutboundClient, 'get' | 'post'>, base: 
 const MAX_ON_CARD = 24;
 
 /** The parameters of a cardholder, which is found by `user_id`. */
-export function cardholderOf(request: CardRequest, address: BillingAddress) {
+export function toCardholder(request: CardRequest, address: BillingAddress) {
   const { userId, details, phoneNumber, email } = request;
   const [year, month, day] = details.date_of_birth.split('-').map(Number) as [number, number, number];
   return {
@@ -141,7 +141,7 @@ const COLUMNS = 'generation, first_requested_at, last_requested_at, cardholder_i
 export class StripeCards {
   constructor(private readonly database: Database) {}
 
-  /** Before a request to Stripe. */
+  /** Stores the row before a request to Stripe. */
   async begin(userId: string): Promise<StripeCardRow> {
     const [row] = await this.database.query<StripeCardRow & Record<string, unknown>>(
       `insert into onboarding.stripe_cards (user_id) values ($1)

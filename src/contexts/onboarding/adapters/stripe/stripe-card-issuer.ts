@@ -8,7 +8,7 @@ import { onboardingConfig, type BillingAddress } from '../../settings.js';
 import en from '../../words/en.json' with { type: 'json' };
 import { providerClient, unavailable } from '../provider-client.js';
 import {
-  cardholderOf,
+  toCardholder,
   isKept,
   isOtherRequest,
   providerError,
@@ -30,9 +30,9 @@ type StripeAccount = Readonly<
 
 /** Overrides the version of the account. */
 const STRIPE_VERSION = '2026-10-28.endive';
-/** Of one person; bounds an endless list. */
+/** The largest list of one person's objects, against an endless list. */
 const MAX_LISTED = 500;
-/** Of all persons in the period in which one person's were created. */
+/** The largest list of all persons' objects in the period in which one person's were created. */
 const MAX_LISTED_OF_ALL = 100_000;
 const CLOCK_TOLERANCE_SECONDS = 3600;
 /** Replaces the data of a person: a reserved domain and a fictitious number. */
@@ -102,7 +102,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
     const row = await this.cards.forgotten(userId);
     if (row === null) return;
     const address = { ...this.account.stripeIssuingBillingAddress };
-    for (const id of await this.cardholdersOf(userId, row)) {
+    for (const id of await this.findCardholders(userId, row)) {
       for (const card of await this.liveCards(userId, id)) await this.cancel(card.id);
       const erased = { ...ERASED_PERSON, status: 'inactive', billing: { address } } as const;
       await this.call(({ cardholders }) => cardholders.update(id, erased));
@@ -114,7 +114,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
   }
 
   /** Including orphaned ones of a process that died. */
-  private async cardholdersOf(userId: string, row: StripeCardRow): Promise<readonly string[]> {
+  private async findCardholders(userId: string, row: StripeCardRow): Promise<readonly string[]> {
     const gte = Math.floor(row.first_requested_at.getTime() / 1000) - CLOCK_TOLERANCE_SECONDS;
     const lte = Math.ceil(row.last_requested_at.getTime() / 1000) + CLOCK_TOLERANCE_SECONDS;
     const listed = await this.listCardholders({ created: { gte, lte } }, userId, MAX_LISTED_OF_ALL);
@@ -144,7 +144,7 @@ export class StripeCardIssuer implements CardIssuer, OnApplicationShutdown {
 
   private async createCardholder(request: CardRequest, row: StripeCardRow): Promise<Cardholder> {
     const { userId } = request;
-    const params = cardholderOf(request, this.account.stripeIssuingBillingAddress);
+    const params = toCardholder(request, this.account.stripeIssuingBillingAddress);
     const created = await this.create(userId, row, 'cardholder', ({ cardholders }, options) =>
       cardholders.create(params, options),
     );

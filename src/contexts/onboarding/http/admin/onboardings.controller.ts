@@ -4,7 +4,7 @@ import {
   WriteTo,
   type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
-import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
+import { WriteBody, toWrite, written } from '../../../../platform/http/admin/writes.js';
 import { Field } from '../../../../platform/dto/field.js';
 import { oneOf } from '../../../../platform/dto/rules.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
@@ -32,7 +32,7 @@ class ReviewBody extends WriteBody implements ReviewDecision {
   @Field(oneOf(REVIEW_DECISIONS)) decision!: ReviewDecision['decision'];
 }
 
-/** How operators continue the onboarding of a user (admin-api.md 3). */
+/** The actions of operators on the onboarding of a user (admin-api.md 3). */
 @AdminController('users')
 export class AdminOnboardingsController {
   constructor(private readonly users: AdminUsers) {}
@@ -75,7 +75,7 @@ export class AdminOnboardingsController {
   }
 
   private async request(command: AnyCommand, write: SubjectWrite, body: WriteBody): Promise<Reply> {
-    const outcome = await this.users.request(command, writeOf(write, body));
+    const outcome = await this.users.request(command, toWrite(write, body));
     return written(outcome, 200, () => this.users.written(write.subject.id));
   }
 }

@@ -11,7 +11,7 @@ import { onboardingConfig, type OnboardingConfig } from '../../settings.js';
 import { Verifications } from '../../store/verifications.js';
 import { ONBOARDING_PAGE } from './onboarding-page.js';
 
-/** How far the provider's clock may be ahead of ours. */
+/** The time by which the provider's clock may be ahead. */
 const AHEAD_MS = 300_000;
 
 /** `expired`: signed too long ago, or in the future. */
@@ -37,7 +37,7 @@ export class IdentityCallbacksController {
     private readonly verifications: Verifications,
   ) {}
 
-  /** Of any type: the bytes are what is signed, and nothing parses them before the signature is verified. */
+  /** Receives a callback of any type. Its bytes are signed and not parsed before the signature is verified. */
   @PageCall(':provider')
   @BytesBelow(16_384)
   async receive(
@@ -45,13 +45,13 @@ export class IdentityCallbacksController {
     @Req() { headers }: Pick<FastifyRequest, 'headers'>,
     @Body() body: Buffer,
   ): Promise<object> {
-    const outcome = await this.outcomeOf(provider, headers, body);
+    const outcome = await this.toOutcome(provider, headers, body);
     identityCallbacks.inc({ outcome });
     if (outcome in REFUSALS) throw REFUSALS[outcome as keyof typeof REFUSALS];
     return { received: true };
   }
 
-  private async outcomeOf(
+  private async toOutcome(
     provider: string,
     headers: FastifyRequest['headers'],
     body: Buffer,

@@ -5,7 +5,7 @@ interface ImageContent {
   readonly type: 'image/jpeg' | 'image/png';
   readonly width: number;
   readonly height: number;
-  /** Without bytes that cameras or attackers append. */
+  /** The image without bytes that cameras or attackers append. */
   readonly bytes: Buffer;
 }
 
@@ -108,7 +108,7 @@ function readJpeg(bytes: Buffer): ImageContent | Fault {
   return DAMAGED;
 }
 
-/** Where the next marker is; the end when there is none. `FF 00` is data, restart markers belong to the scan. */
+/** Returns the place of the next marker, or the end. `FF 00` is data; restart markers belong to the scan. */
 function endOfScan(bytes: Buffer, from: number): number {
   for (let at = from; at + 1 < bytes.length; at += 1) {
     if (bytes[at] !== 0xff) continue;

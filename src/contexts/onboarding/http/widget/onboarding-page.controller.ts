@@ -8,11 +8,11 @@ import {
   sendPlainPage,
   type Framers,
 } from '../../../../platform/http/pages/document.js';
-import { localeOf } from '../../../../platform/http/pages/locale.js';
+import { readLocale } from '../../../../platform/http/pages/locale.js';
 import { PageController } from '../../../../platform/http/pages/page.js';
 import { HealthRegistry } from '../../../../platform/telemetry/health.js';
 import { leadsToApp } from '../../../access/contract.js';
-import { chosenOf, onboardingConfig, type OnboardingConfig } from '../../settings.js';
+import { chooseProvider, onboardingConfig, type OnboardingConfig } from '../../settings.js';
 import { SANDBOX_NAMES } from '../../domain/image-kind.js';
 import { Onboardings } from '../../application/person-commands.js';
 import { PresentTerms, SANDBOX_PATHS } from '../../application/present-terms.js';
@@ -30,7 +30,7 @@ export function acceptCallbackUrl(
   allowed: readonly string[] = [],
   isSandbox = false,
 ): string | null {
-  // As browsers do, URL drops the tabs and line ends that hide a scheme.
+  // The URL class drops tabs and line ends that hide a scheme, as browsers do.
   if (!URL.canParse(text)) return null;
   const { protocol, hostname, origin, username, password, href } = new URL(text);
   const isLocal = isSandbox && protocol === 'http:' && hostname === 'localhost';
@@ -75,11 +75,11 @@ export class OnboardingPageController implements OnApplicationBootstrap {
     @Res() reply: FastifyReply,
     @Query() query: Readonly<Record<string, unknown>>,
   ): Promise<void> {
-    const locale = localeOf(request);
+    const locale = readLocale(request);
     const visitor = await this.visitors.admit(query['merchant_id'], query['user_id'], request);
-    const callbackUrl = this.callbackOf(query['callback_url'], visitor);
+    const callbackUrl = this.readCallback(query['callback_url'], visitor);
     const messages = MESSAGES[locale];
-    const facts = { ...(await this.factsOf(visitor)), callbackUrl, locale, messages };
+    const facts = { ...(await this.toFacts(visitor)), callbackUrl, locale, messages };
     if (facts.framers?.length === 0 && request.headers['sec-fetch-dest'] === 'iframe') this.warn(visitor);
     reply.header('permissions-policy', PERMISSIONS);
     const { title } = messages;
@@ -93,7 +93,7 @@ export class OnboardingPageController implements OnApplicationBootstrap {
     @Res() reply: FastifyReply,
     @Param('document') document: string,
   ): void {
-    const locale = localeOf(request);
+    const locale = readLocale(request);
     const { sandboxTerms, sandboxPrivacy, sandboxTermsText } = MESSAGES[locale];
     const titles: Readonly<Record<string, string>> = {
       [SANDBOX_PATHS.terms]: sandboxTerms,
@@ -107,7 +107,7 @@ export class OnboardingPageController implements OnApplicationBootstrap {
   }
 
   /** Throws `not_found`, `invalid_transition` for a user who is deactivating, `unavailable` where no terms are set. */
-  private async factsOf({
+  private async toFacts({
     merchant: { merchantId, displayName, origins },
     userId,
   }: OnboardingVisitor): Promise<Omit<OnboardingFacts, 'callbackUrl' | 'locale' | 'messages'>> {
@@ -120,10 +120,10 @@ export class OnboardingPageController implements OnApplicationBootstrap {
       merchantName: displayName,
       phoneNumber: phone_number,
       email,
-      framers: this.framersOf(origins),
+      framers: this.toFramers(origins),
       codeEverySeconds: CODE_EVERY_SECONDS,
       minimumAge: config.onboardingMinimumAge,
-      identityProvider: NAMES[chosenOf(config).identity] ?? null,
+      identityProvider: NAMES[chooseProvider(config).identity] ?? null,
       imageDays: config.onboardingImageDays,
       consent,
       today: timestamp(this.clock).slice(0, 10),
@@ -132,7 +132,7 @@ export class OnboardingPageController implements OnApplicationBootstrap {
   }
 
   /** The merchant's origins; in the sandbox any site for a merchant without origins. */
-  private framersOf(origins: readonly string[]): Framers {
+  private toFramers(origins: readonly string[]): Framers {
     if (this.config.mode === 'sandbox') return origins.length === 0 ? null : origins;
     return origins.filter((origin) => origin.startsWith('https:'));
   }
@@ -145,7 +145,7 @@ export class OnboardingPageController implements OnApplicationBootstrap {
     this.logger.warn({ msg, merchant_id: merchantId });
   }
 
-  private callbackOf(given: unknown, { merchant: { callbacks } }: OnboardingVisitor): string | null {
+  private readCallback(given: unknown, { merchant: { callbacks } }: OnboardingVisitor): string | null {
     if (given === undefined) return null;
     const isSandbox = this.config.mode === 'sandbox';
     const accepted = typeof given === 'string' ? acceptCallbackUrl(given, callbacks, isSandbox) : null;

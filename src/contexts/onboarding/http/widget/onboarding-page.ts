@@ -2,18 +2,18 @@ import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@ne
 import type { FastifyRequest } from 'fastify';
 import type { Page } from '../../../../platform/http/listeners.js';
 import { CLOCK, type Clock, HOUR_MS } from '../../../../kernel/clock.js';
-import { bearerOf, PageSessions, VisitorLimits } from '../../../../platform/http/pages/visitors.js';
+import { readBearer, PageSessions, VisitorLimits } from '../../../../platform/http/pages/visitors.js';
 import { KeyedHash } from '../../../../platform/sealing/keyed-hash.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { readUuid } from '../../../../kernel/ids.js';
 import {
   MERCHANT_DIRECTORY,
-  type KnownMerchant,
+  type MerchantProfile,
   type MerchantDirectory,
 } from '../../../../platform/http/merchant-directory.js';
 import { Refusal, SUSPENDED } from '../../../../platform/http/problem.js';
 import { MESSAGES } from '../../words/messages.js';
-import { requestOf } from '../../../../platform/http/request-state.js';
+import { getRequest } from '../../../../platform/http/request-state.js';
 
 /** The onboarding widget, `{widget_url}/onboarding` (contract.md 18). */
 export const ONBOARDING_PAGE: Page = {
@@ -24,7 +24,7 @@ export const ONBOARDING_PAGE: Page = {
   messages: MESSAGES,
   // The camera and images to upload are blobs.
   media: "img-src 'self' data: blob:; media-src blob:",
-  // For photos over a slow connection.
+  // The timeout allows photos over a slow connection.
   requestTimeoutMs: 60_000,
 };
 
@@ -40,7 +40,7 @@ export class OnboardingSessions extends PageSessions<string> {
 
 /** The user a request is about. Only a session proves who sent it. */
 export interface OnboardingVisitor {
-  readonly merchant: KnownMerchant;
+  readonly merchant: MerchantProfile;
   readonly userId: string;
 }
 
@@ -53,7 +53,7 @@ export class VisitorGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const request = requestOf(context);
+    const request = getRequest(context);
     const { merchantId, userId } = request.params as Readonly<Record<string, string>>;
     await this.admit(merchantId, userId, request);
     return true;
@@ -82,9 +82,9 @@ export class SessionGuard implements CanActivate {
   constructor(private readonly sessions: OnboardingSessions) {}
 
   canActivate(context: ExecutionContext): boolean {
-    const request = requestOf(context);
+    const request = getRequest(context);
     const { userId } = request.edge.visitor as OnboardingVisitor;
-    if (this.sessions.read(bearerOf(request)) === userId) return true;
+    if (this.sessions.read(readBearer(request)) === userId) return true;
     throw new DomainError('forbidden', 'Confirm your phone number first', { session: ['has ended'] });
   }
 }

@@ -7,23 +7,23 @@ import type { Messages } from '../../words/messages.js';
  * separately. Times are ISO 8601, days `YYYY-MM-DD`.
  */
 
-/** What the document of the page holds. */
+/** The facts in the document of the page. */
 export interface OnboardingFacts {
-  /** Where the steps are: `POST <steps>/<step>`. */
+  /** The path of the steps: `POST <steps>/<step>`. */
   readonly steps: string;
   readonly userId: string;
   readonly merchantName: string;
   readonly phoneNumber: string;
   readonly email: string | null;
-  /** Where a page that is not in a frame leads in the end. */
+  /** The address to which a page outside of a frame leads at the end. */
   readonly callbackUrl: string | null;
   /** Origins that may embed the page and receive its messages. Null: any site (a sandbox without a list). */
   readonly framers: readonly string[] | null;
   readonly codeEverySeconds: number;
   readonly minimumAge: number;
-  /** Who checks the photos, by name; null where no provider is configured. */
+  /** The name of the provider that checks the photos; null where none is configured. */
   readonly identityProvider: string | null;
-  /** After this many days photos are deleted in any case. */
+  /** The number of days after which photos are deleted in any case. */
   readonly imageDays: number;
   readonly consent: Readonly<Record<'terms' | 'privacy', { readonly version: string; readonly url: string }>>;
   /** Today in UTC. */
@@ -60,11 +60,11 @@ export interface StepBodies {
 /** The response of every step but `code` and `inbox`. */
 export interface StepState {
   readonly stage: Stage;
-  /** Of `phone` alone. */
+  /** The session, in the response to `phone` alone. */
   readonly session?: string;
-  /** Of `kyc_failed` and `card_failed`, in the language of the request. */
+  /** The reason of `kyc_failed` and `card_failed`, in the language of the request. */
   readonly reason?: string;
-  /** When the identity went under review. */
+  /** The time at which the review of the identity began. */
   readonly submitted_at?: string;
   /** The images that were uploaded; of `details_confirmed`. */
   readonly images?: readonly ImageKind[];
@@ -82,7 +82,7 @@ export interface StepRefusal {
   readonly attempts_left?: number;
 }
 
-/** Where the page is, for the site that embeds it; no personal data. */
+/** The step of the page for the site that embeds it, without personal data. */
 export type PageStep =
   'phone' | 'code' | 'details' | 'documents' | 'review' | 'failed' | 'card_failed' | 'setup' | 'done';
 

@@ -13,7 +13,7 @@ import { DomainError } from '../../../../kernel/domain-error.js';
 import { Fault } from '../../../../kernel/fault.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
 import { PageCall, PageController, Visit } from '../../../../platform/http/pages/page.js';
-import { clientOf, LocalRateLimiter, refuseUntil } from '../../../../platform/http/rate-limit.js';
+import { toClient, LocalRateLimiter, refuseUntil } from '../../../../platform/http/rate-limit.js';
 import { BytesBelow } from '../../../../platform/http/request-body.js';
 import { Refusal, toProblem } from '../../../../platform/http/problem.js';
 import {
@@ -41,7 +41,7 @@ import {
   type OnboardingVisitor,
 } from './onboarding-page.js';
 import type { SentCode, StepState, StepBodies } from './onboarding-types.js';
-import { requestOf } from '../../../../platform/http/request-state.js';
+import { getRequest } from '../../../../platform/http/request-state.js';
 import { asciiDigits, tidy } from '../../../../kernel/typed-text.js';
 import { Field } from '../../../../platform/dto/field.js';
 import { text } from '../../../../platform/dto/rules.js';
@@ -52,7 +52,7 @@ const READABLE = /\p{L}/u;
 /** Control characters, lone surrogates and bidirectional controls. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
 
-/** At least 128 bits, so that none is shared by chance. */
+/** A value of at least 128 bits, so that no two pages share one by chance. */
 const nonce = text({}, (given) =>
   /^[0-9a-f]{32,64}$/.test(given) ? given : new Fault('must be 32 to 64 hex digits'),
 );
@@ -99,7 +99,7 @@ export class DetailsEntry implements Required<StepBodies['details']> {
 /** 413 for images of so many bytes. */
 const IMAGE_LIMIT = 8 * 1_048_576;
 
-/** Of one user, in a process. */
+/** The uploads a minute of one user in a process. */
 const IMAGES_PER_MINUTE = 20;
 
 type StepVisit = Visit<OnboardingVisitor>;
@@ -107,11 +107,11 @@ type StepVisit = Visit<OnboardingVisitor>;
 /** Refuses unknown kinds of images, and too many of them, before a byte of the image is read. After {@link SessionGuard}. */
 @Injectable()
 class UploadGuard implements CanActivate {
-  /** By user, from any address. */
+  /** The limiter by user, across addresses. */
   private readonly uploads = new LocalRateLimiter(IMAGES_PER_MINUTE);
 
   canActivate(context: ExecutionContext): boolean {
-    const { params, edge } = requestOf(context);
+    const { params, edge } = getRequest(context);
     kindOf((params as { readonly kind: string }).kind);
     refuseUntil(this.uploads.take((edge.visitor as OnboardingVisitor).userId));
     return true;
@@ -134,14 +134,14 @@ export class StepsController {
   @PageCall('code')
   async sendCode(@Visit() visit: StepVisit, @ValidBody() body: CodeRequest): Promise<SentCode> {
     const { merchant, userId, ip, locale, cause } = visit;
-    // Without terms no message is sent.
+    // This throws without terms, so that no message is sent.
     this.terms.present();
-    const applicant = await this.applicantOf(visit);
+    const applicant = await this.findApplicant(visit);
     if (!isSameSubscriber(body.phone_number, applicant.phone_number))
       throw DomainError.invalid({ phone_number: ['is not the phone number of this account'] });
     // The first step of a person: opening the page starts nothing (contract.md 18.3).
     await this.commandBus.execute(new StartOnboarding(merchant.merchantId, userId, cause));
-    const request = { browser: body.browser, address: clientOf(ip) };
+    const request = { browser: body.browser, address: toClient(ip) };
     const parameters = { locale, merchant: merchant.displayName };
     const send = new SendPhoneCode(merchant.merchantId, userId, request, parameters);
     return { long: (await this.commandBus.execute(send)).isLong };
@@ -154,7 +154,7 @@ export class StepsController {
     const verify = new VerifyPhone(merchant.merchantId, userId, ...entry, cause);
     try {
       const state = await this.commandBus.execute(verify);
-      return { ...(await this.stateOf(state, locale)), session: this.sessions.open(userId) };
+      return { ...(await this.toState(state, locale)), session: this.sessions.open(userId) };
     } catch (error) {
       if (!(error instanceof WrongCode) || error.attemptsLeft === null) throw error;
       throw new Refusal({ ...toProblem(error), members: { attempts_left: error.attemptsLeft } });
@@ -166,7 +166,7 @@ export class StepsController {
   async confirmDetails(@Visit() visit: StepVisit, @ValidBody() body: DetailsEntry): Promise<StepState> {
     const { merchant, userId, cause, locale } = visit;
     const confirm = new ConfirmDetails(merchant.merchantId, userId, body, body, cause);
-    return this.stateOf(await this.commandBus.execute(confirm), locale);
+    return this.toState(await this.commandBus.execute(confirm), locale);
   }
 
   @PageCall('images/:kind')
@@ -178,7 +178,7 @@ export class StepsController {
     @Body() body: Buffer,
   ): Promise<StepState> {
     const { merchant, userId } = visit;
-    await this.commandBus.execute(new StoreImage(merchant.merchantId, userId, imageOf(kind, body)));
+    await this.commandBus.execute(new StoreImage(merchant.merchantId, userId, toIdentityImage(kind, body)));
     return this.state(visit);
   }
 
@@ -203,10 +203,10 @@ export class StepsController {
   @PageCall('inbox')
   async readInbox(@Visit() visit: StepVisit): Promise<{ readonly code: string | null }> {
     if (this.inbox === null) throw DomainError.notFound('Page');
-    return { code: this.inbox.lastCode((await this.applicantOf(visit)).phone_number) };
+    return { code: this.inbox.lastCode((await this.findApplicant(visit)).phone_number) };
   }
 
-  private applicantOf({ merchant, userId }: OnboardingVisitor): Promise<ExistingUser> {
+  private findApplicant({ merchant, userId }: OnboardingVisitor): Promise<ExistingUser> {
     return this.onboardings.applicant(merchant.merchantId, userId);
   }
 
@@ -214,10 +214,10 @@ export class StepsController {
     Step: typeof StartOnboarding | typeof SubmitKyc | typeof RetryCard,
     { merchant, userId, cause, locale }: StepVisit,
   ): Promise<StepState> {
-    return this.stateOf(await this.commandBus.execute(new Step(merchant.merchantId, userId, cause)), locale);
+    return this.toState(await this.commandBus.execute(new Step(merchant.merchantId, userId, cause)), locale);
   }
 
-  private async stateOf(state: Onboarding, locale: Locale): Promise<StepState> {
+  private async toState(state: Onboarding, locale: Locale): Promise<StepState> {
     const { stage } = state;
     if (stage === 'kyc_submitted') return { stage, submitted_at: state.submitted_at };
     if (stage === 'kyc_failed' || stage === 'card_failed')
@@ -235,7 +235,7 @@ function kindOf(name: string): ImageKind {
 }
 
 /** The type follows from the bytes. Throws `not_found`, 415, `validation_failed`. */
-function imageOf(kind: string, body: Buffer): IdentityImage {
+function toIdentityImage(kind: string, body: Buffer): IdentityImage {
   const known = kindOf(kind);
   const content = readImage(body);
   if (content === NO_IMAGE) throw new Refusal({ status: 415, detail: NO_IMAGE.message });

@@ -20,7 +20,7 @@ import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
 import { Reply } from '../../../../platform/http/reply.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { requireReach } from '../../../../platform/operations/scopes.js';
-import { RequestedOperations } from '../../application/request-operation.js';
+import { OperationsService } from '../../application/request-operation.js';
 import { OperationStreams } from '../../application/execution.js';
 import { existingOperation } from '../../domain/operation.js';
 import { LookupsView } from '../../views/lookups.js';
@@ -34,7 +34,7 @@ class DecisionBody {
   @Field(reasonRule, { description: 'Why, without personal data: it is kept for ever.' }) reason!: string;
 }
 
-/** Of a write whose resource is nothing but the operation. */
+/** The response of a write whose resource is the operation alone. */
 export class WrittenResponse extends OperationResponse {
   @ApiProperty(UUID) operation_id!: string;
 }
@@ -80,7 +80,7 @@ const DECISION = {
 export class AdminOperationsController {
   constructor(
     private readonly log: OperationStreams,
-    private readonly decisions: RequestedOperations,
+    private readonly decisions: OperationsService,
     private readonly operations: OperationsView,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -152,7 +152,7 @@ export class AdminOperationsController {
     return this.decide('confirm', id, write, reason);
   }
 
-  /** Of the results of an execution only the login of a new operator is for the one who approves it. */
+  /** Decides. The login of a new operator is the only result that is for the person who approves. */
   private async decide(
     decision: 'approve' | 'reject' | 'confirm',
     id: string,
@@ -169,7 +169,7 @@ export class AdminOperationsController {
   }
 }
 
-/** When operators read or changed the merchant's data; every session may know (admin-api.md 6). */
+/** The reads and changes of the merchant's data by operators, open to every session (admin-api.md 6). */
 @PortalController('lookups')
 export class PortalLookupsController {
   constructor(private readonly lookups: LookupsView) {}

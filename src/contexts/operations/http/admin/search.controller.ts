@@ -66,7 +66,7 @@ export class AdminSearchController implements OnModuleInit {
     this.searches = Searches.discover(this.discovery);
   }
 
-  /** At most 20 results that the caller may read. Throws `unavailable` when it takes too long. */
+  /** Returns at most 20 results that the caller may read. Throws `unavailable` when it takes too long. */
   @Get()
   @ApiRoute({
     id: 'adminSearch',
@@ -100,7 +100,7 @@ export class AdminSearchController implements OnModuleInit {
   }
 }
 
-/** What is searched for: kinds of text that only some contexts know are recognised once. */
+/** Recognises the kinds of text for which contexts search. */
 export function searchText(q: string): Pick<SearchQuery, 'text' | 'uuid' | 'phoneNumber'> {
   // The plus of a phone number arrives as a blank where it is not escaped.
   const text = tidy(q.replace(/^ (?=[0-9][0-9 ().-]{5,30}$)/, '+'));

@@ -7,7 +7,7 @@ import {
   type AdminWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { type SealingConfig, sealingConfig } from '../../../../platform/config/config.js';
-import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
+import { WriteBody, toWrite, written } from '../../../../platform/http/admin/writes.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
 import { Reads } from '../../../../platform/http/reads.js';
@@ -20,12 +20,12 @@ import {
   RebuildProjection,
   RetireFormerMasterKey,
 } from '../../../../platform/cli/system-commands.js';
-import { masterKeysOf } from '../../../../platform/sealing/key-ring.js';
+import { toMasterKeys } from '../../../../platform/sealing/key-ring.js';
 import { SystemResponse, SystemStatus } from '../../application/system-status.js';
 import { WrittenResponse } from './operations.controller.js';
 
 const TAG = 'Admin: system';
-/** What a subscription or a type of event may be called. */
+/** The form of names of subscriptions and event types. */
 const NAME = /^[a-z][a-z0-9_.]{0,99}$/;
 const Name = (name: string): MethodDecorator => ApiParam({ name, schema: { type: 'string' } });
 
@@ -81,7 +81,7 @@ export class AdminSystemController {
     @Param('name') name: string,
     @ValidBody() body: WriteBody,
   ): Promise<Reply> {
-    const command = new RebuildProjection(nameOf(name, 'Projection'), { compare: false });
+    const command = new RebuildProjection(toName(name, 'Projection'), { compare: false });
     return this.write(command, write, body, 202);
   }
 
@@ -103,7 +103,7 @@ export class AdminSystemController {
     @Param('type') type: string,
     @ValidBody() body: WriteBody,
   ): Promise<Reply> {
-    return this.write(new LetEventTypePass(nameOf(type, 'Event type')), write, body);
+    return this.write(new LetEventTypePass(toName(type, 'Event type')), write, body);
   }
 
   @Post('master_key/retire_former')
@@ -119,17 +119,17 @@ export class AdminSystemController {
     },
   })
   retireFormer(@WriteBy() write: AdminWrite, @ValidBody() body: WriteBody): Promise<Reply> {
-    const { id } = masterKeysOf(this.config).current;
+    const { id } = toMasterKeys(this.config).current;
     return this.write(new RetireFormerMasterKey(id), write, body);
   }
 
   private async write(command: AnyCommand, write: AdminWrite, body: WriteBody, status = 200): Promise<Reply> {
-    const outcome = await this.operations.request(command, { ...writeOf(write, body), merchantId: null });
+    const outcome = await this.operations.request(command, { ...toWrite(write, body), merchantId: null });
     return written(outcome, status, () => ({ operation: outcome.operation }));
   }
 }
 
-function nameOf(text: string, what: string): string {
+function toName(text: string, what: string): string {
   if (!NAME.test(text)) throw DomainError.notFound(what);
   return text;
 }

@@ -1,5 +1,5 @@
 import { Get } from '@nestjs/common';
-import { streamOf } from '../../../../kernel/aggregate.js';
+import { toStream } from '../../../../kernel/aggregate.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
 import { AdminController } from '../../../../platform/http/admin/admin-controller.js';
 import { ListQuery, UuidParam } from '../../../../platform/http/decorators.js';
@@ -69,7 +69,7 @@ export class AdminPayoutsController {
     scopes: SCOPES,
     responses: { 200: [AdminPayoutResponse, 'The payout.'], 404: NOT_FOUND },
   })
-  @Reads({ ...UP_TO_DATE, lookup: 'payout', etag: (id) => [streamOf(payout, id)] })
+  @Reads({ ...UP_TO_DATE, lookup: 'payout', etag: (id) => [toStream(payout, id)] })
   async get(@UuidParam('id', 'Payout') id: string): Promise<Disclosure<Reply>> {
     const found = await this.find(id);
     const checks = await this.checks.latest([id]);
@@ -88,7 +88,7 @@ export class AdminPayoutsController {
     responses: { 200: [PayoutChecksResponse, 'The newest 50 checks.'], 404: NOT_FOUND },
   })
   @Reads({ ...UP_TO_DATE, lookup: 'payout' })
-  async checksOf(@UuidParam('id', 'Payout') id: string): Promise<Disclosure<PayoutChecksResponse>> {
+  async listChecks(@UuidParam('id', 'Payout') id: string): Promise<Disclosure<PayoutChecksResponse>> {
     const { merchant_id: merchantId } = await this.find(id);
     return new Disclosure([merchantId], async () => ({ checks: await this.checks.list(id) }));
   }
@@ -106,7 +106,7 @@ export class AdminPayoutsController {
     },
   })
   @Reads({ ...UP_TO_DATE, lookup: 'payout' })
-  async evidenceOf(@UuidParam('id', 'Payout') id: string): Promise<Disclosure<EvidenceResponse>> {
+  async getEvidence(@UuidParam('id', 'Payout') id: string): Promise<Disclosure<EvidenceResponse>> {
     const { merchant_id: merchantId } = await this.find(id);
     return new Disclosure([merchantId], async () => ({ evidence: await this.evidence.of(merchantId, id) }));
   }

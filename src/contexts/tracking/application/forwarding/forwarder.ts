@@ -32,7 +32,7 @@ const LEASE_MARGIN_MS = 15_000;
 const FOR_OPERATORS: readonly string[] = ['unauthorized', 'misconfigured', 'forbidden'];
 
 export interface ForwardingTimes {
-  /** After this another process replaces one that died; longer than a request. */
+  /** The time after which another process replaces a dead one; longer than a request. */
   readonly leaseMs: number;
   /** Results are recorded and the lease is extended at least this often. */
   readonly recordMs: number;
@@ -54,7 +54,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
   });
   private readonly logger = new Logger(Forwarder.name);
   private readonly times: ForwardingTimes;
-  /** When the rate allows the next request, on the clock of `performance.now()`. */
+  /** The time of the next request at this rate, on the clock of `performance.now()`. */
   private freeAt = 0;
   /** Kept between runs, so that one process limits the rate of all requests. */
   private claimed: WorkItem | null = null;
@@ -108,7 +108,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
         await this.table.skip();
         continue;
       }
-      // After a failure batches are sent one by one, so that the cause is found.
+      // The batches are sent one by one after a failure, so that the cause is found.
       const limit = state.failures > 0 ? 1 : MAX_BATCHES;
       const batches = await this.readable(await this.table.due(limit));
       const end = await this.send(analytics, batches, signal);
@@ -116,7 +116,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     }
   }
 
-  /** Null while another process forwards or the provider is in backoff. */
+  /** Takes the lease; null while another process forwards or the provider is in backoff. */
   private async hold(): Promise<WorkItem | null> {
     const { leaseMs } = this.times;
     if (this.claimed !== null && (await this.items.extend(this.claimed, leaseMs))) return this.claimed;

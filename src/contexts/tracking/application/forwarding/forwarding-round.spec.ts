@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { batchOf, eventItem } from '../../../../../test/support/tracking/event-batches.js';
 import { eventJson } from '../../adapters/amplitude.js';
 import type { Analytics, AnalyticsEvent } from '../ports.js';
-import { ForwardingRound, maxBytes, PendingBatch, requestsOf } from './forwarding-round.js';
+import { ForwardingRound, maxBytes, PendingBatch, toRequests } from './forwarding-round.js';
 
 const event = fc.record({
   merchant_id: fc.constant('00000000-0000-4000-8000-000000000000'),
@@ -22,7 +22,7 @@ it('requests hold all events in order, within the limits unless an event alone i
       fc.integer({ min: 1, max: 10 }),
       fc.integer({ min: 1, max: 3000 }),
       (all, limit, bytes) => {
-        const requests = requestsOf(all, { events: limit, bytes });
+        const requests = toRequests(all, { events: limit, bytes });
         expect(requests.flat()).toEqual(all);
         for (const request of requests) {
           expect(request.length).toBeLessThanOrEqual(limit);

@@ -4,9 +4,9 @@ import type { DueBatch, ForwardingRefusal } from '../../store/forwarding-table.j
 import { storedItems } from '../batch-items.js';
 import type { Analytics, AnalyticsEvent, SendResult, Unavailable } from '../ports.js';
 
-/** After so many requests in a row were rejected without a reason, the provider rejects this service. */
+/** The number of consecutive rejections without a reason after which the provider counts as unavailable. */
 const MAX_REJECTED_IN_ROW = 20;
-/** Of the names, quotes, commas and the merchant's id of an event. */
+/** The bytes of an event's names, quotes, commas and merchant id. */
 const OVERHEAD_BYTES = 300;
 const MAX_BYTES_PER_CHARACTER = 3;
 
@@ -67,9 +67,9 @@ export class PendingBatch {
 }
 
 export interface RoundEnd {
-  /** Why the provider accepts nothing more for now. */
+  /** The reason why the provider accepts no more for now, or null. */
   readonly unavailable: Unavailable | null;
-  /** Whether it accepted an event or named one that it refuses. */
+  /** True where it accepted an event or named one that it refuses. */
   readonly responded: boolean;
 }
 
@@ -115,7 +115,7 @@ export class ForwardingRound {
       const result = await analytics.send(request);
       this.options.sent(result, request.length, performance.now() - began);
       if (result.outcome === 'unavailable') return result;
-      waiting.push(...this.outcomeOf(request, result).reverse());
+      waiting.push(...this.toOutcome(request, result).reverse());
       if (this.rejectedInRow >= MAX_REJECTED_IN_ROW && !this.responded)
         return forbidden('it rejects one request after another');
     }
@@ -123,7 +123,7 @@ export class ForwardingRound {
   }
 
   /** The requests to send again. */
-  private outcomeOf(request: PendingEvent[], result: Exclude<SendResult, Unavailable>): PendingEvent[][] {
+  private toOutcome(request: PendingEvent[], result: Exclude<SendResult, Unavailable>): PendingEvent[][] {
     switch (result.outcome) {
       case 'accepted':
         for (const { batch, item } of request) batch.accepted(item);
@@ -133,7 +133,7 @@ export class ForwardingRound {
         const reasons = new Map(result.refused.map(({ index, reason }) => [index, reason]));
         for (const [index, reason] of reasons) request[index]!.batch.refused(request[index]!, reason);
         for (const { index, waitMs } of result.throttled)
-          for (const identity of identitiesOf(request[index]!)) this.throttled.set(identity, waitMs);
+          for (const identity of toIdentities(request[index]!)) this.throttled.set(identity, waitMs);
         this.hasResponded();
         return [request.filter((_, index) => !reasons.has(index))];
       }
@@ -173,14 +173,14 @@ export class ForwardingRound {
   /** The events of users and devices that are not throttled; the batches of the others wait. */
   private admitted(request: PendingEvent[]): PendingEvent[] {
     return request.filter((event) => {
-      const waits = identitiesOf(event).flatMap((identity) => this.throttled.get(identity) ?? []);
+      const waits = toIdentities(event).flatMap((identity) => this.throttled.get(identity) ?? []);
       if (waits.length > 0) event.batch.defer(Math.max(...waits));
       return waits.length === 0;
     });
   }
 }
 
-function identitiesOf({ merchant_id, user_external_id, device_id }: PendingEvent): string[] {
+function toIdentities({ merchant_id, user_external_id, device_id }: PendingEvent): string[] {
   const user = `user ${merchant_id}:${user_external_id}`;
   return device_id === null ? [user] : [user, `device ${device_id}`];
 }
@@ -194,19 +194,19 @@ function groupEvents(batches: readonly PendingBatch[], limits: Analytics['limits
   const fresh = batches.filter(({ row }) => row.forward_attempts === 0);
   const failed = batches.filter(({ row }) => row.forward_attempts > 0);
   return [
-    ...requestsOf(
+    ...toRequests(
       fresh.flatMap(({ events }) => events),
       limits,
     ),
     ...failed.flatMap(({ row, events }) => {
       const half = Math.ceil(row.item_count / 2 ** row.forward_attempts);
-      return requestsOf(events, { ...limits, events: Math.min(half, limits.events) });
+      return toRequests(events, { ...limits, events: Math.min(half, limits.events) });
     }),
   ];
 }
 
 /** Splits events into requests within the limits; an event that is too large gets its own. */
-export function requestsOf<Event extends TrackedItem>(
+export function toRequests<Event extends TrackedItem>(
   events: readonly Event[],
   limits: Analytics['limits'],
 ): Event[][] {

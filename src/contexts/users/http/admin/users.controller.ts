@@ -14,7 +14,7 @@ import {
   type SubjectWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
-import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
+import { WriteBody, toWrite, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Reach, Reads } from '../../../../platform/http/reads.js';
 import type { Reply } from '../../../../platform/http/reply.js';
@@ -142,7 +142,7 @@ export class AdminUsersController {
   }
 
   private async request(command: AnyCommand, write: SubjectWrite, body: WriteBody): Promise<Reply> {
-    const outcome = await this.users.request(command, writeOf(write, body));
+    const outcome = await this.users.request(command, toWrite(write, body));
     return written(outcome, 200, () => this.users.written(write.subject.id));
   }
 }

@@ -7,7 +7,7 @@ import {
   type AdminWrite,
 } from '../../../../platform/http/admin/admin-controller.js';
 import { PortalRoute } from '../../../../platform/http/admin/portal-controller.js';
-import { WriteBody, writeOf, written } from '../../../../platform/http/admin/writes.js';
+import { WriteBody, toWrite, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
 import { Reply } from '../../../../platform/http/reply.js';
@@ -123,7 +123,7 @@ export class AdminWebhooksController {
   ): Promise<Reply> {
     const found = await this.deliveries.find(null, id);
     if (found === null) throw DomainError.notFound(DELIVERY);
-    const request = { ...writeOf(write, body), merchantId: found.json.merchant_id };
+    const request = { ...toWrite(write, body), merchantId: found.json.merchant_id };
     const outcome = await this.operations.request(new ResendDelivery(id), request);
     return written(outcome, 200, async () => ({
       delivery: (await this.deliveries.find(null, id))?.json ?? null,
