@@ -82,7 +82,12 @@ const NO_LEASE: Lease = { leased: 0, remaining: 0, resetsAt: 0, exhausted: false
  * When the database is unavailable the process counts alone, up to the limit.
  */
 export class RateLimits {
-  private readonly accounts = new LRUCache<string, Account>(upTo(MAX_CALLERS));
+  /** Strangers can create names of the exchange's keys. They evict no lease of the others. */
+  private readonly accounts = {
+    merchant: new LRUCache<string, Account>(upTo(MAX_CALLERS)),
+    key: new LRUCache<string, Account>(upTo(MAX_CALLERS)),
+    credential: new LRUCache<string, Account>(upTo(MAX_CALLERS)),
+  };
   private readonly shared: RateLimiterPostgres;
 
   constructor(
@@ -115,9 +120,10 @@ export class RateLimits {
 
   /** Takes one point. Synchronous while a lease lasts, so that a high limit costs no query a request. */
   take(caller: LimitedCaller): Quota | Promise<Quota> {
-    const name = `${caller.counts} ${caller.name} ${caller.limit}`;
-    let account = this.accounts.get(name);
-    if (account === undefined) this.accounts.set(name, (account = this.open(caller)));
+    const accounts = this.accounts[caller.counts];
+    const name = `${caller.name} ${caller.limit}`;
+    let account = accounts.get(name);
+    if (account === undefined) accounts.set(name, (account = this.open(caller)));
     return this.fromLease(account) ?? account.waiting.call();
   }
 

@@ -176,6 +176,11 @@ export class MerchantList {
   /** Includes all that was written before. Throws `not_found`. */
   async get(id: string): Promise<AdminMerchant> {
     await this.progress.requireCurrent(DIRECTORY_VIEW);
+    return this.find(id);
+  }
+
+  /** Reads the row as it is, without a wait. Throws `not_found`. */
+  async find(id: string): Promise<AdminMerchant> {
     const [row] = (await this.page([id], { page_size: 1 })).rows;
     if (row === undefined) throw DomainError.notFound('Merchant');
     return row;
