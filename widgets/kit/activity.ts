@@ -4,7 +4,7 @@ const USES = ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const;
 /** Requests of a page that was not used for so long are sent by the page, not by the person. */
 const BACKGROUND_MS = 60_000;
 
-// Opening a page is a use.
+// The page is in use once it is loaded.
 let last = Date.now();
 if (typeof document !== 'undefined')
   for (const name of USES) document.addEventListener(name, () => (last = Date.now()), { passive: true });

@@ -61,7 +61,7 @@ function draw(source: CanvasImageSource, width: number, height: number): Photo {
   const scale = Math.min(1, MAX_SIDE / Math.max(width, height));
   const canvas = sized(Math.round(width * scale), Math.round(height * scale));
   const pen = canvas.getContext('2d')!;
-  // A JPEG would turn the transparent parts of a PNG black.
+  // The transparent parts of a PNG would be black in a JPEG.
   pen.fillStyle = '#fff';
   pen.fillRect(0, 0, canvas.width, canvas.height);
   pen.drawImage(source, 0, 0, canvas.width, canvas.height);

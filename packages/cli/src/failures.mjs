@@ -59,7 +59,7 @@ function factsOf(error) {
   return { message: error.message, status, detail, errors, request_id: requestId };
 }
 
-/** Turns a program's message into a sentence: `error: unknown option '--x'` is `Unknown option '--x'.` */
+/** Converts a program's message into a sentence: `error: unknown option '--x'` is `Unknown option '--x'.` */
 export function sentenceOf(message) {
   const lines = message
     .replace(/^error: /, '')

@@ -36,7 +36,7 @@ export async function runListen(program, name, argv) {
   }
 }
 
-/** Turns a refusal of commander into a sentence; null for help and version, which it has printed. */
+/** Converts a refusal of commander into a sentence; null for help and version, which it has printed. */
 function asUsage(error, name) {
   if (!(error instanceof CommanderError)) return error;
   if (error.exitCode === 0) return null;

@@ -278,7 +278,7 @@ export class BodyInterceptor implements NestInterceptor {
     const { rawBody } = request.edge;
     if (bytes === undefined) parseBody(request);
     else request.body = rawBody;
-    // The portal shares routes with merchants, whose empty bodies are none, whatever they are called.
+    // The portal shares routes with merchants, whose empty bodies are none with any content type.
     const isNone =
       rawBody.length === 0 && (page === PORTAL_PAGE || request.headers['content-type'] === undefined);
     if (page !== null && bytes === undefined && !isNone && !isObject(request.body))

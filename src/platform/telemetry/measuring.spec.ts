@@ -53,7 +53,7 @@ it('a report and a scrape wait for no connection of the requests, however many a
     measured += 1;
   });
   try {
-    // The connections of measurements exist: opening one may take longer than a check on a busy machine.
+    // The connections of measurements exist: to connect may take longer than a check on a busy machine.
     await eventually(async () => (await health.report()).status === 'ok');
     await scrape();
     await sleep(600);

@@ -201,7 +201,7 @@ export function kindOf(error: unknown): ProviderUnavailable['kind'] | 'refused' 
   return error instanceof DomainError ? 'invalid' : 'unexpected';
 }
 
-/** Turns an outage into 503 with Retry-After for callers that wait. */
+/** Converts an outage to 503 with Retry-After for callers that wait. */
 export function unavailableResponse(error: unknown): unknown {
   return error instanceof ProviderUnavailable
     ? new DomainError('unavailable', 'The exchange provider is unavailable', {}, RETRY_AFTER_SECONDS)

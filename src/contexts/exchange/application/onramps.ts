@@ -106,7 +106,7 @@ function faultIn({ property, constraints, children = [] }: ValidationError): str
   return `${property} ${constraints['field'] ?? 'must be an object'}`;
 }
 
-/** Checks that it accepts the amount in the currency; without a currency, in any of its own. */
+/** Checks that it accepts the amount in the currency; without a currency, in any that it lists. */
 export function takes({ fiats }: Onramp, { fiat, amount }: Pick<Purchase, 'fiat' | 'amount'>): boolean {
   return fiats
     .filter(({ code }) => (fiat ?? code) === code)

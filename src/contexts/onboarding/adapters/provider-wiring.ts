@@ -38,7 +38,7 @@ import { TwilioSms } from './twilio-sms.js';
 const absent = (provider: string) => (): Promise<never> =>
   Promise.reject(new DomainError('unavailable', `No ${provider} provider is configured`));
 
-/** The stand-in for a provider that is not configured. Onboardings wait, and no data are lost. */
+/** The substitute of a provider that is not configured. Onboardings wait, and no data are lost. */
 class AbsentProvider implements SmsSender, IdentityVerifier, WalletProvisioner, CardIssuer {
   readonly provider = 'none';
   readonly send = absent('SMS');

@@ -75,7 +75,7 @@ export class PhoneCodes {
     const browser = this.keyedHash.of('browser', userId, request.browser);
     const address = request.address === null ? null : this.keyedHash.of('address', request.address);
     return this.database.transaction(async (tx) => {
-      // The locks are taken in one order, so that no deadlock is possible.
+      // One order of locks for all, so that no deadlock is possible.
       for (const lock of [`codes of ${userId}`, ...(address === null ? [] : [`codes of ${address}`])])
         await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [lock]);
       const {

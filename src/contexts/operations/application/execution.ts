@@ -149,7 +149,7 @@ export class Execution {
     }
   }
 
-  /** Records as executed whatever was written, also by another process or before an error. */
+  /** Records as executed all that was written, also by another process or before an error. */
   private async afterError(
     error: unknown,
     { facts, phase }: ExistingOperation,

@@ -22,7 +22,7 @@ export const SEEN: Readonly<Record<CheckFinding, string>> = {
 /** The values of the API, in this order. */
 export const CHECK_FINDINGS = Object.keys(SEEN) as readonly CheckFinding[];
 
-/** The advice for a transfer other than the reported one. */
+/** The next step for a transfer other than the reported one. */
 const MISMATCH =
   'Compare the transaction with the payout in a block explorer, then ask the merchant for the right one: this report expires with its window, and another one is needed.';
 

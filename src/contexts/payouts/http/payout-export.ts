@@ -11,7 +11,7 @@ const RETRY_SECONDS = 5;
 
 const COLUMNS = ['id', 'user_id', 'amount', 'currency_code', 'status', 'transaction_hash', 'reason'] as const;
 
-/** The export formats by media type, in the order of preference. Each turns a payout's JSON into a line. */
+/** The export formats by media type, in the order of preference. Each formats a payout's JSON as a line. */
 const FORMATS: Readonly<Record<string, { readonly head: string; readonly line: (body: string) => string }>> =
   {
     'application/x-ndjson': { head: '', line: (body) => `${oneLine(body)}\n` },

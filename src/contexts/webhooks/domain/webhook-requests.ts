@@ -21,7 +21,7 @@ export type WebhookResendRequested = DomainEvent<
   }
 >;
 
-/** The request to send again whatever an endpoint did not get of deliveries created at `since` or later. */
+/** The request to send again all that an endpoint missed of deliveries created at `since` or later. */
 export type WebhookRecoveryRequested = DomainEvent<
   'webhook_endpoint.recovery_requested.v1',
   EndpointRef & { readonly recovery_id: string; readonly since: string; readonly requested_at: string }

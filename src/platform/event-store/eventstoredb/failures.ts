@@ -61,7 +61,7 @@ export function isNoStream(error: unknown): boolean {
   return error instanceof StreamNotFoundError;
 }
 
-/** Returns the advice about an error that repeats, or null. */
+/** Returns the remedy of an error that repeats, or null. */
 export function refusal(error: unknown): string | null {
   if (error instanceof AccessDeniedError) {
     return 'the event store denies access: EVENT_STORE_URL needs a user who may read all streams, read and write the streams of the service (docs/eventstoredb.md)';

@@ -197,7 +197,7 @@ const invalid = (): DomainError => new DomainError('bad_request', 'The passkey c
 const expired = (): DomainError => new DomainError('bad_request', 'The attempt has expired: try again');
 const unknown = (): DomainError => new DomainError('forbidden', 'This passkey belongs to no active operator');
 
-/** Turns errors of the package into refusals of the response. */
+/** Converts errors of the package to refusals of the response. */
 function verifying<T>(verify: () => Promise<T>): Promise<T> {
   return verify().catch((error: unknown) => {
     logger.warn({ msg: 'passkey refused', reason: (error as Error).message });

@@ -189,7 +189,7 @@ function toOutcome(deposits: readonly ReportedDeposit[], agreed: AgreedShift): O
 /** The purpose of the MACs. */
 const AGREED_SHIFT = 'agreed shift';
 
-/** The agreement at the creation of a shift, whose id is the `provider_reference`. */
+/** The terms at the creation of a shift, whose id is the `provider_reference`. */
 export interface AgreedShift extends ProviderOrder {
   readonly pair_id: string;
   readonly created_at: string;
