@@ -34,7 +34,7 @@ export class Refusal extends Error {
 }
 
 /** The interval at which an open order is read. */
-const FOLLOW_MS = 2_000;
+const FOLLOW_MS = 3_000;
 /** The interval for an ended order, whose deposits may still arrive, and for a hidden tab. */
 const LATE_MS = 15_000;
 

@@ -71,7 +71,7 @@ export function writing({ idempotencyKey, signal }: WriteOptions = {}): {
 }
 
 /** The result of an `Api` call. Rejects with an `ApiError` or a `ConnectionError`. */
-export async function toResult<Data>(
+export async function resultOf<Data>(
   call: Promise<{ data?: Data; response: Response }>,
 ): Promise<Result<Data>> {
   const { data, response } = await call;

@@ -98,7 +98,7 @@ export function apiError(problem: Problem, requestId: string | null, hint: strin
 }
 
 /** The problem in a response's text; one made of the status where something between us and the service responded. */
-export function toProblem(status: number, text: string): Problem {
+export function problemOf(status: number, text: string): Problem {
   const body = (jsonOf(text) ?? {}) as Record<string, unknown>;
   const title = textOr(body['title'], `HTTP ${status}`);
   return { title, detail: textOr(body['detail'], title), errors: errorsIn(body['errors']), status };

@@ -1,4 +1,4 @@
-import { createApi, toResult, writing, type Api, type ClientOptions } from './calls.js';
+import { createApi, resultOf, writing, type Api, type ClientOptions } from './calls.js';
 import { Pages } from './pages.js';
 import { signAddress, signExchangeCall } from './signing.js';
 import type { QueryOf, WriteOptions } from './types.js';
@@ -24,12 +24,12 @@ export class DisburseExchange {
 
   readonly orders = {
     create: (query: Without<QueryOf<'createOrder'>>, options?: WriteOptions) =>
-      toResult(this.api.POST('/v1/orders', { params: { query }, ...writing(options) })),
+      resultOf(this.api.POST('/v1/orders', { params: { query }, ...writing(options) })),
     /** The newest first; days are inclusive. */
     list: (query: QueryOf<'listOrders'>) =>
       new Pages(
         (cursor) =>
-          toResult(
+          resultOf(
             this.api.GET('/v1/merchant/orders', {
               params: { query: { ...query, ...(cursor === undefined ? {} : { page_cursor: cursor }) } },
             }),
@@ -38,18 +38,18 @@ export class DisburseExchange {
         query.page_cursor,
       ),
     /** Returns the order as last recorded; `refresh` reads it from the provider. */
-    get: async (order: OrderReference) => toResult(this.api.GET('/v1/orders/{id}', await this.action(order))),
+    get: async (order: OrderReference) => resultOf(this.api.GET('/v1/orders/{id}', await this.action(order))),
     /** The three actions are signed over the address that the order was created with. */
     refresh: async (order: OrderReference, options?: WriteOptions) =>
-      toResult(
+      resultOf(
         this.api.PATCH('/v1/orders/{id}/refresh', { ...(await this.action(order)), ...writing(options) }),
       ),
     cancel: async (order: OrderReference, options?: WriteOptions) =>
-      toResult(
+      resultOf(
         this.api.PATCH('/v1/orders/{id}/cancel', { ...(await this.action(order)), ...writing(options) }),
       ),
     markAsPaid: async (order: OrderReference, options?: WriteOptions) =>
-      toResult(
+      resultOf(
         this.api.PATCH('/v1/orders/{id}/mark_as_paid', {
           ...(await this.action(order)),
           ...writing(options),
@@ -58,12 +58,12 @@ export class DisburseExchange {
   };
 
   tokens(query: Without<QueryOf<'listTokens'>>) {
-    return toResult(this.api.GET('/v1/tokens', { params: { query } }));
+    return resultOf(this.api.GET('/v1/tokens', { params: { query } }));
   }
 
   /** Returns the configuration with the `signed_url` of the pay page. */
   configuration(query: Without<QueryOf<'getConfiguration'>>) {
-    return toResult(this.api.GET('/v1/merchants/configuration', { params: { query } }));
+    return resultOf(this.api.GET('/v1/merchants/configuration', { params: { query } }));
   }
 
   private async action({ id, withdraw_address }: OrderReference) {

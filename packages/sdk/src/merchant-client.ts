@@ -1,4 +1,4 @@
-import { createApi, toResult, writing, type Api, type ClientOptions } from './calls.js';
+import { createApi, resultOf, writing, type Api, type ClientOptions } from './calls.js';
 import { Pages } from './pages.js';
 import { hashDigits, reconcile, type ExpectedPayout, type Reconciliation, type Period } from './reconcile.js';
 import { signMerchantCall } from './signing.js';
@@ -25,18 +25,18 @@ export class Disburse {
 
   readonly users = {
     create: (body: BodyOf<'createUser'>, options?: WriteOptions) =>
-      toResult(this.api.POST('/merchants/v1/users', { body, ...writing(options) })),
-    get: (id: string) => toResult(this.api.GET('/merchants/v1/users/{id}', path(id))),
+      resultOf(this.api.POST('/merchants/v1/users', { body, ...writing(options) })),
+    get: (id: string) => resultOf(this.api.GET('/merchants/v1/users/{id}', path(id))),
     findByWallet: (address: string) =>
-      toResult(
+      resultOf(
         this.api.GET('/merchants/v1/users/by_issuer_wallet_address', { params: { query: { address } } }),
       ),
-    balance: (id: string) => toResult(this.api.GET('/merchants/v1/users/{id}/balance', path(id))),
+    balance: (id: string) => resultOf(this.api.GET('/merchants/v1/users/{id}/balance', path(id))),
     /** The events that were sent for a user, newest first. */
     events: (id: string, query: QueryOf<'listUserEvents'> = {}) =>
       new Pages(
         (page_cursor) =>
-          toResult(this.api.GET('/merchants/v1/users/{id}/events', list(id, query, page_cursor))),
+          resultOf(this.api.GET('/merchants/v1/users/{id}/events', list(id, query, page_cursor))),
         ({ events }) => events,
         query.page_cursor,
       ),
@@ -46,21 +46,21 @@ export class Disburse {
     /** Records a payout for a transfer that you have broadcast. */
     report: async (body: BodyOf<'reportPayout'>, options?: WriteOptions) => {
       requireHash(body);
-      return toResult(this.api.POST('/merchants/v1/payouts/report', { body, ...writing(options) }));
+      return resultOf(this.api.POST('/merchants/v1/payouts/report', { body, ...writing(options) }));
     },
-    get: (id: string) => toResult(this.api.GET('/merchants/v1/payouts/{id}', path(id))),
+    get: (id: string) => resultOf(this.api.GET('/merchants/v1/payouts/{id}', path(id))),
     /** Newest first. */
     list: (query: QueryOf<'listPayouts'> = {}) =>
       new Pages(
         (cursor) =>
-          toResult(
+          resultOf(
             this.api.GET('/merchants/v1/payouts', { params: { query: { ...query, ...after(cursor) } } }),
           ),
         ({ payouts }) => payouts,
         query.page_cursor,
       ),
-    evidence: (id: string) => toResult(this.api.GET('/merchants/v1/payouts/{id}/evidence', path(id))),
-    proof: (id: string) => toResult(this.api.GET('/merchants/v1/payouts/{id}/proof', path(id))),
+    evidence: (id: string) => resultOf(this.api.GET('/merchants/v1/payouts/{id}/evidence', path(id))),
+    proof: (id: string) => resultOf(this.api.GET('/merchants/v1/payouts/{id}/proof', path(id))),
     /** Compares your own list of a period with the service's. */
     reconcile: (period: Period, own: Iterable<ExpectedPayout>): Promise<Reconciliation> =>
       reconcile(this.payouts.list({ ...period }), own),
@@ -69,23 +69,23 @@ export class Disburse {
   readonly events = {
     /** Sends at most 1,000 events. One that was sent before (`event_id`) is accepted and stored once. */
     send: (body: BodyOf<'sendEvents'>, options?: WriteOptions) =>
-      toResult(this.api.POST('/merchants/v1/events', { body, ...writing(options) })),
+      resultOf(this.api.POST('/merchants/v1/events', { body, ...writing(options) })),
   };
 
   readonly webhookEndpoints = {
     /** The response alone has the `signing_secret`. */
     register: (body: BodyOf<'registerWebhookEndpoint'>, options?: WriteOptions) =>
-      toResult(this.api.POST('/merchants/v1/webhook_endpoints', { body, ...writing(options) })),
-    list: () => toResult(this.api.GET('/merchants/v1/webhook_endpoints', {})),
-    get: (id: string) => toResult(this.api.GET('/merchants/v1/webhook_endpoints/{id}', path(id))),
+      resultOf(this.api.POST('/merchants/v1/webhook_endpoints', { body, ...writing(options) })),
+    list: () => resultOf(this.api.GET('/merchants/v1/webhook_endpoints', {})),
+    get: (id: string) => resultOf(this.api.GET('/merchants/v1/webhook_endpoints/{id}', path(id))),
     update: (id: string, body: BodyOf<'updateWebhookEndpoint'>, options?: WriteOptions) =>
-      toResult(
+      resultOf(
         this.api.PATCH('/merchants/v1/webhook_endpoints/{id}', { ...path(id), body, ...writing(options) }),
       ),
     delete: (id: string, options?: WriteOptions) =>
-      toResult(this.api.DELETE('/merchants/v1/webhook_endpoints/{id}', { ...path(id), ...writing(options) })),
+      resultOf(this.api.DELETE('/merchants/v1/webhook_endpoints/{id}', { ...path(id), ...writing(options) })),
     test: (id: string, options?: WriteOptions) =>
-      toResult(
+      resultOf(
         this.api.POST('/merchants/v1/webhook_endpoints/{id}/test_delivery', {
           ...path(id),
           ...writing(options),
@@ -93,7 +93,7 @@ export class Disburse {
       ),
     /** The response alone has the new secret; the former one signs as well for `overlap_seconds`, a day by default. */
     rotateSecret: (id: string, body?: BodyOf<'rotateWebhookSecret'>, options?: WriteOptions) =>
-      toResult(
+      resultOf(
         this.api.POST('/merchants/v1/webhook_endpoints/{id}/rotate_secret', {
           ...path(id),
           body,
@@ -102,7 +102,7 @@ export class Disburse {
       ),
     /** Sends again what failed in a period. */
     recover: (id: string, body: BodyOf<'recoverWebhookEndpoint'>, options?: WriteOptions) =>
-      toResult(
+      resultOf(
         this.api.POST('/merchants/v1/webhook_endpoints/{id}/recover', {
           ...path(id),
           body,
@@ -110,33 +110,33 @@ export class Disburse {
         }),
       ),
     stats: (id: string, query: QueryOf<'getWebhookEndpointStats'> = {}) =>
-      toResult(this.api.GET('/merchants/v1/webhook_endpoints/{id}/stats', list(id, query))),
+      resultOf(this.api.GET('/merchants/v1/webhook_endpoints/{id}/stats', list(id, query))),
   };
 
   readonly webhookDeliveries = {
     list: (endpointId: string, query: QueryOf<'listWebhookDeliveries'> = {}) =>
       new Pages(
         (cursor) =>
-          toResult(
+          resultOf(
             this.api.GET('/merchants/v1/webhook_endpoints/{id}/deliveries', list(endpointId, query, cursor)),
           ),
         ({ webhook_deliveries }) => webhook_deliveries,
         query.page_cursor,
       ),
-    get: (id: string) => toResult(this.api.GET('/merchants/v1/webhook_deliveries/{id}', path(id))),
+    get: (id: string) => resultOf(this.api.GET('/merchants/v1/webhook_deliveries/{id}', path(id))),
     resend: (id: string, options?: WriteOptions) =>
-      toResult(
+      resultOf(
         this.api.POST('/merchants/v1/webhook_deliveries/{id}/resend', { ...path(id), ...writing(options) }),
       ),
   };
 
   readonly portalSessions = {
     create: (body: BodyOf<'createPortalSession'> = {}, options?: WriteOptions) =>
-      toResult(this.api.POST('/merchants/v1/portal_sessions', { body, ...writing(options) })),
+      resultOf(this.api.POST('/merchants/v1/portal_sessions', { body, ...writing(options) })),
     list: (query: QueryOf<'listPortalSessions'> = {}) =>
       new Pages(
         (cursor) =>
-          toResult(
+          resultOf(
             this.api.GET('/merchants/v1/portal_sessions', {
               params: { query: { ...query, ...after(cursor) } },
             }),
@@ -145,21 +145,21 @@ export class Disburse {
         query.page_cursor,
       ),
     revoke: (id: string, options?: WriteOptions) =>
-      toResult(this.api.DELETE('/merchants/v1/portal_sessions/{id}', { ...path(id), ...writing(options) })),
+      resultOf(this.api.DELETE('/merchants/v1/portal_sessions/{id}', { ...path(id), ...writing(options) })),
   };
 
   readonly audit = {
-    head: () => toResult(this.api.GET('/merchants/v1/audit/head', {})),
+    head: () => resultOf(this.api.GET('/merchants/v1/audit/head', {})),
     consistency: (query: QueryOf<'getAuditConsistency'>) =>
-      toResult(this.api.GET('/merchants/v1/audit/consistency', { params: { query } })),
+      resultOf(this.api.GET('/merchants/v1/audit/consistency', { params: { query } })),
   };
 
   /** Calls that exist in the sandbox alone. */
   readonly sandbox = {
     transfer: (body: BodyOf<'createSandboxTransfer'>, options?: WriteOptions) =>
-      toResult(this.api.POST('/merchants/v1/sandbox/transfers', { body, ...writing(options) })),
+      resultOf(this.api.POST('/merchants/v1/sandbox/transfers', { body, ...writing(options) })),
     completeOnboarding: (userId: string, options?: WriteOptions) =>
-      toResult(
+      resultOf(
         this.api.POST('/merchants/v1/sandbox/users/{id}/complete_onboarding', {
           ...path(userId),
           ...writing(options),
@@ -167,19 +167,19 @@ export class Disburse {
       ),
     /** Ends its verification window now: `payout.failed` is sent. */
     expirePayout: (id: string, options?: WriteOptions) =>
-      toResult(
+      resultOf(
         this.api.POST('/merchants/v1/sandbox/payouts/{id}/expire', { ...path(id), ...writing(options) }),
       ),
     failOrder: (id: string, options?: WriteOptions) =>
-      toResult(this.api.POST('/merchants/v1/sandbox/orders/{id}/fail', { ...path(id), ...writing(options) })),
+      resultOf(this.api.POST('/merchants/v1/sandbox/orders/{id}/fail', { ...path(id), ...writing(options) })),
     /** Refunds an order as if its provider had returned the deposit. */
     refundOrder: (id: string, options?: WriteOptions) =>
-      toResult(
+      resultOf(
         this.api.POST('/merchants/v1/sandbox/orders/{id}/refund', { ...path(id), ...writing(options) }),
       ),
     /** Disables it as if its deliveries had kept failing. */
     breakWebhookEndpoint: (id: string, options?: WriteOptions) =>
-      toResult(
+      resultOf(
         this.api.POST('/merchants/v1/sandbox/webhook_endpoints/{id}/break', {
           ...path(id),
           ...writing(options),

@@ -4,7 +4,7 @@ import type { Result } from './types.js';
 export class Pages<Page extends { next_cursor?: string | null }, Item> implements AsyncIterable<Item> {
   constructor(
     private readonly fetchPage: (cursor: string | undefined) => Promise<Result<Page>>,
-    private readonly countItems: (page: Page) => readonly Item[],
+    private readonly itemsOf: (page: Page) => readonly Item[],
     private readonly first?: string,
   ) {}
 
@@ -19,7 +19,7 @@ export class Pages<Page extends { next_cursor?: string | null }, Item> implement
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item> {
-    for await (const { data } of this.pages()) yield* this.countItems(data);
+    for await (const { data } of this.pages()) yield* this.itemsOf(data);
   }
 
   /** All items in memory. */

@@ -1,4 +1,4 @@
-import { apiError, ConnectionError, toProblem, ResponseTooLargeError, signatureHint } from './errors.js';
+import { apiError, ConnectionError, problemOf, ResponseTooLargeError, signatureHint } from './errors.js';
 
 /** The number of tries of a call and their total time. */
 export interface RetryOptions {
@@ -68,7 +68,7 @@ export function retryingFetch(sign: Sign, options: RetryOptions): (request: Requ
       if (waitMs === null) {
         const hint = response.status === 401 && signed !== null ? signatureHint(text, signed) : null;
         const requestId = response.headers.get('request-id');
-        throw apiError(toProblem(response.status, text), requestId, hint);
+        throw apiError(problemOf(response.status, text), requestId, hint);
       }
       await wait(waitMs, signal);
     }

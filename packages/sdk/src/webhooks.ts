@@ -35,7 +35,7 @@ export function verifyWebhook(
       reason = error;
     }
   }
-  throw new WebhookError(toText(reason), { cause: reason });
+  throw new WebhookError(textOf(reason), { cause: reason });
 }
 
 /** Frameworks that parse JSON hand over an object: the bytes that were signed are lost by then. */
@@ -48,7 +48,7 @@ function textOfBody(body: unknown): string {
   );
 }
 
-function toText(reason: unknown): string {
+function textOf(reason: unknown): string {
   if (reason instanceof WebhookVerificationError) return reason.message;
   return reason instanceof SyntaxError ? 'The body is no JSON' : 'The secret is no signing secret';
 }

@@ -264,6 +264,11 @@ describe('behind a proxy', () => {
     const headers = { ...from(1), authorization: `Bearer ${session}` };
     expect((await fetch(quote, { headers })).status).toBe(429);
     expect((await fetch(quote, { headers: { ...headers, ...from(3) } })).status).toBe(200);
+    // Reads of an order have five times that limit, apart from the other calls.
+    const order = `${payUrl(crowded)}/widget/api/orders/${randomUUID()}`;
+    const reads: number[] = [];
+    for (let times = 0; times <= 50; times += 1) reads.push((await fetch(order, { headers })).status);
+    expect(reads).toEqual([...Array<number>(50).fill(404), 429]);
   });
 
   it('an order belongs to the address that the proxy names, of IPv6 to the network of its subscriber', async () => {

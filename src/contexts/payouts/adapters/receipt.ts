@@ -26,6 +26,7 @@ interface RawReceipt {
   readonly blockHash: string;
   readonly status: string | number;
   readonly logs: readonly RawLog[] | null;
+  readonly logsBloom?: unknown;
 }
 
 /**
@@ -97,10 +98,12 @@ function toSource(text: string): ReceiptSource {
 }
 
 function isReceipt(response: object): response is RawReceipt {
-  const { blockNumber, blockHash, status, logs } = response as Partial<RawReceipt>;
+  const { blockNumber, blockHash, status, logs, logsBloom } = response as Partial<RawReceipt>;
   if (!isQuantity(blockNumber) || !isQuantity(status) || Number(status) > 1) return false;
   if (!isWord(blockHash)) return false;
-  return logs === null || (Array.isArray(logs) && logs.every(isLog));
+  // Only the bloom filter proves that a list is absent because there were no logs.
+  if (logs === null) return /^0x0+$/.test(String(logsBloom));
+  return Array.isArray(logs) && logs.every(isLog);
 }
 
 function isLog(log: unknown): log is RawLog {

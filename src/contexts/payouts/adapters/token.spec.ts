@@ -112,7 +112,11 @@ describe('a receipt', () => {
       ({ logs }) => ({ logs: [{ ...logs[0], topics: null }, ...logs] }),
       { transfers: [{ logIndex: 1 }] },
     ],
-    ['logs that are null', () => ({ logs: null, status: '0x0' }), { succeeded: false, transfers: [] }],
+    [
+      'logs that are null and an empty bloom filter',
+      () => ({ logs: null, status: '0x0', logsBloom: `0x${'0'.repeat(512)}` }),
+      { succeeded: false, transfers: [] },
+    ],
   ])('with %s is read', async (_name, change, read) => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as { logs: object[] };
@@ -122,11 +126,15 @@ describe('a receipt', () => {
     expect((await setup.read([hash])).receipts.get(hash)).toMatchObject(read);
   });
 
-  it.each([null, true, '0x2', -1, 0.5])('whose status is %j proves nothing', async (status) => {
+  it.each<[string, object]>([
+    ...[null, true, '0x2', -1, 0.5].map((status): [string, object] => [`status ${status}`, { status }]),
+    ['null logs that its bloom filter contradicts', { logs: null }],
+    ['null logs and no bloom filter', { logs: null, logsBloom: undefined }],
+  ])('with %s proves nothing', async (_name, change) => {
     const { hash } = await setup.chain.transfer(setup.chain.newAddress(), '1');
     const honest = (await setup.chain.rpc('eth_getTransactionReceipt', [hash])) as object;
     setup.node.tamper(({ method }) =>
-      method === 'eth_getTransactionReceipt' ? { result: { ...honest, status } } : undefined,
+      method === 'eth_getTransactionReceipt' ? { result: { ...honest, ...change } } : undefined,
     );
     expect((await setup.read([hash])).receipts.has(hash)).toBe(false);
   });

@@ -82,6 +82,8 @@ const FIRST_READ = 4;
 const NEWEST_FIRST = 'order by created_at desc, delivery_id desc';
 const COLUMNS =
   'delivery_id, endpoint_id, merchant_id, type, state, attempts, created_at, due_at, finished_at';
+/** The columns of the index of an endpoint's deliveries. */
+const KEYS = 'delivery_id, endpoint_id, created_at';
 
 interface DeliveryRows {
   readonly rows: readonly DeliveryJson[];
@@ -132,14 +134,16 @@ async function readPage(
     params,
   );
   const max = rowsOfLane(endpoints?.length ?? 1, size, conditions.length > 0 ? budget : null);
+  // Most rows that are read from many lanes are not on the page: its rows are fetched once their keys are known.
+  const keysFirst = conditions.length === 0 && endpoints !== null && endpoints.length > 1;
   const isPending = status === 'pending' && (await hasFewPending(database, endpoints));
   const source = isPending
     ? allPending(lanes, place)
     : lanes === null
       ? newest(isIndexed ? [...place, `state = '${status}'`] : place, max)
-      : newestOfEach(lanes, [...place, ...unsentOnly(filter)], max);
+      : newestOfEach(lanes, keysFirst ? KEYS : COLUMNS, [...place, ...unsentOnly(filter)], max);
   const found = await database.query<DeliveryJson & { readonly matches: boolean }>(
-    pageSql(source, conditions, size),
+    pageSql(source, conditions, size, keysFirst),
     params,
   );
   const matching = found.filter((row) => row.matches);
@@ -158,17 +162,24 @@ function rowsOfLane(lanes: number, pageSize: number, budget: number | null): num
 }
 
 /** The page, where all lanes are complete down to its last row, and the row at which it ends where it is not full. */
-function pageSql({ sql, max }: Source, conditions: readonly string[], pageSize: number): string {
+function pageSql(
+  { sql, max }: Source,
+  conditions: readonly string[],
+  pageSize: number,
+  keysFirst: boolean,
+): string {
+  const from = (keys: string): string =>
+    keysFirst ? `${keys} join webhooks.deliveries d using (delivery_id)` : `${keys} d`;
   return `with read_rows as materialized (${sql}),
        ends as (select * from read_rows where place = ${max} ${NEWEST_FIRST} limit 1),
        matching as (
          select * from read_rows ${where(conditions)} and not exists (
            select from ends where (ends.created_at, ends.delivery_id) > (read_rows.created_at, read_rows.delivery_id))
          ${NEWEST_FIRST} limit ${pageSize + 1})
-     (select ${DELIVERY_JSON}, true as matches from matching d
+     (select ${DELIVERY_JSON}, true as matches from ${from('matching')}
       order by d.created_at desc, d.delivery_id desc)
      union all
-     (select ${DELIVERY_JSON}, false from ends d)`;
+     (select ${DELIVERY_JSON}, false from ${from('ends')})`;
 }
 
 /** The smaller index of what an endpoint did not get has these. */
@@ -185,11 +196,11 @@ function newest(conditions: readonly string[], max: number): Source {
   return { sql, max };
 }
 
-function newestOfEach(lanes: string, conditions: readonly string[], max: number): Source {
+function newestOfEach(lanes: string, columns: string, conditions: readonly string[], max: number): Source {
   const ofLane = where(['endpoint_id = lane.id', ...conditions]);
   const sql = `select of_lane.*, row_number() over (partition by endpoint_id ${NEWEST_FIRST}) as place
     from unnest(${lanes}) as lane (id) cross join lateral (
-      select ${COLUMNS} from webhooks.deliveries ${ofLane} ${NEWEST_FIRST} limit ${max}) of_lane`;
+      select ${columns} from webhooks.deliveries ${ofLane} ${NEWEST_FIRST} limit ${max}) of_lane`;
   return { sql, max };
 }
 

@@ -44,6 +44,9 @@ export function readBearer({ headers }: FastifyRequest): string {
   return (headers.authorization ?? '').replace(/^Bearer /, '');
 }
 
+/** The reads of polling pages are limited to so many times the other calls: people at one address share a link. */
+const POLLING_PAGES = 5;
+
 /**
  * How often people may send requests. Ids of owners (a merchant, a key) and visitors are public, so an address has a limit
  * for each visitor and each owner; requests above it share the limit of an address (docs/adr/0108).
@@ -53,8 +56,10 @@ export class VisitorLimits {
   private readonly visitors: LocalRateLimiter;
   private readonly shares: LocalRateLimiter;
   private readonly owners: LocalRateLimiter;
+  private readonly polls: LocalRateLimiter;
 
   constructor(@Inject(httpConfig.KEY) config: HttpConfig) {
+    this.polls = new LocalRateLimiter(POLLING_PAGES * config.rateLimitPerMinute);
     this.visitors = new LocalRateLimiter(config.rateLimitPerMinute);
     this.shares = new LocalRateLimiter(config.rateLimitPerMinute);
     this.owners = new LocalRateLimiter(addressLimit(config));
@@ -64,6 +69,11 @@ export class VisitorLimits {
   take(address: string, owner: string, visitor: string): void {
     const client = toClient(address);
     refuseUntil(this.visitors.take(`${client} ${visitor}`) ?? this.ofOwner(client, owner));
+  }
+
+  /** Counts a read of a page that polls, apart from its other calls. Throws Refusal (429). */
+  takePoll(address: string, visitor: string): void {
+    refuseUntil(this.polls.take(`${toClient(address)} ${visitor}`));
   }
 
   private ofOwner(client: string, owner: string): number | null {

@@ -60,6 +60,9 @@ export class PaySessions extends PageSessions<PayerSession> {
   }
 }
 
+/** The route that a page polls. */
+const ORDER = '/widget/api/orders/:id';
+
 export const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
 
 /** The payer and the key of the link. */
@@ -90,9 +93,11 @@ export class PayerGuard implements CanActivate {
   }
 
   /** Counts a request. Throws {@link Refusal} (401, 403, 429). */
-  async admit(payer: PayerSession, { edge, ip }: FastifyRequest): Promise<PayVisitor> {
+  async admit(payer: PayerSession, { edge, ip, method }: FastifyRequest): Promise<PayVisitor> {
     const visitor = { payer, merchant: await this.verify(payer) };
-    this.limits.take(ip, payer.key_id, this.sessions.link(payer));
+    const link = this.sessions.link(payer);
+    if (method === 'GET' && edge.route === ORDER) this.limits.takePoll(ip, link);
+    else this.limits.take(ip, payer.key_id, link);
     edge.merchant = { ...visitor.merchant, callerId: payer.key_id };
     edge.visitor = visitor;
     return visitor;

@@ -22,7 +22,7 @@ import {
 import { trackingConfig, type TrackingConfig } from '../../settings.js';
 import { FORWARDING, ForwardingTable, type DueBatch } from '../../store/forwarding-table.js';
 import { ANALYTICS, type Analytics, type SendResult } from '../ports.js';
-import { ForwardingRound, PendingBatch, type RoundEnd } from './forwarding-round.js';
+import { ForwardingRound, PendingBatch, ThrottledIdentities, type RoundEnd } from './forwarding-round.js';
 
 const POLL_MS = 500;
 const MAX_BATCHES = 512;
@@ -56,6 +56,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
   private readonly times: ForwardingTimes;
   /** The time of the next request at this rate, on the clock of `performance.now()`. */
   private freeAt = 0;
+  private readonly identities = new ThrottledIdentities();
   /** Kept between runs, so that one process limits the rate of all requests. */
   private claimed: WorkItem | null = null;
 
@@ -151,6 +152,7 @@ export class Forwarder implements OnApplicationBootstrap, BeforeApplicationShutd
     let recordAt = performance.now() + recordMs;
     const round = new ForwardingRound({
       analytics,
+      identities: this.identities,
       maxEvents: this.config.analyticsEventsPerSecond,
       mayContinue: async () => {
         await sleep(Math.max(0, this.freeAt - performance.now()), signal);

@@ -3,7 +3,13 @@ import fc from 'fast-check';
 import { batchOf, eventItem } from '../../../../../test/support/tracking/event-batches.js';
 import { eventJson } from '../../adapters/amplitude.js';
 import type { Analytics, AnalyticsEvent } from '../ports.js';
-import { ForwardingRound, maxBytes, PendingBatch, toRequests } from './forwarding-round.js';
+import {
+  ForwardingRound,
+  maxBytes,
+  PendingBatch,
+  ThrottledIdentities,
+  toRequests,
+} from './forwarding-round.js';
 
 const event = fc.record({
   merchant_id: fc.constant('00000000-0000-4000-8000-000000000000'),
@@ -70,8 +76,10 @@ class ThrottlingProvider implements Analytics {
   }
 }
 
-const round = (analytics: Analytics): ForwardingRound =>
-  new ForwardingRound({ analytics, maxEvents: 1000, mayContinue: async () => true, sent: () => undefined });
+const round = (analytics: Analytics, identities = new ThrottledIdentities()): ForwardingRound => {
+  const passing = { mayContinue: async () => true, sent: () => undefined };
+  return new ForwardingRound({ analytics, identities, maxEvents: 1000, ...passing });
+};
 
 it('events of a throttled user or device wait with their batch, and others are sent at once', async () => {
   const provider = new ThrottlingProvider(0, ({ user_external_id }) => user_external_id === 'busy');
@@ -81,7 +89,7 @@ it('events of a throttled user or device wait with their batch, and others are s
   ];
   await round(provider).run([first, other]);
   expect(provider.requests).toEqual([['busy', 'calm', 'other'], ['calm'], ['calm']]);
-  expect([first.waitMs, other.waitMs]).toEqual([30_000, 30_000]);
+  expect([first, other].map(({ waitMs }) => Math.round(waitMs! / 1000))).toEqual([30, 30]);
   expect([first.finished, first.blamed]).toEqual([false, false]);
 });
 
@@ -96,4 +104,16 @@ it('a batch of a throttled user alone is halved by each round until a part is ac
     expect(batch.blamed).toBe(attempts < 2);
     expect(batch.finished).toBe(attempts === 2);
   }
+});
+
+it('a throttled user waits in later rounds too, and a batch that only waited is not blamed', async () => {
+  const provider = new ThrottlingProvider(0, ({ user_external_id }) => user_external_id === 'busy');
+  const identities = new ThrottledIdentities();
+  const [sent, deferred] = [batchFor(0, 'busy'), batchFor(1, 'busy')];
+  await round(provider, identities).run([sent, deferred]);
+  expect([sent.blamed, deferred.blamed]).toEqual([true, false]);
+  const [later, other] = [batchFor(0, 'busy'), batchFor(0, 'calm')];
+  await round(provider, identities).run([later, other]);
+  expect(provider.requests).toEqual([['busy'], ['calm']]);
+  expect([later.blamed, other.finished]).toEqual([false, true]);
 });

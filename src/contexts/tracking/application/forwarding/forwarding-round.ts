@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+import { upTo } from '../../../../platform/cache-size.js';
 import type { TrackedItem } from '../../domain/event-batch.js';
 import { ItemsBitmap } from '../../store/accepted-batches.js';
 import type { DueBatch, ForwardingRefusal } from '../../store/forwarding-table.js';
@@ -9,6 +11,7 @@ const MAX_REJECTED_IN_ROW = 20;
 /** The bytes of an event's names, quotes, commas and merchant id. */
 const OVERHEAD_BYTES = 300;
 const MAX_BYTES_PER_CHARACTER = 3;
+const MAX_IDENTITIES = 10_000;
 
 interface PendingEvent extends AnalyticsEvent {
   readonly batch: PendingBatch;
@@ -24,6 +27,8 @@ export class PendingBatch {
   waitMs: number | null = null;
   /** The batch may be why a request failed. */
   blamed = false;
+  /** The provider throttled an event of it in this round, and it was not only deferred. */
+  isThrottled = false;
   settled = false;
   readonly events: readonly PendingEvent[];
   private left: number;
@@ -73,8 +78,24 @@ export interface RoundEnd {
   readonly responded: boolean;
 }
 
+/** The times until which users and devices wait that the provider throttles, on the clock of `performance.now()`. */
+export class ThrottledIdentities {
+  private readonly waits = new LRUCache<string, number>(upTo(MAX_IDENTITIES));
+
+  throttle(event: PendingEvent, waitMs: number): void {
+    for (const identity of toIdentities(event))
+      this.waits.set(identity, performance.now() + waitMs, { ttl: Math.ceil(waitMs) || 1 });
+  }
+
+  /** Milliseconds until the event may be sent; 0 or less: now. */
+  waitMs(event: PendingEvent): number {
+    return Math.max(...toIdentities(event).map((each) => this.waits.get(each) ?? 0)) - performance.now();
+  }
+}
+
 interface RoundOptions {
   readonly analytics: Analytics;
+  readonly identities: ThrottledIdentities;
   readonly maxEvents: number;
   /** Called before each request; false ends the round. */
   readonly mayContinue: () => Promise<boolean>;
@@ -84,7 +105,7 @@ interface RoundOptions {
 /**
  * Sends the pending events of some batches, one request after the other, and marks the results in the batches. Events that
  * the provider refuses by name leave their request, and the others are sent again. Batches of a request that it rejects
- * without a reason, or of which it throttles every event, are retried later: each alone and with half as many events in a
+ * without a reason, or of which it throttles all that was sent, are retried later: each alone and with half as many events in a
  * request.
  */
 export class ForwardingRound {
@@ -92,14 +113,12 @@ export class ForwardingRound {
   private responded = false;
   /** The reason why a batch was rejected that had never failed. */
   private reason: string | null = null;
-  /** Milliseconds to wait, by user and device. */
-  private readonly throttled = new Map<string, number>();
 
   constructor(private readonly options: RoundOptions) {}
 
   async run(batches: readonly PendingBatch[]): Promise<RoundEnd> {
     const unavailable = await this.sendAll(batches);
-    for (const batch of batches) if (batch.waitMs !== null && batch.untouched) batch.blamed = true;
+    for (const batch of batches) if (batch.isThrottled && batch.untouched) batch.blamed = true;
     return { unavailable, responded: this.responded };
   }
 
@@ -132,8 +151,10 @@ export class ForwardingRound {
       case 'parted': {
         const reasons = new Map(result.refused.map(({ index, reason }) => [index, reason]));
         for (const [index, reason] of reasons) request[index]!.batch.refused(request[index]!, reason);
-        for (const { index, waitMs } of result.throttled)
-          for (const identity of toIdentities(request[index]!)) this.throttled.set(identity, waitMs);
+        for (const { index, waitMs } of result.throttled) {
+          this.options.identities.throttle(request[index]!, waitMs);
+          request[index]!.batch.isThrottled = true;
+        }
         this.hasResponded();
         return [request.filter((_, index) => !reasons.has(index))];
       }
@@ -173,9 +194,9 @@ export class ForwardingRound {
   /** The events of users and devices that are not throttled; the batches of the others wait. */
   private admitted(request: PendingEvent[]): PendingEvent[] {
     return request.filter((event) => {
-      const waits = toIdentities(event).flatMap((identity) => this.throttled.get(identity) ?? []);
-      if (waits.length > 0) event.batch.defer(Math.max(...waits));
-      return waits.length === 0;
+      const waitMs = this.options.identities.waitMs(event);
+      if (waitMs > 0) event.batch.defer(waitMs);
+      return waitMs <= 0;
     });
   }
 }
