@@ -7,7 +7,7 @@ import type { Config } from './composition.js';
 import { httpsNotices } from './platform/config/config.js';
 import { toBacklog, drainHttp } from './platform/http/connections.js';
 import { EdgeAdapter } from './platform/http/fastify-adapter.js';
-import { RateLimitGuard } from './platform/http/rate-limit.js';
+import { RateLimitGuard } from './platform/http/rate-limit.guard.js';
 import { HealthRegistry } from './platform/telemetry/health.js';
 import { Log } from './platform/telemetry/logger.js';
 import { MetricsServer } from './platform/http/metrics-server.js';

@@ -41,14 +41,14 @@ import {
   exchangeListScheme,
   exchangeScheme,
   ProviderBudget,
-} from './http/exchange-key-guard.js';
+} from './http/exchange-key.guard.js';
 import {
   MerchantOrdersController,
   OrdersController,
   SandboxOrdersController,
 } from './http/orders.controller.js';
 import { PayCallsController } from './http/pay/pay-calls.controller.js';
-import { PayLinks, PayerGuard, PaySessions } from './http/pay/payer-guard.js';
+import { PayLinks, PayerGuard, PaySessions } from './http/pay/payer.guard.js';
 import { PayPageController } from './http/pay/pay-page.controller.js';
 import { TestPayments } from './http/pay/pay-order.js';
 import { IconsController, TokensController } from './http/tokens.controller.js';

@@ -79,7 +79,7 @@ export function Many(
   );
 }
 
-/** The class of a response that is one resource, under its name. */
+/** Creates the class of a response with one member, the resource, such as `{ payout: ... }`. */
 export function ResourceOf<Name extends string, Item extends object>(
   name: Name,
   item: Dto<Item>,

@@ -15,7 +15,7 @@ import {
 } from '../config/config.js';
 import { ApiRoute } from '../openapi/route.js';
 import { signingGuide } from '../openapi/signing-guide.js';
-import { Public } from './api-guard.js';
+import { Public } from './api.guard.js';
 import { createAsset, FOREVER, sendAsset } from './pages/assets.js';
 import { acceptsHtml } from './pages/document.js';
 

@@ -21,7 +21,7 @@ import {
 import { sendFavicon } from './pages/assets.js';
 import { acceptsHtml } from './pages/document.js';
 import type { PageHandler } from './pages/page.js';
-import { sendError, sendRefusal } from './problem-filter.js';
+import { sendError, sendRefusal } from './problem.filter.js';
 import {
   applyProblem,
   BUSY,
@@ -33,7 +33,7 @@ import {
   TOO_MANY_PAGES,
   type HttpProblem,
 } from './problem.js';
-import { addressLimit, toClient, LocalRateLimiter, tooManyRequests } from './rate-limit.js';
+import { addressLimit, toClient, LocalRateLimiter, tooManyRequests } from './rate-limit.guard.js';
 import { Reply, StreamReply } from './reply.js';
 import { MemoryBudget, settleBody } from './request-body.js';
 import { RequestLog } from './request-log.js';

@@ -3,7 +3,7 @@ import { Controller, Get } from '@nestjs/common';
 import { RouteConstraints } from '@nestjs/platform-fastify';
 import { ApiRoute } from '../openapi/route.js';
 import { HealthRegistry } from '../telemetry/health.js';
-import { Public } from './api-guard.js';
+import { Public } from './api.guard.js';
 import { EVERY_LISTENER } from './connections.js';
 import { Reply } from './reply.js';
 

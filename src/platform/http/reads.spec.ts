@@ -38,7 +38,7 @@ async function actsOf(
         if (!(await wait(view))) throw new Error('unavailable');
       },
     } as never,
-    { revisionOf: async (streams: readonly string[]) => (acts.push(...streams), 7) } as never,
+    { findRevision: async (streams: readonly string[]) => (acts.push(...streams), 7) } as never,
     { record: async (_: unknown, ...record: unknown[]) => void acts.push(record) } as never,
   );
   const handler = (): void => undefined;

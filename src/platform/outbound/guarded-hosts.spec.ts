@@ -80,7 +80,7 @@ describe('names of hosts', () => {
       expect(await found(name)).toEqual(['127.0.0.1', '::1']);
   });
 
-  it('take every address of the hosts file before DNS, in any case, without comments and nonsense', async () => {
+  it('are resolved by the hosts file before DNS, with any letter case, without comments and invalid lines', async () => {
     writeFileSync(
       file,
       [

@@ -112,7 +112,7 @@ export class ShadowTables {
     }
   }
 
-  /** Applies the rest, and creates the indexes that decide no conflict: they cost less once the rows are there. */
+  /** Applies the remaining events, then creates the indexes that no ON CONFLICT needs, which is cheaper after the rows. */
   async complete(): Promise<void> {
     await this.settle();
     await this.index({ unique: false });

@@ -37,7 +37,7 @@ describe('the keys of operators', () => {
     expect(response.headers['ratelimit-policy']).toBe('"credential";q=600;w=60');
   });
 
-  it('are refused without a key, with a malformed one, a wrong check, and one that nothing knows', async () => {
+  it('authenticate no call with a missing, malformed, mistyped or unknown key', async () => {
     const { baseUrl, key } = await app.newAdmin();
     const attempt = (headers: Record<string, string>): Promise<ApiResponse> =>
       send(`${baseUrl}/admin/v1/whoami`, { headers });

@@ -5,7 +5,7 @@ import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/internal';
 import { ModulesContainer } from '@nestjs/core';
 import { ROLES, ROLE_SCOPES, SCOPES } from '../../../src/contexts/access/domain/roles.js';
 import { PORTAL_SCOPES } from '../../../src/contexts/access/domain/portal-session.js';
-import { PORTAL_SCOPES_KEY } from '../../../src/platform/http/admin/portal-controller.js';
+import { PORTAL_SCOPES_KEY } from '../../../src/platform/http/admin/portal.guard.js';
 import { findSharedRoute } from '../../../src/platform/http/pages/page.js';
 import { SCOPES_KEY } from '../../../src/platform/openapi/route.js';
 import { onSharedApp } from '../../support/app.js';

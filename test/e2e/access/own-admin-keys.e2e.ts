@@ -153,7 +153,7 @@ describe('admin keys of one person', () => {
     expect(await status(await app.newAdmin(elsewhere))).toBe(404);
   });
 
-  it('need the scope of their approver, and the person of their requester', async () => {
+  it('are approved by a person with the scope, and requested by their owner alone', async () => {
     const support = await app.newAdmin({ role: 'support' });
     const { operation } = (await issue(support)).json<Issued>();
     const another = await app.newAdmin({ role: 'support' });

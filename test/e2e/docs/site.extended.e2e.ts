@@ -77,7 +77,7 @@ describe('the documentation site', () => {
     },
   );
 
-  it('404 for a person is a page', async () => {
+  it('a 404 in a browser is a page', async () => {
     const person = await get('/docs/nothing', HTML);
     expect([person.status, person.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
     expect((await fetch(`${app.url}/docs/quickstart`, { method: 'POST' })).status).toBe(405);

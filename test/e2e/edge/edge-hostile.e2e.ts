@@ -237,7 +237,7 @@ test('a list is not read for a merchant whose unread responses fill its quarter'
   expect((await list(client)).status).toBe(200);
 });
 
-test('requests whose clients have gone leave nothing counted', async () => {
+test('aborted requests release their memory', async () => {
   edge = await startEdgeApp(db.database, { REQUEST_MEMORY_MIB: '16', RATE_LIMIT_PER_MINUTE: '1000' });
   const client = edge.client();
   const large = Buffer.concat([LARGE.subarray(2), Buffer.from('{}')]);

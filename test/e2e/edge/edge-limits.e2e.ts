@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readConfig } from '../../../src/composition.js';
-import { addressLimit, RateLimits } from '../../../src/platform/http/rate-limit.js';
+import { addressLimit, RateLimits } from '../../../src/platform/http/rate-limit.guard.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';
 import { startEdgeApp } from '../../support/http/edge-app.js';
 import { testDatabase, type TestDatabase } from '../../support/postgres.js';

@@ -15,7 +15,7 @@ import {
 } from '@nestjs/common';
 import { APP_GUARD, NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { SignatureGuard } from '../../../src/contexts/access/http/signature-guard.js';
+import { SignatureGuard } from '../../../src/contexts/access/http/signature.guard.js';
 import type { IdempotencyTicket } from '../../../src/platform/idempotency/ticket.js';
 import { AlreadyResponded } from '../../../src/platform/event-store/command-loop-types.js';
 import { OPEN_EVENT_STORE } from '../../../src/platform/event-store/open-event-store.js';
@@ -45,7 +45,7 @@ import { Field, Nested } from '../../../src/platform/dto/field.js';
 import { digits, integer, text } from '../../../src/platform/dto/rules.js';
 import { EdgeAdapter } from '../../../src/platform/http/fastify-adapter.js';
 import { HttpModule } from '../../../src/platform/http/http.module.js';
-import { RateLimitGuard } from '../../../src/platform/http/rate-limit.js';
+import { RateLimitGuard } from '../../../src/platform/http/rate-limit.guard.js';
 import { MemoryBudget } from '../../../src/platform/http/request-body.js';
 import { Reply } from '../../../src/platform/http/reply.js';
 import { KeyedHash } from '../../../src/platform/sealing/keyed-hash.js';

@@ -26,7 +26,7 @@ describe('a key of the exchange', () => {
   });
 });
 
-it('an admin key has scopes that exist', () => {
+it('an admin key with an unknown scope is refused', () => {
   expect(() => KIND_RULES.admin.readTerms({ ...GIVEN, scopes: ['payouts:read', 'all'] })).toThrow(
     refused({ scopes: [`[1] must be one of ${SCOPES.join(', ')}`] }),
   );

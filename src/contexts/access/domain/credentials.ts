@@ -196,7 +196,7 @@ interface IssueCommand extends Pick<Issued, 'owner_id' | 'kind' | 'is_pending' |
 }
 
 /**
- * The same again changes nothing. At most {@link MAX_VALID} credentials of a key are valid at a time, and an owner has at most
+ * Issues a credential; a repeat changes nothing. At most {@link MAX_VALID} credentials of a key are valid at a time, and an owner has at most
  * {@link MAX_KEPT} that are not revoked.
  */
 export function issueCredential(command: IssueCommand, state: Credentials): CredentialIssued[] {

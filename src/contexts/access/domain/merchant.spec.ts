@@ -72,7 +72,7 @@ describe('a merchant', () => {
     given(registered, suspended, reinstated).when(reinstate).then();
   });
 
-  it('is embedded by the origins that are named; what a change does not name stays', () => {
+  it('lists the origins that may embed its pages; a change keeps the members that it omits', () => {
     const [origins, callbacks] = [['https://shop.example'], ['shopapp:']];
     given(registered).when(embed({ origins })).then(embedded(origins, []));
     given(registered, embedded(origins, []))

@@ -71,7 +71,7 @@ export const operatorPerson: Aggregate<OperatorPerson, OperatorEvent> = {
 
 const MAX_NAME_LENGTH = 255;
 const MAX_EMAIL_LENGTH = 254;
-/** Each passkey is in the state, and offered at each login. */
+/** The limit per operator: every passkey is part of the state and is sent with every login. */
 const MAX_PASSKEYS = 20;
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 

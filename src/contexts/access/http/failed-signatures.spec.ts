@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { FailedSignatures, type SignatureSource } from './signature-guard.js';
+import { FailedSignatures, type SignatureSource } from './signature.guard.js';
 
 const START = 1_000_000;
 const source: SignatureSource = { client: '192.0.2.1', merchantId: 'm' };

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { Counter } from 'prom-client';
 import { upTo } from '../../../platform/cache-size.js';
 import { Background, BackgroundWork } from '../../../platform/jobs/background-work.js';
-import { LocalRateLimiter } from '../../../platform/http/rate-limit.js';
+import { LocalRateLimiter } from '../../../platform/http/rate-limit.guard.js';
 import { RequestLog, type RequestRecord } from '../../../platform/http/request-log.js';
 import { registers } from '../../../platform/telemetry/metrics.js';
 import { RequestTable, type RequestBatch } from './request-table.js';

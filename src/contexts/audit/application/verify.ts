@@ -68,8 +68,7 @@ export interface VerifyOptions {
 
 /**
  * Replays the log once and verifies histories against their rules, balances against money books, evidence against
- * payouts, and every read model against a rebuild up to its checkpoint. `tables`: or why no read model is compared. The
- * service may run.
+ * payouts, and every read model against a rebuild up to its checkpoint. `tables` is the read models, or the reason why none is compared. It can run next to the service.
  */
 export async function verify(
   source: LogSource,

@@ -67,7 +67,7 @@ async function requireStopped(database: Database): Promise<void> {
     );
 }
 
-/** The sums of a copy: `copied` counts the events of this run, the others describe both logs, which are equal. */
+/** The result of a copy: `copied` counts the events of this run. The other members describe both logs, which are equal. */
 export interface Copied {
   readonly log_id: string;
   readonly copied: number;

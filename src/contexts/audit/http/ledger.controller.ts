@@ -1,11 +1,11 @@
 import { Controller, Get } from '@nestjs/common';
-import { PortalRoute } from '../../../platform/http/admin/portal-controller.js';
+import { PortalRoute } from '../../../platform/http/admin/portal.guard.js';
 import { MerchantId, UuidParam, ValidQuery } from '../../../platform/http/decorators.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';
 import { PayoutProofs } from '../application/payout-proofs.js';
 import { ApiProperty, Field, Many, Nested, ResourceOf } from '../../../platform/dto/field.js';
 import { COUNT, digits, TIME, UUID } from '../../../platform/dto/rules.js';
-import { AdminController } from '../../../platform/http/admin/admin-controller.js';
+import { AdminController } from '../../../platform/http/admin/admin.guard.js';
 import { Disclosure, Reads } from '../../../platform/http/reads.js';
 
 const HASH = { type: 'string', pattern: '^[0-9a-f]{64}$' };

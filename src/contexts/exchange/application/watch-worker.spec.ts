@@ -40,7 +40,7 @@ describe('the watch of orders', () => {
       return (await harness.state(orderId)).status === status;
     });
 
-  it('ends an order when the provider says so, where its deposit address ends before ours', async () => {
+  it('ends an order at the deadline of the provider where that is earlier than its own', async () => {
     harness.provider.set({ holdsMs: 60_000 });
     const before = Date.now();
     const { facts } = await harness.state(await harness.order(process));

@@ -36,7 +36,7 @@ export interface ProviderOrder extends Quote {
 /** The terms of an order, fixed at its creation; {@link PERSONAL_FIELDS} are sealed in the store with the key of the order. */
 export interface OrderFacts extends OrderRequest, ProviderOrder {
   readonly order_id: string;
-  /** Keyed hash of key and `user_id`: lists find the orders of a user by it, and need not open any. */
+  /** The keyed hash of API key and `user_id`, by which lists find a user's orders without decrypting any. */
   readonly user_hash: string | null;
   /** Keyed hash of the caller's address when there is no `user_id`. */
   readonly caller: string | null;

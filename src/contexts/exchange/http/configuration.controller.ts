@@ -13,7 +13,7 @@ import { ComplianceNotices } from '../application/compliance-notices.js';
 import { Onramp, Onramps, type Purchase } from '../application/onramps.js';
 import { LinkSignatures } from '../application/signed-links.js';
 import { readReturnUrl } from '../domain/addresses.js';
-import type { ExchangeVisit } from './exchange-key-guard.js';
+import type { ExchangeVisit } from './exchange-key.guard.js';
 import { NOTICE } from './order-dto.js';
 import {
   CHAIN_TO,

@@ -27,7 +27,7 @@ import {
 import type { ExistingOrder } from '../domain/order.js';
 import { orderResponse } from '../domain/order-record.js';
 import { ORDER_VIEWS, OrdersView } from '../views/orders.js';
-import { type ExchangeVisit, ProviderBudget } from './exchange-key-guard.js';
+import { type ExchangeVisit, ProviderBudget } from './exchange-key.guard.js';
 import {
   CreateOrderQuery,
   OrderActionQuery,

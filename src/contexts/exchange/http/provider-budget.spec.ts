@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Refusal } from '../../../platform/http/problem.js';
-import { ProviderBudget } from './exchange-key-guard.js';
+import { ProviderBudget } from './exchange-key.guard.js';
 import { exchangeConfig } from '../settings.js';
 import { httpConfig } from '../../../platform/config/config.js';
 

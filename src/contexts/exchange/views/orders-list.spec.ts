@@ -117,7 +117,7 @@ describe('orders for operators, 40,000 of 40 keys', () => {
   ];
 
   it.each(LISTS)(
-    'a list %s is what its filters say, newest first, and reads indexes alone',
+    '%s has the matching payouts alone, newest first, and reads indexes alone',
     async (...list) => {
       const [, filter, merchants, holds] = list;
       await lists.cost();

@@ -44,7 +44,7 @@ describe('quotas of an onboarding', () => {
     requireQuota('details', tries, after(24 * HOUR_MS));
   });
 
-  it('store no more attempts than they count', () => {
+  it('stores at most as many attempts as it counts', () => {
     const times = Array.from({ length: 1000 }, (_, n) => n * HOUR_MS);
     expect(tried('details', times).details).toHaveLength(24);
   });

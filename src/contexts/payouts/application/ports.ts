@@ -16,7 +16,7 @@ interface ExpectedTransaction {
   readonly merchantId?: string;
 }
 
-/** Each transaction once, with every wallet that it may have paid; nothing is requested without a wallet. */
+/** Groups the wallets by transaction, so that each transaction is requested once. One without a wallet is left out. */
 export function requestedTransactions(
   expected: readonly ExpectedTransaction[],
 ): readonly TransactionRequest[] {

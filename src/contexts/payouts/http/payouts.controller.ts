@@ -13,7 +13,7 @@ import {
   Ticket,
   UuidParam,
 } from '../../../platform/http/decorators.js';
-import { PortalRoute } from '../../../platform/http/admin/portal-controller.js';
+import { PortalRoute } from '../../../platform/http/admin/portal.guard.js';
 import { UpToDate } from '../../../platform/http/reads.js';
 import type { IdempotencyTicket } from '../../../platform/idempotency/ticket.js';
 import { Reply, type StreamReply } from '../../../platform/http/reply.js';

@@ -51,7 +51,7 @@ interface State {
   readonly finding?: string | null;
   /** The number of checks. */
   readonly checks?: number;
-  /** The scheduled time of the next check, ISO 8601. `due_at` moves while it is tried. */
+  /** The scheduled time of the next check, ISO 8601. Unlike `due_at`, it does not move during an attempt. */
   readonly due?: string;
   readonly closing?: { readonly finding: string; readonly head: number; readonly at: string } | null;
   /** The time of the last check that did not find the transfer final, ISO 8601. */

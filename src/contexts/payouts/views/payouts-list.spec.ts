@@ -19,7 +19,7 @@ const merchant = (n: number): string => deriveId('plans', `merchant ${n}`);
 const user = (m: number, n: number): string => deriveId('plans', `user ${m} ${n}`);
 const hashOf = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
 
-describe('payouts for operators, 60,000 of 20 merchants', () => {
+describe('the list of payouts for operators, over 60,000 payouts of 20 merchants,', () => {
   let lists: ExplainedLists;
   let list: PayoutsView;
 
@@ -112,7 +112,7 @@ describe('payouts for operators, 60,000 of 20 merchants', () => {
     ],
   ];
 
-  it.each(LISTS)('a list %s is what its filters say, newest first', async (_, filter, merchants, holds) => {
+  it.each(LISTS)('%s has the matching payouts alone, newest first', async (_, filter, merchants, holds) => {
     const first = await page(filter, merchants);
     expect(numbers(first.rows)).toEqual(expected(holds));
     if (first.next_cursor === null) return;

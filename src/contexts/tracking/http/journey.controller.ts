@@ -5,7 +5,7 @@ import { ApiProperty, PageOf } from '../../../platform/dto/field.js';
 import { text, TIME, uuid, UUID } from '../../../platform/dto/rules.js';
 import { Day, Filter, MAX_PAGE, PageCursor, PageSize } from '../../../platform/http/list-query.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { PortalController, PortalScopes } from '../../../platform/http/admin/portal-controller.js';
+import { PortalController, PortalScopes } from '../../../platform/http/admin/portal.guard.js';
 import { ListQuery, MerchantId, UuidParam } from '../../../platform/http/decorators.js';
 import { Reply } from '../../../platform/http/reply.js';
 import { ApiRoute } from '../../../platform/openapi/route.js';

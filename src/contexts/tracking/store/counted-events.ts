@@ -23,7 +23,7 @@ const COLUMNS = [
 /** Another process has processed the batches since they were read. */
 class Stale extends Error {}
 
-/** `tracking.events`: what counts once. */
+/** The table `tracking.events`, in which each event id is stored once. */
 @Injectable()
 export class CountedEvents {
   constructor(private readonly database: Database) {}

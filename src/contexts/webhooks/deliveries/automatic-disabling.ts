@@ -130,7 +130,7 @@ export class AutomaticDisabling {
     return (await this.counts([endpointId])).get(endpointId) ?? 0;
   }
 
-  /** One that is disabled or deleted already stays as it is. */
+  /** Disables an endpoint; does nothing to one that is disabled or deleted. */
   async disable(endpoint: EndpointRef, reason: DisableReason): Promise<void> {
     const { merchant_id } = endpoint;
     const command = { ...endpoint, at: timestamp(this.clock) };

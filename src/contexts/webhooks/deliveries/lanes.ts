@@ -21,7 +21,7 @@ const HELD_PER_PROCESS = 4096;
 const CLAIM_AHEAD = 64;
 /** Responses of one endpoint that may wait to be recorded while more is claimed. */
 const UNRECORDED = 512;
-/** A failure that took longer than this has held a socket for nothing. */
+/** A failure that took longer than this halves the endpoint's cap, because it occupied a socket. */
 const HELD_UP_MS = 1000;
 /** The time for which a shutdown waits for deliveries in flight before it releases them. */
 const DRAIN_MS = 10_000;

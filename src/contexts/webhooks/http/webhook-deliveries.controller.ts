@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { CLOCK, type Clock } from '../../../kernel/clock.js';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { PortalRoute } from '../../../platform/http/admin/portal-controller.js';
+import { PortalRoute } from '../../../platform/http/admin/portal.guard.js';
 import {
   ListQuery,
   MerchantId,

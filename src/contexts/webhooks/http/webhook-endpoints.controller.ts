@@ -10,7 +10,7 @@ import {
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiBody } from '@nestjs/swagger';
 import { DomainError } from '../../../kernel/domain-error.js';
-import { PortalRoute } from '../../../platform/http/admin/portal-controller.js';
+import { PortalRoute } from '../../../platform/http/admin/portal.guard.js';
 import {
   ListQuery,
   MerchantId,

@@ -19,8 +19,8 @@ async function commit(responses: readonly (Error | 'done')[], heads: readonly nu
   const reconnect = jest.fn(() => true);
   const connection = { client: { appendToStream }, reconnect, close: async () => undefined };
   const store = new EventStoreDbEventStore(connection as unknown as Connection);
-  const headOf = jest.spyOn(store as unknown as { headOf: () => Promise<number | null> }, 'headOf');
-  for (const head of heads) headOf.mockResolvedValueOnce(head);
+  const readHead = jest.spyOn(store as unknown as { readHead: () => Promise<number | null> }, 'readHead');
+  for (const head of heads) readHead.mockResolvedValueOnce(head);
   const result: CommitResult = await store.commit({ appends: [CHECK] });
   return { result, sent, reconnects: reconnect.mock.calls.length };
 }

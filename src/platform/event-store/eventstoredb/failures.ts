@@ -18,8 +18,7 @@ import { EventStoreUnavailable } from '../port.js';
 const RETRY = { firstMs: 50, maxMs: 800 };
 const ATTEMPTS = 5;
 /**
- * The time limit of a first attempt. A server that does not respond by then may be stopped while its cluster has
- * another leader.
+ * The time limit of a first attempt. It is short because the server may be down while its cluster has another leader.
  */
 const FIRST_ATTEMPT_MS = 3000;
 /** The time limit after a timeout: enough to ask one stopped node for the leader, and then another node. */

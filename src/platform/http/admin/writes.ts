@@ -4,7 +4,7 @@ import { ApiProperty, Field, type Rule } from '../../dto/field.js';
 import { text } from '../../dto/rules.js';
 import type { OperationOutcome, OperationRequest } from '../../operations/operations.js';
 import { Reply } from '../reply.js';
-import type { AdminWrite, SubjectWrite } from './admin-controller.js';
+import type { AdminWrite, SubjectWrite } from './admin.guard.js';
 
 const MIN_REASON = 3;
 const MAX_REASON = 500;

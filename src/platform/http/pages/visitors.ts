@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../../../kernel/clock.js';
 import { httpConfig, type HttpConfig } from '../../config/config.js';
 import type { KeyedHash } from '../../sealing/keyed-hash.js';
-import { addressLimit, toClient, LocalRateLimiter, refuseUntil } from '../rate-limit.js';
+import { addressLimit, toClient, LocalRateLimiter, refuseUntil } from '../rate-limit.guard.js';
 
 const MAX_CHARACTERS = 8192;
 

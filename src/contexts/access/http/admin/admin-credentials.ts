@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import type { AdminCaller } from '../../../../platform/http/admin/admin-controller.js';
+import type { AdminCaller } from '../../../../platform/http/admin/admin.guard.js';
 import { requireReach, requireScopes } from '../../../../platform/operations/scopes.js';
 import { SubscriptionProgress } from '../../../../platform/projections/subscription-progress.js';
 import { plainOrder, type CredentialSubject } from '../../application/credential-commands.js';

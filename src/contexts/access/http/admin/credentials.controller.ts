@@ -8,8 +8,8 @@ import {
   type AdminCaller,
   type AdminWrite,
   type SubjectWrite,
-} from '../../../../platform/http/admin/admin-controller.js';
-import { PortalRoute } from '../../../../platform/http/admin/portal-controller.js';
+} from '../../../../platform/http/admin/admin.guard.js';
+import { PortalRoute } from '../../../../platform/http/admin/portal.guard.js';
 import { WriteBody, toWrite, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';

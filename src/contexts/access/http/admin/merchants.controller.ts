@@ -17,7 +17,7 @@ import {
   WriteTo,
   type AdminWrite,
   type SubjectWrite,
-} from '../../../../platform/http/admin/admin-controller.js';
+} from '../../../../platform/http/admin/admin.guard.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
 import type { Reply } from '../../../../platform/http/reply.js';

@@ -20,7 +20,7 @@ import {
   WriteTo,
   type AdminWrite,
   type SubjectWrite,
-} from '../../../../platform/http/admin/admin-controller.js';
+} from '../../../../platform/http/admin/admin.guard.js';
 import { Reads } from '../../../../platform/http/reads.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';

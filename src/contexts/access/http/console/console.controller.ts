@@ -171,7 +171,7 @@ export class ConsoleController {
     reply.redirect(returnPath(attempt.returnTo), 303);
   }
 
-  /** Returns the person of the session. `decisions` are operations that the person may decide as the second one. */
+  /** Returns the person of the session. `decisions` lists the operations that this person may approve or reject as the second person. */
   @Get('session')
   async session(@Req() request: FastifyRequest) {
     const { person, method, authenticated_at, idle_expires_at, expires_at } =

@@ -1,4 +1,4 @@
-import { Get, HttpCode, Inject, Post, Req, Res, Injectable } from '@nestjs/common';
+import { Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CLOCK, type Clock } from '../../../../kernel/clock.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
@@ -10,76 +10,13 @@ import { ValidBody } from '../../../../platform/http/decorators.js';
 import { sendApplication } from '../../../../platform/http/pages/document.js';
 import { PageController } from '../../../../platform/http/pages/page.js';
 import { VisitorLimits } from '../../../../platform/http/pages/visitors.js';
-import { Refusal, SUSPENDED } from '../../../../platform/http/problem.js';
+import { Refusal } from '../../../../platform/http/problem.js';
 import { PortalSessions } from '../../application/portal-sessions.js';
 import type { PortalSession } from '../../domain/portal-session.js';
 import { PortalUses } from '../../store/credential-uses.js';
 import { truth } from '../admin/rules.js';
-import { PortalSite, isActivity } from '../page-site.js';
-import { PortalCallers, type PortalCaller } from '../../../../platform/http/admin/portal-controller.js';
-import {
-  MERCHANT_DIRECTORY,
-  type MerchantProfile,
-  type MerchantDirectory,
-} from '../../../../platform/http/merchant-directory.js';
-
-const SESSION_ENDED = { status: 401, title: 'Invalid session', detail: 'The session has ended' };
-
-/** A merchant's people see the personal data in the orders of the merchant, in reads that the portal shares with operators. */
-const OWN_PERSONAL_SCOPE = 'users_personal:read';
-
-/** Identifies persons of merchants by their session, which is read with each request: one that is revoked ends at once. */
-@Injectable()
-export class PortalAuthentication extends PortalCallers {
-  constructor(
-    @Inject(MERCHANT_DIRECTORY) private readonly merchants: MerchantDirectory,
-    private readonly sessions: PortalSessions,
-    private readonly uses: PortalUses,
-    private readonly site: PortalSite,
-    private readonly limits: VisitorLimits,
-  ) {
-    super();
-  }
-
-  async admit(request: FastifyRequest): Promise<PortalCaller> {
-    const { edge, ip } = request;
-    const session = await this.session(request);
-    const merchant = session && (await this.findMerchant(session, isActivity(request)));
-    if (!session || !merchant) throw new Refusal(SESSION_ENDED);
-    this.limits.take(ip, session.merchant_id, session.session_id);
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      this.site.requireOwnOrigin(request);
-      if (merchant.status === 'suspended') throw new Refusal(SUSPENDED);
-    }
-    Object.assign(edge, { merchant, portalSessionId: session.session_id });
-    return toCaller(session);
-  }
-
-  /** Returns the active session of the cookie, or null. */
-  async session(request: FastifyRequest): Promise<PortalSession | null> {
-    const token = this.site.session(request);
-    return token === null ? null : this.sessions.find(token);
-  }
-
-  /** Returns null also for a session that was idle for too long. */
-  private async findMerchant(session: PortalSession, uses: boolean): Promise<MerchantProfile | null> {
-    const { session_id, merchant_id } = session;
-    return (await this.uses.find(session_id, uses)) ? this.merchants.find(merchant_id) : null;
-  }
-}
-
-function toCaller(session: PortalSession): PortalCaller {
-  return {
-    scopes: new Set([...session.scopes, OWN_PERSONAL_SCOPE]),
-    merchants: [session.merchant_id],
-    idempotencyScope: session.session_id,
-    merchantId: session.merchant_id,
-    sessionId: session.session_id,
-    actor: session.actor,
-    expiresAt: session.session_expires_at!,
-    returnUrl: session.return_url,
-  };
-}
+import { PortalSite } from '../page-site.js';
+import { PortalAuthentication } from './portal-authentication.js';
 
 const BAD_CODE = {
   status: 401,

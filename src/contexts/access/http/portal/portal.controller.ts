@@ -1,11 +1,11 @@
 import { Get, HttpCode, Post } from '@nestjs/common';
-import { Caller } from '../../../../platform/http/admin/admin-controller.js';
+import { Caller } from '../../../../platform/http/admin/admin.guard.js';
 import {
   PortalController,
   PortalScopes,
   type PortalCaller,
-} from '../../../../platform/http/admin/portal-controller.js';
-import { RateLimitGuard, WINDOW_SECONDS } from '../../../../platform/http/rate-limit.js';
+} from '../../../../platform/http/admin/portal.guard.js';
+import { RateLimitGuard, WINDOW_SECONDS } from '../../../../platform/http/rate-limit.guard.js';
 import {
   MerchantOfRequest,
   Cause,

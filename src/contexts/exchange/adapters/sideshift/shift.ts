@@ -64,7 +64,7 @@ export function readShift(
   };
 }
 
-/** The shift itself never changes; its address may be withheld once it is old. */
+/** Throws where the response contradicts the agreed shift, which never changes. The address of an old shift may be absent. */
 export function requireSame(response: SideShiftObject, agreed: AgreedShift, pair: Pair): void {
   if (response['id'] !== agreed.provider_reference) contradiction('it is another shift');
   if (response['type'] !== 'fixed') contradiction('the shift is not of a fixed rate');

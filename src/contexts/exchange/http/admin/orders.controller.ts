@@ -6,8 +6,8 @@ import {
   WriteTo,
   type AdminCaller,
   type SubjectWrite,
-} from '../../../../platform/http/admin/admin-controller.js';
-import { PortalRoute } from '../../../../platform/http/admin/portal-controller.js';
+} from '../../../../platform/http/admin/admin.guard.js';
+import { PortalRoute } from '../../../../platform/http/admin/portal.guard.js';
 import { RecordRefund } from '../../application/order-operations.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
 import { toWrite, written } from '../../../../platform/http/admin/writes.js';

@@ -5,7 +5,7 @@ import { Fault } from '../../../../kernel/fault.js';
 import { deriveId } from '../../../../kernel/ids.js';
 import { Field } from '../../../../platform/dto/field.js';
 import { text } from '../../../../platform/dto/rules.js';
-import { toClient } from '../../../../platform/http/rate-limit.js';
+import { toClient } from '../../../../platform/http/rate-limit.guard.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
 import { PageCall, PageController, Visit } from '../../../../platform/http/pages/page.js';
 import { Refusal } from '../../../../platform/http/problem.js';
@@ -13,10 +13,10 @@ import { CancelOrder, MarkOrderAsPaid, ofPayer, OwnOrders } from '../../applicat
 import { CreateOrder, readAmount, Quotes } from '../../application/create-order.js';
 import type { ExistingOrder } from '../../domain/order.js';
 import { countDecimals, pairOf } from '../../domain/catalog.js';
-import { ProviderBudget } from '../exchange-key-guard.js';
+import { ProviderBudget } from '../exchange-key.guard.js';
 import { payOrder, TestPayments } from './pay-order.js';
 import { PAY_PAGE } from './pay-page.controller.js';
-import { PaySessions, PayerGuard, SESSION_ENDED, type PayVisitor } from './payer-guard.js';
+import { PaySessions, PayerGuard, SESSION_ENDED, type PayVisitor } from './payer.guard.js';
 import type { PageCalls, PayOrder, PayQuote } from './pay-types.js';
 
 type PayVisit = Visit<PayVisitor>;

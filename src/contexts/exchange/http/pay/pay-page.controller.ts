@@ -23,7 +23,7 @@ import { isOnCurve } from '../../domain/addresses.js';
 import de from '../../words/de.json' with { type: 'json' };
 import en from '../../words/en.json' with { type: 'json' };
 import es from '../../words/es.json' with { type: 'json' };
-import { PayLinks, type PayLink, PaySessions, PayerGuard } from './payer-guard.js';
+import { PayLinks, type PayLink, PaySessions, PayerGuard } from './payer.guard.js';
 import type { Messages, PayFacts } from './pay-types.js';
 import { TestPayments } from './pay-order.js';
 import { exchangeConfig, type ExchangeConfig } from '../../settings.js';

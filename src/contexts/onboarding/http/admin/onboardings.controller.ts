@@ -1,9 +1,5 @@
 import { Post } from '@nestjs/common';
-import {
-  AdminController,
-  WriteTo,
-  type SubjectWrite,
-} from '../../../../platform/http/admin/admin-controller.js';
+import { AdminController, WriteTo, type SubjectWrite } from '../../../../platform/http/admin/admin.guard.js';
 import { WriteBody, toWrite, written } from '../../../../platform/http/admin/writes.js';
 import { Field } from '../../../../platform/dto/field.js';
 import { oneOf } from '../../../../platform/dto/rules.js';

@@ -13,7 +13,7 @@ import { DomainError } from '../../../../kernel/domain-error.js';
 import { Fault } from '../../../../kernel/fault.js';
 import { ValidBody } from '../../../../platform/http/decorators.js';
 import { PageCall, PageController, Visit } from '../../../../platform/http/pages/page.js';
-import { toClient, LocalRateLimiter, refuseUntil } from '../../../../platform/http/rate-limit.js';
+import { toClient, LocalRateLimiter, refuseUntil } from '../../../../platform/http/rate-limit.guard.js';
 import { BytesBelow } from '../../../../platform/http/request-body.js';
 import { Refusal, toProblem } from '../../../../platform/http/problem.js';
 import {

@@ -7,12 +7,12 @@ import {
   WriteBy,
   type AdminCaller,
   type AdminWrite,
-} from '../../../../platform/http/admin/admin-controller.js';
+} from '../../../../platform/http/admin/admin.guard.js';
 import {
   OperationResponse,
   DisplayedOperation,
 } from '../../../../platform/operations/displayed-operation.js';
-import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal-controller.js';
+import { PortalController, PortalScopes } from '../../../../platform/http/admin/portal.guard.js';
 import { ListQuery, MerchantId, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';
 import { ListParameters } from '../../../../platform/http/list-query.js';
 import { Refusal } from '../../../../platform/http/problem.js';

@@ -6,11 +6,7 @@ import { isUuid } from '../../../../kernel/ids.js';
 import { asciiDigits, tidy } from '../../../../kernel/typed-text.js';
 import { ApiProperty, Field, Many } from '../../../../platform/dto/field.js';
 import { text, UUID } from '../../../../platform/dto/rules.js';
-import {
-  AdminController,
-  Caller,
-  type AdminCaller,
-} from '../../../../platform/http/admin/admin-controller.js';
+import { AdminController, Caller, type AdminCaller } from '../../../../platform/http/admin/admin.guard.js';
 import { ListQuery } from '../../../../platform/http/decorators.js';
 import { Reads } from '../../../../platform/http/reads.js';
 import { ApiRoute } from '../../../../platform/openapi/route.js';

@@ -1,11 +1,7 @@
 import { Get, Inject, Param, Post } from '@nestjs/common';
 import { ApiParam } from '@nestjs/swagger';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import {
-  AdminController,
-  WriteBy,
-  type AdminWrite,
-} from '../../../../platform/http/admin/admin-controller.js';
+import { AdminController, WriteBy, type AdminWrite } from '../../../../platform/http/admin/admin.guard.js';
 import { type SealingConfig, sealingConfig } from '../../../../platform/config/config.js';
 import { WriteBody, toWrite, written } from '../../../../platform/http/admin/writes.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';

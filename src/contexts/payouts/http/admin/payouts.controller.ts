@@ -1,7 +1,7 @@
 import { Get } from '@nestjs/common';
 import { toStream } from '../../../../kernel/aggregate.js';
 import { DomainError } from '../../../../kernel/domain-error.js';
-import { AdminController } from '../../../../platform/http/admin/admin-controller.js';
+import { AdminController } from '../../../../platform/http/admin/admin.guard.js';
 import { ListQuery, UuidParam } from '../../../../platform/http/decorators.js';
 import { Disclosure, Reach, Reads } from '../../../../platform/http/reads.js';
 import { Reply } from '../../../../platform/http/reply.js';

@@ -78,7 +78,7 @@ export interface RoundEnd {
   readonly responded: boolean;
 }
 
-/** The times until which users and devices wait that the provider throttles, on the clock of `performance.now()`. */
+/** The throttled users and devices, each with the end of its wait on the clock of `performance.now()`. */
 export class ThrottledIdentities {
   private readonly waits = new LRUCache<string, number>(upTo(MAX_IDENTITIES));
 

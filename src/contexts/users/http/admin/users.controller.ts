@@ -12,7 +12,7 @@ import {
   WriteTo,
   type AdminCaller,
   type SubjectWrite,
-} from '../../../../platform/http/admin/admin-controller.js';
+} from '../../../../platform/http/admin/admin.guard.js';
 import { OperationResponse } from '../../../../platform/operations/displayed-operation.js';
 import { WriteBody, toWrite, written } from '../../../../platform/http/admin/writes.js';
 import { ListQuery, UuidParam, ValidBody } from '../../../../platform/http/decorators.js';

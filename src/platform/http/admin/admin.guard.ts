@@ -10,13 +10,7 @@ import type { IdempotencyTicket } from '../../idempotency/ticket.js';
 import { documentUuid, uuidIn } from '../decorators.js';
 import { READS_KEY } from '../reads.js';
 import { CONSOLE_PAGE } from '../listeners.js';
-import {
-  Callers,
-  ScopedController,
-  ScopesGuard,
-  type ScopedApi,
-  type ScopedCaller,
-} from './scoped-controller.js';
+import { Callers, ScopedController, ScopesGuard, type ScopedApi, type ScopedCaller } from './scopes.guard.js';
 import { getRequest, getTicket } from '../request-state.js';
 
 /** The caller of the admin API: a person, by an admin key or a session of the console, or the shell of the machine. */

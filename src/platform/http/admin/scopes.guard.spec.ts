@@ -4,14 +4,14 @@ import { Controller, Get, Post } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../../kernel/domain-error.js';
 import { ApiRoute, SCOPES_KEY } from '../../openapi/route.js';
-import { ApiGuard, Public, requireGuards } from '../api-guard.js';
+import { ApiGuard, Public, requireGuards } from '../api.guard.js';
 import { Reads } from '../reads.js';
 import type { MemoryBudget } from '../request-body.js';
 import { BodyPipe } from '../decorators.js';
-import { AdminController } from './admin-controller.js';
+import { AdminController } from './admin.guard.js';
 import { CONSOLE_PAGE, PORTAL_PAGE } from '../listeners.js';
-import { PortalController, PortalRoute, PortalScopes } from './portal-controller.js';
-import { Callers, ScopesGuard, type ScopedApi, type ScopedCaller } from './scoped-controller.js';
+import { PortalController, PortalRoute, PortalScopes } from './portal.guard.js';
+import { Callers, ScopesGuard, type ScopedApi, type ScopedCaller } from './scopes.guard.js';
 import { WriteBody } from './writes.js';
 
 const words = { id: 'x', tag: 'x', summary: 'x', responses: {} };

@@ -1,13 +1,7 @@
 import { applyDecorators, Injectable, SetMetadata, UseGuards } from '@nestjs/common';
 import { SharedWith } from '../pages/page.js';
 import { PORTAL_PAGE } from '../listeners.js';
-import {
-  Callers,
-  ScopedController,
-  ScopesGuard,
-  type ScopedApi,
-  type ScopedCaller,
-} from './scoped-controller.js';
+import { Callers, ScopedController, ScopesGuard, type ScopedApi, type ScopedCaller } from './scopes.guard.js';
 
 /** A person of a merchant, by a session of the portal (admin-api.md 6). */
 export interface PortalCaller extends ScopedCaller {

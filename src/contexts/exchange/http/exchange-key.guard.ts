@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { type HttpConfig, httpConfig } from '../../../platform/config/config.js';
-import { ApiGuard } from '../../../platform/http/api-guard.js';
+import { ApiGuard } from '../../../platform/http/api.guard.js';
 import {
   MERCHANT_DIRECTORY,
   type ApiCaller,
@@ -9,7 +9,7 @@ import {
 } from '../../../platform/http/merchant-directory.js';
 import type { Visit } from '../../../platform/http/pages/page.js';
 import { Refusal } from '../../../platform/http/problem.js';
-import { LocalRateLimiter, refuseUntil } from '../../../platform/http/rate-limit.js';
+import { LocalRateLimiter, refuseUntil } from '../../../platform/http/rate-limit.guard.js';
 import { isLarge, MemoryBudget } from '../../../platform/http/request-body.js';
 import { rawPath } from '../../../platform/http/request-state.js';
 import { BODY, EDGE_SCHEME, type ApiScheme } from '../../../platform/openapi/document.js';

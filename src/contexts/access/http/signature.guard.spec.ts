@@ -4,7 +4,7 @@ import type { ApiCaller } from '../../../platform/http/merchant-directory.js';
 import { Refusal } from '../../../platform/http/problem.js';
 import type { MemoryBudget } from '../../../platform/http/request-body.js';
 import { sign } from '../application/credential-secrets.js';
-import { signedPrefix, SignatureGuard } from './signature-guard.js';
+import { signedPrefix, SignatureGuard } from './signature.guard.js';
 
 const KEY = '0b6f0b1e-55a2-4f0a-9d0c-0c3f8d3b1a2e';
 const NOW = 1_700_000_000_000;

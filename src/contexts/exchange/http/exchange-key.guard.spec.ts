@@ -6,7 +6,7 @@ import { Refusal } from '../../../platform/http/problem.js';
 import type { MemoryBudget } from '../../../platform/http/request-body.js';
 import { RequestState } from '../../../platform/http/request-state.js';
 import type { KnownExchangeKey } from '../../access/contract.js';
-import { ExchangeKeyGuard } from './exchange-key-guard.js';
+import { ExchangeKeyGuard } from './exchange-key.guard.js';
 
 const ADDRESS = '7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV';
 const [LIST, ORDERS, CONFIGURATION] = ['/v1/merchant/orders', '/v1/orders', '/v1/merchants/configuration'];
