@@ -67,7 +67,8 @@ export class Oracle {
       return `a 503: ${response.body}`;
     }
     const succeeds = response.status < 300;
-    if (succeeds && isOwnMethod) this.learn(request, response);
+    // Another method on a path of the portal may be that of another route of it.
+    if (succeeds && (isOwnMethod || endpoint?.port === 'portal')) this.learn(request, response);
     const { scopes } = caller;
     // Under any other prefix, also one in capitals, is the page itself, which anybody may load.
     if (succeeds && endpoint !== null && isOwnMethod && API.test(path)) {
