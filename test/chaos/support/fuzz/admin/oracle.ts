@@ -19,7 +19,7 @@ export class Oracle {
   /** Operations that a response of success named, and those that one said were decided. */
   readonly acknowledged: Ids = new Set();
   readonly decided: Ids = new Set();
-  /** Requests to the portal that wrote and succeeded. */
+  /** Requests to the portal that wrote and succeeded, also by the method of another route of the path. */
   readonly written: Ids = new Set();
   /** How often each route had which class of statuses. */
   readonly statuses = new Tally();
@@ -67,7 +67,6 @@ export class Oracle {
       return `a 503: ${response.body}`;
     }
     const succeeds = response.status < 300;
-    // Another method on a path of the portal may be that of another route of it.
     if (succeeds && (isOwnMethod || endpoint?.port === 'portal')) this.learn(request, response);
     const { scopes } = caller;
     // Under any other prefix, also one in capitals, is the page itself, which anybody may load.
