@@ -196,8 +196,8 @@ interface IssueCommand extends Pick<Issued, 'owner_id' | 'kind' | 'is_pending' |
 }
 
 /**
- * Issues a credential; a repeat changes nothing. At most {@link MAX_VALID} credentials of a key are valid at a time, and an owner has at most
- * {@link MAX_KEPT} that are not revoked.
+ * Issues a credential; a repeat changes nothing. A key has at most {@link MAX_VALID} valid credentials, and an owner at
+ * most {@link MAX_KEPT} that are not revoked.
  */
 export function issueCredential(command: IssueCommand, state: Credentials): CredentialIssued[] {
   const { owner_id, secret, is_pending, at } = command;

@@ -67,8 +67,8 @@ export interface VerifyOptions {
 }
 
 /**
- * Replays the log once and verifies histories against their rules, balances against money books, evidence against
- * payouts, and every read model against a rebuild up to its checkpoint. `tables` is the read models, or the reason why none is compared. It can run next to the service.
+ * Replays the log once: verifies histories by their rules, balances by money books, evidence by payouts, and every read
+ * model by a rebuild up to its checkpoint. `tables`: the read models, or the reason why none is compared.
  */
 export async function verify(
   source: LogSource,

@@ -126,7 +126,7 @@ export class Verifications {
     return rows.length > 0;
   }
 
-  /** Opens the review of an identity that the sandbox keeps until an operator decides. Null until an operator decides or `passAfterSeconds` have passed. */
+  /** Opens a review of the sandbox. Null until an operator decides or `passAfterSeconds` have passed. */
   async reviewOutcome(
     verificationId: string,
     userId: string,

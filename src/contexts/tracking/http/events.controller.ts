@@ -51,7 +51,7 @@ function holdsTooMany(json: string): boolean {
   }
 }
 
-/** The rules of the domain; the route checks each item itself (`itemsOf`). */
+/** The rules of the domain; the route checks each item itself (`countItems`). */
 const checked = (schema: Schema, faultOf: (value: unknown) => string | null): Rule => ({
   schema: { type: 'string', ...schema },
   read: (value) => {

@@ -19,9 +19,7 @@ export class WriteResponses {
     return new Reply(status, body);
   }
 
-  /**
-   * Replies once no attempt begins by the former state, which a sender may have read up to DESTINATION_FRESH_MS ago.
-   */
+  /** Replies once no attempt begins by the former state, which senders read up to DESTINATION_FRESH_MS ago. */
   async replyToChange(status: number, responded: Responded): Promise<Reply> {
     const reply = await this.reply(status, responded);
     if (responded.position !== null) await sleep(DESTINATION_FRESH_MS + TIMER_EARLY_MS);

@@ -110,7 +110,7 @@ export class DeliveriesView {
     return { deliveries, next_cursor };
   }
 
-  /** Returns the endpoints of these merchants, deleted ones too; null for those of all. The result has at most one more than a page can merge. */
+  /** The endpoints of these merchants (null: all), deleted ones too; at most one more than a page can merge. */
   private async findEndpoints(
     merchantIds: readonly string[] | null,
     endpointId: string | undefined,

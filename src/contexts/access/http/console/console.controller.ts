@@ -171,7 +171,7 @@ export class ConsoleController {
     reply.redirect(returnPath(attempt.returnTo), 303);
   }
 
-  /** Returns the person of the session. `decisions` lists the operations that this person may approve or reject as the second person. */
+  /** Returns the person. `decisions` lists the operations that this person may approve or reject as the second one. */
   @Get('session')
   async session(@Req() request: FastifyRequest) {
     const { person, method, authenticated_at, idle_expires_at, expires_at } =
@@ -206,9 +206,7 @@ export class ConsoleController {
     sendApplication(request, reply, CONSOLE_PAGE, { title: 'Disburse console', facts });
   }
 
-  /**
-   * Requires the origin of the console's own page and the limits of visitors, because anybody may call these routes.
-   */
+  /** Requires the console's own origin and the limits of visitors, because anybody may call these routes. */
   private arrive(request: FastifyRequest): void {
     this.site.requireOwnOrigin(request);
     this.limits.take(request.ip, 'console', 'login');
